@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+/// A C library of the system's, found by pkg-config.
+func system(_ name: String, _ pkgConfig: String, apt: String, brew: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "nudge",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "NudgeSchema", targets: ["NudgeSchema"]),
+    .library(name: "NudgeClient", targets: ["NudgeClient"]),
+    .executable(name: "nudge", targets: ["nudge"]),
+    .executable(name: "nudge-ingest", targets: ["nudge-ingest"]),
+    .executable(name: "nudge-analyzer", targets: ["nudge-analyzer"]),
+    .executable(name: "nudge-dispatcher", targets: ["nudge-dispatcher"]),
+    .executable(name: "fcm-emulator", targets: ["fcm-emulator"]),
+  ],
+  targets: [
+    // C libraries: a module map and a shim header each.
+    system("CLibrdkafka", "rdkafka", apt: "librdkafka-dev", brew: "librdkafka"),
+    system("CSQLite", "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+    system("CLibcurl", "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+    system("COpenSSL", "openssl", apt: "libssl-dev", brew: "openssl@3"),
+    system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
+    system("CNghttp2", "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
+    system("CZlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
+    .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+
+    // What travels: records, topics, and how they are written.
+    module("NudgeSchema"),
+    module("JSONCodec", ["CSimdjson"]),
+    module("NudgeClient"),
+
+    // The parts the services stand on.
+    module("Kafka", ["CLibrdkafka"]),
+    module("SQLite", ["CSQLite"]),
+    module("HTTPTransport", ["CLibcurl"]),
+    module("HTTPServer", ["CMicroHTTPD"]),
+    module("ServiceKit", ["HTTPServer", "COpenSSL"]),
+    module("StreamRuntime", ["Kafka", "SQLite", "ServiceKit", "NudgeSchema"]),
+
+    // The stages.
+    module("Ingest", ["NudgeSchema", "StreamRuntime", "ServiceKit", "JSONCodec"]),
+    module("Analyzer", ["NudgeSchema", "StreamRuntime", "ServiceKit"]),
+    module("Dispatcher", ["NudgeSchema", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
+    module("FCMEmulator", ["CNghttp2", "COpenSSL", "JSONCodec"]),
+    module(
+      "NudgeCommands",
+      [
+        "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer", "Dispatcher",
+        "CZlib",
+      ]),
+
+    program("nudge-ingest", ["Ingest", "ServiceKit"]),
+    program("nudge-analyzer", ["Analyzer", "ServiceKit"]),
+    program("nudge-dispatcher", ["Dispatcher", "ServiceKit"]),
+    program("fcm-emulator", ["FCMEmulator", "ServiceKit"]),
+    program("nudge", ["NudgeCommands"]),
+
+    tests("NudgeSchemaTests", ["NudgeSchema"]),
+    tests("JSONCodecTests", ["JSONCodec"]),
+    tests("NudgeClientTests", ["NudgeClient"]),
+    tests("KafkaTests", ["Kafka"]),
+    tests("SQLiteTests", ["SQLite"]),
+    tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
+    tests("HTTPServerTests", ["HTTPServer"]),
+    tests("ServiceKitTests", ["ServiceKit", "HTTPServer"]),
+    tests("StreamRuntimeTests", ["StreamRuntime", "Kafka", "NudgeSchema", "ServiceKit", "SQLite"]),
+    tests("IngestTests", ["Ingest", "NudgeSchema", "StreamRuntime"]),
+    tests("AnalyzerTests", ["Analyzer", "NudgeSchema", "StreamRuntime"]),
+    tests(
+      "DispatcherTests",
+      ["Dispatcher", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit", "JSONCodec"]),
+    tests("FCMEmulatorTests", ["FCMEmulator", "HTTPTransport"]),
+    tests("NudgeCommandsTests", ["NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator"]),
+    tests("IntegrationTests", ["NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime"]),
+  ],
+  cxxLanguageStandard: .cxx17
+)
