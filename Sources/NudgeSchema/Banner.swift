@@ -1,0 +1,100 @@
+/// A record of `nudge.banners`.
+public typealias BannerEvent = DerivedEvent<BannerEventBody>
+
+/// What a real-time gateway may show inside the app.
+public enum BannerEventBody: EventBody {
+  /// A message arrived in another conversation than the open one (D9).
+  case banner(Banner)
+  /// The service has something to say to the person (D4).
+  case notice(Notice)
+
+  public static let types = ["banner", "notice"]
+
+  public var type: String {
+    switch self {
+    case .banner: "banner"
+    case .notice: "notice"
+    }
+  }
+
+  public init(type: String, from decoder: any Decoder) throws {
+    switch type {
+    case "banner": self = .banner(try Banner(from: decoder))
+    case "notice": self = .notice(try Notice(from: decoder))
+    default: throw EventFormatError.unknownType(type)
+    }
+  }
+
+  public func encodeFields(to encoder: any Encoder) throws {
+    switch self {
+    case .banner(let fields): try fields.encode(to: encoder)
+    case .notice(let fields): try fields.encode(to: encoder)
+    }
+  }
+}
+
+/// `banner`.
+public struct Banner: Codable, Sendable, Equatable {
+  /// Grapheme clusters of the text a banner shows.
+  public static let previewLength = 50
+
+  /// The person.
+  public var userId: String
+  /// The conversation.
+  public var conversationId: String
+  /// The message.
+  public var messageId: String
+  /// Who wrote it.
+  public var senderId: String
+  /// Their name.
+  public var senderName: String
+  /// Their picture.
+  public var avatarUrl: String?
+  /// The first `previewLength` characters.
+  public var preview: String
+  /// The group's name.
+  public var groupName: String?
+
+  /// The event's fields.
+  public init(
+    userId: String, conversationId: String, messageId: String, senderId: String, senderName: String,
+    avatarUrl: String? = nil, preview: String, groupName: String? = nil
+  ) {
+    self.userId = userId
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.senderId = senderId
+    self.senderName = senderName
+    self.avatarUrl = avatarUrl
+    self.preview = preview
+    self.groupName = groupName
+  }
+}
+
+/// `notice`.
+public struct Notice: Codable, Sendable, Equatable {
+  /// What it is about.
+  public enum Code: String, Codable, Sendable {
+    /// The hourly analyses are used up.
+    case analysisLimit = "analysis_limit"
+  }
+  /// The person.
+  public var userId: String
+  /// What it is about.
+  public var code: Code
+  /// The person's limit.
+  public var limit: Int
+  /// What applies now.
+  public var fallback: AnalysisFallback
+  /// What to show.
+  public var text: String
+
+  /// The event's fields.
+  public init(userId: String, code: Code, limit: Int, fallback: AnalysisFallback, text: String) {
+    self.userId = userId
+    self.code = code
+    self.limit = limit
+    self.fallback = fallback
+    self.text = text
+  }
+}

@@ -1,0 +1,164 @@
+/// A record of `chat.events`.
+public typealias ChatEvent = Event<ChatEventBody>
+
+/// What happened to a conversation or a message.
+public enum ChatEventBody: EventBody {
+  /// The conversation as it is now.
+  case conversationUpdated(ConversationUpdated)
+  /// Somebody joined.
+  case memberAdded(MembershipChange)
+  /// Somebody left.
+  case memberRemoved(MembershipChange)
+  /// A message was written.
+  case messageCreated(MessageCreated)
+  /// A message's text was changed.
+  case messageEdited(MessageRevision)
+  /// A message was taken back.
+  case messageDeleted(MessageRevision)
+
+  public static let types = [
+    "conversation.updated", "conversation.member_added", "conversation.member_removed", "message.created",
+    "message.edited", "message.deleted",
+  ]
+
+  public var type: String {
+    switch self {
+    case .conversationUpdated: "conversation.updated"
+    case .memberAdded: "conversation.member_added"
+    case .memberRemoved: "conversation.member_removed"
+    case .messageCreated: "message.created"
+    case .messageEdited: "message.edited"
+    case .messageDeleted: "message.deleted"
+    }
+  }
+
+  /// The record's key.
+  public var conversationId: String {
+    switch self {
+    case .conversationUpdated(let fields): fields.conversationId
+    case .memberAdded(let fields), .memberRemoved(let fields): fields.conversationId
+    case .messageCreated(let fields): fields.conversationId
+    case .messageEdited(let fields), .messageDeleted(let fields): fields.conversationId
+    }
+  }
+
+  public init(type: String, from decoder: any Decoder) throws {
+    switch type {
+    case "conversation.updated": self = .conversationUpdated(try ConversationUpdated(from: decoder))
+    case "conversation.member_added": self = .memberAdded(try MembershipChange(from: decoder))
+    case "conversation.member_removed": self = .memberRemoved(try MembershipChange(from: decoder))
+    case "message.created": self = .messageCreated(try MessageCreated(from: decoder))
+    case "message.edited": self = .messageEdited(try MessageRevision(from: decoder))
+    case "message.deleted": self = .messageDeleted(try MessageRevision(from: decoder))
+    default: throw EventFormatError.unknownType(type)
+    }
+  }
+
+  public func encodeFields(to encoder: any Encoder) throws {
+    switch self {
+    case .conversationUpdated(let fields): try fields.encode(to: encoder)
+    case .memberAdded(let fields), .memberRemoved(let fields): try fields.encode(to: encoder)
+    case .messageCreated(let fields): try fields.encode(to: encoder)
+    case .messageEdited(let fields), .messageDeleted(let fields): try fields.encode(to: encoder)
+    }
+  }
+}
+
+/// `conversation.updated`: replaces what was known; the last writer by (occurredAt, eventId) wins.
+public struct ConversationUpdated: Codable, Sendable, Equatable {
+  /// The conversation.
+  public var conversationId: String
+  /// Direct or group.
+  public var kind: ConversationKind
+  /// A group's name.
+  public var name: String?
+  /// Everyone who takes part.
+  public var members: [Member]
+
+  /// The event's fields.
+  public init(conversationId: String, kind: ConversationKind, name: String? = nil, members: [Member]) {
+    self.conversationId = conversationId
+    self.kind = kind
+    self.name = name
+    self.members = members
+  }
+
+  /// The same without the conversation's id.
+  public var snapshot: ConversationSnapshot { ConversationSnapshot(kind: kind, name: name, members: members) }
+}
+
+/// `conversation.member_added`, `conversation.member_removed`.
+public struct MembershipChange: Codable, Sendable, Equatable {
+  /// The conversation.
+  public var conversationId: String
+  /// Who joined or left.
+  public var userId: String
+  /// Their name; absent: their user id is shown.
+  public var displayName: String?
+  /// Where their picture is.
+  public var avatarUrl: String?
+
+  /// The event's fields.
+  public init(conversationId: String, userId: String, displayName: String? = nil, avatarUrl: String? = nil) {
+    self.conversationId = conversationId
+    self.userId = userId
+    self.displayName = displayName
+    self.avatarUrl = avatarUrl
+  }
+}
+
+/// `message.created`.
+public struct MessageCreated: Codable, Sendable, Equatable {
+  /// The conversation.
+  public var conversationId: String
+  /// The message.
+  public var messageId: String
+  /// Who wrote it; must take part in the conversation (M2).
+  public var senderId: String
+  /// What it says.
+  public var text: String?
+  /// What came with it.
+  public var attachments: [Attachment]?
+  /// The message it answers.
+  public var replyTo: String?
+  /// The people it names by their ids.
+  public var mentions: [String]?
+  /// The sender as others see them.
+  public var sender: SenderProfile?
+  /// The conversation as it is now, as in `conversation.updated`.
+  public var conversation: ConversationSnapshot?
+
+  /// The event's fields.
+  public init(
+    conversationId: String, messageId: String, senderId: String, text: String? = nil,
+    attachments: [Attachment]? = nil, replyTo: String? = nil, mentions: [String]? = nil,
+    sender: SenderProfile? = nil, conversation: ConversationSnapshot? = nil
+  ) {
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.senderId = senderId
+    self.text = text
+    self.attachments = attachments
+    self.replyTo = replyTo
+    self.mentions = mentions
+    self.sender = sender
+    self.conversation = conversation
+  }
+}
+
+/// `message.edited`, `message.deleted`.
+public struct MessageRevision: Codable, Sendable, Equatable {
+  /// The conversation.
+  public var conversationId: String
+  /// The message.
+  public var messageId: String
+  /// What it says now; absent when deleted.
+  public var text: String?
+
+  /// The event's fields.
+  public init(conversationId: String, messageId: String, text: String? = nil) {
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.text = text
+  }
+}

@@ -1,0 +1,69 @@
+/// Why a record could not be processed. The raw values are the catalogue's codes.
+public enum DeadLetterCode: String, Codable, Sendable, CaseIterable {
+  /// Not JSON.
+  case invalidJSON = "invalid_json"
+  /// Not UTF-8.
+  case invalidUTF8 = "invalid_utf8"
+  /// JSON, but not as the schema says.
+  case schemaViolation = "schema_violation"
+  /// A schema version nobody here knows.
+  case unsupportedVersion = "unsupported_version"
+  /// A type that does not belong on this topic.
+  case unknownType = "unknown_type"
+  /// Larger than a limit.
+  case tooLarge = "too_large"
+  /// No key.
+  case missingKey = "missing_key"
+  /// The key is not the one the value names.
+  case keyMismatch = "key_mismatch"
+  /// Older than is accepted.
+  case tooOld = "too_old"
+  /// Further in the future than clocks may differ.
+  case fromTheFuture = "from_the_future"
+  /// The sender takes no part in the conversation (M2).
+  case senderNotMember = "sender_not_member"
+  /// Nothing is known of the conversation.
+  case unknownConversation = "unknown_conversation"
+  /// FCM refused the request itself.
+  case fcmRejected = "fcm_rejected"
+  /// A defect of ours.
+  case `internal`
+}
+
+/// Why one record is refused: it goes to the dead letters with these, and the partition goes on.
+public struct Rejection: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The reason for machines.
+  public var code: DeadLetterCode
+  /// The reason for people: names the field and the limit, never a token or a message's text (T4).
+  public var message: String
+
+  /// A refusal.
+  public init(_ code: DeadLetterCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  public var description: String { "\(code.rawValue): \(message)" }
+}
+
+/// The headers of Nudge's records.
+public enum RecordHeader {
+  /// W3C trace context.
+  public static let traceparent = "traceparent"
+  /// The replay that wrote the record.
+  public static let replayId = "nudge-replay-id"
+  /// Dead letters: `DeadLetterCode`.
+  public static let errorCode = "nudge-error-code"
+  /// Dead letters: the reason for people.
+  public static let errorMessage = "nudge-error-message"
+  /// Dead letters: the stage that refused it.
+  public static let errorStage = "nudge-error-stage"
+  /// Dead letters: where the record was.
+  public static let originTopic = "nudge-origin-topic"
+  /// Dead letters: where the record was.
+  public static let originPartition = "nudge-origin-partition"
+  /// Dead letters: where the record was.
+  public static let originOffset = "nudge-origin-offset"
+  /// Dead letters: the record's own timestamp, in milliseconds.
+  public static let originTimestamp = "nudge-origin-timestamp"
+}

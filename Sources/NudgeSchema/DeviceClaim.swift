@@ -1,0 +1,69 @@
+/// A record of `nudge.device-claims`, key the token's hash: registrations and sign-outs meet here, where one task owns
+/// the token (T2).
+public typealias DeviceClaim = DerivedEvent<DeviceClaimBody>
+
+/// Who claims, or gives up, a token.
+public enum DeviceClaimBody: EventBody {
+  /// A person's device registered the token.
+  case registered(TokenClaimed)
+  /// A person's device gave the token up.
+  case unregistered(TokenReleased)
+
+  public static let types = ["device.registered", "device.unregistered"]
+
+  public var type: String {
+    switch self {
+    case .registered: "device.registered"
+    case .unregistered: "device.unregistered"
+    }
+  }
+
+  public init(type: String, from decoder: any Decoder) throws {
+    switch type {
+    case "device.registered": self = .registered(try TokenClaimed(from: decoder))
+    case "device.unregistered": self = .unregistered(try TokenReleased(from: decoder))
+    default: throw EventFormatError.unknownType(type)
+    }
+  }
+
+  public func encodeFields(to encoder: any Encoder) throws {
+    switch self {
+    case .registered(let fields): try fields.encode(to: encoder)
+    case .unregistered(let fields): try fields.encode(to: encoder)
+    }
+  }
+}
+
+/// A registration on its way to the token's owner row.
+public struct TokenClaimed: Codable, Sendable, Equatable {
+  /// The token's hash, the record's key.
+  public var tokenHash: String
+  /// The registration as it came.
+  public var device: DeviceRegistered
+
+  /// The event's fields.
+  public init(tokenHash: String, device: DeviceRegistered) {
+    self.tokenHash = tokenHash
+    self.device = device
+  }
+}
+
+/// A sign-out, or a token replaced by a newer one of the same device, on its way to the token's owner row.
+public struct TokenReleased: Codable, Sendable, Equatable {
+  /// The token's hash, the record's key.
+  public var tokenHash: String
+  /// The person.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+  /// Why: `signed_out` or `token_replaced`.
+  public var cause: DeviceLost.Cause
+
+  /// The event's fields.
+  public init(tokenHash: String, userId: String, deviceId: String, cause: DeviceLost.Cause) {
+    self.tokenHash = tokenHash
+    self.userId = userId
+    self.deviceId = deviceId
+    self.cause = cause
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+
+/// A point in time: whole milliseconds since 1970-01-01T00:00:00Z, as on the wire.
+public typealias Milliseconds = Int64
+
+/// The version of the record formats in this module. Readers refuse any other.
+public let currentSchemaVersion = 1
+
+/// What every event begins with, whoever wrote it.
+public struct Envelope: Sendable, Equatable {
+  /// The producer's name of this event, 1–128 characters; the same on a retry.
+  public var eventId: String
+  /// When it happened, by the producer's clock.
+  public var occurredAt: Milliseconds
+
+  /// An envelope of the current schema version.
+  public init(eventId: String, occurredAt: Milliseconds) {
+    self.eventId = eventId
+    self.occurredAt = occurredAt
+  }
+}
+
+/// The order of state events: the later `occurredAt` wins, then the greater `eventId` by its UTF-8 bytes (D12).
+public struct EventStamp: Codable, Sendable, Hashable, Comparable {
+  /// When the event happened.
+  public var occurredAt: Milliseconds
+  /// The event's name, which breaks ties.
+  public var eventId: String
+
+  /// A stamp of an event.
+  public init(occurredAt: Milliseconds, eventId: String) {
+    self.occurredAt = occurredAt
+    self.eventId = eventId
+  }
+
+  public static func < (a: EventStamp, b: EventStamp) -> Bool {
+    a.occurredAt != b.occurredAt
+      ? a.occurredAt < b.occurredAt : a.eventId.utf8.lexicographicallyPrecedes(b.eventId.utf8)
+  }
+
+  // Bytes, not canonical equivalence: two ids that Unicode normalises alike are still two ids.
+  public static func == (a: EventStamp, b: EventStamp) -> Bool {
+    a.occurredAt == b.occurredAt && a.eventId.utf8.elementsEqual(b.eventId.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(occurredAt)
+    for byte in eventId.utf8 { hasher.combine(byte) }
+  }
+}
+
+extension Envelope {
+  /// The event's place in last-writer-wins order.
+  public var stamp: EventStamp { EventStamp(occurredAt: occurredAt, eventId: eventId) }
+}
+
+/// The body of a kind of event: an enum with a case a type, or a single struct.
+public protocol EventBody: Sendable, Equatable {
+  /// The value of the field `type`.
+  var type: String { get }
+  /// Every value of `type` this body can be.
+  static var types: [String] { get }
+  /// Reads the fields of `type`, which is one of `types`.
+  init(type: String, from decoder: any Decoder) throws
+  /// Writes the fields beside those of the envelope.
+  func encodeFields(to encoder: any Encoder) throws
+}
+
+/// Why a record that is JSON is still no event of ours.
+public enum EventFormatError: Error, Equatable, CustomStringConvertible {
+  /// `schemaVersion` is none this module knows.
+  case unsupportedVersion(Int)
+  /// `type` is none of this topic's.
+  case unknownType(String)
+  /// A time is neither an integer nor RFC 3339.
+  case invalidTime(field: String)
+
+  public var description: String {
+    switch self {
+    case .unsupportedVersion(let version):
+      "schemaVersion \(version) is not supported; this reader knows \(currentSchemaVersion)"
+    case .unknownType(let type): "unknown type \"\(type.prefix(64))\""
+    case .invalidTime(let field): "\(field) is neither milliseconds since the epoch nor an RFC 3339 time"
+    }
+  }
+}
+
+/// An event as a producer publishes it on `chat.events` or `user.events`: one flat JSON object.
+public struct Event<Body: EventBody>: Codable, Sendable, Equatable {
+  /// The fields every event has.
+  public var envelope: Envelope
+  /// The fields of its type.
+  public var body: Body
+
+  /// An event of the current schema version.
+  public init(_ envelope: Envelope, _ body: Body) {
+    self.envelope = envelope
+    self.body = body
+  }
+
+  public init(from decoder: any Decoder) throws {
+    (envelope, body) = try decodeEnvelope(from: decoder)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try encodeEnvelope(envelope, type: body.type, to: encoder)
+    try body.encodeFields(to: encoder)
+  }
+}
+
+/// An event that Nudge wrote: it also says what caused it.
+public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
+  /// The fields every event has.
+  public var envelope: Envelope
+  /// The record that directly caused it. For one key origins only rise, which is how repeats are recognised.
+  public var origin: Origin
+  /// The chat or user event it all began with.
+  public var source: RecordPosition
+  /// The fields of its type.
+  public var body: Body
+
+  /// An event of the current schema version.
+  public init(_ envelope: Envelope, origin: Origin, source: RecordPosition, _ body: Body) {
+    self.envelope = envelope
+    self.origin = origin
+    self.source = source
+    self.body = body
+  }
+
+  private enum CodingKeys: String, CodingKey { case origin, source }
+
+  public init(from decoder: any Decoder) throws {
+    (envelope, body) = try decodeEnvelope(from: decoder)
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    origin = try fields.decode(Origin.self, forKey: .origin)
+    source = try fields.decode(RecordPosition.self, forKey: .source)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try encodeEnvelope(envelope, type: body.type, to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(origin, forKey: .origin)
+    try fields.encode(source, forKey: .source)
+    try body.encodeFields(to: encoder)
+  }
+}
+
+private enum EnvelopeKeys: String, CodingKey { case schemaVersion, type, eventId, occurredAt }
+
+private func decodeEnvelope<Body: EventBody>(from decoder: any Decoder) throws -> (Envelope, Body) {
+  let fields = try decoder.container(keyedBy: EnvelopeKeys.self)
+  let version = try fields.decode(Int.self, forKey: .schemaVersion)
+  guard version == currentSchemaVersion else { throw EventFormatError.unsupportedVersion(version) }
+  let type = try fields.decode(String.self, forKey: .type)
+  guard Body.types.contains(type) else { throw EventFormatError.unknownType(type) }
+  let envelope = Envelope(
+    eventId: try fields.decode(String.self, forKey: .eventId),
+    occurredAt: try fields.decodeTime(forKey: .occurredAt))
+  return (envelope, try Body(type: type, from: decoder))
+}
+
+private func encodeEnvelope(_ envelope: Envelope, type: String, to encoder: any Encoder) throws {
+  var fields = encoder.container(keyedBy: EnvelopeKeys.self)
+  try fields.encode(currentSchemaVersion, forKey: .schemaVersion)
+  try fields.encode(type, forKey: .type)
+  try fields.encode(envelope.eventId, forKey: .eventId)
+  try fields.encode(envelope.occurredAt, forKey: .occurredAt)
+}
+
+extension KeyedDecodingContainer {
+  /// A time: an integer, or (from producers) an RFC 3339 string.
+  func decodeTime(forKey key: Key) throws -> Milliseconds {
+    if let number = try? decode(Int64.self, forKey: key) { return number }
+    guard let text = try? decode(String.self, forKey: key), let time = RFC3339.milliseconds(text) else {
+      if !contains(key) {
+        throw DecodingError.keyNotFound(
+          key, .init(codingPath: codingPath, debugDescription: "\(key.stringValue) is missing"))
+      }
+      throw EventFormatError.invalidTime(field: key.stringValue)
+    }
+    return time
+  }
+
+  /// As `decodeTime`, where the field may be absent or null.
+  func decodeTimeIfPresent(forKey key: Key) throws -> Milliseconds? {
+    guard contains(key), try !decodeNil(forKey: key) else { return nil }
+    return try decodeTime(forKey: key)
+  }
+}

@@ -1,0 +1,70 @@
+/// A record of `nudge.outcomes`: what became of one push on one device (P8).
+public typealias Outcome = DerivedEvent<OutcomeBody>
+
+/// How a push to a device ended.
+public enum OutcomeResult: String, Codable, Sendable, CaseIterable {
+  /// FCM took it.
+  case sent
+  /// Too old to be sent for the first time.
+  case expired
+  /// FCM does not know the token.
+  case invalidToken = "invalid_token"
+  /// The token belongs to another sender id; it is set aside.
+  case quarantined
+  /// FCM refused the request itself.
+  case rejected
+  /// The retries' time ran out.
+  case gaveUp = "gave_up"
+  /// Withdrawn while it waited.
+  case cancelled
+}
+
+/// The fields of an outcome.
+public struct OutcomeBody: EventBody, Codable {
+  /// The push.
+  public var pushId: String
+  /// The person.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+  /// The token's hash.
+  public var tokenHash: String
+  /// How it ended.
+  public var result: OutcomeResult
+  /// FCM's last HTTP status.
+  public var httpStatus: Int?
+  /// FCM's, or the transport's, last error code.
+  public var errorCode: String?
+  /// FCM's name of the message, where it was sent.
+  public var fcmName: String?
+  /// Requests made for it.
+  public var attempts: Int
+  /// When the first was made.
+  public var firstAttemptAt: Milliseconds?
+  /// When it ended.
+  public var finishedAt: Milliseconds
+
+  /// The fields of an outcome.
+  public init(
+    pushId: String, userId: String, deviceId: String, tokenHash: String, result: OutcomeResult, httpStatus: Int? = nil,
+    errorCode: String? = nil, fcmName: String? = nil, attempts: Int, firstAttemptAt: Milliseconds? = nil,
+    finishedAt: Milliseconds
+  ) {
+    self.pushId = pushId
+    self.userId = userId
+    self.deviceId = deviceId
+    self.tokenHash = tokenHash
+    self.result = result
+    self.httpStatus = httpStatus
+    self.errorCode = errorCode
+    self.fcmName = fcmName
+    self.attempts = attempts
+    self.firstAttemptAt = firstAttemptAt
+    self.finishedAt = finishedAt
+  }
+
+  public static let types = ["outcome"]
+  public var type: String { "outcome" }
+  public init(type: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
+  public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
+}

@@ -1,0 +1,147 @@
+/// A daily span without interruption, in the person's own time (D2).
+public struct QuietHours: Codable, Sendable, Equatable {
+  /// First minute of the span, `HH:MM`, inclusive.
+  public var start: String
+  /// The minute it ends at, `HH:MM`, exclusive; before `start`: the next day. Equal to it: no quiet hours.
+  public var end: String
+  /// IANA name; absent: UTC.
+  public var timeZone: String?
+
+  /// A span.
+  public init(start: String, end: String, timeZone: String? = nil) {
+    self.start = start
+    self.end = end
+    self.timeZone = timeZone
+  }
+}
+
+/// What applies to a person once the hourly analyses are used up (D4).
+public enum AnalysisFallback: String, Codable, Sendable {
+  /// The fixed rule set.
+  case simpleRules = "simple_rules"
+  /// Everything, at medium priority.
+  case notifyAll = "notify_all"
+  /// Nothing.
+  case suppressAll = "suppress_all"
+}
+
+/// A conversation the person does not want to hear of.
+public struct MutedConversation: Codable, Sendable, Equatable {
+  /// The conversation.
+  public var conversationId: String
+  /// When it ends; absent: never.
+  public var until: Milliseconds?
+  /// Whether a mention is let through all the same.
+  public var exceptMentions: Bool?
+
+  /// A muted conversation.
+  public init(conversationId: String, until: Milliseconds? = nil, exceptMentions: Bool? = nil) {
+    self.conversationId = conversationId
+    self.until = until
+    self.exceptMentions = exceptMentions
+  }
+
+  private enum CodingKeys: String, CodingKey { case conversationId, until, exceptMentions }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    conversationId = try fields.decode(String.self, forKey: .conversationId)
+    until = try fields.decodeTimeIfPresent(forKey: .until)
+    exceptMentions = try fields.decodeIfPresent(Bool.self, forKey: .exceptMentions)
+  }
+}
+
+/// What the badge counts (D6).
+public enum BadgeMode: String, Codable, Sendable {
+  /// Conversations with something unread.
+  case conversations
+  /// Unread messages.
+  case messages
+}
+
+/// A field of a patch: not named, or set (to null where the field can be).
+public enum Change<Value: Codable & Sendable & Equatable>: Sendable, Equatable {
+  /// Not named: stays as it is.
+  case unchanged
+  /// Set to a value.
+  case set(Value)
+}
+
+/// A change of preferences: only the fields it names.
+public struct PreferencesPatch: Codable, Sendable, Equatable {
+  /// Whether the person wants notifications at all.
+  public var enabled: Bool?
+  /// Quiet hours; set to nil: none.
+  public var quietHours: Change<QuietHours?>
+  /// Smart analyses in an hour, 0 or more.
+  public var maxAnalysesPerHour: Int?
+  /// What applies past that.
+  public var fallback: AnalysisFallback?
+  /// All muted conversations.
+  public var muted: [MutedConversation]?
+  /// Senders whose messages matter more.
+  public var starredSenders: [String]?
+  /// Words that matter to the person.
+  public var keywords: [String]?
+  /// What the badge counts.
+  public var badgeMode: BadgeMode?
+  /// Whether message text may appear in a notification (D8).
+  public var showPreviews: Bool?
+  /// The person's language, as BCP 47.
+  public var locale: String?
+
+  /// A patch.
+  public init(
+    enabled: Bool? = nil, quietHours: Change<QuietHours?> = .unchanged, maxAnalysesPerHour: Int? = nil,
+    fallback: AnalysisFallback? = nil, muted: [MutedConversation]? = nil, starredSenders: [String]? = nil,
+    keywords: [String]? = nil, badgeMode: BadgeMode? = nil, showPreviews: Bool? = nil, locale: String? = nil
+  ) {
+    self.enabled = enabled
+    self.quietHours = quietHours
+    self.maxAnalysesPerHour = maxAnalysesPerHour
+    self.fallback = fallback
+    self.muted = muted
+    self.starredSenders = starredSenders
+    self.keywords = keywords
+    self.badgeMode = badgeMode
+    self.showPreviews = showPreviews
+    self.locale = locale
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
+    case locale
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    enabled = try fields.decodeIfPresent(Bool.self, forKey: .enabled)
+    if fields.contains(.quietHours) {
+      quietHours = .set(try fields.decode(QuietHours?.self, forKey: .quietHours))
+    } else {
+      quietHours = .unchanged
+    }
+    maxAnalysesPerHour = try fields.decodeIfPresent(Int.self, forKey: .maxAnalysesPerHour)
+    fallback = try fields.decodeIfPresent(AnalysisFallback.self, forKey: .fallback)
+    muted = try fields.decodeIfPresent([MutedConversation].self, forKey: .muted)
+    starredSenders = try fields.decodeIfPresent([String].self, forKey: .starredSenders)
+    keywords = try fields.decodeIfPresent([String].self, forKey: .keywords)
+    badgeMode = try fields.decodeIfPresent(BadgeMode.self, forKey: .badgeMode)
+    showPreviews = try fields.decodeIfPresent(Bool.self, forKey: .showPreviews)
+    locale = try fields.decodeIfPresent(String.self, forKey: .locale)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encodeIfPresent(enabled, forKey: .enabled)
+    if case .set(let hours) = quietHours { try fields.encode(hours, forKey: .quietHours) }
+    try fields.encodeIfPresent(maxAnalysesPerHour, forKey: .maxAnalysesPerHour)
+    try fields.encodeIfPresent(fallback, forKey: .fallback)
+    try fields.encodeIfPresent(muted, forKey: .muted)
+    try fields.encodeIfPresent(starredSenders, forKey: .starredSenders)
+    try fields.encodeIfPresent(keywords, forKey: .keywords)
+    try fields.encodeIfPresent(badgeMode, forKey: .badgeMode)
+    try fields.encodeIfPresent(showPreviews, forKey: .showPreviews)
+    try fields.encodeIfPresent(locale, forKey: .locale)
+  }
+}

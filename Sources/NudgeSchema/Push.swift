@@ -1,0 +1,158 @@
+/// A record of `nudge.pushes`.
+public typealias PushEvent = DerivedEvent<PushEventBody>
+
+/// What is to be sent, or no longer to be sent.
+public enum PushEventBody: EventBody {
+  /// A push to one or more devices of a person.
+  case push(Push)
+  /// What waits for these is to end as `cancelled`.
+  case cancelled(PushCancelled)
+
+  public static let types = ["push", "push.cancelled"]
+
+  public var type: String {
+    switch self {
+    case .push: "push"
+    case .cancelled: "push.cancelled"
+    }
+  }
+
+  /// The person, the record's key.
+  public var userId: String {
+    switch self {
+    case .push(let fields): fields.userId
+    case .cancelled(let fields): fields.userId
+    }
+  }
+
+  public init(type: String, from decoder: any Decoder) throws {
+    switch type {
+    case "push": self = .push(try Push(from: decoder))
+    case "push.cancelled": self = .cancelled(try PushCancelled(from: decoder))
+    default: throw EventFormatError.unknownType(type)
+    }
+  }
+
+  public func encodeFields(to encoder: any Encoder) throws {
+    switch self {
+    case .push(let fields): try fields.encode(to: encoder)
+    case .cancelled(let fields): try fields.encode(to: encoder)
+    }
+  }
+}
+
+/// A device a push goes to.
+public struct PushTarget: Codable, Sendable, Equatable {
+  /// The device.
+  public var deviceId: String
+  /// FCM's registration token. Never logged (T4).
+  public var token: String
+  /// The claim's version, echoed when FCM says the token is gone (T3).
+  public var version: Int64
+  /// The system it runs.
+  public var platform: Platform
+  /// The FCM project of the token; nil: the dispatcher's own.
+  public var projectId: String?
+
+  /// A target.
+  public init(deviceId: String, token: String, version: Int64, platform: Platform, projectId: String? = nil) {
+    self.deviceId = deviceId
+    self.token = token
+    self.version = version
+    self.platform = platform
+    self.projectId = projectId
+  }
+}
+
+/// `push`.
+public struct Push: Codable, Sendable, Equatable {
+  /// What a push is for.
+  public enum Kind: String, Codable, Sendable {
+    /// A message.
+    case message
+    /// The badge alone.
+    case badge
+    /// A conversation was read elsewhere.
+    case read
+  }
+  /// A function of person, kind and cause alone: deciding again gives the same.
+  public var pushId: String
+  /// What it is for.
+  public var kind: Kind
+  /// The person.
+  public var userId: String
+  /// The devices, at least one.
+  public var targets: [PushTarget]
+  /// Title; nil: nothing is shown.
+  public var title: String?
+  /// Body; nil: nothing is shown.
+  public var body: String?
+  /// A picture beside the text: the sender's avatar.
+  public var imageUrl: String?
+  /// How much it matters.
+  public var priority: Priority
+  /// How it appears.
+  public var presentation: Presentation
+  /// Whether smart analysis decided it (device type `smart_notification`) or a fallback did (`new_message`).
+  public var reason: DecisionReason?
+  /// The badge to show.
+  public var badge: Int
+  /// The conversation.
+  public var conversationId: String?
+  /// The message.
+  public var messageId: String?
+  /// Who wrote it.
+  public var senderId: String?
+  /// How long FCM keeps it for a device that is off, in seconds, 0 to 2,419,200.
+  public var ttlSeconds: Int
+  /// Freshness: not sent for the first time after this.
+  public var expiresAt: Milliseconds
+  /// When it was decided.
+  public var decidedAt: Milliseconds
+
+  /// A push.
+  public init(
+    pushId: String, kind: Kind, userId: String, targets: [PushTarget], title: String? = nil, body: String? = nil,
+    imageUrl: String? = nil, priority: Priority, presentation: Presentation, reason: DecisionReason? = nil, badge: Int,
+    conversationId: String? = nil, messageId: String? = nil, senderId: String? = nil, ttlSeconds: Int,
+    expiresAt: Milliseconds, decidedAt: Milliseconds
+  ) {
+    self.pushId = pushId
+    self.kind = kind
+    self.userId = userId
+    self.targets = targets
+    self.title = title
+    self.body = body
+    self.imageUrl = imageUrl
+    self.priority = priority
+    self.presentation = presentation
+    self.reason = reason
+    self.badge = badge
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.senderId = senderId
+    self.ttlSeconds = ttlSeconds
+    self.expiresAt = expiresAt
+    self.decidedAt = decidedAt
+  }
+}
+
+/// `push.cancelled`: names a device, a message or a conversation.
+public struct PushCancelled: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// All that waits for this device.
+  public var deviceId: String?
+  /// All that waits for this message.
+  public var messageId: String?
+  /// All that waits for this conversation.
+  public var conversationId: String?
+
+  /// The event's fields.
+  public init(userId: String, deviceId: String? = nil, messageId: String? = nil, conversationId: String? = nil) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.messageId = messageId
+    self.conversationId = conversationId
+  }
+}

@@ -1,0 +1,343 @@
+/// A record of `nudge.timeline`: all that concerns a person, in order.
+public typealias TimelineEvent = DerivedEvent<TimelineEventBody>
+
+/// What happened to, or because of, a person.
+public enum TimelineEventBody: EventBody {
+  /// Activity, reads, preferences, feedback and reports, as they came. (Devices come by way of the claims.)
+  case user(UserEventBody)
+  /// A message that up to 500 people may be told of.
+  case candidate(MessageCandidate)
+  /// The person's own message: it counts as activity and as having read the conversation (D1).
+  case sent(MessageSent)
+  /// A candidate to decide again; notifies only who was not notified before.
+  case redecide(MessageCandidate)
+  /// A timer of the analyzer is due.
+  case timerFired(TimerFired)
+  /// A message was edited or deleted, or the person left the conversation.
+  case withdrawn(MessageWithdrawn)
+  /// The person has this device (T2).
+  case deviceGained(DeviceGained)
+  /// The person has this device no longer.
+  case deviceLost(DeviceLost)
+  /// FCM does not know the device's token any more (T3).
+  case deviceInvalidated(DeviceInvalidated)
+
+  /// User events that reach the timeline as they came.
+  static let userTypes = [
+    "user.activity", "message.read", "preferences.updated", "feedback.submitted", "notification.received",
+    "notification.opened", "notification.dismissed",
+  ]
+
+  public static let types =
+    userTypes + [
+      "message.candidate", "message.sent", "candidate.redecide", "timer.fired", "message.withdrawn",
+      "device.registered", "device.unregistered", "device.invalidated",
+    ]
+
+  public var type: String {
+    switch self {
+    case .user(let body): body.type
+    case .candidate: "message.candidate"
+    case .sent: "message.sent"
+    case .redecide: "candidate.redecide"
+    case .timerFired: "timer.fired"
+    case .withdrawn: "message.withdrawn"
+    case .deviceGained: "device.registered"
+    case .deviceLost: "device.unregistered"
+    case .deviceInvalidated: "device.invalidated"
+    }
+  }
+
+  public init(type: String, from decoder: any Decoder) throws {
+    switch type {
+    case "message.candidate": self = .candidate(try MessageCandidate(from: decoder))
+    case "message.sent": self = .sent(try MessageSent(from: decoder))
+    case "candidate.redecide": self = .redecide(try MessageCandidate(from: decoder))
+    case "timer.fired": self = .timerFired(try TimerFired(from: decoder))
+    case "message.withdrawn": self = .withdrawn(try MessageWithdrawn(from: decoder))
+    case "device.registered": self = .deviceGained(try DeviceGained(from: decoder))
+    case "device.unregistered": self = .deviceLost(try DeviceLost(from: decoder))
+    case "device.invalidated": self = .deviceInvalidated(try DeviceInvalidated(from: decoder))
+    default:
+      guard Self.userTypes.contains(type) else { throw EventFormatError.unknownType(type) }
+      self = .user(try UserEventBody(type: type, from: decoder))
+    }
+  }
+
+  public func encodeFields(to encoder: any Encoder) throws {
+    switch self {
+    case .user(let body): try body.encodeFields(to: encoder)
+    case .candidate(let fields), .redecide(let fields): try fields.encode(to: encoder)
+    case .sent(let fields): try fields.encode(to: encoder)
+    case .timerFired(let fields): try fields.encode(to: encoder)
+    case .withdrawn(let fields): try fields.encode(to: encoder)
+    case .deviceGained(let fields): try fields.encode(to: encoder)
+    case .deviceLost(let fields): try fields.encode(to: encoder)
+    case .deviceInvalidated(let fields): try fields.encode(to: encoder)
+    }
+  }
+}
+
+/// What the conversation tells about one recipient of a message, computed where the whole conversation is seen.
+public struct RecipientContext: Codable, Sendable, Equatable {
+  /// The message's mentions name the person.
+  public var mentioned: Bool
+  /// The text contains the person's display name as a word.
+  public var named: Bool
+  /// The message is a reply to one of the person's.
+  public var answered: Bool
+  /// When the person last wrote in the conversation; nil: not among the last speakers.
+  public var lastSpokeAt: Milliseconds?
+  /// Messages of others since then.
+  public var messagesSince: Int?
+  /// Turns of the last speakers in which sender and recipient spoke one after the other.
+  public var exchange: Int
+
+  /// A context.
+  public init(
+    mentioned: Bool = false, named: Bool = false, answered: Bool = false, lastSpokeAt: Milliseconds? = nil,
+    messagesSince: Int? = nil, exchange: Int = 0
+  ) {
+    self.mentioned = mentioned
+    self.named = named
+    self.answered = answered
+    self.lastSpokeAt = lastSpokeAt
+    self.messagesSince = messagesSince
+    self.exchange = exchange
+  }
+}
+
+/// Somebody a message may be for.
+public struct Recipient: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// What the conversation tells about them.
+  public var context: RecipientContext
+
+  /// A recipient.
+  public init(userId: String, context: RecipientContext) {
+    self.userId = userId
+    self.context = context
+  }
+}
+
+/// The conversation of a candidate, as far as a notification needs it.
+public struct CandidateConversation: Codable, Sendable, Equatable {
+  /// Direct or group.
+  public var kind: ConversationKind
+  /// A group's name.
+  public var name: String?
+  /// How many take part.
+  public var memberCount: Int
+  /// How many different people wrote the last messages.
+  public var activeSpeakers: Int
+
+  /// A conversation.
+  public init(kind: ConversationKind, name: String? = nil, memberCount: Int, activeSpeakers: Int) {
+    self.kind = kind
+    self.name = name
+    self.memberCount = memberCount
+    self.activeSpeakers = activeSpeakers
+  }
+}
+
+/// `message.candidate` and `candidate.redecide`: the message once, and the recipients of one timeline partition.
+public struct MessageCandidate: Codable, Sendable, Equatable {
+  /// Recipients one record holds at most.
+  public static let maxRecipients = 500
+
+  /// The conversation.
+  public var conversationId: String
+  /// The message.
+  public var messageId: String
+  /// Who wrote it.
+  public var sender: Member
+  /// Where it was written.
+  public var conversation: CandidateConversation
+  /// Title of a notification (M3).
+  public var title: String
+  /// Body of a notification (M3), not yet cut to a push's limit.
+  public var body: String
+  /// The first attachment.
+  public var attachment: Attachment?
+  /// The people it names by their ids.
+  public var mentions: [String]
+  /// The message it answers.
+  public var replyTo: String?
+  /// Who it may be for, 1 to `maxRecipients`.
+  public var recipients: [Recipient]
+  /// The replay that asked for it, where there was one.
+  public var replayId: String?
+
+  /// A candidate.
+  public init(
+    conversationId: String, messageId: String, sender: Member, conversation: CandidateConversation, title: String,
+    body: String, attachment: Attachment? = nil, mentions: [String] = [], replyTo: String? = nil,
+    recipients: [Recipient], replayId: String? = nil
+  ) {
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.sender = sender
+    self.conversation = conversation
+    self.title = title
+    self.body = body
+    self.attachment = attachment
+    self.mentions = mentions
+    self.replyTo = replyTo
+    self.recipients = recipients
+    self.replayId = replayId
+  }
+}
+
+/// `message.sent`.
+public struct MessageSent: Codable, Sendable, Equatable {
+  /// Who wrote it.
+  public var userId: String
+  /// The conversation.
+  public var conversationId: String
+  /// The message.
+  public var messageId: String
+
+  /// The event's fields.
+  public init(userId: String, conversationId: String, messageId: String) {
+    self.userId = userId
+    self.conversationId = conversationId
+    self.messageId = messageId
+  }
+}
+
+/// `timer.fired`.
+public struct TimerFired: Codable, Sendable, Equatable {
+  /// The stage's name of the timer.
+  public var timer: String
+  /// When it was due.
+  public var dueAt: Milliseconds
+
+  /// The event's fields.
+  public init(timer: String, dueAt: Milliseconds) {
+    self.timer = timer
+    self.dueAt = dueAt
+  }
+}
+
+/// `message.withdrawn`: what still waits for a message, or what is shown of it, is to change (D13).
+public struct MessageWithdrawn: Codable, Sendable, Equatable {
+  /// Why.
+  public enum Cause: String, Codable, Sendable {
+    /// Its text was changed.
+    case edited
+    /// It was taken back.
+    case deleted
+    /// The person is no longer in the conversation.
+    case left
+  }
+  /// The people concerned, 1 to `MessageCandidate.maxRecipients`.
+  public var userIds: [String]
+  /// The conversation.
+  public var conversationId: String
+  /// The message; absent: all of the conversation's.
+  public var messageId: String?
+  /// Why.
+  public var cause: Cause
+  /// The new body, where edited.
+  public var body: String?
+
+  /// The event's fields.
+  public init(userIds: [String], conversationId: String, messageId: String?, cause: Cause, body: String? = nil) {
+    self.userIds = userIds
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.cause = cause
+    self.body = body
+  }
+}
+
+/// `device.registered` on the timeline: the claim was granted.
+public struct DeviceGained: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+  /// FCM's registration token. Never logged (T4).
+  public var token: String
+  /// Rises with each registration of the token; a prune applies to an equal version only (T3).
+  public var version: Int64
+  /// The system it runs.
+  public var platform: Platform
+  /// The app's version.
+  public var appVersion: String?
+  /// The device's language.
+  public var locale: String?
+  /// The FCM project of the token.
+  public var projectId: String?
+
+  /// The event's fields.
+  public init(
+    userId: String, deviceId: String, token: String, version: Int64, platform: Platform, appVersion: String? = nil,
+    locale: String? = nil, projectId: String? = nil
+  ) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.token = token
+    self.version = version
+    self.platform = platform
+    self.appVersion = appVersion
+    self.locale = locale
+    self.projectId = projectId
+  }
+}
+
+/// `device.unregistered` on the timeline.
+public struct DeviceLost: Codable, Sendable, Equatable {
+  /// Why.
+  public enum Cause: String, Codable, Sendable {
+    /// The person signed out.
+    case signedOut = "signed_out"
+    /// The token now belongs to somebody else.
+    case claimedElsewhere = "claimed_elsewhere"
+    /// The device has a newer token.
+    case tokenReplaced = "token_replaced"
+  }
+  /// The person who loses it.
+  public var userId: String
+  /// The device, as this person's registration named it.
+  public var deviceId: String
+  /// The hash of the token that is lost; only a device row with that token is removed.
+  public var tokenHash: String
+  /// The claim's version.
+  public var version: Int64
+  /// Why.
+  public var cause: Cause
+
+  /// The event's fields.
+  public init(userId: String, deviceId: String, tokenHash: String, version: Int64, cause: Cause) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.tokenHash = tokenHash
+    self.version = version
+    self.cause = cause
+  }
+}
+
+/// `device.invalidated`: from the dispatcher, when FCM says a token is gone.
+public struct DeviceInvalidated: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+  /// The token's hash.
+  public var tokenHash: String
+  /// The version the push carried: another version now means it was registered again since (T3).
+  public var version: Int64
+  /// FCM's error code, e.g. `UNREGISTERED`.
+  public var code: String
+
+  /// The event's fields.
+  public init(userId: String, deviceId: String, tokenHash: String, version: Int64, code: String) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.tokenHash = tokenHash
+    self.version = version
+    self.code = code
+  }
+}

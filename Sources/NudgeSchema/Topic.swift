@@ -1,0 +1,102 @@
+/// The topics of the pipeline, by the names of the catalogue.
+public enum Topic: String, Sendable, CaseIterable, Codable {
+  /// What producers say of conversations and messages; key conversationId.
+  case chatEvents = "chat.events"
+  /// What producers and apps say of people; key userId.
+  case userEvents = "user.events"
+  /// Which person a device's token belongs to; key token hash.
+  case deviceClaims = "nudge.device-claims"
+  /// All that concerns a person, in order; key userId (a candidate's partition is set, its key is the conversation).
+  case timeline = "nudge.timeline"
+  /// One record a person and message: what was decided, and why; key userId.
+  case decisions = "nudge.decisions"
+  /// What is to be sent; key userId.
+  case pushes = "nudge.pushes"
+  /// What a real-time gateway may show inside the app; key userId.
+  case banners = "nudge.banners"
+  /// What became of each push on each device; key userId.
+  case outcomes = "nudge.outcomes"
+  /// Records that could not be processed, with the reason; key as it was.
+  case deadLetters = "nudge.dead-letters"
+  /// What was replayed by whom; key replayId.
+  case audit = "nudge.audit"
+  /// Changelog of ingest's state.
+  case ingestState = "nudge.ingest-state"
+  /// Changelog of the analyzer's state.
+  case analyzerState = "nudge.analyzer-state"
+  /// Changelog of the dispatcher's state.
+  case dispatcherState = "nudge.dispatcher-state"
+}
+
+/// Topic names with the deployment's prefix (`--topic-prefix`), so that several pipelines share a cluster.
+public struct TopicNames: Sendable, Hashable {
+  /// Put before every topic's and consumer group's name; may be empty.
+  public var prefix: String
+
+  /// Names with a prefix.
+  public init(prefix: String = "") { self.prefix = prefix }
+
+  /// The topic's full name.
+  public func callAsFunction(_ topic: Topic) -> String { prefix + topic.rawValue }
+
+  /// The topic of a full name; nil for a stranger.
+  public func topic(named name: String) -> Topic? {
+    name.hasPrefix(prefix) ? Topic(rawValue: String(name.dropFirst(prefix.count))) : nil
+  }
+}
+
+/// How a topic must be configured for the pipeline to be right.
+public struct TopicPlan: Sendable, Equatable {
+  /// The topic.
+  public var topic: Topic
+  /// Whether the log is compacted by key (state) instead of cut by age.
+  public var compacted: Bool
+  /// How long records are kept, in milliseconds; nil where compacted.
+  public var retention: Milliseconds?
+  /// The largest record batch in bytes.
+  public var maxMessageBytes: Int
+
+  private static let day: Milliseconds = 86_400_000
+
+  /// The plan of a topic.
+  public init(_ topic: Topic) {
+    self.topic = topic
+    maxMessageBytes = 4 << 20
+    compacted = false
+    switch topic {
+    case .chatEvents, .userEvents, .deviceClaims, .timeline: retention = 7 * Self.day
+    case .decisions, .outcomes, .deadLetters: retention = 30 * Self.day
+    case .pushes: retention = 2 * Self.day
+    case .banners: retention = Self.day / 24
+    case .audit: retention = 365 * Self.day
+    case .ingestState, .analyzerState, .dispatcherState:
+      compacted = true
+      retention = nil
+    }
+  }
+
+  /// The topic's settings at creation, as Kafka names them.
+  public var configuration: [String: String] {
+    var settings = ["max.message.bytes": String(maxMessageBytes)]
+    if let retention {
+      settings["cleanup.policy"] = "delete"
+      settings["retention.ms"] = String(retention)
+    } else {
+      settings["cleanup.policy"] = "compact"
+      settings["min.cleanable.dirty.ratio"] = "0.1"
+      // A restore that reads while the log is compacted must still find a transaction's rows and its position record
+      // together, and the repair of a torn prefix needs the rows it hides.
+      settings["min.compaction.lag.ms"] = String(10 * 60_000)
+      // Tombstones stay longer than any store file that may still need them: a store older than this is rebuilt.
+      settings["delete.retention.ms"] = String(7 * Self.day)
+      settings["segment.ms"] = String(Self.day)
+    }
+    return settings
+  }
+
+  /// Every topic's plan.
+  public static var all: [TopicPlan] { Topic.allCases.map { TopicPlan($0) } }
+
+  /// Partitions where nothing else is asked for.
+  public static let defaultPartitions: Int32 = 12
+}

@@ -1,0 +1,254 @@
+/// A record of `user.events`.
+public typealias UserEvent = Event<UserEventBody>
+
+/// What a person, or one of their devices, did.
+public enum UserEventBody: EventBody {
+  /// A device came to the foreground, went to the background, or opened another conversation.
+  case activity(Activity)
+  /// The person has read up to a message.
+  case read(MessageRead)
+  /// The person changed how they want to be notified.
+  case preferences(PreferencesUpdated)
+  /// A device can be reached by a token.
+  case deviceRegistered(DeviceRegistered)
+  /// The person signed out on a device.
+  case deviceUnregistered(DeviceUnregistered)
+  /// The person said whether a notification helped.
+  case feedback(FeedbackSubmitted)
+  /// A device received a notification.
+  case notificationReceived(NotificationReport)
+  /// The person opened a notification.
+  case notificationOpened(NotificationReport)
+  /// The person dismissed a notification.
+  case notificationDismissed(NotificationReport)
+
+  public static let types = [
+    "user.activity", "message.read", "preferences.updated", "device.registered", "device.unregistered",
+    "feedback.submitted", "notification.received", "notification.opened", "notification.dismissed",
+  ]
+
+  public var type: String {
+    switch self {
+    case .activity: "user.activity"
+    case .read: "message.read"
+    case .preferences: "preferences.updated"
+    case .deviceRegistered: "device.registered"
+    case .deviceUnregistered: "device.unregistered"
+    case .feedback: "feedback.submitted"
+    case .notificationReceived: "notification.received"
+    case .notificationOpened: "notification.opened"
+    case .notificationDismissed: "notification.dismissed"
+    }
+  }
+
+  /// The record's key.
+  public var userId: String {
+    switch self {
+    case .activity(let fields): fields.userId
+    case .read(let fields): fields.userId
+    case .preferences(let fields): fields.userId
+    case .deviceRegistered(let fields): fields.userId
+    case .deviceUnregistered(let fields): fields.userId
+    case .feedback(let fields): fields.userId
+    case .notificationReceived(let fields), .notificationOpened(let fields), .notificationDismissed(let fields):
+      fields.userId
+    }
+  }
+
+  public init(type: String, from decoder: any Decoder) throws {
+    switch type {
+    case "user.activity": self = .activity(try Activity(from: decoder))
+    case "message.read": self = .read(try MessageRead(from: decoder))
+    case "preferences.updated": self = .preferences(try PreferencesUpdated(from: decoder))
+    case "device.registered": self = .deviceRegistered(try DeviceRegistered(from: decoder))
+    case "device.unregistered": self = .deviceUnregistered(try DeviceUnregistered(from: decoder))
+    case "feedback.submitted": self = .feedback(try FeedbackSubmitted(from: decoder))
+    case "notification.received": self = .notificationReceived(try NotificationReport(from: decoder))
+    case "notification.opened": self = .notificationOpened(try NotificationReport(from: decoder))
+    case "notification.dismissed": self = .notificationDismissed(try NotificationReport(from: decoder))
+    default: throw EventFormatError.unknownType(type)
+    }
+  }
+
+  public func encodeFields(to encoder: any Encoder) throws {
+    switch self {
+    case .activity(let fields): try fields.encode(to: encoder)
+    case .read(let fields): try fields.encode(to: encoder)
+    case .preferences(let fields): try fields.encode(to: encoder)
+    case .deviceRegistered(let fields): try fields.encode(to: encoder)
+    case .deviceUnregistered(let fields): try fields.encode(to: encoder)
+    case .feedback(let fields): try fields.encode(to: encoder)
+    case .notificationReceived(let fields), .notificationOpened(let fields), .notificationDismissed(let fields):
+      try fields.encode(to: encoder)
+    }
+  }
+}
+
+/// `user.activity`: what one device shows (D1). It replaces that device's former report only.
+public struct Activity: Codable, Sendable, Equatable {
+  /// Whether the app is in front of the person.
+  public enum State: String, Codable, Sendable {
+    /// The app is open.
+    case foreground
+    /// The app is not open; ends the device's activity.
+    case background
+  }
+  /// The person.
+  public var userId: String
+  /// The device that reports.
+  public var deviceId: String
+  /// Foreground or background.
+  public var state: State
+  /// The conversation that is open; nil: none.
+  public var conversationId: String?
+
+  /// The event's fields.
+  public init(userId: String, deviceId: String, state: State, conversationId: String? = nil) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.state = state
+    self.conversationId = conversationId
+  }
+}
+
+/// `message.read`: up to and including a message; never moves backwards (D7).
+public struct MessageRead: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// The conversation.
+  public var conversationId: String
+  /// The last message read; absent: all.
+  public var messageId: String?
+  /// The device it was read on.
+  public var deviceId: String?
+
+  /// The event's fields.
+  public init(userId: String, conversationId: String, messageId: String? = nil, deviceId: String? = nil) {
+    self.userId = userId
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.deviceId = deviceId
+  }
+}
+
+/// `preferences.updated`.
+public struct PreferencesUpdated: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// What changed; what it does not name stays.
+  public var preferences: PreferencesPatch
+
+  /// The event's fields.
+  public init(userId: String, preferences: PreferencesPatch) {
+    self.userId = userId
+    self.preferences = preferences
+  }
+}
+
+/// The system a device runs.
+public enum Platform: String, Codable, Sendable {
+  /// Apple's phones and tablets, reached through APNs.
+  case ios
+  /// Android.
+  case android
+  /// A browser, reached by Web Push.
+  case web
+}
+
+/// `device.registered`.
+public struct DeviceRegistered: Codable, Sendable, Equatable {
+  /// The person signed in on the device.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+  /// FCM's registration token. Never logged (T4).
+  public var token: String
+  /// The system it runs.
+  public var platform: Platform
+  /// The app's version.
+  public var appVersion: String?
+  /// The device's language, as BCP 47.
+  public var locale: String?
+  /// The FCM project the token belongs to; absent: the dispatcher's own.
+  public var projectId: String?
+
+  /// The event's fields.
+  public init(
+    userId: String, deviceId: String, token: String, platform: Platform, appVersion: String? = nil,
+    locale: String? = nil, projectId: String? = nil
+  ) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.token = token
+    self.platform = platform
+    self.appVersion = appVersion
+    self.locale = locale
+    self.projectId = projectId
+  }
+}
+
+/// `device.unregistered`: sign-out.
+public struct DeviceUnregistered: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+
+  /// The event's fields.
+  public init(userId: String, deviceId: String) {
+    self.userId = userId
+    self.deviceId = deviceId
+  }
+}
+
+/// `feedback.submitted`.
+public struct FeedbackSubmitted: Codable, Sendable, Equatable {
+  /// What the person said.
+  public enum Verdict: String, Codable, Sendable {
+    /// Right to notify.
+    case helpful
+    /// Wrong to notify.
+    case notHelpful = "not_helpful"
+  }
+  /// The person.
+  public var userId: String
+  /// The conversation.
+  public var conversationId: String
+  /// The message they were notified of.
+  public var messageId: String
+  /// What they said.
+  public var feedback: Verdict
+
+  /// The event's fields.
+  public init(userId: String, conversationId: String, messageId: String, feedback: Verdict) {
+    self.userId = userId
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.feedback = feedback
+  }
+}
+
+/// `notification.received`, `notification.opened`, `notification.dismissed`.
+public struct NotificationReport: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+  /// The push.
+  public var pushId: String
+  /// The conversation it was about.
+  public var conversationId: String?
+  /// The message it was about.
+  public var messageId: String?
+
+  /// The event's fields.
+  public init(
+    userId: String, deviceId: String, pushId: String, conversationId: String? = nil, messageId: String? = nil
+  ) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.pushId = pushId
+    self.conversationId = conversationId
+    self.messageId = messageId
+  }
+}

@@ -1,0 +1,149 @@
+public import NudgeSchema
+
+/// A stage of the pipeline: a pure function over an ordered, keyed stream. It has no clock, no randomness and does no
+/// I/O; all it needs comes with the step, and all it wants is left there.
+///
+/// One stream thread owns an instance and calls it for all of its tasks, one record at a time.
+public protocol Stage {
+  /// A row of the stage's state.
+  associatedtype Row: StateRow
+  /// Something to be done outside, whose reply comes back later (a request to FCM). `Never` for most stages.
+  associatedtype Effect: Sendable = Never
+  /// The answer to an effect.
+  associatedtype Reply: Sendable = Never
+
+  /// What the stage is called, reads and writes.
+  static var definition: StageDefinition { get }
+
+  /// A task begins: its state is complete. Effects that the state says are due may be asked for.
+  mutating func open(in step: Step<Self>) throws
+
+  /// A record of one of the inputs. To refuse it, throw a `Rejection`: all that the step did is undone, the record goes
+  /// to the dead letters and the partition goes on. Any other error of the stage's own counts as `internal`.
+  mutating func process(_ record: InputRecord, in step: Step<Self>) throws
+
+  /// The answer to an effect. It is never forgotten: what it changes is committed, through aborts too.
+  mutating func receive(_ reply: Reply, in step: Step<Self>) throws
+
+  /// The time asked for with `Step.wake(at:)` has come.
+  mutating func wake(in step: Step<Self>) throws
+
+  /// The task is no longer this thread's: forget what is held in memory for it.
+  mutating func close(partition: Int32)
+}
+
+extension Stage {
+  public mutating func open(in step: Step<Self>) throws {}
+  public mutating func wake(in step: Step<Self>) throws {}
+  public mutating func close(partition: Int32) {}
+}
+
+extension Stage where Reply == Never {
+  public mutating func receive(_ reply: Never, in step: Step<Self>) throws {}
+}
+
+/// What a stage is called, reads and writes.
+public struct StageDefinition: Sendable {
+  /// `ingest`, `analyzer`, `dispatcher`: part of group, transactional and instance ids, and of dead letters.
+  public var name: String
+  /// The topics it reads; all have the same number of partitions.
+  public var inputs: [Topic]
+  /// The topics it writes, without changelog and dead letters.
+  public var outputs: [Topic]
+  /// The compacted topic that holds its state.
+  public var changelog: Topic
+
+  /// A definition.
+  public init(name: String, inputs: [Topic], outputs: [Topic], changelog: Topic) {
+    self.name = name
+    self.inputs = inputs
+    self.outputs = outputs
+    self.changelog = changelog
+  }
+}
+
+/// A record of an input, as a stage sees it.
+public struct InputRecord: Sendable, Equatable {
+  /// The topic.
+  public var topic: Topic
+  /// The topic's full name, with the deployment's prefix.
+  public var topicName: String
+  /// The partition, which is the task's number.
+  public var partition: Int32
+  /// The offset.
+  public var offset: Int64
+  /// The record's timestamp, in milliseconds since the epoch.
+  public var timestamp: Milliseconds
+  /// The key's bytes.
+  public var key: [UInt8]?
+  /// The value's bytes; nil is a tombstone.
+  public var value: [UInt8]?
+  /// The headers, in order.
+  public var headers: [RecordHeaderField]
+
+  /// A record.
+  public init(
+    topic: Topic, topicName: String, partition: Int32, offset: Int64, timestamp: Milliseconds, key: [UInt8]?,
+    value: [UInt8]?, headers: [RecordHeaderField] = []
+  ) {
+    self.topic = topic
+    self.topicName = topicName
+    self.partition = partition
+    self.offset = offset
+    self.timestamp = timestamp
+    self.key = key
+    self.value = value
+    self.headers = headers
+  }
+
+  /// The record's place.
+  public var position: RecordPosition { RecordPosition(topic: topicName, partition: partition, offset: offset) }
+
+  /// The last header of that name.
+  public func header(_ name: String) -> [UInt8]? { headers.last { $0.name == name }?.value }
+}
+
+/// A header of a record.
+public struct RecordHeaderField: Sendable, Equatable {
+  /// The name.
+  public var name: String
+  /// The value.
+  public var value: [UInt8]
+
+  /// A header.
+  public init(_ name: String, _ value: [UInt8]) {
+    self.name = name
+    self.value = value
+  }
+
+  /// A header with a text.
+  public init(_ name: String, _ value: String) { self.init(name, Array(value.utf8)) }
+}
+
+/// A record a stage writes.
+public struct OutputRecord: Sendable, Equatable {
+  /// The topic.
+  public var topic: Topic
+  /// The partition.
+  public var partition: Int32
+  /// The key; nil only on dead letters.
+  public var key: [UInt8]?
+  /// The value.
+  public var value: [UInt8]?
+  /// The headers.
+  public var headers: [RecordHeaderField]
+
+  /// A record.
+  public init(topic: Topic, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeaderField] = []) {
+    self.topic = topic
+    self.partition = partition
+    self.key = key
+    self.value = value
+    self.headers = headers
+  }
+
+  /// About what it takes on the wire, in bytes.
+  var size: Int {
+    (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(64) { $0 + $1.name.utf8.count + $1.value.count }
+  }
+}

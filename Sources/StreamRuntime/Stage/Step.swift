@@ -1,0 +1,126 @@
+import Kafka
+public import NudgeSchema
+
+/// What a stage has in its hands while it works on one record, reply or wake-up: time, state, and a place to leave what
+/// is to be done. A step is all or nothing.
+public final class Step<S: Stage> {
+  /// The wall clock, in milliseconds since the epoch.
+  public internal(set) var now: Milliseconds = 0
+  /// The task's number, which is the partition of every topic it reads.
+  public internal(set) var partition: Int32 = 0
+  /// Full names of topics.
+  public let topics: TopicNames
+  /// Coders of this thread.
+  public let coder: RecordCoder
+
+  var table: RowTable<S.Row>
+  private(set) var outputs: [OutputRecord] = []
+  private(set) var effects: [S.Effect] = []
+  private(set) var wakeAt: Milliseconds?
+  private(set) var deadLetter: Rejection?
+  private var inheritedHeaders: [RecordHeaderField] = []
+  private let partitionCounts: [Topic: Int32]
+  private let maxOutputBytes: Int
+
+  init(
+    table: RowTable<S.Row>, partition: Int32, topics: TopicNames, coder: RecordCoder, partitionCounts: [Topic: Int32],
+    maxOutputBytes: Int
+  ) {
+    self.table = table
+    self.partition = partition
+    self.topics = topics
+    self.coder = coder
+    self.partitionCounts = partitionCounts
+    self.maxOutputBytes = maxOutputBytes
+  }
+
+  // MARK: State
+
+  /// A row of the task's state; nil where there is none.
+  public func row(_ key: RowKey) throws -> S.Row? { try table.row(key) }
+
+  /// Sets a row.
+  public func set(_ row: S.Row, for key: RowKey) throws { try table.set(row, for: key) }
+
+  /// Removes a row.
+  public func remove(_ key: RowKey) throws { try table.set(nil, for: key) }
+
+  /// All rows whose keys are `parent` and one part more, in key order. Costs a read of each.
+  public func rows(below parent: RowKey) throws -> [(RowKey, S.Row)] { try table.rows(below: parent) }
+
+  // MARK: Outputs
+
+  /// The number of partitions of a topic the stage reads or writes.
+  public func partitionCount(_ topic: Topic) -> Int32 { partitionCounts[topic] ?? 1 }
+
+  /// The partition of a key on a topic, by murmur2 as Java's default partitioner.
+  public func partition(of key: String, on topic: Topic) -> Int32 {
+    Murmur2.partition(of: Array(key.utf8), count: partitionCount(topic))
+  }
+
+  /// Writes an event. Its partition is that of the key unless given. Trace context and replay id of the record at hand
+  /// go along. Throws a `Rejection` with `too_large` where the record would exceed what the topic takes.
+  public func emit(
+    _ event: some Encodable, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
+  ) throws {
+    try emit(bytes: coder.encode(event), to: topic, key: key, partition: partition, headers: headers)
+  }
+
+  /// Writes a record whose value is encoded already.
+  public func emit(
+    bytes: [UInt8]?, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
+  ) throws {
+    let output = OutputRecord(
+      topic: topic, partition: partition ?? self.partition(of: key, on: topic), key: Array(key.utf8), value: bytes,
+      headers: inheritedHeaders + headers)
+    guard output.size <= maxOutputBytes else {
+      throw Rejection(
+        .tooLarge,
+        "its output on \(topic.rawValue) would take \(output.size) bytes; at most \(maxOutputBytes) are allowed")
+    }
+    outputs.append(output)
+  }
+
+  /// Sends the record at hand to the dead letters and keeps what the step did.
+  public func reject(_ rejection: Rejection) { deadLetter = rejection }
+
+  // MARK: Effects
+
+  /// Asks for something to be done outside. It is done once the thread can prove that it owns the task, perhaps before
+  /// this step is committed; the reply comes to `Stage.receive`.
+  public func perform(_ effect: S.Effect) { effects.append(effect) }
+
+  /// Asks for `Stage.wake` at a time; the earliest asked for counts.
+  public func wake(at time: Milliseconds) { wakeAt = min(wakeAt ?? .max, time) }
+
+  // MARK: The runtime's side
+
+  /// Begins a step; what the last one left has been taken.
+  func begin(now: Milliseconds, record: InputRecord?) {
+    self.now = now
+    outputs.removeAll(keepingCapacity: true)
+    effects.removeAll(keepingCapacity: true)
+    deadLetter = nil
+    inheritedHeaders.removeAll(keepingCapacity: true)
+    if let record, !record.headers.isEmpty {
+      for name in [RecordHeader.traceparent, RecordHeader.replayId] {
+        if let value = record.header(name) { inheritedHeaders.append(RecordHeaderField(name, value)) }
+      }
+    }
+    table.beginStep()
+  }
+
+  /// Forgets what this step did.
+  func undo() {
+    table.undoStep()
+    outputs.removeAll(keepingCapacity: true)
+    effects.removeAll(keepingCapacity: true)
+    deadLetter = nil
+  }
+
+  /// The wake-up asked for so far, which is then forgotten.
+  func takeWake() -> Milliseconds? {
+    defer { wakeAt = nil }
+    return wakeAt
+  }
+}

@@ -1,0 +1,19 @@
+/// Encoded rows in memory: what a store file is to a task, for tests, simulation and stages run apart from Kafka.
+final class MemoryRowStore: RowStore {
+  private(set) var rows: [RowKey: [UInt8]] = [:]
+
+  func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+    guard let bytes = rows[key] else { return nil }
+    return try bytes.withUnsafeBytes { try body($0) }
+  }
+
+  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
+    for (key, bytes) in rows.sorted(by: { $0.key < $1.key }) where key.isBelow(prefix) {
+      try bytes.withUnsafeBytes { try body(key, $0) }
+    }
+  }
+
+  func apply(_ changes: [(key: RowKey, bytes: [UInt8]?)]) {
+    for (key, bytes) in changes { rows[key] = bytes }
+  }
+}

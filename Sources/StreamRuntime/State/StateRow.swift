@@ -1,0 +1,71 @@
+public import NudgeSchema
+
+/// A row of a stage's state: small (at most `StateLimits.maxRowBytes` encoded), decoded once and kept decoded while hot.
+public protocol StateRow: Sendable {
+  /// Reads a row as `encoded` wrote it.
+  init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws
+  /// The row's bytes, the same for the same value on any machine.
+  func encoded(coder: RecordCoder) throws -> [UInt8]
+}
+
+/// Bounds on state.
+public enum StateLimits {
+  /// The largest encoded row, in bytes. Small rows keep the changelog's cost in proportion to what changed.
+  public static let maxRowBytes = 16 * 1024
+}
+
+/// The key of a row: bytes, compared as bytes (Swift strings that Unicode deems equal are still different ids).
+public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The bytes, in the changelog and in the store.
+  public let bytes: [UInt8]
+
+  /// A key of these bytes.
+  public init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// A key of a kind and ids, joined by NUL (ids hold no control characters). Keys of one kind and first ids are
+  /// neighbours: `Step.rows(below:)` finds them.
+  public init(_ parts: String...) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(parts.reduce(parts.count) { $0 + $1.utf8.count })
+    for (index, part) in parts.enumerated() {
+      if index > 0 { bytes.append(0) }
+      bytes.append(contentsOf: part.utf8)
+    }
+    self.bytes = bytes
+  }
+
+  /// The parts of a key made of parts.
+  public var parts: [String] {
+    bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The key of all parts but the last; nil for a key of one part.
+  public var parent: RowKey? {
+    bytes.lastIndex(of: 0).map { RowKey(bytes: Array(bytes[..<$0])) }
+  }
+
+  /// Whether the key begins with all parts of `prefix`, and has more.
+  public func isBelow(_ prefix: RowKey) -> Bool {
+    bytes.count > prefix.bytes.count && bytes[prefix.bytes.count] == 0 && bytes.starts(with: prefix.bytes)
+  }
+
+  public static func < (a: RowKey, b: RowKey) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
+
+  public var description: String { parts.joined(separator: "/") }
+}
+
+/// The store could not be read or written. The thread ends: state is never guessed.
+public struct StoreFailure: Error, CustomStringConvertible {
+  /// What was done.
+  public var operation: String
+  /// What went wrong, with the file and the fix where there is one.
+  public var reason: String
+
+  /// A failure.
+  public init(operation: String, reason: String) {
+    self.operation = operation
+    self.reason = reason
+  }
+
+  public var description: String { "state store: \(operation): \(reason)" }
+}

@@ -1,0 +1,149 @@
+import Kafka
+public import NudgeSchema
+
+/// Drives a stage without Kafka: records in, effects of each step out, state in memory. For tests of stages, and wherever
+/// a stage is to be run on recorded input.
+public final class StageDriver<S: Stage> {
+  /// What one step left.
+  public struct StepResult {
+    /// What it wrote, in order.
+    public var outputs: [OutputRecord]
+    /// What it asked to be done outside.
+    public var effects: [S.Effect]
+    /// The reason the record would go to the dead letters.
+    public var rejection: Rejection?
+    /// When it asked to be woken.
+    public var wakeAt: Milliseconds?
+  }
+
+  /// The stage driven.
+  public var stage: S
+  /// The wall clock of the next step, in milliseconds since the epoch.
+  public var now: Milliseconds
+  /// The partitions of every topic.
+  public let partitions: Int32
+  private let coder = RecordCoder()
+  private var steps: [Int32: Step<S>] = [:]
+  private var stores: [Int32: MemoryRowStore] = [:]
+  private var offsets: [RecordPlace: Int64] = [:]
+
+  private struct RecordPlace: Hashable {
+    var topic: Topic
+    var partition: Int32
+  }
+
+  /// A driver with empty state.
+  public init(_ stage: S, partitions: Int32 = 1, now: Milliseconds = 0) {
+    self.stage = stage
+    self.partitions = partitions
+    self.now = now
+  }
+
+  /// The step a task's records run in.
+  private func step(_ partition: Int32) -> Step<S> {
+    if let step = steps[partition] { return step }
+    let store = stores[partition] ?? MemoryRowStore()
+    stores[partition] = store
+    let counts = Dictionary(uniqueKeysWithValues: Topic.allCases.map { ($0, partitions) })
+    let step = Step<S>(
+      table: RowTable(store: store, coder: coder, cacheBytes: 64 << 20), partition: partition, topics: TopicNames(),
+      coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000)
+    steps[partition] = step
+    return step
+  }
+
+  private func run(_ partition: Int32, record: InputRecord?, _ body: (inout S, Step<S>) throws -> Void) -> StepResult {
+    let step = step(partition)
+    step.begin(now: now, record: record)
+    var rejection: Rejection?
+    do {
+      try body(&stage, step)
+      rejection = step.deadLetter
+    } catch {
+      step.undo()
+      rejection = error as? Rejection ?? Rejection(.internal, "\(error)")
+    }
+    return StepResult(
+      outputs: step.outputs, effects: step.effects, rejection: rejection, wakeAt: step.takeWake())
+  }
+
+  /// Processes an event as the next record of its key's partition, or of the one given.
+  @discardableResult
+  public func send(
+    _ event: some Encodable, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
+  ) throws -> StepResult {
+    send(bytes: try coder.encode(event), to: topic, key: Array(key.utf8), partition: partition, headers: headers)
+  }
+
+  /// Processes bytes as the next record of their key's partition, or of the one given.
+  @discardableResult
+  public func send(
+    bytes: [UInt8]?, to topic: Topic, key: [UInt8]?, partition: Int32? = nil, headers: [RecordHeaderField] = []
+  ) -> StepResult {
+    let partition = partition ?? OutputRecord.partition(of: key, count: partitions)
+    let place = RecordPlace(topic: topic, partition: partition)
+    let offset = offsets[place, default: 0]
+    offsets[place] = offset + 1
+    return process(
+      InputRecord(
+        topic: topic, topicName: topic.rawValue, partition: partition, offset: offset, timestamp: now, key: key,
+        value: bytes, headers: headers))
+  }
+
+  /// Processes a record as it is, e.g. once more.
+  @discardableResult
+  public func process(_ record: InputRecord) -> StepResult {
+    run(record.partition, record: record) { try $0.process(record, in: $1) }
+  }
+
+  /// Processes what a step wrote to one of the stage's own inputs, and what that wrote, until nothing comes back.
+  public func sendBack(_ result: StepResult) -> [StepResult] {
+    var results: [StepResult] = []
+    var waiting = result.outputs
+    while !waiting.isEmpty {
+      let output = waiting.removeFirst()
+      guard S.definition.inputs.contains(output.topic) else { continue }
+      let next = send(
+        bytes: output.value, to: output.topic, key: output.key, partition: output.partition, headers: output.headers)
+      results.append(next)
+      waiting += next.outputs
+    }
+    return results
+  }
+
+  /// Gives the stage the answer to an effect.
+  @discardableResult
+  public func receive(_ reply: S.Reply, partition: Int32) -> StepResult {
+    run(partition, record: nil) { try $0.receive(reply, in: $1) }
+  }
+
+  /// Wakes the stage.
+  @discardableResult
+  public func wake(partition: Int32 = 0) -> StepResult {
+    run(partition, record: nil) { try $0.wake(in: $1) }
+  }
+
+  /// Stops and starts a task as a crash after a commit does: only encoded rows survive.
+  @discardableResult
+  public func restart(partition: Int32 = 0) throws -> StepResult {
+    let step = step(partition)
+    let store = stores[partition] ?? MemoryRowStore()
+    store.apply(try step.table.changes())
+    step.table.committed([])
+    steps[partition] = nil
+    stage.close(partition: partition)
+    return run(partition, record: nil) { try $0.open(in: $1) }
+  }
+
+  /// A row of a task's state.
+  public func row(_ key: RowKey, partition: Int32 = 0) throws -> S.Row? { try step(partition).row(key) }
+
+  /// Reads what a step wrote.
+  public func decode<Value: Decodable>(_ type: Value.Type, from output: OutputRecord) throws -> Value {
+    try coder.decode(type, from: output.value ?? [])
+  }
+}
+
+extension OutputRecord {
+  static func partition(of key: [UInt8]?, count: Int32) -> Int32 { Murmur2.partition(of: key ?? [], count: count) }
+}
