@@ -89,6 +89,9 @@ public final class Consumer {
     let answered = inbox.takeUnanswered()
     // NULL, and not an empty list, is what ends the wait for the answer to a revocation; the other way round for an
     // assignment (rd_kafka_cgrp_assign, rd_kafka_cgrp_unassign).
+    // Assigning clears librdkafka's note that the assignment was lost, also where the revocation that says so waits in
+    // the queue still: kept for that event.
+    if answered == nil, rd_kafka_assignment_lost(client.pointer) != 0 { inbox.noteLoss() }
     if answered == .revoked {
       try KafkaError.check("give up partitions", rd_kafka_assign(client.pointer, nil), client: client.pointer)
     } else {
@@ -204,13 +207,14 @@ public final class Consumer {
       UnsafeMutableRawPointer?
     ) -> Void = { client, code, list, opaque in
       guard let client, let inbox = ClientCallbacks.from(opaque)?.rebalances else { return }
+      let kind: RebalanceInbox.Rebalance.Kind = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS ? .assigned : .revoked
       if inbox.answersAtOnce {
-        rd_kafka_assign(client, nil)
+        answerWithNothing(kind, client)
         return
       }
       inbox.note(
         RebalanceInbox.Rebalance(
-          kind: code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS ? .assigned : .revoked,
+          kind: kind,
           partitions: list.map { PartitionList.partitions(of: $0) } ?? [],
           isLost: rd_kafka_assignment_lost(client) != 0))
       rd_kafka_yield(client)
@@ -225,18 +229,32 @@ public final class Consumer {
   public func close(leavingGroup: Bool = false) {
     guard let client else { return }
     inbox.answersAtOnce = true
-    while let kind = inbox.takeUnanswered() { answerWithNothing(kind, client) }
+    while let kind = inbox.takeUnanswered() { Self.answerWithNothing(kind, client.pointer) }
     if leavingGroup { leave(client) }
     rd_kafka_consumer_close(client.pointer)
     waker.close()
     self.client = nil
   }
 
-  private func answerWithNothing(_ kind: RebalanceInbox.Rebalance.Kind, _ client: Client) {
-    rd_kafka_assign(client.pointer, nil)
+  /// Ends librdkafka's wait for an answer, taking nothing: see ``assign(_:)`` for the two ways.
+  private static func answerWithNothing(_ kind: RebalanceInbox.Rebalance.Kind, _ client: OpaquePointer) {
+    switch kind {
+    case .revoked: rd_kafka_assign(client, nil)
+    case .assigned:
+      let list = rd_kafka_topic_partition_list_new(0)
+      rd_kafka_assign(client, list)
+      rd_kafka_topic_partition_list_destroy(list)
+    }
   }
 
+  /// Unsubscribes and waits until the request to leave is on its way, which librdkafka shows by dropping its member id
+  /// (rd_kafka_cgrp_leave). Closing before that would take the request back where the member is static.
   private func leave(_ client: Client) {
-    rd_kafka_unsubscribe(client.pointer)
+    guard rd_kafka_unsubscribe(client.pointer) == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+    let deadline = Deadline(after: .seconds(5))
+    while memberID != nil, !deadline.isPast {
+      // Serves the revocation, which the callback answers, and drops records.
+      if let message = rd_kafka_consumer_poll(client.pointer, 10) { rd_kafka_message_destroy(message) }
+    }
   }
 }

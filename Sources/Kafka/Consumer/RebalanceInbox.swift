@@ -9,7 +9,7 @@ final class RebalanceInbox: Sendable {
     enum Kind { case assigned, revoked }
     let kind: Kind
     let partitions: [TopicPartition]
-    let isLost: Bool
+    var isLost: Bool
   }
 
   private struct State {
@@ -17,6 +17,7 @@ final class RebalanceInbox: Sendable {
     /// Kinds of what waits for an answer, in order; the unseen ones are its tail.
     var unanswered: [Rebalance.Kind] = []
     var answersAtOnce = false
+    var lossIsKnown = false
   }
 
   private let state = Mutex(State())
@@ -29,10 +30,18 @@ final class RebalanceInbox: Sendable {
 
   func note(_ rebalance: Rebalance) {
     state.withLock {
+      var rebalance = rebalance
+      if rebalance.kind == .revoked {
+        rebalance.isLost = rebalance.isLost || $0.lossIsKnown
+        $0.lossIsKnown = false
+      }
       $0.unseen.append(rebalance)
       $0.unanswered.append(rebalance.kind)
     }
   }
+
+  /// The assignment is lost, and the revocation that will say so has not come yet.
+  func noteLoss() { state.withLock { $0.lossIsKnown = true } }
 
   /// The oldest rebalance that the owner has not seen.
   func takeUnseen() -> Rebalance? {

@@ -20,8 +20,8 @@ extension Producer {
   /// Makes the group's offsets part of the transaction.
   ///
   /// - Throws: ``KafkaError/isStaleMember``, to be answered by ``abort(timeout:)``, where `group` is of a generation that
-  ///   is over. Invalid argument for a `group` of generation -1, which the coordinator would not fence, and for an offset
-  ///   of `nil`, which librdkafka would leave out silently.
+  ///   is over, or of none (generation -1): that is refused here, as the coordinator would not fence it. Invalid argument
+  ///   for an offset of `nil`, which librdkafka would leave out silently.
   public func sendOffsets(_ places: [TopicPartitionOffset], group: ConsumerGroupMetadata, timeout: Duration)
     throws(KafkaError)
   {
@@ -29,6 +29,13 @@ extension Producer {
     let client = try open(operation)
     if let place = places.first(where: { ($0.offset ?? -1) < 0 }) {
       throw .invalid(operation, "\(place) has no offset to commit")
+    }
+    guard group.generation >= 0, !group.memberID.isEmpty else {
+      throw KafkaError(
+        operation: operation, code: RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue, name: "ILLEGAL_GENERATION",
+        reason:
+          "the consumer is in no generation of group \"\(group.groupID)\" now, and nothing would fence its offsets",
+        requiresAbort: true)
     }
     let list = try PartitionList(places)
     try KafkaError.check(
