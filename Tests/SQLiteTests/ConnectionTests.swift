@@ -132,6 +132,21 @@ struct ConnectionTests {
     try second.transaction { try second.statement(upsert).run(.blob([1]), .blob([2])) }
   }
 
+  @Test("an exclusive connection keeps every other one out until it is gone")
+  func exclusive() throws {
+    let database = try TemporaryDatabase()
+    do {
+      let connection = try database.open(.init(isExclusive: true))
+      try connection.execute(stateTable)
+      let error = try #require(throws: SQLiteError.self) {
+        try database.open(.init(mode: .readOnly, busyTimeoutMilliseconds: 0))
+      }
+      #expect(error.isBusy)
+      try connection.statement(upsert).run(.blob([1]), .blob([2]))
+    }
+    #expect(try count(database.open(.init(mode: .readOnly))) == 1)
+  }
+
   @Test("an error names the operation and the SQL and no bound value")
   func errorText() throws {
     let connection = try SQLiteConnection(path: ":memory:")
