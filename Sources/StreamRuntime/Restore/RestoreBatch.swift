@@ -73,7 +73,7 @@ final class RestoreBatch<Store: TaskStore> {
     case .committedOffsets(let notBefore):
       let wait = notBefore - io.steadyClock
       if wait > 0 { io.idle(atMost: wait) }
-      askCommitted(on: io)
+      askCommitted(on: io, observe: observe)
     case .ends: try askEnds(on: io, observe: observe)
     case .reading: try read(on: io, observe: observe)
     }
@@ -81,12 +81,13 @@ final class RestoreBatch<Store: TaskStore> {
     return try entries.mapValues(result)
   }
 
-  private func askCommitted(on io: some StreamIO) {
+  private func askCommitted(on io: some StreamIO, observe: (StreamEvent) -> Void) {
     let answer: Swift.Result<[CommittedInput], IOFailure>
     do throws(IOFailure) {
       answer = .success(try io.committedOffsets(of: entries.keys.sorted()))
     } catch {
       answer = .failure(error)
+      observe(.retrying(reason: error.description))
     }
     phase = .ends
     for number in entries.keys {

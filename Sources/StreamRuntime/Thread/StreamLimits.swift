@@ -26,7 +26,7 @@ public struct StreamLimits: Sendable, Equatable {
   /// How long to wait for replies on stop, in milliseconds.
   public var stopDrain: Milliseconds = 8000
   /// Bytes of rows kept in memory per task, about.
-  public var cacheBytes = 32 << 20
+  public var cacheBytes = 4 << 20
   /// Committed rows that wait for the store, at most, per task.
   public var maxUnstoredRows = 20_000
   /// How long a committed row waits for the store at most, in milliseconds.
