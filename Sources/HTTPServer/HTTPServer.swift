@@ -260,6 +260,10 @@ public final class HTTPServer: Sendable {
 
   /// Nil if a header cannot be sent.
   private static func response(_ answer: HTTPServerResponse) -> OpaquePointer? {
+    // A line end in a header would begin another one; libmicrohttpd quietly replaces it.
+    for (name, value) in answer.headers where (name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+      return nil
+    }
     var body = answer.body
     guard let response = MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY) else { return nil }
     for (name, value) in answer.headers where MHD_add_response_header(response, name, value) != .YES {
