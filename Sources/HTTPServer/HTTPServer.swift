@@ -252,7 +252,9 @@ public final class HTTPServer: Sendable {
   }
 
   private func send(_ answer: HTTPServerResponse, on connection: Exchange.Connection) -> MHD_Result {
-    guard let response = Self.response(answer) ?? Self.response(Refusal.badAnswer) else { return .NO }
+    guard let response = Self.response(answer) else {
+      return answer.headers.isEmpty ? .NO : send(Refusal.badAnswer, on: connection)
+    }
     defer { MHD_destroy_response(response) }
     if gate.isStopping { MHD_add_response_header(response, "Connection", "close") }
     return MHD_queue_response(connection.pointer, UInt32(clamping: answer.status), response)
