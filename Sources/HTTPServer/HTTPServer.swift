@@ -252,7 +252,9 @@ public final class HTTPServer: Sendable {
   }
 
   private func send(_ answer: HTTPServerResponse, on connection: Exchange.Connection) -> MHD_Result {
-    guard let response = Self.response(answer) ?? Self.response(Refusal.badAnswer) else { return .NO }
+    guard let response = Self.response(answer) else {
+      return answer.headers.isEmpty ? .NO : send(Refusal.badAnswer, on: connection)
+    }
     defer { MHD_destroy_response(response) }
     if gate.isStopping { MHD_add_response_header(response, "Connection", "close") }
     return MHD_queue_response(connection.pointer, UInt32(clamping: answer.status), response)
@@ -260,6 +262,10 @@ public final class HTTPServer: Sendable {
 
   /// Nil if a header cannot be sent.
   private static func response(_ answer: HTTPServerResponse) -> OpaquePointer? {
+    // A line end in a header would begin another one; libmicrohttpd quietly replaces it.
+    for (name, value) in answer.headers where (name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+      return nil
+    }
     var body = answer.body
     guard let response = MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY) else { return nil }
     for (name, value) in answer.headers where MHD_add_response_header(response, name, value) != .YES {

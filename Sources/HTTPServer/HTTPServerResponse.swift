@@ -21,14 +21,14 @@ public struct HTTPServerResponse: Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
-      return json(Array(try encoder.encode(value)), status: status)
+      return json(bytes: Array(try encoder.encode(value)), status: status)
     } catch {
       return .error(500, code: "internal", message: "the answer could not be written as JSON")
     }
   }
 
   /// JSON that is already written.
-  public static func json(_ bytes: [UInt8], status: Int = 200) -> HTTPServerResponse {
+  public static func json(bytes: [UInt8], status: Int = 200) -> HTTPServerResponse {
     HTTPServerResponse(status: status, headers: [("Content-Type", "application/json")], body: bytes)
   }
 

@@ -5,7 +5,9 @@ struct Refusal: Error {
   static let badTarget = Refusal(
     response: .error(400, code: "bad_request", message: "the path or query is not valid: check its percent escapes"))
 
-  static let badAnswer = HTTPServerResponse.error(500, code: "internal", message: "the answer had an invalid header")
+  /// Has no headers, so that it can always be sent.
+  static let badAnswer = HTTPServerResponse(
+    status: 500, body: Array(#"{"code":"internal","message":"the answer had an invalid header"}"#.utf8))
 
   static func notFound(_ path: String) -> Refusal {
     Refusal(response: .error(404, code: "not_found", message: "there is nothing at \(path)"))
