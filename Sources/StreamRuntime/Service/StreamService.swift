@@ -91,10 +91,10 @@ public final class StreamService<S: Stage>: Service {
     let needed = Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters])
     let check = TopicCheck(stage: definition, topics: topics, freshness: settings.freshness.milliseconds)
     let counts = try check.partitionCounts(
-      from: admin.partitionCounts(of: needed.map { topics($0) }, timeout: .seconds(30)))
+      from: admin.listTopics(timeout: .seconds(30)))
     let descriptions: [String: Result<[String: String], KafkaError>]
     do {
-      descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(10))
+      descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(3))
     } catch {
       logger.notice("topic settings were not checked: the broker does not tell them", ["reason": "\(error)"])
       return counts
