@@ -39,7 +39,7 @@ public final class ConsumerGroupMetadata: @unchecked Sendable {
   deinit { rd_kafka_consumer_group_metadata_destroy(pointer) }
 
   /// librdkafka has no call that tells the generation; its serialized form does: "CGMDv2:", the generation (4 bytes, the
-  /// machine's order), the group's id, a byte that is 1 where no instance id follows, the instance id, the member's id;
+  /// machine's order), the group's id, the member's id, a byte that is 1 where no instance id follows, the instance id;
   /// all texts end with a zero.
   private static func parse(_ bytes: UnsafeRawBufferPointer) -> (Int32, String, String, String?)? {
     let magic = "CGMDv2:".utf8
@@ -51,13 +51,13 @@ public final class ConsumerGroupMetadata: @unchecked Sendable {
       defer { rest = rest[(end + 1)...] }
       return String(decoding: rest[..<end], as: UTF8.self)
     }
-    guard let group = text(), let noInstance = rest.popFirst() else { return nil }
+    guard let group = text(), let member = text(), let noInstance = rest.popFirst() else { return nil }
     var instance: String?
     if noInstance == 0 {
       instance = text()
       if instance == nil { return nil }
     }
-    guard let member = text(), rest.isEmpty else { return nil }
+    guard rest.isEmpty else { return nil }
     return (generation, group, member, instance)
   }
 }
