@@ -7,14 +7,14 @@ import Synchronization
 /// Whatever points into the client (records, a call under way) holds a reference to it, so it is destroyed after the
 /// last of them and never under one. Destroying runs on a thread of its own: `rd_kafka_destroy` joins the client's
 /// threads, and one of those may hang in a name look-up or a TLS handshake for as long as those take. Whoever must know
-/// that it is over waits for ``Client/Destruction``.
+/// that it is over waits for ``Client/Life``.
 ///
 /// `@unchecked Sendable`: librdkafka's client is thread-safe, the pointer never changes, and everything else is
 /// immutable or behind a `Mutex`.
 final class Client: @unchecked Sendable {
   let pointer: OpaquePointer
   let name: String
-  let destruction = Destruction()
+  let life = Life()
   /// What the C callbacks get as their context. Kept until the client's threads have ended.
   private let callbacks: ClientCallbacks
   private let topics = Mutex<[OpaqueBits]>([])
@@ -60,20 +60,20 @@ final class Client: @unchecked Sendable {
     let client = OpaqueBits(pointer)
     let topics = topics.withLock { $0 }
     let callbacks = callbacks
-    let destruction = destruction
+    let life = life
     let thread = Thread {
       for topic in topics { rd_kafka_topic_destroy(topic.pointer) }
       rd_kafka_destroy(client.pointer)
       withExtendedLifetime(callbacks) {}
-      destruction.isOver.withLock { $0 = true }
-      destruction.signal.signal()
+      life.isOver.withLock { $0 = true }
+      life.signal.signal()
     }
     thread.name = "kafka-destroy"
     thread.start()
   }
 
-  /// Tells when a client is gone.
-  final class Destruction: Sendable {
+  /// Stands for a client without keeping it alive, and tells when it is gone.
+  final class Life: Sendable {
     fileprivate let isOver = Mutex(false)
     fileprivate let signal = DispatchSemaphore(value: 0)
 

@@ -24,13 +24,13 @@ extension Consumer {
   public func watermarks(_ partition: TopicPartition, timeout: Duration) throws(KafkaError) -> (low: Int64, high: Int64)
   {
     let operation = "ask for watermarks"
-    let client = try open(operation)
-    var low: Int64 = 0
-    var high: Int64 = 0
-    let code = rd_kafka_query_watermark_offsets(
-      client.pointer, partition.topic, partition.partition, &low, &high, timeout.milliseconds)
-    guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-      throw KafkaError(operation, code, at: partition, client: client.pointer)
+    let deadline = Deadline(after: timeout)
+    // Not rd_kafka_query_watermark_offsets: where the broker does not answer, it goes on for socket.timeout.ms (60 s),
+    // whatever it was told. The protocol's times -2 and -1 ask for the same.
+    let low = try listOffsets([(partition, Offset.beginning)], operation, timeout: deadline.remaining)
+    let high = try listOffsets([(partition, Offset.end)], operation, timeout: deadline.remaining)
+    guard let low = low[partition] ?? nil, let high = high[partition] ?? nil else {
+      throw KafkaError(operation, RD_KAFKA_RESP_ERR__NO_OFFSET, at: partition)
     }
     return (low, high)
   }
@@ -40,9 +40,14 @@ extension Consumer {
   public func offsets(forTimes times: [TopicPartition: Int64], timeout: Duration) throws(KafkaError)
     -> [TopicPartition: Int64?]
   {
-    let operation = "ask for offsets by time"
+    try listOffsets(times.map { ($0.key, $0.value) }, "ask for offsets by time", timeout: timeout)
+  }
+
+  private func listOffsets(_ times: [(TopicPartition, Int64)], _ operation: String, timeout: Duration)
+    throws(KafkaError) -> [TopicPartition: Int64?]
+  {
     let client = try open(operation)
-    let list = try PartitionList(times.map { TopicPartitionOffset($0.key, offset: $0.value) })
+    let list = try PartitionList(times.map { TopicPartitionOffset($0.0, offset: $0.1) })
     let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.milliseconds)
     try KafkaError.check(operation, code, client: client.pointer)
     try Self.checkEach(list, operation)

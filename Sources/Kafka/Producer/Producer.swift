@@ -53,7 +53,7 @@ public final class Producer: Sendable {
     let client = try open("open topic \"\(name)\"")
     return try state.withLock { (state) throws(KafkaError) in
       if let known = state.topics[name] { return known }
-      let handle = TopicHandle(name: name, pointer: try client.makeTopic(name), owner: ObjectIdentifier(client))
+      let handle = TopicHandle(name: name, pointer: try client.makeTopic(name), owner: client.life)
       state.topics[name] = handle
       return handle
     }
@@ -88,7 +88,7 @@ public final class Producer: Sendable {
     headers: [Header] = [], timestamp: Int64? = nil, tag: UInt64 = 0
   ) throws(KafkaError) {
     let client = try open("produce")
-    guard topic.owner == ObjectIdentifier(client) else {
+    guard topic.owner === client.life else {
       throw .invalid("produce", "the handle of topic \"\(topic.name)\" belongs to another producer")
     }
     let list = headers.isEmpty ? nil : Self.makeHeaders(headers)
@@ -203,12 +203,12 @@ public final class Producer: Sendable {
       defer { state = State(client: nil) }
       return state.client
     }
-    guard let destruction = client?.destruction else { return true }
+    guard let life = client?.life else { return true }
     if let client {
       rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
       rd_kafka_flush(client.pointer, 1000)  // serves the reports of what was dropped
     }
     client = nil
-    return destruction.wait(timeout: timeout)
+    return life.wait(timeout: timeout)
   }
 }

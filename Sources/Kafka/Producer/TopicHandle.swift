@@ -6,10 +6,11 @@ public final class TopicHandle: @unchecked Sendable {
   /// The topic's name.
   public let name: String
   let pointer: OpaquePointer
-  /// Whose it is; compared only, never followed.
-  let owner: ObjectIdentifier
+  /// Whose it is. Not the client itself, which its handles must not keep alive; nor its address, which the next client
+  /// may have.
+  let owner: Client.Life
 
-  init(name: String, pointer: OpaquePointer, owner: ObjectIdentifier) {
+  init(name: String, pointer: OpaquePointer, owner: Client.Life) {
     self.name = name
     self.pointer = pointer
     self.owner = owner
