@@ -300,18 +300,17 @@ final class StreamThread<S: Stage, IO: StreamIO> {
           rows += 1
         }
       }
-      // A delayed EndTxn of the transaction before may commit what of this one has arrived. A position record must never
-      // be among that while something it stands for is not.
+      try io.sendOffsets(group.flatMap { $0.offsets(positions[$0.number] ?? $0.position) })
+      // A delayed EndTxn of an earlier transaction may end this one early, and commit or abort what has arrived of it.
+      // Position records therefore go last, when all they stand for has been acknowledged, offsets included: one that is
+      // committed then stands for what is committed, and one that meets a transaction ended early is refused by the
+      // partition's leader, which asks the coordinator (KIP-890, part 1).
       if outputs + rows > 0 { try io.flush() }
-      var offsets: [CommittedInput] = []
       for task in group {
-        if let position = positions[task.number] {
-          try io.produce(
-            change: PositionRecord.key, bytes: try coder.encode(position), task: task.number, marksEnd: true)
-        }
-        offsets += task.offsets(positions[task.number] ?? task.position)
+        guard let position = positions[task.number] else { continue }
+        try io.produce(
+          change: PositionRecord.key, bytes: try coder.encode(position), task: task.number, marksEnd: true)
       }
-      try io.sendOffsets(offsets)
       inCommit = true
       try io.commit()
     } catch let failure as IOFailure {
