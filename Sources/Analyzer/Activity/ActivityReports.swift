@@ -60,6 +60,12 @@ extension UserRow {
     return written.stamp.occurredAt
   }
 
+  /// Whether the person has the conversation before their eyes (D1).
+  func sees(_ conversationId: String, at time: Milliseconds, horizon: Milliseconds) -> Bool {
+    activity(showing: conversationId, at: time, horizon: horizon) != nil
+      || writing(in: conversationId, at: time, horizon: horizon) != nil
+  }
+
   /// Whether the app is open on some device.
   func isInApp(at time: Milliseconds, horizon: Milliseconds) -> Bool {
     activities.contains { $0.state == .foreground && time - $0.stamp.occurredAt <= horizon }

@@ -16,16 +16,3 @@ extension UserRow {
     }
   }
 }
-
-extension DecisionReason {
-  /// Whether a message with this decision counts on the badge: what was suppressed does, too (D6). Not so what the person
-  /// has read or has before their eyes, what was counted before, and what is no longer there.
-  var countsAsUnread: Bool {
-    switch self {
-    case .duplicate, .alreadyRead, .activeConversation, .withdrawn: false
-    case .notificationsDisabled, .conversationMuted, .expired, .analysisLimit, .quietHours, .noDevice, .relevant,
-      .simpleRules, .notifyAll:
-      true
-    }
-  }
-}

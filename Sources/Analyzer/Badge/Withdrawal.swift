@@ -22,7 +22,9 @@ extension PersonStep {
       try keep(conversation, was: before, for: withdrawn.conversationId)
       // A message too old to be known one by one may still wait for its next attempt.
       if before.message(key)?.marks.contains(.notified) ?? true {
-        try emit(.cancelled(PushCancelled(userId: userId, messageId: messageId)))
+        try emit(
+          .cancelled(
+            PushCancelled(userId: userId, messageId: messageId, conversationId: withdrawn.conversationId)))
       }
       if conversation.unread < before.unread { try pushBadge() }
     } else {

@@ -36,13 +36,17 @@ extension AnalyzerStage {
     let (verdict, targets) = try deliberation.run(&person, zones: &zones)
 
     if verdict.reason != .duplicate {
+      // Whatever decided: what the person has read, or has before their eyes, never counts on the badge, and with it
+      // all that came before it is read (D1).
+      if person.user.sees(conversationId, at: message.sentAt, horizon: rules.activityHorizon) {
+        conversation.read(upTo: place)
+      }
+      let isRead = conversation.readUpTo.map { place <= $0 } ?? false
       var marks: RecentMessage.Marks = []
-      if verdict.reason.countsAsUnread { marks.insert(.unread) }
+      if !isRead { marks.insert(.unread) }
       if verdict.reason.notifies { marks.insert(.notified) }
       conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
     }
-    // What the person has before their eyes counts as read, and so does what came before it (D1).
-    if verdict.reason == .activeConversation { conversation.read(upTo: place) }
     try person.keep(conversation, was: before, for: conversationId)
 
     try person.conclude(deliberation, verdict, targets)

@@ -1,6 +1,15 @@
 import NudgeSchema
 import StreamRuntime
 
+extension AnalyzerRules {
+  /// What stands for a token, as ingest and dispatcher write it: the first 32 hexadecimal digits of its SHA-256.
+  func tokenHash(_ token: String) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    let bytes = hash(Array(token.utf8)).prefix(16)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
+
 extension PersonStep {
   /// How much later a device must be heard of for `lastSeenAt` to change: a row is not written for every report.
   private static let seenStep: Milliseconds = 86_400_000

@@ -23,18 +23,11 @@ public struct AnalyzerRules: Sendable {
   public var highFrom = 0.7
   /// The score from which a message has medium priority. Default: 0.3.
   public var mediumFrom = 0.3
-  /// SHA-256: the 32 bytes of a digest. Push ids are made with it.
+  /// SHA-256: the 32 bytes of a digest. Push ids and what stands for a token are made with it.
   public var hash: @Sendable ([UInt8]) -> [UInt8]
-  /// The hash that stands for a token in the records of ingest and dispatcher.
-  public var tokenHash: @Sendable (String) -> String
 
   /// Rules with the defaults.
-  public init(
-    hash: @escaping @Sendable ([UInt8]) -> [UInt8], tokenHash: @escaping @Sendable (String) -> String
-  ) {
-    self.hash = hash
-    self.tokenHash = tokenHash
-  }
+  public init(hash: @escaping @Sendable ([UInt8]) -> [UInt8]) { self.hash = hash }
 }
 
 /// What a whole unit of each signal adds to the score. The score is their sum, at most 1.
