@@ -76,8 +76,8 @@ extension AnalyzerRules {
   }
 
   private func recency(_ context: RecipientContext, at time: Milliseconds) -> Double {
-    guard let spoke = context.lastSpokeAt, time - spoke <= Self.recencyHorizon else { return 0 }
-    return max(0, 1 - Double(context.messagesSince ?? 0) / Double(Self.recencyMessages))
+    guard let spoke = context.lastSpokeAt, spoke >= 0, time - spoke <= Self.recencyHorizon else { return 0 }
+    return max(0, min(1, 1 - Double(context.messagesSince ?? 0) / Double(Self.recencyMessages)))
   }
 
   /// To three digits: what people read, and no sum that misses a threshold by a rounding error.

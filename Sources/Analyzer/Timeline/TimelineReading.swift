@@ -1,6 +1,9 @@
 import NudgeSchema
 import StreamRuntime
 
+/// Times an event may have, in milliseconds since the epoch: 1970 to 9999. Sums with them never overflow.
+private let allowedTimes: ClosedRange<Milliseconds> = 0...253_402_300_799_999
+
 /// Reads a timeline record. Throws a `Rejection` whose text names fields, never their values.
 func readTimelineEvent(_ record: InputRecord, coder: RecordCoder) throws -> TimelineEvent {
   guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
@@ -17,6 +20,9 @@ func readTimelineEvent(_ record: InputRecord, coder: RecordCoder) throws -> Time
     throw Rejection(code, error.description)
   } catch let error as DecodingError {
     throw rejection(of: error)
+  }
+  guard allowedTimes.contains(event.envelope.occurredAt) else {
+    throw Rejection(.schemaViolation, "occurredAt is not between the years 1970 and 9999")
   }
   switch event.body {
   case .candidate(let fields), .redecide(let fields):
