@@ -353,33 +353,35 @@ struct ValidationTests {
 
   @Test("the lists of preferences cannot outgrow their part of a person's row, whatever their entries")
   func preferenceBytes() throws {
-    // Quotes and backslashes take two bytes as JSON: the most an accepted list can take for its characters.
-    let characters = ["i", "\"", "\\", "🙂"]
-    for character in characters {
+    typealias List = (limit: Int, patch: (_ entry: String, _ count: Int) -> PreferencesPatch)
+    let lists: [List] = [
+      (
+        SchemaLimits.mutedBytes,
+        { entry, count in
+          let muted = MutedConversation(
+            conversationId: entry, until: SchemaLimits.latestTime, exceptMentions: false)
+          return PreferencesPatch(muted: Array(repeating: muted, count: count))
+        }
+      ),
+      (SchemaLimits.starredSendersBytes, { PreferencesPatch(starredSenders: Array(repeating: $0, count: $1)) }),
+      (SchemaLimits.keywordsBytes, { PreferencesPatch(keywords: Array(repeating: $0, count: $1)) }),
+    ]
+    for (limit, patch) in lists {
       var largest = 0
-      for (bytes, count) in (1...16).flatMap({ length in (1...100).map { (length * 16, $0) } }) {
-        let id = String(repeating: character, count: bytes / character.utf8.count)
-        let short = String(id.unicodeScalars.prefix(64).map(Character.init))
-        let patches = [
-          PreferencesPatch(
-            muted: Array(
-              repeating: MutedConversation(
-                conversationId: id, until: SchemaLimits.latestTime, exceptMentions: false), count: count)),
-          PreferencesPatch(starredSenders: Array(repeating: id, count: count)),
-          PreferencesPatch(keywords: Array(repeating: short, count: count)),
-        ]
-        for (patch, limit) in zip(
-          patches, [SchemaLimits.mutedBytes, SchemaLimits.starredSendersBytes, SchemaLimits.keywordsBytes])
-        {
-          let event = UserEvent(Sample.envelope, .preferences(PreferencesUpdated(userId: "u", preferences: patch)))
-          guard violation(of: event) == nil else { continue }
-          let size = try RecordCoder().encode(patch).count
-          largest = max(largest, size)
+      // Quotes and backslashes take two bytes as JSON: the most a character can take that is accepted.
+      for character in ["i", "\"", "\\", "🙂"] {
+        for length in [1, 8, 16, 32, 64] {
+          let entry = String(repeating: character, count: length)
+          let accepted = (1...100).reversed().lazy.map { patch(entry, $0) }.first { patch in
+            violation(of: preferencesEvent { $0 = patch }) == nil
+          }
           // The patch is the list and its name: `{"starredSenders":…}`.
-          #expect(size <= limit + 20)
+          let size = try RecordCoder().encode(try #require(accepted)).count
+          #expect(size <= limit + 20, "\(length) × \(character)")
+          largest = max(largest, size)
         }
       }
-      #expect(largest > SchemaLimits.mutedBytes * 9 / 10)
+      #expect(largest > limit * 9 / 10, "the bound is reached")
     }
     #expect(
       SchemaLimits.mutedBytes + SchemaLimits.starredSendersBytes + SchemaLimits.keywordsBytes <= 12_288)
