@@ -1,1 +1,277 @@
-// HTTPServer
+import CMicroHTTPD
+import Synchronization
+
+/// What a server puts up with.
+public struct HTTPServerLimits: Sendable {
+  /// The longest body in bytes, for routes that say nothing else.
+  public var bodySize: Int
+  /// Connections at once; further ones wait in the system's queue.
+  public var connections: Int
+  /// A connection on which nothing moves for so long is closed; whole seconds. A request that waits for its answer is not idle.
+  public var idleTimeout: Duration
+  /// Threads that run blocking handlers.
+  public var handlerThreads: Int
+  /// How long `stop` waits for requests under way.
+  public var drain: Duration
+
+  /// Limits; each has a default that suits a service's own port.
+  public init(
+    bodySize: Int = 1 << 20, connections: Int = 1_024, idleTimeout: Duration = .seconds(30), handlerThreads: Int = 4,
+    drain: Duration = .seconds(5)
+  ) {
+    self.bodySize = bodySize
+    self.connections = connections
+    self.idleTimeout = idleTimeout
+    self.handlerThreads = max(1, handlerThreads)
+    self.drain = drain
+  }
+}
+
+/// An HTTP/1.1 server: routes with handlers, on libmicrohttpd.
+///
+/// One thread with epoll reads and writes all connections. A request that is complete is taken off it (its connection suspended) and handled
+/// by a small pool of threads, or by a handler that answers later; the answer gives the connection back. TLS is left to a proxy in front.
+public final class HTTPServer: Sendable {
+  private struct Daemon: @unchecked Sendable {
+    /// Safe to pass on: libmicrohttpd's daemons may be quiesced and stopped from any thread; `stop` takes it out of the state, so it happens once.
+    let pointer: OpaquePointer
+  }
+
+  private struct State: ~Copyable {
+    var isStarted = false
+    var socket: ListeningSocket?
+    var daemon: Daemon?
+  }
+
+  private let address: String
+  private let routes: [Route]
+  private let limits: HTTPServerLimits
+  private let log: @Sendable (String) -> Void
+  private let gate = RequestGate()
+  private let threads: HandlerThreads
+  private let state = Mutex(State())
+  private let bound = Mutex<(address: String, port: Int)>(("", 0))
+
+  /// A server that does not listen yet.
+  /// - Parameters:
+  ///   - address: `HOST:PORT`; port 0 lets the system choose; IPv6 in brackets.
+  ///   - log: Takes what an operator should know, a line each.
+  /// - Throws: `HTTPServerError.invalidAddress`.
+  public init(
+    address: String, routes: [Route], limits: HTTPServerLimits = HTTPServerLimits(),
+    log: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(HTTPServerError) {
+    _ = try ListeningSocket.split(address)
+    self.address = address
+    self.routes = routes
+    self.limits = limits
+    self.log = log
+    threads = HandlerThreads(count: limits.handlerThreads)
+  }
+
+  /// Host and port it listens on, once started; empty before.
+  public var boundAddress: String { bound.withLock { $0.address } }
+
+  /// The port it listens on, once started; 0 before.
+  public var port: Int { bound.withLock { $0.port } }
+
+  /// Listens and serves.
+  /// - Throws: `HTTPServerError` when the address is taken or not this machine's, or the server was started before.
+  public func start() throws(HTTPServerError) {
+    let failure = state.withLock { state -> HTTPServerError? in
+      guard !state.isStarted else { return .alreadyStarted }
+      do throws(HTTPServerError) {
+        let socket = try ListeningSocket(address)
+        // Unretained: `stop`, at the latest from deinit, joins the daemon's thread before this object goes.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        guard
+          let daemon = nudge_mhd_start(
+            socket.descriptor, UInt32(clamping: limits.connections),
+            UInt32(clamping: limits.idleTimeout.components.seconds),
+            Self.onRequest, Self.onRequestLine, Self.onCompleted, context)
+        else { return .cannotStart(address: socket.address) }
+        bound.withLock { $0 = (socket.address, socket.port) }
+        state.isStarted = true
+        state.daemon = Daemon(pointer: daemon)
+        state.socket = consume socket
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { throw failure }
+    threads.start()
+  }
+
+  /// Refuses new connections, waits for requests under way as long as the limits say, answers the rest with 503, and ends. Does nothing if it does not run.
+  public func stop() {
+    guard let daemon = state.withLock({ $0.daemon.take() }) else { return }
+    gate.beginStopping()
+    MHD_quiesce_daemon(daemon.pointer)
+    state.withLock { $0.socket?.refuse() }
+    if !gate.waitUntilIdle(limits.drain) {
+      let unanswered = gate.close()
+      log("\(unanswered.count) requests were not answered within \(limits.drain); they get 503")
+      let response = HTTPServerResponse.error(503, code: "stopping", message: "the server stops; send it again")
+      for exchange in unanswered { exchange.answer(response) }
+      // Time to write those answers; libmicrohttpd must have no suspended connection when it is stopped.
+      _ = gate.waitUntilIdle(.milliseconds(500))
+    }
+    MHD_stop_daemon(daemon.pointer)
+    // The quiesced socket is in use by the daemon's thread until here.
+    state.withLock { $0.socket = nil }
+    threads.end()
+  }
+
+  deinit { stop() }
+
+  // MARK: Callbacks of libmicrohttpd, on its thread
+
+  private static let onRequestLine:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
+      context, target, _ in
+      guard let context else { return nil }
+      Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().gate.enter()
+      let exchange = Exchange(target: target.map { String(cString: $0) } ?? "")
+      return Unmanaged.passRetained(exchange).toOpaque()
+    }
+
+  private static let onCompleted: MHD_RequestCompletedCallback = { context, _, request, _ in
+    guard let context, let request, let retained = request.pointee else { return }
+    request.pointee = nil
+    let exchange = Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue()
+    Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().gate.leave(exchange)
+  }
+
+  private static let onRequest: MHD_AccessHandlerCallback = {
+    context, connection, _, method, _, data, size, request in
+    guard let context, let connection, let size, let retained = request?.pointee else { return .NO }
+    let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+    let exchange = Unmanaged<Exchange>.fromOpaque(retained).takeUnretainedValue()
+    let piece = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size.pointee)
+    let method = HTTPMethod(rawValue: method.map { String(cString: $0) } ?? "")
+    let result = server.proceed(exchange, Exchange.Connection(pointer: connection), method: method, piece: piece)
+    // All of it was taken, or the connection is about to be closed.
+    size.pointee = 0
+    return result
+  }
+
+  // MARK: One exchange
+
+  /// Goes on with an exchange: called for the head, for each piece of the body, at its end, and once more when the answer is there.
+  private func proceed(
+    _ exchange: Exchange, _ connection: Exchange.Connection, method: HTTPMethod, piece: UnsafeRawBufferPointer
+  ) -> MHD_Result {
+    switch exchange.take() {
+    case .begun:
+      return begin(exchange, connection, method: method)
+    case .receiving(let match, var body):
+      if piece.isEmpty { return handle(exchange, connection, match, body) }
+      if body.count + piece.count > match.bodyLimit {
+        exchange.set(.discarding(Refusal.tooLarge(limit: match.bodyLimit), discarded: body.count + piece.count))
+      } else {
+        body.append(contentsOf: piece)
+        exchange.set(.receiving(match, body: body))
+      }
+      return .YES
+    case .discarding(let response, let discarded):
+      if piece.isEmpty { return send(response, on: connection) }
+      guard discarded + piece.count <= Exchange.mostDiscarded else { return .NO }
+      exchange.set(.discarding(response, discarded: discarded + piece.count))
+      return .YES
+    case .answered(let response):
+      return send(response, on: connection)
+    case .waiting, .ended:
+      return .NO
+    }
+  }
+
+  private func begin(_ exchange: Exchange, _ connection: Exchange.Connection, method: HTTPMethod) -> MHD_Result {
+    let headers = RequestHead.headers(of: connection)
+    let length = headers["Content-Length"].flatMap { Int($0) }
+    switch match(exchange.target, method: method, headers: headers, length: length) {
+    case .success(let match):
+      var body: [UInt8] = []
+      if let length { body.reserveCapacity(length) }
+      exchange.set(.receiving(match, body: body))
+      return .YES
+    case .failure(let refusal):
+      // Who asks first, or would send more than is worth reading, is refused before the body.
+      if headers["Expect"] != nil || length ?? 0 > Exchange.mostDiscarded {
+        return send(refusal.response, on: connection)
+      }
+      exchange.set(.discarding(refusal.response, discarded: 0))
+      return .YES
+    }
+  }
+
+  private func match(
+    _ target: String, method: HTTPMethod, headers: HTTPHeaders, length: Int?
+  ) -> Result<Exchange.Match, Refusal> {
+    guard let target = RequestTarget(target) else { return .failure(.badTarget) }
+    var allowed: Set<String> = []
+    for route in routes {
+      guard let parameters = route.pattern.match(target.segments) else { continue }
+      guard route.method == method || (method == .head && route.method == .get) else {
+        allowed.insert(route.method.rawValue)
+        if route.method == .get { allowed.insert(HTTPMethod.head.rawValue) }
+        continue
+      }
+      let hasBody = length ?? 0 > 0 || headers["Transfer-Encoding"] != nil
+      if hasBody, !route.takes(contentType: headers["Content-Type"]) {
+        return .failure(.wrongType(allowed: route.contentTypes))
+      }
+      let bodyLimit = route.bodyLimit ?? limits.bodySize
+      if let length, length > bodyLimit { return .failure(Refusal(response: Refusal.tooLarge(limit: bodyLimit))) }
+      return .success(
+        Exchange.Match(
+          route: route, bodyLimit: bodyLimit, method: method, target: target, parameters: parameters, headers: headers))
+    }
+    return .failure(allowed.isEmpty ? .notFound(target.path) : .wrongMethod(method, allowed: allowed.sorted()))
+  }
+
+  private func handle(
+    _ exchange: Exchange, _ connection: Exchange.Connection, _ match: Exchange.Match, _ body: [UInt8]
+  ) -> MHD_Result {
+    let request = HTTPServerRequest(
+      method: match.method, path: match.target.path, parameters: match.parameters, query: match.target.query,
+      headers: match.headers, body: body, remoteAddress: RequestHead.peer(of: connection))
+    exchange.set(.waiting(connection))
+    // Suspended before anybody can answer: a connection resumed too early would never wake again.
+    let isSuspended = gate.suspend(exchange) { MHD_suspend_connection(connection.pointer) }
+    guard isSuspended else {
+      _ = exchange.take()
+      return send(.error(503, code: "stopping", message: "the server stops; send it again"), on: connection)
+    }
+    let responder = HTTPResponder(exchange)
+    switch match.route.answer {
+    case .blocking(let handler): threads.run { responder.respond(handler(request)) }
+    case .later(let handler): handler(request, responder)
+    }
+    return .YES
+  }
+
+  private func send(_ answer: HTTPServerResponse, on connection: Exchange.Connection) -> MHD_Result {
+    guard let response = Self.response(answer) else {
+      return answer.headers.isEmpty ? .NO : send(Refusal.badAnswer, on: connection)
+    }
+    defer { MHD_destroy_response(response) }
+    if gate.isStopping { MHD_add_response_header(response, "Connection", "close") }
+    return MHD_queue_response(connection.pointer, UInt32(clamping: answer.status), response)
+  }
+
+  /// Nil if a header cannot be sent.
+  private static func response(_ answer: HTTPServerResponse) -> OpaquePointer? {
+    // A line end in a header would begin another one; libmicrohttpd quietly replaces it.
+    for (name, value) in answer.headers where (name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+      return nil
+    }
+    var body = answer.body
+    guard let response = MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY) else { return nil }
+    for (name, value) in answer.headers where MHD_add_response_header(response, name, value) != .YES {
+      MHD_destroy_response(response)
+      return nil
+    }
+    return response
+  }
+}

@@ -1,0 +1,64 @@
+import CMicroHTTPD
+import Synchronization
+
+/// One request and its answer. All but `answer` is called on the server's own thread, one call at a time.
+final class Exchange: Sendable {
+  /// A connection of libmicrohttpd.
+  struct Connection: @unchecked Sendable {
+    /// Safe to pass on: other threads use it only to resume, which libmicrohttpd allows, and only while the exchange is `waiting`,
+    /// during which libmicrohttpd keeps the connection.
+    let pointer: OpaquePointer
+  }
+
+  /// What is refused is still read, up to this, so that the peer sees the answer instead of a reset connection.
+  static let mostDiscarded = 8 << 20
+
+  enum Phase: Sendable {
+    /// The request line has been read.
+    case begun
+    /// A body is being read for this route.
+    case receiving(Match, body: [UInt8])
+    /// A body is being read and thrown away; then the answer is this.
+    case discarding(HTTPServerResponse, discarded: Int)
+    /// The connection is suspended until there is an answer.
+    case waiting(Connection)
+    /// There is an answer, not yet given to libmicrohttpd.
+    case answered(HTTPServerResponse)
+    /// Nothing more to do.
+    case ended
+  }
+
+  /// A route that fits, and what is known of the request before its body.
+  struct Match: Sendable {
+    let route: Route
+    let bodyLimit: Int
+    let method: HTTPMethod
+    let target: RequestTarget
+    let parameters: [String: String]
+    let headers: HTTPHeaders
+  }
+
+  let target: String
+  private let phase = Mutex(Phase.begun)
+
+  init(target: String) { self.target = target }
+
+  /// The phase, and `ended` in its place; the caller sets what follows.
+  func take() -> Phase {
+    phase.withLock { phase in
+      defer { phase = .ended }
+      return phase
+    }
+  }
+
+  func set(_ next: Phase) { phase.withLock { $0 = next } }
+
+  /// Gives the answer and lets libmicrohttpd go on with the connection, if one is still awaited.
+  func answer(_ response: HTTPServerResponse) {
+    phase.withLock { phase in
+      guard case .waiting(let connection) = phase else { return }
+      phase = .answered(response)
+      MHD_resume_connection(connection.pointer)
+    }
+  }
+}

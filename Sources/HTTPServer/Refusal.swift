@@ -1,0 +1,33 @@
+/// An answer to a request that no handler sees.
+struct Refusal: Error {
+  let response: HTTPServerResponse
+
+  static let badTarget = Refusal(
+    response: .error(400, code: "bad_request", message: "the path or query is not valid: check its percent escapes"))
+
+  /// Has no headers, so that it can always be sent.
+  static let badAnswer = HTTPServerResponse(
+    status: 500, body: Array(#"{"code":"internal","message":"the answer had an invalid header"}"#.utf8))
+
+  static func notFound(_ path: String) -> Refusal {
+    Refusal(response: .error(404, code: "not_found", message: "there is nothing at \(path)"))
+  }
+
+  static func wrongMethod(_ method: HTTPMethod, allowed: [String]) -> Refusal {
+    let methods = allowed.joined(separator: ", ")
+    var response = HTTPServerResponse.error(
+      405, code: "method_not_allowed", message: "\(method.rawValue) is not allowed here: use \(methods)")
+    response.headers.append(("Allow", methods))
+    return Refusal(response: response)
+  }
+
+  static func wrongType(allowed: [String]) -> Refusal {
+    Refusal(
+      response: .error(
+        415, code: "unsupported_media_type", message: "set Content-Type to \(allowed.joined(separator: " or "))"))
+  }
+
+  static func tooLarge(limit: Int) -> HTTPServerResponse {
+    .error(413, code: "too_large", message: "the body may have at most \(limit) bytes: send less at once")
+  }
+}

@@ -1,0 +1,82 @@
+/// A method and a path, and what answers them.
+public struct Route: Sendable {
+  enum Answer: Sendable {
+    case blocking(@Sendable (HTTPServerRequest) -> HTTPServerResponse)
+    case later(@Sendable (HTTPServerRequest, HTTPResponder) -> Void)
+  }
+
+  let method: HTTPMethod
+  let pattern: PathPattern
+  let bodyLimit: Int?
+  let contentTypes: [String]
+  let answer: Answer
+
+  /// A route whose handler returns the answer. It runs on one of the server's handler threads, and may take its time there.
+  /// - Parameters:
+  ///   - pattern: A path; `{name}` stands for one segment. Of several routes that fit, the first wins.
+  ///   - bodyLimit: The longest body in bytes, answered with 413 beyond; that of the server's limits unless given.
+  ///   - contentTypes: The media types of bodies it takes, answered with 415 for others; empty takes all.
+  public init(
+    _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
+    handler: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse
+  ) {
+    self.init(method, pattern, bodyLimit, contentTypes, .blocking(handler))
+  }
+
+  /// A route that is answered later, from any thread, through the responder: while it waits, it holds a connection but no thread.
+  /// The handler itself runs on the thread that serves all connections, and so must not block.
+  public init(
+    _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
+    answeringLater handler: @escaping @Sendable (HTTPServerRequest, HTTPResponder) -> Void
+  ) {
+    self.init(method, pattern, bodyLimit, contentTypes, .later(handler))
+  }
+
+  private init(
+    _ method: HTTPMethod, _ pattern: String, _ bodyLimit: Int?, _ contentTypes: [String], _ answer: Answer
+  ) {
+    self.method = method
+    self.pattern = PathPattern(pattern)
+    self.bodyLimit = bodyLimit
+    self.contentTypes = contentTypes.map { $0.lowercased() }
+    self.answer = answer
+  }
+
+  func takes(contentType: String?) -> Bool {
+    guard !contentTypes.isEmpty else { return true }
+    let mediaType = contentType?.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+    return mediaType.map { contentTypes.contains($0) } ?? false
+  }
+}
+
+/// A path with `{name}` segments.
+struct PathPattern: Sendable {
+  private enum Segment: Sendable {
+    case literal(String)
+    case parameter(String)
+  }
+
+  private let segments: [Segment]
+
+  init(_ pattern: String) {
+    segments = RequestTarget.segments(of: pattern).map { segment in
+      segment.hasPrefix("{") && segment.hasSuffix("}")
+        ? .parameter(String(segment.dropFirst().dropLast())) : .literal(segment)
+    }
+  }
+
+  /// The parameters if the decoded segments of a path fit; nil if they do not. A parameter is never empty.
+  func match(_ path: [String]) -> [String: String]? {
+    guard path.count == segments.count else { return nil }
+    var parameters: [String: String] = [:]
+    for (segment, text) in zip(segments, path) {
+      switch segment {
+      case .literal(let literal): if literal != text { return nil }
+      case .parameter(let name):
+        if text.isEmpty { return nil }
+        parameters[name] = text
+      }
+    }
+    return parameters
+  }
+}

@@ -1,0 +1,55 @@
+public import HTTPServer
+
+/// `/healthz`, `/readyz` and `/metrics` of a service. Logs its address, and `ready` once the service is ready for the first time.
+public final class AdminServer: Service {
+  /// `admin`.
+  public let name = "admin"
+  private let server: HTTPServer
+  private let health: HealthState
+  private let logger: Logger
+
+  /// `address` as in `--admin-address`: port 0 lets the system choose.
+  /// - Throws: `HTTPServerError` when the address cannot be read.
+  public init(address: String, health: HealthState, metrics: MetricsRegistry, logger: Logger) throws(HTTPServerError) {
+    self.health = health
+    self.logger = logger
+    server = try HTTPServer(
+      address: address,
+      routes: [
+        Route(.get, "/healthz") { _ in Self.answer(health.liveness, good: "alive", bad: "not alive") },
+        Route(.get, "/readyz") { _ in Self.answer(health.readiness, good: "ready", bad: "not ready") },
+        Route(.get, "/metrics") { _ in
+          HTTPServerResponse(
+            headers: [("Content-Type", PrometheusText.contentType)], body: Array(metrics.exposition().utf8))
+        },
+      ],
+      limits: HTTPServerLimits(bodySize: 1_024, connections: 64, handlerThreads: 1),
+      log: { logger.warning("admin server: \($0)") })
+  }
+
+  /// The port it listens on; 0 before `start`.
+  public var port: Int { server.port }
+
+  /// Listens.
+  /// - Throws: `HTTPServerError` when the address is taken or not this machine's.
+  public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
+    try server.start()
+    logger.info("admin server listens", ["address": .string(server.boundAddress), "port": .int(server.port)])
+    let announcement = ReadinessAnnouncement(logger: logger)
+    health.readiness.observe { announcement.announce($0) }
+  }
+
+  /// Ends when the requests under way are answered.
+  public func stop() { server.stop() }
+
+  private static func answer(_ checks: HealthChecks, good: String, bad: String) -> HTTPServerResponse {
+    let reasons = checks.reasons
+    return .json(
+      HealthAnswer(status: reasons.isEmpty ? good : bad, reasons: reasons), status: reasons.isEmpty ? 200 : 503)
+  }
+
+  private struct HealthAnswer: Encodable {
+    let status: String
+    let reasons: [String: String]
+  }
+}

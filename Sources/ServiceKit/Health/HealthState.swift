@@ -1,0 +1,81 @@
+import Synchronization
+
+/// What one part of a service says about itself.
+public enum HealthStatus: Sendable, Equatable {
+  /// It can do its work.
+  case ready
+  /// It cannot, and why, for a person: `task 3: 40 %`.
+  case notReady(String)
+}
+
+/// The named parts that together make a service ready, or alive.
+public final class HealthChecks: Sendable {
+  private struct State {
+    var parts: [String: HealthStatus]
+    var observers: [@Sendable (Bool) -> Void] = []
+    var announced: Bool
+  }
+
+  private let state: Mutex<State>
+
+  /// Parts that are awaited: each is not ready, `starting`, until it says something.
+  public init(awaiting parts: [String] = []) {
+    let awaited = Dictionary(parts.map { ($0, HealthStatus.notReady("starting")) }) { first, _ in first }
+    state = Mutex(State(parts: awaited, announced: awaited.isEmpty))
+  }
+
+  /// Says how a part is; a part not known before is added.
+  public func set(_ part: String, _ status: HealthStatus) { change { $0[part] = status } }
+
+  /// Forgets a part: nothing depends on it any more.
+  public func remove(_ part: String) { change { $0[part] = nil } }
+
+  /// Whether every part is ready.
+  public var isReady: Bool { state.withLock { Self.isReady($0.parts) } }
+
+  /// What is not ready, by part, and why.
+  public var reasons: [String: String] {
+    state.withLock { state in
+      state.parts.compactMapValues { status in
+        if case .notReady(let reason) = status { reason } else { nil }
+      }
+    }
+  }
+
+  /// Calls `observer` now and whenever all parts have become ready, or one no longer is. It is called under this object's lock, so that the
+  /// calls come in the order of the changes: it must be short and must not ask this object.
+  public func observe(_ observer: @escaping @Sendable (_ isReady: Bool) -> Void) {
+    state.withLock { state in
+      state.observers.append(observer)
+      observer(Self.isReady(state.parts))
+    }
+  }
+
+  private func change(_ body: (inout [String: HealthStatus]) -> Void) {
+    state.withLock { state in
+      body(&state.parts)
+      let isReady = Self.isReady(state.parts)
+      guard isReady != state.announced else { return }
+      state.announced = isReady
+      for observer in state.observers { observer(isReady) }
+    }
+  }
+
+  private static func isReady(_ parts: [String: HealthStatus]) -> Bool {
+    parts.values.allSatisfy { $0 == .ready }
+  }
+}
+
+/// A service's health: whether it lives (else it should be restarted) and whether it is ready (else it should get no work).
+public struct HealthState: Sendable {
+  /// Not alive is what only a restart mends: a thread that has ended.
+  public let liveness: HealthChecks
+  /// Not ready is what passes: restoring, no broker, FCM refuses the credentials.
+  public let readiness: HealthChecks
+
+  /// `awaiting` names the parts without which the service is not ready; nothing is awaited for its life.
+  public init(awaiting parts: [String] = []) {
+    liveness = HealthChecks()
+    readiness = HealthChecks(awaiting: parts)
+  }
+}

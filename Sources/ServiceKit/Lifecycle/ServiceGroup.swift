@@ -1,0 +1,125 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Runs the services of a process: starts them in order, and stops them in reverse when a signal comes, when one of them ends by itself, or when `stop` is called.
+public final class ServiceGroup: Sendable {
+  private enum Cause {
+    case asked(String)
+    case ended(service: String, ServiceEnd)
+  }
+
+  private struct State {
+    var cause: Cause?
+    var interrupted = false
+    /// The service whose `stop` is running.
+    var stopping: String?
+  }
+
+  private let services: [any Service]
+  private let logger: Logger
+  private let drain: Duration
+  private let exitProcess: @Sendable (Int32) -> Void
+  private let state = Mutex(State())
+  private let ending = DispatchSemaphore(value: 0)
+
+  /// - Parameters:
+  ///   - services: In the order of starting: what others need comes first.
+  ///   - drain: How long all of them together may take to stop; then the process exits with `ExitCode.hung`. A container is killed after 30 s unless configured otherwise.
+  ///   - exitProcess: Ends the process at once, by default with `_exit`; tests put their own in its place.
+  public init(
+    _ services: [any Service], logger: Logger, drain: Duration = .seconds(10),
+    exitProcess: (@Sendable (Int32) -> Void)? = nil
+  ) {
+    self.services = services
+    self.logger = logger
+    self.drain = drain
+    self.exitProcess = exitProcess ?? { _exit($0) }
+  }
+
+  /// Starts the services, waits until the group is to end, stops them, and returns what the process should exit with. Called once.
+  /// - Parameter signals: Whether SIGTERM and SIGINT end the group; a second SIGINT exits at once.
+  public func run(signals: Bool = true) -> Int32 {
+    let stopSignals = signals ? StopSignals { [self] number in receive(signal: number) } : nil
+    defer { withExtendedLifetime(stopSignals) {} }
+    var started: [any Service] = []
+    for service in services {
+      guard state.withLock({ $0.cause == nil }) else { break }
+      do {
+        try service.start { [self] end in self.end(.ended(service: service.name, end)) }
+        started.append(service)
+      } catch {
+        end(.ended(service: service.name, ServiceEnd(exitCode: ExitCode.software, reason: "cannot start: \(error)")))
+      }
+    }
+    ending.wait()
+    let exitCode = logCause()
+    guard stopInTime(started) else {
+      exitProcess(ExitCode.hung)
+      return ExitCode.hung
+    }
+    logger.info("stopped", ["exitCode": .int(Int(exitCode))])
+    return exitCode
+  }
+
+  /// Ends the group as SIGTERM does; returns at once. `reason` is for the log.
+  public func stop(reason: String) { end(.asked(reason)) }
+
+  private func receive(signal number: Int32) {
+    let second = state.withLock { state in
+      defer { state.interrupted = state.interrupted || number == SIGINT }
+      return state.interrupted && number == SIGINT
+    }
+    if second {
+      logger.warning("second SIGINT: exits at once, without finishing what is under way")
+      exitProcess(ExitCode.interrupted)
+    } else {
+      end(.asked(number == SIGINT ? "SIGINT" : "SIGTERM"))
+    }
+  }
+
+  /// The first cause counts; later ones are what the stopping brings with it.
+  private func end(_ cause: Cause) {
+    let first = state.withLock { state in
+      guard state.cause == nil else { return false }
+      state.cause = cause
+      return true
+    }
+    if first { ending.signal() }
+  }
+
+  private func logCause() -> Int32 {
+    switch state.withLock({ $0.cause }) {
+    case .ended(let service, let end)?:
+      logger.error(
+        "a service ended, so the process ends: \(end.reason)",
+        ["service": .string(service), "exitCode": .int(Int(end.exitCode))])
+      return end.exitCode
+    case .asked(let reason)?:
+      logger.info("stopping", ["reason": .string(reason)])
+      return ExitCode.success
+    case nil:
+      return ExitCode.success
+    }
+  }
+
+  /// Stops in reverse on a thread of its own, because one that hangs must not hold up this one.
+  private func stopInTime(_ started: [any Service]) -> Bool {
+    let stopped = DispatchSemaphore(value: 0)
+    let queue = DispatchQueue(label: "nudge.stop")
+    queue.async { [self] in
+      for service in started.reversed() {
+        state.withLock { $0.stopping = service.name }
+        service.stop()
+      }
+      stopped.signal()
+    }
+    let deadline = DispatchTime.now() + .milliseconds(Int(drain.milliseconds))
+    if stopped.wait(timeout: deadline) == .success { return true }
+    let hung = state.withLock { $0.stopping } ?? "unknown"
+    logger.error(
+      "a service did not stop in time; the process exits without it",
+      ["service": .string(hung), "seconds": .double(drain.seconds), "exitCode": .int(Int(ExitCode.hung))])
+    return false
+  }
+}

@@ -1,0 +1,36 @@
+/// A value beside a log message. Literals and string interpolations become one without ado: `["partition": 3, "topic": "\(name)"]`.
+public enum LogValue: Sendable, Equatable {
+  /// Text. Never a token, a secret or the text of a message: those are logged as `ShortHash`.
+  case string(String)
+  /// A whole number.
+  case int(Int)
+  /// A number; infinities and NaN are written as text, because JSON has none.
+  case double(Double)
+  /// True or false.
+  case bool(Bool)
+}
+
+extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByBooleanLiteral
+{
+  /// A string literal or interpolation.
+  public init(stringLiteral value: String) { self = .string(value) }
+  /// An integer literal.
+  public init(integerLiteral value: Int) { self = .int(value) }
+  /// A floating-point literal.
+  public init(floatLiteral value: Double) { self = .double(value) }
+  /// `true` or `false`.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension LogValue: CustomStringConvertible {
+  /// The value as plain text.
+  public var description: String {
+    switch self {
+    case .string(let text): text
+    case .int(let number): String(number)
+    case .double(let number): String(number)
+    case .bool(let flag): String(flag)
+    }
+  }
+}

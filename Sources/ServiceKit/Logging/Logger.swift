@@ -1,0 +1,78 @@
+/// Writes log lines under a label, with metadata that goes with each of them. A value: a copy with more metadata leaves the original as it was.
+public struct Logger: Sendable {
+  /// Who speaks, such as `ingest` or `kafka.consumer`.
+  public let label: String
+  /// What is added to every line of this logger; a line's own metadata of the same name wins.
+  public var metadata: [String: LogValue]
+
+  private let sink: LogSink
+  private var ownLevel: LogLevel?
+
+  /// A logger that writes to `sink`, by default the process's standard error.
+  public init(label: String, metadata: [String: LogValue] = [:], sink: LogSink = .standard) {
+    self.label = label
+    self.metadata = metadata
+    self.sink = sink
+  }
+
+  /// What is below this level is not written, and its message is not even made. Until it is set here, it is the sink's, which may change at run time.
+  public var level: LogLevel {
+    get { ownLevel ?? sink.level }
+    set { ownLevel = newValue }
+  }
+
+  /// A copy under another label, with metadata added.
+  public func with(label: String? = nil, _ added: [String: LogValue] = [:]) -> Logger {
+    var copy = Logger(label: label ?? self.label, metadata: metadata, sink: sink)
+    copy.metadata.merge(added) { _, new in new }
+    copy.ownLevel = ownLevel
+    return copy
+  }
+
+  /// This logger if nothing was logged under `key` (of this label) within `interval`, else nil: `logger.limited("slow", every: .seconds(10))?.warning("…")`.
+  /// The line that is let through says in `repeated` how many were held back before it.
+  public func limited(_ key: String, every interval: Duration) -> Logger? {
+    guard let heldBack = sink.repeats.admit("\(label)\u{0}\(key)", every: interval) else { return nil }
+    return heldBack == 0 ? self : with(["repeated": .int(heldBack)])
+  }
+
+  /// Writes a line at `level`, if that level is on.
+  public func log(
+    _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]
+  ) {
+    guard level >= self.level else { return }
+    var all = self.metadata
+    all.merge(metadata()) { _, new in new }
+    sink.emit(level: level, label: label, message: message(), metadata: all)
+  }
+
+  /// Writes a line at `trace`.
+  public func trace(
+    _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]
+  ) { log(.trace, message(), metadata()) }
+
+  /// Writes a line at `debug`.
+  public func debug(
+    _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]
+  ) { log(.debug, message(), metadata()) }
+
+  /// Writes a line at `info`.
+  public func info(
+    _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]
+  ) { log(.info, message(), metadata()) }
+
+  /// Writes a line at `notice`.
+  public func notice(
+    _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]
+  ) { log(.notice, message(), metadata()) }
+
+  /// Writes a line at `warning`.
+  public func warning(
+    _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]
+  ) { log(.warning, message(), metadata()) }
+
+  /// Writes a line at `error`.
+  public func error(
+    _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]
+  ) { log(.error, message(), metadata()) }
+}

@@ -1,0 +1,106 @@
+import Synchronization
+
+/// The metrics of a process. An instrument is asked for once, by name and labels, and kept by whoever counts with it; asking again gives the same one.
+///
+/// Names, help texts and label names are constants of the program: one that is not allowed, or contradicts an earlier registration, is a mistake in the code and traps.
+public final class MetricsRegistry: Sendable {
+  enum Kind: String {
+    case counter
+    case gauge
+    case histogram
+  }
+
+  enum Instrument {
+    case counter(Counter)
+    case gauge(Gauge)
+    case reading(@Sendable () -> Double)
+    case histogram(Histogram)
+  }
+
+  struct Family {
+    let kind: Kind
+    let help: String
+    let labelNames: [String]
+    let bounds: [Double]
+    /// By the labels as they are written, so that the order of the text is stable.
+    var children: [String: Instrument] = [:]
+  }
+
+  private let families = Mutex<[String: Family]>([:])
+
+  /// A registry with nothing in it.
+  public init() {}
+
+  /// The counter of this name and these labels. The name ends in `_total`.
+  public func counter(_ name: String, help: String, labels: [String: String] = [:]) -> Counter {
+    register(name, .counter, help, labels) {
+      if case .counter(let counter)? = $0 { return (counter, .counter(counter)) }
+      let counter = Counter()
+      return (counter, .counter(counter))
+    }
+  }
+
+  /// The gauge of this name and these labels. Units are in the name: `_seconds`, `_bytes`, `_ratio`.
+  public func gauge(_ name: String, help: String, labels: [String: String] = [:]) -> Gauge {
+    register(name, .gauge, help, labels) {
+      if case .gauge(let gauge)? = $0 { return (gauge, .gauge(gauge)) }
+      let gauge = Gauge()
+      return (gauge, .gauge(gauge))
+    }
+  }
+
+  /// A gauge that is read when metrics are asked for; `read` is called on the thread that writes them, must not block nor ask this registry, and replaces an earlier one.
+  public func gauge(
+    _ name: String, help: String, labels: [String: String] = [:], read: @escaping @Sendable () -> Double
+  ) {
+    register(name, .gauge, help, labels) { _ in ((), .reading(read)) }
+  }
+
+  /// Takes a gauge away, such as that of a partition which now belongs to another instance. A name that is not there is ignored.
+  public func removeGauge(_ name: String, labels: [String: String] = [:]) {
+    families.withLock { families in
+      guard families[name]?.kind == .gauge else { return }
+      families[name]?.children[PrometheusText.labels(labels)] = nil
+    }
+  }
+
+  /// The histogram of this name and these labels, with ascending upper bounds of its buckets; the one for everything above is added.
+  public func histogram(
+    _ name: String, help: String, labels: [String: String] = [:], buckets: [Double] = Histogram.seconds
+  ) -> Histogram {
+    register(name, .histogram, help, labels, bounds: buckets) {
+      if case .histogram(let histogram)? = $0 { return (histogram, .histogram(histogram)) }
+      let histogram = Histogram(bounds: buckets)
+      return (histogram, .histogram(histogram))
+    }
+  }
+
+  /// Everything in Prometheus' text format, version 0.0.4: families by name, children by labels.
+  public func exposition() -> String {
+    PrometheusText.exposition(of: families.withLock { $0 })
+  }
+
+  private func register<Result: Sendable>(
+    _ name: String, _ kind: Kind, _ help: String, _ labels: [String: String], bounds: [Double] = [],
+    child: @Sendable (Instrument?) -> (Result, Instrument)
+  ) -> Result {
+    let labelNames = labels.keys.sorted()
+    if let problem = MetricName.problem(name: name, kind: kind, labelNames: labelNames, bounds: bounds) {
+      preconditionFailure(problem)
+    }
+    let key = PrometheusText.labels(labels)
+    return families.withLock { families in
+      var family =
+        families[name] ?? Family(kind: kind, help: help, labelNames: labelNames, bounds: bounds)
+      if let problem = MetricName.conflict(
+        name: name, family, kind: kind, help: help, labelNames: labelNames, bounds: bounds)
+      {
+        preconditionFailure(problem)
+      }
+      let (result, instrument) = child(family.children[key])
+      family.children[key] = instrument
+      families[name] = family
+      return result
+    }
+  }
+}

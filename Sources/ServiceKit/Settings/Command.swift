@@ -1,0 +1,150 @@
+/// A command of a program such as `nudge`, or a group of commands.
+public struct Command: Sendable {
+  /// What it is called on the command line.
+  public let name: String
+  let abstract: String
+  let settings: [any AnySetting]
+  let arguments: [PositionalArgument]
+  let examples: [String]
+  let subcommands: [Command]
+  let run: (@Sendable (CommandInput) throws -> Int32)?
+
+  /// A command that does something.
+  /// - Parameters:
+  ///   - examples: Whole command lines.
+  ///   - run: Does it, and returns what the process exits with. What it throws is printed, and the process exits with `ExitCode.usage` for a `SettingsError`, else with `ExitCode.failure`.
+  public init(
+    _ name: String, abstract: String, settings: [any AnySetting] = [], arguments: [PositionalArgument] = [],
+    examples: [String] = [], run: @escaping @Sendable (CommandInput) throws -> Int32
+  ) {
+    self.name = name
+    self.abstract = abstract
+    self.settings = settings
+    self.arguments = arguments
+    self.examples = examples
+    subcommands = []
+    self.run = run
+  }
+
+  /// A group, such as `topics` with `create` and `list`.
+  public init(_ name: String, abstract: String, subcommands: [Command]) {
+    self.name = name
+    self.abstract = abstract
+    settings = []
+    arguments = []
+    examples = []
+    self.subcommands = subcommands
+    run = nil
+  }
+}
+
+/// What a command was called with.
+public struct CommandInput: Sendable {
+  /// The values of its settings.
+  public let values: SettingsValues
+  let positional: [String: [String]]
+
+  /// The value of one of the command's settings.
+  public subscript<Value>(_ setting: Setting<Value>) -> Value { values[setting] }
+
+  /// What was given for a positional argument: nothing, one or many.
+  public func arguments(_ name: String) -> [String] { positional[name] ?? [] }
+
+  /// The single text given for a positional argument; nil if none was.
+  public func argument(_ name: String) -> String? { positional[name]?.first }
+}
+
+/// Finds the command that a command line means, and runs it.
+public struct CommandDispatcher: Sendable {
+  private let program: String
+  private let abstract: String
+  private let version: String
+  private let commands: [Command]
+  private let examples: [String]
+
+  /// A program with commands.
+  public init(program: String, abstract: String, version: String, commands: [Command], examples: [String] = []) {
+    self.program = program
+    self.abstract = abstract
+    self.version = version
+    self.commands = commands
+    self.examples = examples
+  }
+
+  /// Runs what the arguments (without the program's name) ask for.
+  /// - Parameters:
+  ///   - output: Takes what goes to standard output, a text without its last newline.
+  ///   - errors: The same for standard error.
+  /// - Returns: What the process exits with: `ExitCode.usage` if the command line is wrong.
+  public func run(
+    _ arguments: [String], environment: [String: String], output: (String) -> Void, errors: (String) -> Void
+  ) -> Int32 {
+    if arguments.first == "--version" {
+      output("\(program) \(version)")
+      return ExitCode.success
+    }
+    var path = program
+    var level = commands
+    var about = abstract
+    var shownExamples = examples
+    var rest = arguments[...]
+    while true {
+      guard let name = rest.first else {
+        errors("a command is missing\n\n" + help(path, about, level, shownExamples))
+        return ExitCode.usage
+      }
+      if name == "--help" || name == "-h" || (name == "help" && rest.count == 1) {
+        output(help(path, about, level, shownExamples))
+        return ExitCode.success
+      }
+      guard let command = level.first(where: { $0.name == name }) else {
+        let kind = name.hasPrefix("-") ? "flag" : "command"
+        let meant = NearestName.of(name, among: level.map(\.name)).map { ": did you mean '\($0)'?" } ?? ""
+        errors("unknown \(kind) '\(name)'\(meant)\nSee \(path) --help")
+        return ExitCode.usage
+      }
+      rest = rest.dropFirst()
+      path += " \(command.name)"
+      if let run = command.run {
+        return execute(command, run, path: path, Array(rest), environment, output, errors)
+      }
+      level = command.subcommands
+      about = command.abstract
+      shownExamples = []
+    }
+  }
+
+  private func execute(
+    _ command: Command, _ run: @Sendable (CommandInput) throws -> Int32, path: String, _ arguments: [String],
+    _ environment: [String: String], _ output: (String) -> Void, _ errors: (String) -> Void
+  ) -> Int32 {
+    let schema = SettingsSchema(
+      program: path, abstract: command.abstract, version: nil, settings: command.settings,
+      arguments: command.arguments, examples: command.examples, hasProgramFlags: false)
+    do {
+      var parser = SettingsParser(schema: schema, environment: environment)
+      let result = try parser.parse(arguments) { try FileContent.read($0) }
+      switch result.request {
+      case .print(let text):
+        output(text)
+        return ExitCode.success
+      case .run(let values), .check(let values):
+        return try run(CommandInput(values: values, positional: result.positional))
+      }
+    } catch let error as SettingsError {
+      errors("\(path): \(error)")
+      return ExitCode.usage
+    } catch {
+      errors("\(path): \(error)")
+      return ExitCode.failure
+    }
+  }
+
+  private func help(_ path: String, _ about: String, _ level: [Command], _ examples: [String]) -> String {
+    var sections = [about, "Usage: \(path) COMMAND …"]
+    sections.append("Commands:\n" + SettingsHelp.columns(level.map { ($0.name, $0.abstract) }))
+    if !examples.isEmpty { sections.append("Examples:\n" + examples.map { "  \($0)" }.joined(separator: "\n")) }
+    sections.append("\(path) COMMAND --help says more about a command.")
+    return sections.joined(separator: "\n\n")
+  }
+}

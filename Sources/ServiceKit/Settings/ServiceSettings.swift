@@ -1,0 +1,132 @@
+import Foundation
+
+/// The settings every service takes. A service adds its own: `SettingsSchema(…, settings: ServiceSettings.all + IngestSettings.all)`.
+public struct ServiceSettings: Sendable {
+  /// Brokers to start from.
+  public static let bootstrapServers = Setting<String>(
+    required: "bootstrap-servers", environment: "NUDGE_KAFKA_BOOTSTRAP_SERVERS", placeholder: "HOST:PORT,…",
+    help: "Kafka brokers to start from.", check: { $0.isEmpty ? "host:port, with commas between several" : nil })
+
+  /// Anything librdkafka can be told.
+  public static let kafkaProperties = Setting<[String: String]>(
+    "kafka-property", environment: .prefix("NUDGE_KAFKA_"), default: [:],
+    help: "Any property of librdkafka, such as security.protocol=sasl_ssl.", isSecretName: KafkaSecret.isSecret,
+    check: { $0["bootstrap.servers"] == nil ? nil : "--bootstrap-servers for the brokers" })
+
+  /// Where the stores of the tasks are.
+  public static let stateDirectory = Setting<String>(
+    "state-dir", default: "./state", placeholder: "DIR", help: "Directory of the task stores; made if missing.",
+    check: { $0.isEmpty ? "the path of a directory" : nil })
+
+  /// The name under which this process owns partitions.
+  public static let instance = Setting<String?>(
+    "instance", default: nil, placeholder: "NAME",
+    help: "Name of this instance, unique in its group and the same after a restart. Default: the host's name.",
+    check: { name in
+      guard let name else { return nil }
+      let allowed = name.utf8.count <= 128 && name.utf8.allSatisfy(isNameByte)
+      return allowed ? nil : "at most 128 letters, digits, '.', '_' and '-'"
+    })
+
+  /// Stream threads.
+  public static let threads = Setting<Int>(
+    "threads", default: 1, in: 1...64, help: "Stream threads; more than partitions are idle.")
+
+  /// Health, readiness and metrics.
+  public static let adminAddress = Setting<String>(
+    "admin-address", default: "127.0.0.1:0", placeholder: "HOST:PORT",
+    help: "Where /healthz, /readyz and /metrics are; port 0 chooses one and logs it.")
+
+  /// How old a message may be.
+  public static let freshness = Setting<Duration>(
+    "freshness", default: .seconds(3_600), in: .seconds(1)...(.seconds(28 * 86_400)),
+    help: "A message older than this notifies nobody.")
+
+  /// Several installations on one Kafka.
+  public static let topicPrefix = Setting<String>(
+    "topic-prefix", default: "", placeholder: "PREFIX", help: "Put before the name of every topic.",
+    check: { prefix in
+      let allowed = prefix.utf8.count <= 100 && prefix.utf8.allSatisfy(isNameByte)
+      return allowed ? nil : "at most 100 letters, digits, '.', '_' and '-'"
+    })
+
+  /// What is logged.
+  public static let logLevel = Setting<LogLevel>(
+    "log-level", default: .info, help: "The least that is logged.")
+
+  /// How it is logged.
+  public static let logFormat = Setting<LogFormat>(
+    "log-format", default: .json, help: "JSON lines for machines, text for people; both on standard error.")
+
+  /// A file with more settings.
+  public static let configurationFile = Setting<String?>(
+    "config", default: nil, placeholder: "FILE", help: "JSON object of settings, by the names of the flags.")
+
+  /// All of them, in the order of the help.
+  public static let all: [any AnySetting] = [
+    bootstrapServers, kafkaProperties, stateDirectory, instance, threads, adminAddress, freshness, topicPrefix,
+    logLevel, logFormat, configurationFile,
+  ]
+
+  /// Brokers, with commas.
+  public let bootstrapServers: String
+  /// librdkafka's properties by name, without the brokers. May hold secrets: not for logs.
+  public let kafkaProperties: [String: String]
+  /// A path.
+  public let stateDirectory: String
+  /// As given, or the host's name.
+  public let instance: String
+  /// Only a name that was given may be used for static membership: host names are often made up anew.
+  public let isInstanceExplicit: Bool
+  /// 1 to 64.
+  public let threads: Int
+  /// Host and port.
+  public let adminAddress: String
+  /// A message older than this notifies nobody.
+  public let freshness: Duration
+  /// Before every topic's name; may be empty.
+  public let topicPrefix: String
+  /// What is logged.
+  public let logLevel: LogLevel
+  /// How it is logged.
+  public let logFormat: LogFormat
+
+  /// Takes them from the values of a schema that holds `all`.
+  public init(_ values: SettingsValues) {
+    bootstrapServers = values[Self.bootstrapServers]
+    kafkaProperties = values[Self.kafkaProperties]
+    stateDirectory = values[Self.stateDirectory]
+    let instance = values[Self.instance]
+    self.instance = instance ?? ProcessInfo.processInfo.hostName
+    isInstanceExplicit = instance != nil
+    threads = values[Self.threads]
+    adminAddress = values[Self.adminAddress]
+    freshness = values[Self.freshness]
+    topicPrefix = values[Self.topicPrefix]
+    logLevel = values[Self.logLevel]
+    logFormat = values[Self.logFormat]
+  }
+
+  /// Sets level and format of a sink, by default the process's.
+  public func configureLogging(_ sink: LogSink = .standard) {
+    sink.level = logLevel
+    sink.format = logFormat
+  }
+
+  /// What Kafka and file systems take in a name.
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 48...57, 65...90, 97...122, 45, 46, 95: true
+    default: false
+    }
+  }
+}
+
+/// Which of librdkafka's properties hold secrets.
+enum KafkaSecret {
+  @Sendable static func isSecret(_ property: String) -> Bool {
+    // ssl.key.pem, ssl.key.password, ssl.keystore.password, sasl.password, sasl.oauthbearer.client.secret, sasl.oauthbearer.config …
+    property.contains("password") || property.contains("secret") || property.contains("sasl.oauthbearer.config")
+      || property.hasSuffix("key.pem") || property.contains("assertion.private.key")
+  }
+}

@@ -1,0 +1,161 @@
+/// Which environment variables give a setting its value.
+public enum EnvironmentName: Sendable, Equatable, ExpressibleByStringLiteral {
+  /// `NUDGE_` and the flag's name in capitals, `-` as `_`.
+  case derived
+  /// These, the first that is set.
+  case named([String])
+  /// Every variable that begins so and is not another setting's: the rest of its name in lower case, `_` as `.`, is a name of a `[String: String]` setting.
+  case prefix(String)
+  /// None: what is said once for one run, such as `--dry-run`.
+  case none
+
+  /// One name.
+  public init(stringLiteral value: String) { self = .named([value]) }
+}
+
+/// A setting, declared once: flag, environment, configuration file, `--help`, `--print-config` and docs/configuration.md all come from it.
+public struct Setting<Value: SettingValue>: Sendable {
+  /// The flag without its dashes, and the key in the configuration file: `state-dir`.
+  public let name: String
+  /// The value when nobody gives one; nil if one must be given.
+  public let defaultValue: Value?
+
+  let environment: EnvironmentName
+  let placeholder: String
+  let help: String
+  let secret: Bool
+  let isSecretName: @Sendable (String) -> Bool
+  let check: @Sendable (Value) -> String?
+
+  /// A setting with a default; for one that may be absent, `Value` is an optional and the default nil.
+  /// - Parameters:
+  ///   - placeholder: What stands for the value in the help; that of the type unless given.
+  ///   - help: One sentence, with the unit where it is not in the value, and what the setting is for.
+  ///   - secret: Never printed: `--print-config` and logs show `********`.
+  ///   - isSecretName: Of a `[String: String]` setting, which names' values are secret.
+  ///   - check: Returns what is allowed, to complete "use …", for a value that is not; nil for one that is.
+  public init(
+    _ name: String, environment: EnvironmentName = .derived, default defaultValue: Value, placeholder: String? = nil,
+    help: String, secret: Bool = false, isSecretName: @escaping @Sendable (String) -> Bool = { _ in false },
+    check: @escaping @Sendable (Value) -> String? = { _ in nil }
+  ) {
+    self.init(
+      name: name, environment: environment, defaultValue: defaultValue, placeholder: placeholder, help: help,
+      secret: secret, isSecretName: isSecretName, check: check)
+  }
+
+  /// A setting that must be given.
+  public init(
+    required name: String, environment: EnvironmentName = .derived, placeholder: String? = nil, help: String,
+    secret: Bool = false, check: @escaping @Sendable (Value) -> String? = { _ in nil }
+  ) {
+    self.init(
+      name: name, environment: environment, defaultValue: nil, placeholder: placeholder, help: help, secret: secret,
+      isSecretName: { _ in false }, check: check)
+  }
+
+  private init(
+    name: String, environment: EnvironmentName, defaultValue: Value?, placeholder: String?, help: String, secret: Bool,
+    isSecretName: @escaping @Sendable (String) -> Bool, check: @escaping @Sendable (Value) -> String?
+  ) {
+    self.name = name
+    self.environment = environment
+    self.defaultValue = defaultValue
+    self.placeholder = placeholder ?? Value.placeholder
+    self.help = help
+    self.secret = secret
+    self.isSecretName = isSecretName
+    self.check = check
+  }
+}
+
+extension Setting where Value: Comparable {
+  /// A setting with a default and the range of its values.
+  public init(
+    _ name: String, environment: EnvironmentName = .derived, default defaultValue: Value, in range: ClosedRange<Value>,
+    placeholder: String? = nil, help: String
+  ) {
+    self.init(
+      name, environment: environment, default: defaultValue, placeholder: placeholder, help: help,
+      check: { value in
+        range.contains(value)
+          ? nil : "a value from \(range.lowerBound.settingText) to \(range.upperBound.settingText)"
+      })
+  }
+}
+
+/// A setting of any type, as a schema keeps it. Only `Setting` is one.
+public protocol AnySetting: Sendable {
+  /// The flag without its dashes.
+  var name: String { get }
+  /// The declaration without its type.
+  var declaration: SettingDeclaration { get }
+}
+
+extension Setting: AnySetting {
+  /// The declaration without its type.
+  public var declaration: SettingDeclaration {
+    SettingDeclaration(
+      name: name, environment: environment, placeholder: placeholder, help: help, secret: secret,
+      isSecretName: isSecretName, isRequired: defaultValue == nil, defaultValue: defaultValue,
+      isFlag: Value.isFlag, isRepeated: Value.isRepeated, choices: Value.choices, parse: parse, merge: Self.merge)
+  }
+
+  private func parse(_ text: String) throws(SettingValueError) -> any SettingValue {
+    let value = try Value.parse(text)
+    if let allowed = check(value) { throw SettingValueError(allowed: allowed) }
+    return value
+  }
+
+  private static func merge(_ earlier: any SettingValue, _ later: any SettingValue) -> any SettingValue {
+    guard var merged = earlier as? Value, let later = later as? Value else { return later }
+    merged.merge(later)
+    return merged
+  }
+}
+
+/// A setting's declaration without its type.
+public struct SettingDeclaration: Sendable {
+  let name: String
+  let environment: EnvironmentName
+  let placeholder: String
+  let help: String
+  let secret: Bool
+  let isSecretName: @Sendable (String) -> Bool
+  let isRequired: Bool
+  let defaultValue: (any SettingValue)?
+  let isFlag: Bool
+  let isRepeated: Bool
+  let choices: [String]
+  let parse: @Sendable (String) throws(SettingValueError) -> any SettingValue
+  let merge: @Sendable (any SettingValue, any SettingValue) -> any SettingValue
+
+  /// The variables that give it its value, the first that is set; for a prefix none, those are found by their beginning.
+  var environmentNames: [String] {
+    switch environment {
+    case .derived: ["NUDGE_" + name.uppercased().replacing("-", with: "_")]
+    case .named(let names): names
+    case .prefix, .none: []
+    }
+  }
+
+  /// The environment as the help and the table show it; nil without any.
+  var environmentText: String? {
+    switch environment {
+    case .derived, .named: environmentNames.joined(separator: ", ")
+    case .prefix(let prefix): prefix + "…"
+    case .none: nil
+    }
+  }
+
+  /// A value as it may be shown.
+  func shown(_ value: any SettingValue) -> String {
+    if secret { return value.settingText.isEmpty ? "" : Self.mask }
+    guard let names = value as? [String: String] else { return value.settingText }
+    return names.reduce(into: names) { shown, entry in
+      if isSecretName(entry.key) { shown[entry.key] = Self.mask }
+    }.settingText
+  }
+
+  static let mask = "********"
+}

@@ -1,0 +1,223 @@
+public import Foundation
+
+/// What a setting can be: how its text is read, written, and described in the help.
+public protocol SettingValue: Sendable {
+  /// Reads it.
+  /// - Throws: `SettingValueError` that says what is allowed.
+  static func parse(_ text: String) throws(SettingValueError) -> Self
+  /// It as text that `parse` reads back; empty for no value.
+  var settingText: String { get }
+  /// What stands for the value in the help, such as `N` or `DURATION`.
+  static var placeholder: String { get }
+  /// The values, where they can be listed.
+  static var choices: [String] { get }
+  /// Adds what a further occurrence of the flag, or a source of higher precedence, gives. Most replace.
+  mutating func merge(_ later: Self)
+  /// Whether the flag may be given several times, each adding to the value.
+  static var isRepeated: Bool { get }
+  /// Whether the flag stands alone: `--name` and `--no-name`.
+  static var isFlag: Bool { get }
+}
+
+extension SettingValue {
+  /// None to list.
+  public static var choices: [String] { [] }
+  /// Replaces.
+  public mutating func merge(_ later: Self) { self = later }
+  /// Given once.
+  public static var isRepeated: Bool { false }
+  /// Followed by a value.
+  public static var isFlag: Bool { false }
+}
+
+/// Why a text is not a value.
+public struct SettingValueError: Error, Sendable, Equatable {
+  /// What is allowed, to complete "use …".
+  public let allowed: String
+
+  /// An error with what is allowed instead, to complete "use …".
+  public init(allowed: String) { self.allowed = allowed }
+}
+
+extension String: SettingValue {
+  /// Any text.
+  public static func parse(_ text: String) -> String { text }
+  /// Itself.
+  public var settingText: String { self }
+  /// `TEXT`.
+  public static var placeholder: String { "TEXT" }
+}
+
+extension Int: SettingValue {
+  /// A whole number in decimal digits.
+  public static func parse(_ text: String) throws(SettingValueError) -> Int {
+    guard let number = Int(text) else { throw SettingValueError(allowed: "a whole number") }
+    return number
+  }
+  /// Decimal digits.
+  public var settingText: String { String(self) }
+  /// `N`.
+  public static var placeholder: String { "N" }
+}
+
+extension Double: SettingValue {
+  /// A finite number.
+  public static func parse(_ text: String) throws(SettingValueError) -> Double {
+    guard let number = Double(text), number.isFinite else { throw SettingValueError(allowed: "a number") }
+    return number
+  }
+  /// As short as it can be read back; whole numbers without a fraction.
+  public var settingText: String { Int(exactly: self).map(String.init) ?? String(self) }
+  /// `NUMBER`.
+  public static var placeholder: String { "NUMBER" }
+}
+
+extension Bool: SettingValue {
+  /// `true` or `false`, also `1`, `0`, `yes`, `no`, `on`, `off`, as people write them into environments.
+  public static func parse(_ text: String) throws(SettingValueError) -> Bool {
+    switch text.lowercased() {
+    case "true", "1", "yes", "on": return true
+    case "false", "0", "no", "off": return false
+    default: throw SettingValueError(allowed: "true or false")
+    }
+  }
+  /// `true` or `false`.
+  public var settingText: String { String(self) }
+  /// Empty: a flag has no value.
+  public static var placeholder: String { "" }
+  /// `true` and `false`.
+  public static var choices: [String] { ["true", "false"] }
+  /// Stands alone.
+  public static var isFlag: Bool { true }
+}
+
+extension Duration: SettingValue {
+  private static let units: [(name: String, milliseconds: Int64)] = [
+    ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
+  ]
+
+  /// Whole numbers with units, the largest first, `1h30m`, `250ms`; plain `0` needs none. Negative durations have no meaning here.
+  public static func parse(_ text: String) throws(SettingValueError) -> Duration {
+    if text == "0" { return .zero }
+    let refusal = SettingValueError(allowed: "a duration such as 250ms, 30s, 5m, 1h30m or 7d")
+    var rest = text[...]
+    var total: Int64 = 0
+    var smallestUnit = Int64.max
+    if rest.isEmpty { throw refusal }
+    while !rest.isEmpty {
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      rest = rest.dropFirst(digits.count)
+      let letters = rest.prefix { $0.isLetter }
+      rest = rest.dropFirst(letters.count)
+      guard let number = Int64(digits), let unit = units.first(where: { $0.name == letters }),
+        unit.milliseconds < smallestUnit
+      else { throw refusal }
+      smallestUnit = unit.milliseconds
+      let (part, tooLong) = number.multipliedReportingOverflow(by: unit.milliseconds)
+      let (sum, tooMuch) = total.addingReportingOverflow(part)
+      guard !tooLong, !tooMuch else { throw refusal }
+      total = sum
+    }
+    return .milliseconds(total)
+  }
+
+  /// In the largest units that give whole numbers: `1h30m`.
+  public var settingText: String {
+    var rest = milliseconds
+    guard rest > 0 else { return "0" }
+    var text = ""
+    for unit in Duration.units where rest >= unit.milliseconds {
+      text += "\(rest / unit.milliseconds)\(unit.name)"
+      rest %= unit.milliseconds
+    }
+    return text
+  }
+  /// `DURATION`.
+  public static var placeholder: String { "DURATION" }
+}
+
+extension URL: SettingValue {
+  /// An absolute `http` or `https` URL with a host.
+  public static func parse(_ text: String) throws(SettingValueError) -> URL {
+    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
+      let host = url.host, !host.isEmpty
+    else { throw SettingValueError(allowed: "a URL such as https://fcm.googleapis.com") }
+    return url
+  }
+  /// The URL.
+  public var settingText: String { absoluteString }
+  /// `URL`.
+  public static var placeholder: String { "URL" }
+}
+
+extension Optional: SettingValue where Wrapped: SettingValue {
+  /// A value; an empty text is none.
+  public static func parse(_ text: String) throws(SettingValueError) -> Wrapped? {
+    text.isEmpty ? nil : try Wrapped.parse(text)
+  }
+  /// The value's text; empty for none.
+  public var settingText: String { self?.settingText ?? "" }
+  /// That of the value.
+  public static var placeholder: String { Wrapped.placeholder }
+  /// Those of the value.
+  public static var choices: [String] { Wrapped.choices }
+  /// As the value.
+  public static var isFlag: Bool { Wrapped.isFlag }
+}
+
+extension Array: SettingValue where Element: SettingValue {
+  /// Values with commas between them, blanks around them ignored; an empty text is an empty list.
+  public static func parse(_ text: String) throws(SettingValueError) -> [Element] {
+    var values: [Element] = []
+    for part in text.split(separator: ",") {
+      values.append(try Element.parse(part.trimmingCharacters(in: .whitespaces)))
+    }
+    return values
+  }
+  /// With commas.
+  public var settingText: String { map(\.settingText).joined(separator: ",") }
+  /// `X,…` of the element.
+  public static var placeholder: String { "\(Element.placeholder),…" }
+  /// Those of the element.
+  public static var choices: [String] { Element.choices }
+}
+
+extension Dictionary: SettingValue where Key == String, Value == String {
+  /// One `name=value`; the value may hold further equals signs.
+  public static func parse(_ text: String) throws(SettingValueError) -> [String: String] {
+    guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+      throw SettingValueError(allowed: "name=value")
+    }
+    return [String(text[..<equals]): String(text[text.index(after: equals)...])]
+  }
+  /// `name=value` by name, with commas.
+  public var settingText: String {
+    sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
+  }
+  /// `NAME=VALUE`.
+  public static var placeholder: String { "NAME=VALUE" }
+  /// Adds names; of the same name the later wins.
+  public mutating func merge(_ later: [String: String]) { merge(later) { _, new in new } }
+  /// Each occurrence adds one.
+  public static var isRepeated: Bool { true }
+}
+
+extension SettingValue where Self: RawRepresentable & CaseIterable, RawValue == String {
+  /// One of the cases.
+  public static func parse(_ text: String) throws(SettingValueError) -> Self {
+    guard let value = Self(rawValue: text) else { throw SettingValueError(allowed: alternatives(choices)) }
+    return value
+  }
+  /// The case's raw value.
+  public var settingText: String { rawValue }
+  /// The cases.
+  public static var placeholder: String { choices.joined(separator: "|") }
+  /// The cases.
+  public static var choices: [String] { allCases.map(\.rawValue) }
+}
+
+/// `a, b or c`.
+func alternatives(_ choices: [String]) -> String {
+  guard let last = choices.last, choices.count > 1 else { return choices.first ?? "" }
+  return "\(choices.dropLast().joined(separator: ", ")) or \(last)"
+}

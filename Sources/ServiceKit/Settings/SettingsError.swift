@@ -1,0 +1,8 @@
+/// What is wrong on a command line, in the environment or in a configuration file, and how to mend it. The process exits with `ExitCode.usage`.
+public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// For a person: the setting, its value, what is allowed.
+  public let description: String
+
+  /// An error with the text a person is to read.
+  public init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,225 @@
+import Foundation
+
+/// Reads one command line with its environment and configuration file against a schema.
+struct SettingsParser {
+  /// What was found.
+  struct Result {
+    let request: SettingsSchema.Request
+    let positional: [String: [String]]
+  }
+
+  /// A value given for a setting, before merging.
+  private struct Given {
+    let value: any SettingValue
+    let source: SettingSource
+  }
+
+  private enum ProgramFlag: String, CaseIterable {
+    case help
+    case version
+    case printConfig = "print-config"
+    case check
+  }
+
+  private let schema: SettingsSchema
+  private let environment: [String: String]
+  private var flags: [String: [Given]] = [:]
+  private var positional: [String] = []
+  private var programFlags: Set<ProgramFlag> = []
+
+  init(schema: SettingsSchema, environment: [String: String]) {
+    self.schema = schema
+    self.environment = environment
+  }
+
+  mutating func parse(_ arguments: [String], readFile: (String) throws -> [UInt8]) throws(SettingsError) -> Result {
+    // Help comes before errors: who asks for it may have come here by an error.
+    let options = arguments.prefix { $0 != "--" }
+    if options.contains("--help") || options.contains("-h") {
+      return Result(request: .print(SettingsHelp.text(of: schema)), positional: [:])
+    }
+    try readFlags(arguments)
+    if programFlags.contains(.version), let version = schema.version {
+      return Result(request: .print("\(schema.program) \(version)"), positional: [:])
+    }
+    let file = try readConfiguration(readFile)
+    var values = SettingsValues()
+    for setting in schema.settings {
+      let given = try (file[setting.name] ?? []) + fromEnvironment(setting) + (flags[setting.name] ?? [])
+      values.append(try merge(given, of: setting))
+    }
+    let placed = try placePositional()
+    if programFlags.contains(.printConfig) { return Result(request: .print(values.report), positional: placed) }
+    return Result(request: programFlags.contains(.check) ? .check(values) : .run(values), positional: placed)
+  }
+
+  // MARK: Flags
+
+  private mutating func readFlags(_ arguments: [String]) throws(SettingsError) {
+    var index = 0
+    while index < arguments.count {
+      let argument = arguments[index]
+      index += 1
+      if argument == "--" {
+        positional += arguments[index...]
+        return
+      }
+      guard argument.hasPrefix("-"), argument != "-" else {
+        positional.append(argument)
+        continue
+      }
+      guard argument.hasPrefix("--") else {
+        throw SettingsError("unknown flag \(argument): flags begin with two dashes\(seeHelp)")
+      }
+      let equals = argument.firstIndex(of: "=")
+      let name = String(argument[..<(equals ?? argument.endIndex)].dropFirst(2))
+      let inlineValue = equals.map { String(argument[argument.index(after: $0)...]) }
+      if schema.hasProgramFlags, let flag = ProgramFlag(rawValue: name) {
+        guard inlineValue == nil else { throw SettingsError("--\(name) takes no value") }
+        programFlags.insert(flag)
+      } else if let setting = schema.settings.first(where: { $0.name == name }) {
+        let text: String
+        if let inlineValue {
+          text = inlineValue
+        } else if setting.isFlag {
+          text = "true"
+        } else if index < arguments.count, !arguments[index].hasPrefix("--") {
+          text = arguments[index]
+          index += 1
+        } else {
+          throw SettingsError("--\(name) needs a value: --\(name) \(setting.placeholder)")
+        }
+        try add(text, to: setting)
+      } else if name.hasPrefix("no-"), inlineValue == nil,
+        let setting = schema.settings.first(where: { $0.name == name.dropFirst(3) && $0.isFlag })
+      {
+        try add("false", to: setting)
+      } else {
+        throw SettingsError("unknown flag --\(name)" + nearest(to: name, prefix: "--"))
+      }
+    }
+  }
+
+  private mutating func add(_ text: String, to setting: SettingDeclaration) throws(SettingsError) {
+    flags[setting.name, default: []].append(try value(text, of: setting, from: .flag, named: "--\(setting.name)"))
+  }
+
+  // MARK: Environment
+
+  private func fromEnvironment(_ setting: SettingDeclaration) throws(SettingsError) -> [Given] {
+    if case .prefix(let prefix) = setting.environment { return try fromEnvironment(setting, prefix: prefix) }
+    for name in setting.environmentNames {
+      // A variable that is set but empty is how people unset one in a compose file.
+      guard let text = environment[name], !text.isEmpty else { continue }
+      return [try value(text, of: setting, from: .environment(name), named: name)]
+    }
+    return []
+  }
+
+  private func fromEnvironment(_ setting: SettingDeclaration, prefix: String) throws(SettingsError) -> [Given] {
+    let taken = Set(schema.settings.flatMap(\.environmentNames))
+    var given: [Given] = []
+    for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
+      guard !taken.contains(name), name.count > prefix.count, !text.isEmpty else { continue }
+      let property = name.dropFirst(prefix.count).lowercased().replacing("_", with: ".")
+      given.append(try value("\(property)=\(text)", of: setting, from: .environment(name), named: name))
+    }
+    return given
+  }
+
+  // MARK: Configuration file
+
+  private func readConfiguration(_ readFile: (String) throws -> [UInt8]) throws(SettingsError) -> [String: [Given]] {
+    guard let setting = schema.settings.first(where: { $0.name == "config" }),
+      let path = try (fromEnvironment(setting) + (flags["config"] ?? [])).last?.value.settingText, !path.isEmpty
+    else { return [:] }
+    let bytes: [UInt8]
+    do {
+      bytes = try readFile(path)
+    } catch {
+      throw SettingsError("cannot read the configuration file \(path): \(error)")
+    }
+    let object: [String: ConfigurationValue]
+    do {
+      object = try JSONDecoder().decode([String: ConfigurationValue].self, from: Data(bytes))
+    } catch {
+      throw SettingsError(
+        "the configuration file \(path) is not a JSON object of settings: use {\"state-dir\": \"/var/lib/nudge\"}")
+    }
+    var given: [String: [Given]] = [:]
+    for (name, content) in object.sorted(by: { $0.key < $1.key }) {
+      guard name != "config" else { throw SettingsError("\(path): 'config' cannot stand in a configuration file") }
+      guard let setting = schema.settings.first(where: { $0.name == name }) else {
+        throw SettingsError("\(path): unknown setting '\(name)'" + nearest(to: name, prefix: ""))
+      }
+      guard let texts = content.texts(repeated: setting.isRepeated) else {
+        let example = setting.isRepeated ? "an object of texts" : "a text, number, boolean or list of them"
+        throw SettingsError("\(path): '\(name)' has a value of the wrong kind: use \(example)")
+      }
+      for text in texts {
+        given[name, default: []].append(try value(text, of: setting, from: .file(path), named: "\(path): '\(name)'"))
+      }
+    }
+    return given
+  }
+
+  // MARK: Values
+
+  private func value(
+    _ text: String, of setting: SettingDeclaration, from source: SettingSource, named name: String
+  ) throws(SettingsError) -> Given {
+    do {
+      return Given(value: try setting.parse(text), source: source)
+    } catch {
+      // A repeated name=value may hold a secret in its value.
+      let hidden = setting.secret || setting.isRepeated
+      let shown = hidden ? "this value is" : "'\(text)' is"
+      throw SettingsError("\(name): \(shown) not allowed: use \(error.allowed)")
+    }
+  }
+
+  private func merge(_ given: [Given], of setting: SettingDeclaration) throws(SettingsError) -> SettingsValues.Entry {
+    var value = setting.defaultValue
+    var sources: [SettingSource] = []
+    for next in given {
+      value = value.map { setting.merge($0, next.value) } ?? next.value
+      if !setting.isRepeated { sources.removeAll() }
+      if sources.last != next.source { sources.append(next.source) }
+    }
+    guard let value else {
+      let variable = setting.environmentText.map { " or \($0)" } ?? ""
+      throw SettingsError("--\(setting.name) must be given: \(setting.help) Set --\(setting.name)\(variable)\(seeHelp)")
+    }
+    return SettingsValues.Entry(
+      declaration: setting, value: value, sources: sources.isEmpty ? [.standard] : sources)
+  }
+
+  // MARK: Positional arguments
+
+  private func placePositional() throws(SettingsError) -> [String: [String]] {
+    var rest = positional[...]
+    var placed: [String: [String]] = [:]
+    for argument in schema.arguments {
+      let taken = argument.count == .many ? rest.count : min(1, rest.count)
+      if taken == 0, argument.count != .optional {
+        throw SettingsError("\(argument.name.uppercased()) is missing: \(argument.help)\(seeHelp)")
+      }
+      placed[argument.name] = Array(rest.prefix(taken))
+      rest = rest.dropFirst(taken)
+    }
+    if let extra = rest.first { throw SettingsError("unexpected argument '\(extra)'\(seeHelp)") }
+    return placed
+  }
+
+  // MARK: Texts
+
+  private var seeHelp: String { "; see \(schema.program) --help" }
+
+  private func nearest(to name: String, prefix: String) -> String {
+    let own = schema.hasProgramFlags && prefix == "--" ? ProgramFlag.allCases.map(\.rawValue) : ["help"]
+    guard let meant = NearestName.of(name, among: schema.settings.map(\.name) + (prefix.isEmpty ? [] : own)) else {
+      return seeHelp
+    }
+    return ": did you mean \(prefix)\(meant)?\(seeHelp.replacing("; see", with: " See"))"
+  }
+}

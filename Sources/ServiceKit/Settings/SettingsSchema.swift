@@ -1,0 +1,92 @@
+/// The settings of a program or command, with what its help says around them.
+public struct SettingsSchema: Sendable {
+  /// How it is called: `nudge-ingest`, `nudge topics create`.
+  public let program: String
+  let abstract: String
+  let version: String?
+  let settings: [SettingDeclaration]
+  let arguments: [PositionalArgument]
+  let examples: [String]
+  let hasProgramFlags: Bool
+
+  /// The schema of a program, which has `--help`, `--version`, `--print-config` and `--check` too. A setting named `config` is the path of a configuration file.
+  /// - Parameter examples: Whole command lines.
+  public init(
+    program: String, abstract: String, version: String, settings: [any AnySetting], examples: [String] = []
+  ) {
+    self.init(
+      program: program, abstract: abstract, version: version, settings: settings, arguments: [], examples: examples,
+      hasProgramFlags: true)
+  }
+
+  init(
+    program: String, abstract: String, version: String?, settings: [any AnySetting], arguments: [PositionalArgument],
+    examples: [String], hasProgramFlags: Bool
+  ) {
+    self.program = program
+    self.abstract = abstract
+    self.version = version
+    self.settings = settings.map(\.declaration)
+    self.arguments = arguments
+    self.examples = examples
+    self.hasProgramFlags = hasProgramFlags
+    let names = self.settings.map(\.name)
+    precondition(Set(names).count == names.count, "\(program): a setting is declared twice among \(names)")
+  }
+
+  /// What a command line asks for.
+  public enum Request: Sendable {
+    /// To run with these values.
+    case run(SettingsValues)
+    /// `--check`: to look whether it could run with them, and end.
+    case check(SettingsValues)
+    /// To print this and end well: help, version, configuration.
+    case print(String)
+  }
+
+  /// Reads flags, environment and configuration file, in that precedence.
+  /// - Parameters:
+  ///   - arguments: Without the program's name.
+  ///   - readFile: The bytes of a file by its path.
+  /// - Throws: `SettingsError` for the first thing that is wrong.
+  public func parse(
+    _ arguments: [String], environment: [String: String],
+    readFile: (String) throws -> [UInt8] = { try FileContent.read($0) }
+  ) throws(SettingsError) -> Request {
+    var parser = SettingsParser(schema: self, environment: environment)
+    return try parser.parse(arguments, readFile: readFile).request
+  }
+}
+
+/// Something on a command line that is no flag.
+public struct PositionalArgument: Sendable {
+  /// How many there may be.
+  public enum Count: Sendable {
+    /// Exactly one.
+    case one
+    /// One or none.
+    case optional
+    /// All that follow, at least one.
+    case many
+  }
+
+  let name: String
+  let help: String
+  let count: Count
+
+  /// `name` stands in the help, in capitals.
+  public init(_ name: String, help: String, count: Count = .one) {
+    self.name = name
+    self.help = help
+    self.count = count
+  }
+
+  var shown: String {
+    let name = name.uppercased()
+    return switch count {
+    case .one: name
+    case .optional: "[\(name)]"
+    case .many: "\(name) …"
+    }
+  }
+}

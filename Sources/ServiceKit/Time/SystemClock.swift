@@ -1,0 +1,26 @@
+import Glibc
+
+/// The machine's wall clock.
+public enum SystemClock {
+  /// Milliseconds since the epoch.
+  public static func milliseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, cut towards zero.
+  public var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds.multipliedReportingOverflow(by: 1_000).overflow
+      ? (seconds < 0 ? .min : .max) : seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+  }
+
+  /// Seconds, with their fraction.
+  public var seconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
+}

@@ -1,0 +1,47 @@
+/// Base64 with the alphabet for URLs, without padding (RFC 4648, section 5, as RFC 7515 uses it).
+enum Base64URL {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  /// The value of each byte, 255 for what is not in the alphabet.
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 255, count: 256)
+    for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
+    return values
+  }()
+
+  static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    var bits: UInt32 = 0
+    var held = 0
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      held += 8
+      while held >= 6 {
+        held -= 6
+        text.append(alphabet[Int(bits >> UInt32(held) & 63)])
+      }
+    }
+    if held > 0 { text.append(alphabet[Int(bits << UInt32(6 - held) & 63)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Nil for padding, other letters, impossible lengths, and bits left over that are not zero: one value has one text.
+  static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count * 3 / 4)
+    var bits: UInt32 = 0
+    var held = 0
+    for letter in text.utf8 {
+      let value = values[Int(letter)]
+      guard value < 64 else { return nil }
+      bits = bits << 6 | UInt32(value)
+      held += 6
+      if held >= 8 {
+        held -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
+      }
+    }
+    guard held < 6, bits & (1 << UInt32(held) - 1) == 0 else { return nil }
+    return bytes
+  }
+}

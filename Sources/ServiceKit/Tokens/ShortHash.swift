@@ -1,0 +1,29 @@
+import COpenSSL
+
+/// A hash that stands for a token or another secret in logs, traces and topics: enough to tell two apart, nothing to use.
+public enum ShortHash {
+  /// The first 12 hexadecimal digits of the SHA-256 of the text's UTF-8 bytes.
+  public static func of(_ text: String) -> String {
+    hexadecimal(SHA256Digest.of(Array(text.utf8)).prefix(6))
+  }
+
+  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+/// SHA-256 by OpenSSL.
+public enum SHA256Digest {
+  /// The 32 bytes of the digest.
+  public static func of(_ bytes: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    SHA256(bytes, bytes.count, &digest)
+    return digest
+  }
+}

@@ -1,0 +1,156 @@
+import COpenSSL
+
+/// How a token is signed. It follows from the key, never from a token.
+enum SigningAlgorithm: String, Sendable {
+  /// RSA with PKCS #1 padding and SHA-256.
+  case rs256 = "RS256"
+  /// ECDSA on P-256 with SHA-256.
+  case es256 = "ES256"
+}
+
+/// An OpenSSL key, public or private, of a kind that tokens are signed with.
+final class SigningKey: @unchecked Sendable {
+  /// Safe to share: the key is never changed after init, and OpenSSL's keys may be read by many threads at once; each operation has a context of its own.
+  private let key: OpaquePointer
+  let algorithm: SigningAlgorithm
+
+  /// The smallest RSA key RFC 7518 allows for RS256.
+  private static let fewestBits: Int32 = 2_048
+
+  /// Takes over the key.
+  init(owning key: OpaquePointer) throws(JSONWebTokenError) {
+    guard let algorithm = Self.algorithm(of: key) else {
+      EVP_PKEY_free(key)
+      throw .invalidKey("use RSA of 2048 bits or more (RS256) or EC on P-256 (ES256)")
+    }
+    self.key = key
+    self.algorithm = algorithm
+  }
+
+  deinit { EVP_PKEY_free(key) }
+
+  private static func algorithm(of key: OpaquePointer) -> SigningAlgorithm? {
+    if EVP_PKEY_is_a(key, "RSA") == 1 { return EVP_PKEY_get_bits(key) >= fewestBits ? .rs256 : nil }
+    guard EVP_PKEY_is_a(key, "EC") == 1 else { return nil }
+    var name = [CChar](repeating: 0, count: 64)
+    var length = 0
+    guard EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return nil }
+    let group = name.prefix(length).map { UInt8(bitPattern: $0) }
+    return String(decoding: group, as: UTF8.self) == "prime256v1" ? .es256 : nil
+  }
+
+  /// The signature as tokens carry it: for ES256 r and s of 32 bytes each, not DER.
+  func sign(_ message: [UInt8]) throws(JSONWebTokenError) -> [UInt8] {
+    guard let context = EVP_MD_CTX_new() else { throw .cryptography("make a context") }
+    defer { EVP_MD_CTX_free(context) }
+    var length = 0
+    guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
+      EVP_DigestSign(context, nil, &length, message, message.count) == 1
+    else { throw failure("sign") }
+    var signature = [UInt8](repeating: 0, count: length)
+    guard EVP_DigestSign(context, &signature, &length, message, message.count) == 1 else { throw failure("sign") }
+    signature.removeLast(signature.count - length)
+    guard algorithm == .es256 else { return signature }
+    guard let raw = ECDSASignature.raw(fromDER: signature) else { throw .cryptography("read the signature it made") }
+    return raw
+  }
+
+  /// Whether the signature, as tokens carry it, is this key's.
+  func verifies(_ signature: [UInt8], of message: [UInt8]) throws(JSONWebTokenError) -> Bool {
+    guard let plain = algorithm == .es256 ? ECDSASignature.der(fromRaw: signature) : signature else { return false }
+    guard let context = EVP_MD_CTX_new() else { throw .cryptography("make a context") }
+    defer { EVP_MD_CTX_free(context) }
+    guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else { throw failure("verify") }
+    let isValid = EVP_DigestVerify(context, plain, plain.count, message, message.count) == 1
+    // A refused signature leaves errors in the thread's queue, which must not be taken for those of a later call.
+    ERR_clear_error()
+    return isValid
+  }
+
+  private func failure(_ operation: String) -> JSONWebTokenError {
+    ERR_clear_error()
+    return .cryptography(operation)
+  }
+}
+
+/// ECDSA signatures on P-256: OpenSSL has them in DER, tokens as r and s side by side (RFC 7518, section 3.4).
+enum ECDSASignature {
+  private static let half = 32
+
+  static func raw(fromDER der: [UInt8]) -> [UInt8]? {
+    der.withUnsafeBufferPointer { buffer in
+      var position = buffer.baseAddress
+      guard let signature = d2i_ECDSA_SIG(nil, &position, buffer.count) else { return nil }
+      defer { ECDSA_SIG_free(signature) }
+      var raw = [UInt8](repeating: 0, count: 2 * half)
+      let isWritten = raw.withUnsafeMutableBufferPointer { raw in
+        guard let base = raw.baseAddress else { return false }
+        return BN_bn2binpad(ECDSA_SIG_get0_r(signature), base, Int32(half)) == half
+          && BN_bn2binpad(ECDSA_SIG_get0_s(signature), base + half, Int32(half)) == half
+      }
+      return isWritten ? raw : nil
+    }
+  }
+
+  /// Nil unless there are exactly 64 bytes.
+  static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
+    guard raw.count == 2 * half, let signature = ECDSA_SIG_new() else { return nil }
+    defer { ECDSA_SIG_free(signature) }
+    let r = BN_bin2bn(raw, Int32(half), nil)
+    let s = raw.withUnsafeBufferPointer { $0.baseAddress.flatMap { BN_bin2bn($0 + half, Int32(half), nil) } }
+    guard let r, let s, ECDSA_SIG_set0(signature, r, s) == 1 else {
+      BN_free(r)
+      BN_free(s)
+      return nil
+    }
+    let length = i2d_ECDSA_SIG(signature, nil)
+    guard length > 0 else { return nil }
+    var der = [UInt8](repeating: 0, count: Int(length))
+    let written = der.withUnsafeMutableBufferPointer { buffer in
+      var position = buffer.baseAddress
+      return i2d_ECDSA_SIG(signature, &position)
+    }
+    return written == length ? der : nil
+  }
+}
+
+/// Keys from PEM.
+enum PEMKey {
+  static func privateKey(_ pem: String) throws(JSONWebTokenError) -> SigningKey {
+    // Without a callback OpenSSL would ask for the passphrase of an encrypted key on the terminal.
+    let key = read(pem) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
+    guard let key else { throw .invalidKey("no private key in PEM (BEGIN PRIVATE KEY), or it is encrypted") }
+    return try SigningKey(owning: key)
+  }
+
+  static func publicKey(_ pem: String) throws(JSONWebTokenError) -> SigningKey {
+    guard let key = read(pem, { PEM_read_bio_PUBKEY($0, nil, nil, nil) }) else {
+      throw .invalidKey("no public key in PEM (BEGIN PUBLIC KEY)")
+    }
+    return try SigningKey(owning: key)
+  }
+
+  private static func read(_ pem: String, _ read: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
+    let bytes = Array(pem.utf8)
+    guard !bytes.isEmpty, let count = Int32(exactly: bytes.count) else { return nil }
+    return bytes.withUnsafeBytes { buffer in
+      guard let source = BIO_new_mem_buf(buffer.baseAddress, count) else { return nil }
+      defer {
+        BIO_free(source)
+        ERR_clear_error()
+      }
+      return read(source)
+    }
+  }
+}
+
+/// A key that signs tokens.
+public struct PrivateKey: Sendable {
+  let key: SigningKey
+
+  /// Reads an unencrypted private key in PEM: RSA of 2,048 bits or more signs RS256, EC on P-256 signs ES256.
+  /// - Throws: `JSONWebTokenError.invalidKey`.
+  public init(pem: String) throws(JSONWebTokenError) {
+    key = try PEMKey.privateKey(pem)
+  }
+}

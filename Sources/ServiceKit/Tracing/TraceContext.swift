@@ -1,0 +1,71 @@
+/// Where a record or request stands in a trace, as the W3C's `traceparent` says it.
+public struct TraceContext: Sendable, Hashable {
+  /// The 16 bytes that all of a trace share, in two halves; never both zero.
+  public let traceHigh: UInt64
+  /// The lower half of the trace id.
+  public let traceLow: UInt64
+  /// The id of the span that this is a child of; never zero.
+  public let span: UInt64
+  /// Bit 0: the trace is recorded.
+  public let flags: UInt8
+
+  /// A new trace with a first span.
+  public init(sampled: Bool = true, using random: inout some RandomNumberGenerator) {
+    traceHigh = random.next()
+    traceLow = UInt64.random(in: 1 ... .max, using: &random)
+    span = UInt64.random(in: 1 ... .max, using: &random)
+    flags = sampled ? 1 : 0
+  }
+
+  /// Reads a `traceparent`: version 00 exactly, later versions by their first four fields. Nil for everything the W3C's recommendation tells to ignore: upper case, wrong lengths, zero ids, version ff.
+  public init?(traceparent: String) {
+    let bytes = Array(traceparent.utf8)
+    guard bytes.count >= 55, bytes[2] == 0x2d, bytes[35] == 0x2d, bytes[52] == 0x2d,
+      let version = Self.hexadecimal(bytes[0..<2]), version != 0xff,
+      bytes.count == 55 || (version > 0 && bytes[55] == 0x2d),
+      let traceHigh = Self.hexadecimal(bytes[3..<19]), let traceLow = Self.hexadecimal(bytes[19..<35]),
+      traceHigh != 0 || traceLow != 0,
+      let span = Self.hexadecimal(bytes[36..<52]), span != 0,
+      let flags = Self.hexadecimal(bytes[53..<55])
+    else { return nil }
+    self.init(traceHigh: traceHigh, traceLow: traceLow, span: span, flags: UInt8(flags))
+  }
+
+  private init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, flags: UInt8) {
+    self.traceHigh = traceHigh
+    self.traceLow = traceLow
+    self.span = span
+    self.flags = flags
+  }
+
+  /// The same trace, one span further.
+  public func child(using random: inout some RandomNumberGenerator) -> TraceContext {
+    TraceContext(
+      traceHigh: traceHigh, traceLow: traceLow, span: UInt64.random(in: 1 ... .max, using: &random), flags: flags)
+  }
+
+  /// The trace id as 32 hexadecimal digits, for logs and decisions.
+  public var traceID: String { Self.digits(traceHigh, 16) + Self.digits(traceLow, 16) }
+
+  /// The header's value, in version 00. Of the flags only the one that version defines is passed on.
+  public var traceparent: String {
+    "00-\(traceID)-\(Self.digits(span, 16))-\(Self.digits(UInt64(flags & 1), 2))"
+  }
+
+  private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    var value: UInt64 = 0
+    for digit in digits {
+      switch digit {
+      case 48...57: value = value << 4 | UInt64(digit - 48)
+      case 97...102: value = value << 4 | UInt64(digit - 87)
+      default: return nil
+      }
+    }
+    return value
+  }
+
+  private static func digits(_ value: UInt64, _ width: Int) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+
+/// A blocking HTTP client on a plain socket, so that tests decide about every byte. Gives up after ten seconds without one.
+final class SocketClient {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  struct Answer {
+    let status: Int
+    let headers: [String: String]
+    let body: String
+  }
+
+  private let descriptor: Int32
+  private var received: [UInt8] = []
+
+  init(port: Int) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var timeout = timeval(tv_sec: 10, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(UInt16(port).bigEndian)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let connected = withUnsafePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard connected == 0 else {
+      let reason = String(cString: strerror(errno))
+      close(descriptor)
+      throw Failure(description: "connect: \(reason)")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ text: String) throws {
+    let bytes = Array(text.utf8)
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
+      sent += count
+    }
+  }
+
+  /// Sends a request; `headers` are whole lines.
+  func request(_ method: String, _ target: String, headers: [String] = [], body: String? = nil) throws -> Answer {
+    var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + headers
+    if let body { lines.append("Content-Length: \(body.utf8.count)") }
+    try send(lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""))
+    return try answer(hasBody: method != "HEAD")
+  }
+
+  /// Reads one answer.
+  func answer(hasBody: Bool = true) throws -> Answer {
+    var end = headEnd()
+    while end == nil {
+      guard try receive() else { throw Failure(description: "closed before an answer") }
+      end = headEnd()
+    }
+    let head = String(decoding: received[..<(end ?? 0)], as: UTF8.self)
+    received.removeFirst((end ?? 0) + 4)
+    var lines = head.components(separatedBy: "\r\n")[...]
+    let statusLine = lines.removeFirst().split(separator: " ")
+    guard statusLine.count > 1, let status = Int(statusLine[1]) else {
+      throw Failure(description: "no status: \(head)")
+    }
+    var headers: [String: String] = [:]
+    for line in lines {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
+    }
+    let length = hasBody && status != 100 ? Int(headers["content-length"] ?? "0") ?? 0 : 0
+    while received.count < length {
+      guard try receive() else { throw Failure(description: "closed within the body") }
+    }
+    let body = String(decoding: received[..<length], as: UTF8.self)
+    received.removeFirst(length)
+    return Answer(status: status, headers: headers, body: body)
+  }
+
+  /// Whether the peer closes the connection without a further byte.
+  func isClosedByPeer() throws -> Bool { try !receive() && received.isEmpty }
+
+  /// Ends the sending half.
+  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  private func headEnd() -> Int? {
+    let mark = Array("\r\n\r\n".utf8)
+    guard received.count >= mark.count else { return nil }
+    return (0...(received.count - mark.count)).first { Array(received[$0..<($0 + mark.count)]) == mark }
+  }
+
+  /// False at the end of the stream, or when the peer has reset it.
+  private func receive() throws -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    if count < 0, errno == ECONNRESET { return false }
+    guard count >= 0 else { throw Failure(description: "receive: \(String(cString: strerror(errno)))") }
+    received += buffer[..<count]
+    return count > 0
+  }
+}
