@@ -15,3 +15,16 @@
 
 /* A macro made of others, which Swift does not import: the numbers of a public key are asked for. */
 static inline int nudge_evp_pkey_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
+
+// Macros and variadic functions that Swift cannot import, as inline functions.
+
+static inline EVP_PKEY *nudge_rsa_generate(unsigned int bits) { return EVP_RSA_gen(bits); }
+static inline EVP_PKEY *nudge_ec_generate(const char *curve) { return EVP_EC_gen(curve); }
+static inline long nudge_bio_contents(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
+static inline int nudge_ssl_ctx_set_min_version(SSL_CTX *ctx, int version) {
+  return (int)SSL_CTX_set_min_proto_version(ctx, version);
+}
+// For sockets that do not block: a write may take part of what it is given, and be repeated from another buffer.
+static inline void nudge_ssl_ctx_set_partial_writes(SSL_CTX *ctx) {
+  SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}

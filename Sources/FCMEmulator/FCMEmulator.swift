@@ -1,1 +1,109 @@
-// FCMEmulator
+internal import Foundation
+internal import Synchronization
+
+/// A stand-in for FCM's HTTP v1 API and Google's OAuth server: HTTP/2 over TLS with a CA of its own, and plain HTTP/2 beside it.
+///
+/// It is strict: it takes only what FCM takes, and refuses in FCM's words. And it fails on request, see ``Fault``.
+///
+/// - `POST /token`: an assertion signed with the key of ``serviceAccountFile`` for an access token;
+/// - `POST /v1/projects/{project}/messages:send`: a message;
+/// - `GET /emulator/stats`: ``counters`` as JSON.
+public final class FCMEmulator: Sendable {
+  /// The base URL with TLS, `https://127.0.0.1:PORT`.
+  public let url: String
+  /// The base URL without TLS; nil when there is no such listener.
+  public let plainURL: String?
+  /// The certificate authority to trust, PEM.
+  public let caFile: String
+  /// The service account, as Google's console gives it; its `token_uri` is the emulator's.
+  public let serviceAccountFile: String
+
+  private let configuration: FCMEmulatorConfiguration
+  private let server: EmulatorServer
+  private let ledger: EmulatorLedger
+  private let temporaryDirectory: String?
+  private let phase = Mutex(Phase.ready)
+
+  private enum Phase { case ready, running, stopped }
+
+  /// Opens the listeners and writes the CA and service account; requests are taken from ``start()`` on.
+  ///
+  /// - Throws: ``FCMEmulatorError`` when an address is taken, a file cannot be written, or there is no project.
+  public init(_ configuration: FCMEmulatorConfiguration = FCMEmulatorConfiguration()) throws(FCMEmulatorError) {
+    guard let project = configuration.projects.first, configuration.projects.allSatisfy(Self.isProject) else {
+      throw FCMEmulatorError("the emulator needs a project: small letters, digits and hyphens")
+    }
+    guard configuration.accessTokenLifetime >= .seconds(1), configuration.maxConcurrentStreams > 0,
+      configuration.delay >= .zero, configuration.keepRequests >= 0,
+      configuration.faults.allSatisfy({ (0...1).contains($0.ratio) && $0.delay >= .zero && $0.skip >= 0 })
+    else {
+      throw FCMEmulatorError("the emulator's limits and delays must not be negative, and ratios lie between 0 and 1")
+    }
+    self.configuration = configuration
+    let secure = try Listener(configuration.listen, isTLS: true)
+    let plain = try configuration.plainListen.map { (address) throws(FCMEmulatorError) in
+      try Listener(address, isTLS: false)
+    }
+    let host = configuration.listen.host == "0.0.0.0" ? "127.0.0.1" : configuration.listen.host
+    url = "https://\(host):\(secure.port)"
+    plainURL = plain.map { "http://\(configuration.plainListen?.host ?? host):\($0.port)" }
+    let identity = try EmulatorIdentity(project: project, host: configuration.listen.host)
+    let directory =
+      configuration.directory
+      ?? FileManager.default.temporaryDirectory.appendingPathComponent("fcm-emulator-\(UUID().uuidString)").path
+    temporaryDirectory = configuration.directory == nil ? directory : nil
+    let tokenURI = url + "/token"
+    (caFile, serviceAccountFile) = try identity.write(to: directory, tokenURI: tokenURI)
+    ledger = EmulatorLedger(configuration)
+    server = try EmulatorServer(
+      configuration, ledger: ledger, identity: identity,
+      tokenEndpoint: TokenEndpoint(account: identity.account, audience: tokenURI),
+      listeners: plain.map { [secure, $0] } ?? [secure])
+  }
+
+  deinit {
+    stop()
+  }
+
+  /// Starts taking requests, once.
+  public func start() {
+    let starts = phase.withLock { phase in
+      defer { if phase == .ready { phase = .running } }
+      return phase == .ready
+    }
+    if starts { server.start() }
+  }
+
+  /// Closes all connections, writes the rest of the record file, and ends; a second call does nothing.
+  public func stop() {
+    let former = phase.withLock { phase in
+      defer { phase = .stopped }
+      return phase
+    }
+    if former == .running { server.stop() }
+    if former != .stopped, let temporaryDirectory {
+      // Left behind, it would be in the way of nobody.
+      try? FileManager.default.removeItem(atPath: temporaryDirectory)
+    }
+  }
+
+  /// What it has done since its start. Counts a request before its answer is sent.
+  public var counters: FCMEmulatorCounters { ledger.counters }
+
+  /// The latest requests, oldest first, up to ``FCMEmulatorConfiguration/keepRequests``.
+  public func requests() -> [RecordedRequest] { ledger.requests }
+
+  /// Replaces the faults; counts of `skip` and `times` begin anew.
+  public func setFaults(_ faults: [Fault], seed: UInt64 = 1) {
+    ledger.setFaults(faults, seed: seed)
+  }
+
+  /// An access token as the token endpoint gives it, for tests that are not about that.
+  public func issueAccessToken() -> String {
+    ledger.issueToken(now: configuration.now(), lifetime: configuration.accessTokenLifetime)
+  }
+
+  private static func isProject(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.allSatisfy { $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+  }
+}

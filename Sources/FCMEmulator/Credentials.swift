@@ -1,0 +1,125 @@
+internal import COpenSSL
+internal import Foundation
+
+/// An asymmetric key pair, owned.
+///
+/// `@unchecked Sendable` because an `EVP_PKEY` is not changed once it is made, and OpenSSL 3 lets threads read one together.
+final class PrivateKey: @unchecked Sendable {
+  let handle: OpaquePointer
+
+  private init(_ handle: OpaquePointer) {
+    self.handle = handle
+  }
+
+  deinit {
+    EVP_PKEY_free(handle)
+  }
+
+  /// A new RSA key of 2,048 bits, as Google's service accounts have.
+  static func rsa() throws(FCMEmulatorError) -> PrivateKey {
+    guard let handle = nudge_rsa_generate(2048) else { throw .openSSL("making an RSA key") }
+    return PrivateKey(handle)
+  }
+
+  /// A new P-256 key, for certificates.
+  static func ec() throws(FCMEmulatorError) -> PrivateKey {
+    guard let handle = nudge_ec_generate("P-256") else { throw .openSSL("making an EC key") }
+    return PrivateKey(handle)
+  }
+
+  /// The key in PKCS #8 PEM.
+  func pem() throws(FCMEmulatorError) -> String {
+    try pemText("writing a private key") { PEM_write_bio_PrivateKey($0, handle, nil, nil, 0, nil, nil) }
+  }
+
+  /// Whether `signature` is this key's RS256 signature of `message`. Always RSA with SHA-256: the algorithm is the key's, whatever a
+  /// token's header says.
+  func verifies(_ message: [UInt8], signature: [UInt8]) -> Bool {
+    guard let context = EVP_MD_CTX_new() else { return false }
+    defer {
+      EVP_MD_CTX_free(context)
+      // A signature that is wrong leaves reasons in this thread's queue, where the next TLS call would take them for its own.
+      ERR_clear_error()
+    }
+    return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, handle) == 1
+      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+  }
+}
+
+/// A certificate, owned.
+///
+/// `@unchecked Sendable` because an `X509` is only read once it is signed.
+final class Certificate: @unchecked Sendable {
+  let handle: OpaquePointer
+
+  /// Makes and signs a certificate, good for ten days from yesterday.
+  ///
+  /// - Parameters:
+  ///   - name: its common name.
+  ///   - key: whose public part it vouches for.
+  ///   - issuer: the CA and its key; nil makes a CA that signs itself.
+  ///   - addresses: subject alternative names in OpenSSL's notation, `IP:127.0.0.1,DNS:localhost`.
+  init(
+    name: String, key: PrivateKey, issuer: (certificate: Certificate, key: PrivateKey)?, addresses: String = ""
+  ) throws(FCMEmulatorError) {
+    guard let certificate = X509_new() else { throw .openSSL("making a certificate") }
+    handle = certificate
+    let serial = UInt64.random(in: 1...(.max >> 1))
+    let day = 86_400
+    guard X509_set_version(certificate, 2) == 1,
+      ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1,
+      X509_gmtime_adj(X509_getm_notBefore(certificate), -day) != nil,
+      X509_gmtime_adj(X509_getm_notAfter(certificate), 10 * day) != nil,
+      X509_set_pubkey(certificate, key.handle) == 1,
+      let subject = X509_get_subject_name(certificate),
+      X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC_VALUE, Array(name.utf8), -1, -1, 0) == 1,
+      X509_set_issuer_name(certificate, issuer.map { X509_get_subject_name($0.certificate.handle) } ?? subject) == 1
+    else { throw .openSSL("filling in a certificate") }
+    if let issuer {
+      try extend(issuer.certificate, NID_basic_constraints, "critical,CA:FALSE")
+      try extend(issuer.certificate, NID_subject_alt_name, addresses)
+      try extend(issuer.certificate, NID_ext_key_usage, "serverAuth")
+    } else {
+      try extend(self, NID_basic_constraints, "critical,CA:TRUE")
+      try extend(self, NID_key_usage, "critical,keyCertSign,cRLSign")
+      try extend(self, NID_subject_key_identifier, "hash")
+    }
+    guard X509_sign(certificate, (issuer?.key ?? key).handle, EVP_sha256()) > 0 else {
+      throw .openSSL("signing a certificate")
+    }
+  }
+
+  deinit {
+    X509_free(handle)
+  }
+
+  /// The certificate in PEM.
+  func pem() throws(FCMEmulatorError) -> String {
+    try pemText("writing a certificate") { PEM_write_bio_X509($0, handle) }
+  }
+
+  private func extend(_ issuer: Certificate, _ kind: Int32, _ value: String) throws(FCMEmulatorError) {
+    var context = X509V3_CTX()
+    X509V3_set_ctx(&context, issuer.handle, handle, nil, nil, 0)
+    guard let extension_ = X509V3_EXT_conf_nid(nil, &context, kind, value) else {
+      throw .openSSL("the certificate extension \(value)")
+    }
+    defer { X509_EXTENSION_free(extension_) }
+    guard X509_add_ext(handle, extension_, -1) == 1 else { throw .openSSL("adding a certificate extension") }
+  }
+}
+
+/// MBSTRING_ASC, a macro Swift does not import: the text is ASCII.
+private let MBSTRING_ASC_VALUE: Int32 = 0x1000 | 1
+
+private func pemText(
+  _ operation: String, _ write: (OpaquePointer) -> Int32
+) throws(FCMEmulatorError) -> String {
+  guard let bio = BIO_new(BIO_s_mem()) else { throw .openSSL(operation) }
+  defer { BIO_free(bio) }
+  guard write(bio) == 1 else { throw .openSSL(operation) }
+  var bytes: UnsafeMutablePointer<CChar>?
+  let count = nudge_bio_contents(bio, &bytes)
+  return String(
+    decoding: UnsafeRawBufferPointer(start: bytes, count: max(count, 0)), as: UTF8.self)
+}

@@ -1,0 +1,128 @@
+public import Foundation
+internal import Synchronization
+
+/// A request as the emulator saw it.
+public struct RecordedRequest: Sendable {
+  /// When its last byte came.
+  public let time: Date
+  /// Its path.
+  public let path: String
+  /// The status it was answered with; 0 when it got none (reset, hang).
+  public let status: Int
+  /// Its header fields, pseudo-headers apart; the bearer token is masked.
+  public let headers: [(name: String, value: String)]
+  /// Its body; empty for the token endpoint, whose body is a credential.
+  public let body: [UInt8]
+}
+
+/// What an emulator has done since its start.
+public struct FCMEmulatorCounters: Sendable, Equatable {
+  /// Requests, all endpoints together.
+  public internal(set) var requests = 0
+  /// Requests by the status they were answered with; 0: none.
+  public internal(set) var byStatus: [Int: Int] = [:]
+  /// Different device tokens among the messages that were valid.
+  public internal(set) var distinctTokens = 0
+  /// Access tokens issued.
+  public internal(set) var tokensIssued = 0
+  /// Connections accepted.
+  public internal(set) var connections = 0
+  /// The most streams open at a time on one connection.
+  public internal(set) var maxStreams = 0
+  /// Streams a client has reset.
+  public internal(set) var streamsReset = 0
+  /// Why the record file is incomplete; nil while it is whole.
+  public internal(set) var recordFailure: String?
+
+  /// The counters as a JSON object.
+  public var json: String {
+    let statuses = byStatus.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",")
+    return "{\"requests\":\(requests),\"byStatus\":{\(statuses)},\"distinctTokens\":\(distinctTokens),"
+      + "\"tokensIssued\":\(tokensIssued),\"connections\":\(connections),\"maxStreams\":\(maxStreams),"
+      + "\"streamsReset\":\(streamsReset)"
+      + (recordFailure.map { ",\"recordFailure\":" + quoted($0) } ?? "") + "}"
+  }
+}
+
+/// What the emulator's thread writes and others read: counters, requests, access tokens, and the faults they may change.
+final class EmulatorLedger: Sendable {
+  private struct State {
+    var statusCounts = [Int](repeating: 0, count: 600)
+    var counters = FCMEmulatorCounters()
+    var deviceTokens: Set<Int> = []
+    var kept: [RecordedRequest] = []
+    var accessTokens: [String: Date] = [:]
+    var faults: FaultPlan
+  }
+
+  private let state: Mutex<State>
+  private let keepRequests: Int
+
+  init(_ configuration: FCMEmulatorConfiguration) {
+    keepRequests = configuration.keepRequests
+    state = Mutex(State(faults: FaultPlan(configuration.faults, seed: configuration.seed)))
+  }
+
+  var counters: FCMEmulatorCounters {
+    state.withLock { state in
+      var counters = state.counters
+      for (status, count) in state.statusCounts.enumerated() where count > 0 { counters.byStatus[status] = count }
+      counters.distinctTokens = state.deviceTokens.count
+      return counters
+    }
+  }
+
+  var requests: [RecordedRequest] {
+    state.withLock { Array($0.kept.suffix(keepRequests)) }
+  }
+
+  func setFaults(_ faults: [Fault], seed: UInt64) {
+    state.withLock { $0.faults = FaultPlan(faults, seed: seed) }
+  }
+
+  func fault(_ endpoint: Fault.Endpoint, token: JSONText?) -> (delay: Duration, action: Fault.Action?) {
+    state.withLock { state in
+      if let token {
+        var hasher = Hasher()
+        token.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        state.deviceTokens.insert(hasher.finalize())
+      }
+      return state.faults.isEmpty ? (.zero, nil) : state.faults.next(endpoint, token: token)
+    }
+  }
+
+  func count(status: Int) {
+    state.withLock { state in
+      state.counters.requests += 1
+      state.statusCounts[status < 600 && status > 0 ? status : 0] += 1
+    }
+  }
+
+  func keep(_ request: RecordedRequest) {
+    state.withLock { state in
+      state.kept.append(request)
+      // Trimmed now and then, not each time: removing the first of many moves all others.
+      if state.kept.count > 2 * keepRequests { state.kept.removeFirst(state.kept.count - keepRequests) }
+    }
+  }
+
+  func update(_ change: (inout FCMEmulatorCounters) -> Void) {
+    state.withLock { change(&$0.counters) }
+  }
+
+  /// Issues an access token; tokens long expired are forgotten.
+  func issueToken(now: Date, lifetime: Duration) -> String {
+    let token = "ya29.emulator-" + (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+    state.withLock { state in
+      state.accessTokens = state.accessTokens.filter { $0.value > now.addingTimeInterval(-3_600) }
+      state.accessTokens[token] = now.addingTimeInterval(Double(lifetime.components.seconds))
+      state.counters.tokensIssued += 1
+    }
+    return token
+  }
+
+  /// When an access token ends; nil for one that was not issued here.
+  func expiry(ofToken token: String) -> Date? {
+    state.withLock { $0.accessTokens[token] }
+  }
+}

@@ -1,0 +1,141 @@
+internal import CNghttp2
+internal import Glibc
+
+/// A request and its answer on one stream. Reused: making one costs more than serving it. Used by the emulator's thread only.
+final class Exchange {
+  /// What a path leads to.
+  enum Route: Equatable {
+    case send(project: Int)
+    case unknownProject
+    case token
+    case stats
+    case nothing
+  }
+
+  /// The longest body that is kept; a longer one is counted and refused.
+  static let maxBody = 1 << 20
+
+  var stream: Int32 = 0
+  /// Nil once the stream is closed; a delayed answer is then dropped.
+  var connection: Connection?
+  /// Its place in ``Connection/exchanges``.
+  var position = 0
+  var route = Route.nothing
+  var isPost = false
+  var isGet = false
+  var isAuthorized = false
+  var hasCredentials = false
+  var contentType: String?
+  var isJSON = false
+  /// Only filled when requests are recorded.
+  var path = ""
+  var headers: [(name: String, value: String)] = []
+  /// What is left to be done when a delay is over.
+  var pending: Outcome?
+
+  private(set) var body = UnsafeMutablePointer<UInt8>.allocate(capacity: 2_048)
+  private(set) var bodyCount = 0
+  private var bodyCapacity = 2_048
+  private(set) var isTooLarge = false
+
+  private var answer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 512)
+  private(set) var answerCount = 0
+  private var answerOffset = 0
+  private var breaksAt: Int?
+
+  deinit {
+    body.deallocate()
+    answer.deallocate()
+  }
+
+  /// Makes it ready for another stream.
+  func reset(stream: Int32, connection: Connection) {
+    self.stream = stream
+    self.connection = connection
+    route = .nothing
+    isPost = false
+    isGet = false
+    isAuthorized = false
+    hasCredentials = false
+    contentType = nil
+    isJSON = false
+    path = ""
+    headers.removeAll(keepingCapacity: true)
+    pending = nil
+    bodyCount = 0
+    isTooLarge = false
+    answerCount = 0
+    answerOffset = 0
+    breaksAt = nil
+  }
+
+  func append(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+    guard bodyCount + count <= Self.maxBody else {
+      isTooLarge = true
+      return
+    }
+    if bodyCount + count > bodyCapacity {
+      let capacity = max(bodyCount + count, 2 * bodyCapacity)
+      let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+      larger.update(from: body, count: bodyCount)
+      body.deallocate()
+      body = larger
+      bodyCapacity = capacity
+    }
+    (body + bodyCount).update(from: bytes, count: count)
+    bodyCount += count
+  }
+
+  /// Adds to the answer's body.
+  func appendAnswer(_ bytes: [UInt8]) {
+    if answerCount + bytes.count > answer.count {
+      let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2 * (answerCount + bytes.count))
+      _ = larger.update(fromContentsOf: answer[..<answerCount])
+      answer.deallocate()
+      answer = larger
+    }
+    _ = UnsafeMutableBufferPointer(rebasing: answer[answerCount...]).update(fromContentsOf: bytes)
+    answerCount += bytes.count
+  }
+
+  /// Makes the answer end half-way, with a reset of the stream.
+  func breakAnswer() {
+    breaksAt = answerCount / 2
+  }
+
+  /// nghttp2 asks for the answer's body.
+  static let readAnswer:
+    @convention(c) (
+      OpaquePointer?, Int32, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<UInt32>?,
+      UnsafeMutablePointer<nghttp2_data_source>?, UnsafeMutableRawPointer?
+    ) -> Int = { _, _, buffer, room, flags, source, _ in
+      guard let buffer, let flags, let context = source?.pointee.ptr else {
+        return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+      }
+      let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+      let end = exchange.breaksAt ?? exchange.answerCount
+      if exchange.breaksAt != nil, exchange.answerOffset == end {
+        // Resets the stream with INTERNAL_ERROR.
+        return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+      }
+      let count = min(room, end - exchange.answerOffset)
+      if count > 0, let base = exchange.answer.baseAddress {
+        buffer.update(from: base + exchange.answerOffset, count: count)
+      }
+      exchange.answerOffset += count
+      if exchange.breaksAt == nil, exchange.answerOffset == end { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+      return count
+    }
+}
+
+/// How a request ends.
+enum Outcome {
+  /// A message's good answer.
+  case sent(project: Int)
+  case answer(FCMAnswer)
+  case resetConnection
+  case resetStream
+  case hang
+  case brokenBody(project: Int)
+  case goAway(project: Int)
+}

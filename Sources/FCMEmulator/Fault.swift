@@ -1,0 +1,124 @@
+/// Something that goes wrong on request, in place of a good answer or before it.
+///
+/// A fault applies to requests that would have been answered 200: what is wrong with a request is said first, as FCM does.
+/// Faults are tried in order; one without an action only delays, and the next is tried.
+public struct Fault: Sendable {
+  /// What a fault applies to.
+  public enum Endpoint: String, Sendable, Codable {
+    /// `messages:send`.
+    case send
+    /// The OAuth token endpoint; applied before the request is looked at.
+    case token
+  }
+
+  /// What happens in place of a good answer.
+  public enum Action: Sendable {
+    /// Another answer.
+    case answer(FCMAnswer)
+    /// The TCP connection is reset, with all requests on it.
+    case resetConnection
+    /// The request's stream is reset (INTERNAL_ERROR), the connection stays.
+    case resetStream
+    /// No answer, ever.
+    case hang
+    /// Headers with status 200 and a part of the body, then the stream is reset.
+    case brokenBody
+    /// The good answer, and a GOAWAY: streams opened later are not processed.
+    case goAway
+  }
+
+  /// What it applies to.
+  public var endpoint: Endpoint
+  /// Only messages to tokens that begin with this; nil for all.
+  public var tokenPrefix: String?
+  /// The share of matching requests it applies to, 0–1, chosen at random from the configured seed.
+  public var ratio: Double
+  /// So many matching requests pass before it begins.
+  public var skip: Int
+  /// So many requests at most are affected; nil for no limit.
+  public var times: Int?
+  /// How long the answer is held back.
+  public var delay: Duration
+  /// What happens; nil for delay alone.
+  public var action: Action?
+
+  /// A fault; see the properties.
+  public init(
+    endpoint: Endpoint = .send, tokenPrefix: String? = nil, ratio: Double = 1, skip: Int = 0, times: Int? = nil,
+    delay: Duration = .zero, action: Action? = nil
+  ) {
+    self.endpoint = endpoint
+    self.tokenPrefix = tokenPrefix
+    self.ratio = ratio
+    self.skip = skip
+    self.times = times
+    self.delay = delay
+    self.action = action
+  }
+}
+
+/// A file of faults: `{"seed": 7, "faults": [{"tokenPrefix": "gone-", "answer": "UNREGISTERED"}, {"ratio": 0.2, "answer":
+/// "UNAVAILABLE", "retryAfter": "5"}, {"delayMs": 50}, {"action": "reset", "times": 3}, {"endpoint": "token", "action": "hang"},
+/// {"status": 418, "body": "…", "headers": {"retry-after": "1"}}]}`.
+public struct FaultFile: Sendable, Decodable {
+  /// The seed of ratios, when the file has one.
+  public let seed: UInt64?
+  /// The faults in order.
+  public let faults: [Fault]
+
+  /// Reads the file's JSON; unknown names of answers and actions are errors that list the known ones.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    seed = try container.decodeIfPresent(UInt64.self, forKey: .seed)
+    faults = try container.decode([Entry].self, forKey: .faults).map { try $0.fault() }
+  }
+
+  private enum CodingKeys: String, CodingKey { case seed, faults }
+
+  private struct Entry: Decodable {
+    let endpoint: Fault.Endpoint?
+    let tokenPrefix: String?
+    let ratio: Double?
+    let skip: Int?
+    let times: Int?
+    let delayMs: Int?
+    let answer: String?
+    let retryAfter: String?
+    let status: Int?
+    let body: String?
+    let headers: [String: String]?
+    let action: String?
+
+    func fault() throws -> Fault {
+      Fault(
+        endpoint: endpoint ?? .send, tokenPrefix: tokenPrefix, ratio: ratio ?? 1, skip: skip ?? 0, times: times,
+        delay: .milliseconds(delayMs ?? 0), action: try parsedAction())
+    }
+
+    private func parsedAction() throws -> Fault.Action? {
+      if let answer {
+        guard let name = FCMAnswer.Name(rawValue: answer) else {
+          let known = FCMAnswer.Name.allCases.map(\.rawValue).joined(separator: ", ")
+          throw FCMEmulatorError("no answer is called \(answer); known: \(known)")
+        }
+        return .answer(FCMAnswer(name, retryAfter: retryAfter))
+      }
+      if let status {
+        var fields = (headers ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        if let retryAfter { fields.append(("retry-after", retryAfter)) }
+        return .answer(FCMAnswer(status: status, headers: fields, body: body ?? ""))
+      }
+      switch action {
+      case nil: return nil
+      case "reset": return .resetConnection
+      case "resetStream": return .resetStream
+      case "hang": return .hang
+      case "brokenBody": return .brokenBody
+      case "goAway": return .goAway
+      case let other?:
+        throw FCMEmulatorError(
+          "no action is called \(other); known: reset, resetStream, hang, brokenBody, goAway")
+      }
+    }
+  }
+}

@@ -1,0 +1,331 @@
+/// What FCM would say of the body of a `messages:send` request.
+enum MessageVerdict {
+  /// It would be sent; the token (nil for a topic or condition), and whether it is only to be checked.
+  case valid(token: JSONText?, validateOnly: Bool)
+  /// It is refused.
+  case refused(FCMAnswer)
+}
+
+/// Checks the body of a `messages:send` request in one pass over its bytes, as strictly as FCM does.
+///
+/// Limits, all of FCM's reference: 4,096 bytes of payload (keys and values of `data` and `notification` together with those of
+/// the platform's own part, each platform by itself), ttl 0–2,419,200 s, reserved data keys. `apns-collapse-id` at most
+/// 64 bytes and `apns-priority` 5 or 10 are Apple's.
+struct MessageValidator {
+  /// The most bytes of keys and values a platform's payload may have.
+  static let maxPayload = 4_096
+  static let maxTimeToLive = 2_419_200
+  static let maxCollapseID = 64
+
+  /// Why a body is refused.
+  private enum Refusal: Error {
+    case json(JSONFault)
+    /// Refused by Google's front end; field, message.
+    case structure(String, String)
+    /// Refused by FCM; field, message.
+    case value(String, String)
+    case tooLarge
+  }
+
+  private var cursor: JSONCursor
+  private let schema = MessageSchema.shared
+  /// Names of the objects around the place being read; only read for a refusal.
+  private var path: [StaticString] = []
+  private var payload: (common: Int, android: Int, apns: Int, webpush: Int) = (0, 0, 0, 0)
+  private var token: JSONText?
+  private var targets = 0
+  private var validateOnly = false
+  private var hasMessage = false
+
+  /// Checks a body.
+  static func check(start: UnsafePointer<UInt8>, count: Int) -> MessageVerdict {
+    var validator = MessageValidator(cursor: JSONCursor(start: start, count: count))
+    do throws(Refusal) {
+      try validator.request()
+      return .valid(token: validator.token, validateOnly: validator.validateOnly)
+    } catch {
+      switch error {
+      case .json(.syntax):
+        return .refused(.error(400, "INVALID_ARGUMENT", "Invalid JSON payload received. Not valid JSON in UTF-8."))
+      case .json(.tooDeep):
+        return .refused(.error(400, "INVALID_ARGUMENT", "Invalid JSON payload received. Message too deep."))
+      case .structure(let field, let message): return .refused(.invalid(message, field: field, isMessage: false))
+      case .value(let field, let message): return .refused(.invalid(message, field: field, isMessage: true))
+      case .tooLarge: return .refused(FCMAnswer(.tooLarge))
+      }
+    }
+  }
+
+  private init(cursor: JSONCursor) {
+    self.cursor = cursor
+  }
+
+  private mutating func request() throws(Refusal) {
+    try object(.request, section: .none)
+    try json { (cursor) throws(JSONFault) in try cursor.finish() }
+    guard hasMessage, targets > 0 else {
+      throw .value("message", "Exactly one of token, topic or condition must be set in the message.")
+    }
+    guard payload.common + max(payload.android, payload.apns, payload.webpush) <= Self.maxPayload else {
+      throw .tooLarge
+    }
+  }
+
+  private mutating func object(_ object: MessageSchema.Object, section: MessageSchema.Section) throws(Refusal) {
+    guard cursor.peek() == 0x7B else { throw wrongType() }
+    try take(0x7B)
+    if object == .message { hasMessage = true }
+    if cursor.takeIf(0x7D) { return }
+    var seen: UInt64 = 0
+    repeat {
+      let name = try string()
+      try take(0x3A)
+      guard let (index, field) = schema.field(name, of: object) else {
+        throw .structure(
+          place,
+          "Invalid JSON payload received. Unknown name \"\(name.string)\""
+            + (path.isEmpty ? "" : " at '\(place)'") + ": Cannot find field.")
+      }
+      guard seen & 1 << UInt64(index) == 0 else {
+        throw .structure(
+          place, "Invalid JSON payload received. Duplicate name \"\(name.string)\" at '\(place)'.")
+      }
+      seen |= 1 << UInt64(index)
+      path.append(field.pointee.name)
+      try value(field, keyBytes: name.count, section: section)
+      path.removeLast()
+    } while cursor.takeIf(0x2C)
+    try take(0x7D)
+  }
+
+  private mutating func value(
+    _ field: UnsafePointer<MessageSchema.Field>, keyBytes: Int, section outer: MessageSchema.Section
+  ) throws(Refusal) {
+    let first = cursor.peek()
+    if first == 0x6E {
+      // null is a field that is not there.
+      _ = try scalar()
+      return
+    }
+    let section = field.pointee.section == .none ? outer : field.pointee.section
+    // The name of a whole section (`data`) is FCM's; the names inside count.
+    let counted = outer == .none ? 0 : keyBytes
+    switch field.pointee.kind {
+    case .string:
+      let text = try stringValue()
+      add(counted + text.count, to: section)
+      if field.pointee.target != .none { try target(text, field.pointee.target) }
+    case .bool:
+      guard first == 0x74 || first == 0x66 else { throw wrongType("TYPE_BOOL") }
+      let text = try scalar()
+      add(counted + text.count, to: section)
+      if path.count == 1 { validateOnly = first == 0x74 }
+    case .integer:
+      add(counted + (try integer()), to: section)
+    case .number:
+      guard first == 0x2D || first &- 0x30 < 10 else { throw wrongType("TYPE_FLOAT") }
+      add(counted + (try scalar().count), to: section)
+    case .word:
+      let text = try stringValue()
+      guard field.pointee.words.contains(where: { Self.isWord(text, $0) }) else {
+        throw .structure(place, "Invalid value at '\(place)': \"\(text.string)\" is none of its enumeration's names.")
+      }
+      add(counted + text.count, to: section)
+    case .duration, .timeToLive:
+      let text = try stringValue()
+      try duration(text, isTimeToLive: { if case .timeToLive = field.pointee.kind { true } else { false } }())
+      add(counted + text.count, to: section)
+    case .strings, .durations:
+      try list(isDurations: { if case .durations = field.pointee.kind { true } else { false } }(), section)
+    case .map(let map):
+      try self.map(map, section: section)
+    case .object(let object):
+      try self.object(object, section: section)
+    case .any:
+      guard first == 0x7B else { throw wrongType() }
+      add(try json { (cursor) throws(JSONFault) in try cursor.anyValue(depth: 3) }, to: section)
+    }
+  }
+
+  private mutating func target(_ text: JSONText, _ target: MessageSchema.Target) throws(Refusal) {
+    targets += 1
+    guard targets == 1 else {
+      throw .structure("message", "Invalid value at 'message' (oneof), oneof field 'target' is already set.")
+    }
+    if target == .token {
+      let usable = text.withBytes { bytes in !bytes.isEmpty && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
+      guard usable else {
+        throw .value("message.token", "The registration token is not a valid FCM registration token")
+      }
+      token = text
+    } else if text.count == 0 {
+      throw .value(place, "Invalid value at '\(place)': must not be empty.")
+    }
+  }
+
+  private mutating func map(_ map: MessageSchema.Map, section: MessageSchema.Section) throws(Refusal) {
+    guard cursor.peek() == 0x7B else { throw wrongType() }
+    try take(0x7B)
+    if cursor.takeIf(0x7D) { return }
+    var index = 0
+    repeat {
+      let name = try string()
+      try take(0x3A)
+      guard cursor.peek() == 0x22 else {
+        let at = "\(place)[\(index)].value"
+        throw .structure(at, "Invalid value at '\(at)' (TYPE_STRING), key \"\(name.string)\": it must be a string.")
+      }
+      let value = try string()
+      switch map {
+      case .data:
+        if name.count == 0 { throw .value(place, "Invalid data payload key: it is empty") }
+        if Self.isReserved(name) { throw .value(place, "Invalid data payload key: \(name.string)") }
+      case .apnsHeaders: try apnsHeader(name, value)
+      case .plain: break
+      }
+      add(name.count + value.count, to: section)
+      index += 1
+    } while cursor.takeIf(0x2C)
+    try take(0x7D)
+  }
+
+  private mutating func apnsHeader(_ name: JSONText, _ value: JSONText) throws(Refusal) {
+    if name.equals("apns-priority") {
+      guard value.equals("5") || value.equals("10") else {
+        throw .value(place, "Invalid value at '\(place)': apns-priority must be 5 or 10.")
+      }
+    } else if name.equals("apns-collapse-id") {
+      guard value.count <= Self.maxCollapseID else {
+        throw .value(place, "Invalid value at '\(place)': apns-collapse-id exceeds \(Self.maxCollapseID) bytes.")
+      }
+    } else if name.equals("apns-expiration") {
+      guard value.withBytes({ !$0.isEmpty && $0.allSatisfy { $0 &- 0x30 < 10 } }) else {
+        throw .value(place, "Invalid value at '\(place)': apns-expiration must be seconds since the epoch.")
+      }
+    }
+  }
+
+  private mutating func list(isDurations: Bool, _ section: MessageSchema.Section) throws(Refusal) {
+    guard cursor.peek() == 0x5B else { throw wrongType() }
+    try take(0x5B)
+    if cursor.takeIf(0x5D) { return }
+    repeat {
+      let text = try stringValue()
+      if isDurations { try duration(text, isTimeToLive: false) }
+      add(text.count, to: section)
+    } while cursor.takeIf(0x2C)
+    try take(0x5D)
+  }
+
+  /// An integer as a number or, as protocol buffers allow, in a string; gives its length.
+  private mutating func integer() throws(Refusal) -> Int {
+    func isInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+      let digits = bytes.first == 0x2D ? bytes.dropFirst() : bytes[...]
+      return !digits.isEmpty && digits.count <= 10 && digits.allSatisfy { $0 &- 0x30 < 10 }
+    }
+    if cursor.peek() == 0x22 {
+      let text = try string()
+      guard text.withBytes(isInteger) else { throw wrongType("TYPE_INT32") }
+      return text.count
+    }
+    guard cursor.peek() == 0x2D || cursor.peek() &- 0x30 < 10 else { throw wrongType("TYPE_INT32") }
+    let text = try scalar()
+    guard isInteger(text) else { throw wrongType("TYPE_INT32") }
+    return text.count
+  }
+
+  private func duration(_ text: JSONText, isTimeToLive: Bool) throws(Refusal) {
+    let seconds = text.withBytes(Self.wholeSeconds)
+    guard let seconds else {
+      throw .structure(
+        place,
+        "Invalid value at '\(place)': illegal duration format; a duration is seconds with up to nine decimals and ends in 's'."
+      )
+    }
+    // Rounded up: 2,419,200.1 s is beyond the limit.
+    guard !isTimeToLive || seconds <= Self.maxTimeToLive else {
+      throw .value(place, "Invalid value at '\(place)': ttl must be between 0 and \(Self.maxTimeToLive) seconds.")
+    }
+  }
+
+  /// The seconds of `"3.5s"`, rounded up; nil when it is not a duration of zero or more.
+  private static func wholeSeconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    guard bytes.last == 0x73 else { return nil }
+    var seconds = 0
+    var index = 0
+    while index < bytes.count - 1, bytes[index] &- 0x30 < 10 {
+      guard index < 12 else { return nil }
+      seconds = seconds * 10 + Int(bytes[index] - 0x30)
+      index += 1
+    }
+    guard index > 0 else { return nil }
+    if index == bytes.count - 1 { return seconds }
+    guard bytes[index] == 0x2E else { return nil }
+    let decimals = bytes[(index + 1)..<(bytes.count - 1)]
+    guard !decimals.isEmpty, decimals.count <= 9, decimals.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+    return decimals.contains { $0 != 0x30 } ? seconds + 1 : seconds
+  }
+
+  private static func isReserved(_ name: JSONText) -> Bool {
+    func starts(_ bytes: UnsafeBufferPointer<UInt8>, _ prefix: StaticString) -> Bool {
+      bytes.count >= prefix.utf8CodeUnitCount
+        && (0..<prefix.utf8CodeUnitCount).allSatisfy { bytes[$0] == prefix.utf8Start[$0] }
+    }
+    return name.equals("from") || name.equals("message_type")
+      || name.withBytes { starts($0, "google") || starts($0, "gcm") }
+  }
+
+  private static func isWord(_ text: JSONText, _ word: StaticString) -> Bool {
+    guard text.count == word.utf8CodeUnitCount, !text.hasEscapes else { return false }
+    return (0..<text.count).allSatisfy { index in
+      let byte = text.start[index]
+      return (byte &- 0x61 < 26 ? byte & 0xDF : byte) == word.utf8Start[index]
+    }
+  }
+
+  private mutating func add(_ bytes: Int, to section: MessageSchema.Section) {
+    switch section {
+    case .none: break
+    case .common: payload.common += bytes
+    case .android: payload.android += bytes
+    case .apns: payload.apns += bytes
+    case .webpush: payload.webpush += bytes
+    }
+  }
+
+  private var place: String { path.map { $0.description }.joined(separator: ".") }
+
+  private func wrongType(_ type: String = "an object or list of the kind the API's reference gives") -> Refusal {
+    .structure(place, "Invalid value at '\(place)' (\(type)).")
+  }
+
+  // MARK: - The cursor's errors as refusals
+
+  private mutating func stringValue() throws(Refusal) -> JSONText {
+    guard cursor.peek() == 0x22 else { throw wrongType("TYPE_STRING") }
+    return try string()
+  }
+
+  private mutating func string() throws(Refusal) -> JSONText {
+    try json { (cursor) throws(JSONFault) in try cursor.string() }
+  }
+
+  private mutating func take(_ byte: UInt8) throws(Refusal) {
+    try json { (cursor) throws(JSONFault) in try cursor.take(byte) }
+  }
+
+  private mutating func scalar() throws(Refusal) -> UnsafeBufferPointer<UInt8> {
+    try json { (cursor) throws(JSONFault) in try cursor.scalar() }
+  }
+
+  @inline(__always)
+  private mutating func json<Result>(
+    _ body: (inout JSONCursor) throws(JSONFault) -> Result
+  ) throws(Refusal) -> Result {
+    do throws(JSONFault) {
+      return try body(&cursor)
+    } catch {
+      throw .json(error)
+    }
+  }
+}

@@ -1,0 +1,13 @@
+internal import COpenSSL
+
+extension FCMEmulatorError {
+  /// What failed, with what OpenSSL's error queue of this thread says; empties the queue.
+  static func openSSL(_ operation: String) -> FCMEmulatorError {
+    var reasons: [String] = []
+    while case let code = ERR_get_error(), code != 0 {
+      if let reason = ERR_reason_error_string(code) { reasons.append(String(cString: reason)) }
+    }
+    return FCMEmulatorError(
+      "\(operation) failed" + (reasons.isEmpty ? "" : ": " + reasons.joined(separator: "; ")))
+  }
+}

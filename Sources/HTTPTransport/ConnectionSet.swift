@@ -1,0 +1,172 @@
+internal import CLibcurl
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
+/// One libcurl multi handle: the connections made in it, and the requests that share them.
+///
+/// libcurl checks the age of a connection only when it is idle, and a busy one never is; nor does it count requests. So a client
+/// retires a whole set: it gives new requests to a fresh one, lets the old one finish what it has, and closes it. No request fails.
+///
+/// Owned by the client's thread, as is all libcurl calls back about it.
+final class ConnectionSet {
+  let multi: UnsafeMutableRawPointer
+  /// Tells sets apart; an address would not, it may be used again.
+  let id: Int
+  /// When it stops taking requests, on ``MonotonicClock``.
+  let expiresAt: UInt64
+  /// Requests on the wire.
+  private(set) var inFlight = 0
+  /// Whether it takes no new requests any more.
+  var isRetired = false
+  /// Sockets libcurl waits for, and what for.
+  private(set) var interests: [(socket: Int32, events: Int16)] = []
+  /// When libcurl wants to be called even if no socket is ready; nil for never.
+  private(set) var timerDue: UInt64?
+  /// All open sockets.
+  private(set) var sockets: [Int32] = []
+  /// Sockets opened in its life.
+  private(set) var opened = 0
+  /// Requests finished by connection, told apart by their local port.
+  private var finishedByPort: [(port: Int, count: Int)] = []
+  /// The most requests finished on one of its connections.
+  private(set) var busiest = 0
+
+  init(_ configuration: HTTPClientConfiguration, id: Int, expiresAt: UInt64) throws(HTTPTransportError) {
+    guard let multi = curl_multi_init() else {
+      throw HTTPTransportError(kind: .other, message: "libcurl cannot make a multi handle: out of memory")
+    }
+    self.multi = multi
+    self.id = id
+    self.expiresAt = expiresAt
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    let codes = [
+      nudge_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX)),
+      nudge_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maxConnectionsPerHost),
+      nudge_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.maxConcurrentStreams),
+      nudge_multi_on_events(multi, ConnectionSet.socketChanged, ConnectionSet.timerChanged, context),
+    ]
+    if let failed = codes.first(where: { $0 != CURLM_OK }) {
+      curl_multi_cleanup(multi)
+      throw HTTPTransportError(
+        kind: .other,
+        message: "libcurl \(CurlLibrary.version.text) refuses an option: \(CurlLibrary.text(of: failed))")
+    }
+  }
+
+  /// Closes its connections; to be called once, as the last thing. All transfers must have been removed: libcurl would
+  /// otherwise keep their pointers. Not left to `deinit`, because libcurl calls back while it closes sockets.
+  func closeConnections() {
+    curl_multi_cleanup(multi)
+  }
+
+  /// Puts a loaded transfer on the wire at the next call to ``drive(_:)``.
+  func add(_ transfer: Transfer) -> CURLMcode {
+    if transfer.connectionSet != id {
+      let context = Unmanaged.passUnretained(self).toOpaque()
+      nudge_easy_set_pointer(transfer.easy, CURLOPT_SOCKOPTDATA, context)
+      nudge_easy_set_pointer(transfer.easy, CURLOPT_CLOSESOCKETDATA, context)
+      transfer.connectionSet = id
+    }
+    let code = curl_multi_add_handle(multi, transfer.easy)
+    if code == CURLM_OK { inFlight += 1 }
+    return code
+  }
+
+  /// Takes a transfer off, finished or not; libcurl then no longer touches its bytes.
+  func remove(_ transfer: Transfer) {
+    var port = 0
+    nudge_easy_get_long(transfer.easy, CURLINFO_LOCAL_PORT, &port)
+    if port > 0 { countRequest(on: port) }
+    curl_multi_remove_handle(multi, transfer.easy)
+    inFlight -= 1
+  }
+
+  /// Lets libcurl work on a socket that is ready.
+  func drive(_ socket: Int32, _ events: Int16) {
+    var mask: Int32 = 0
+    if events & Int16(POLLIN | POLLHUP) != 0 { mask |= CURL_CSELECT_IN }
+    if events & Int16(POLLOUT) != 0 { mask |= CURL_CSELECT_OUT }
+    if events & Int16(POLLERR | POLLNVAL) != 0 { mask |= CURL_CSELECT_ERR }
+    var running: Int32 = 0
+    curl_multi_socket_action(multi, socket, mask, &running)
+  }
+
+  /// Lets libcurl do what is due by its own timers, the start of new transfers included.
+  func driveTimers(now: UInt64) {
+    // Each call may make more due at once (a transfer goes from resolved to connected to sent); bounded, so that one set
+    // that is always busy does not keep the thread from its mailbox.
+    for _ in 0..<4 {
+      guard let due = timerDue, due <= now else { return }
+      timerDue = nil
+      var running: Int32 = 0
+      curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+    }
+  }
+
+  /// Holds back small segments on all its connections, or releases them: the requests of a round then leave in a few full segments
+  /// with a few system calls' worth of work in the kernel, for about half the CPU time of sending each by itself.
+  func cork(_ on: Bool) {
+    #if os(Linux)
+      var value: Int32 = on ? 1 : 0
+      for socket in sockets {
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+      }
+    #endif
+  }
+
+  private func countRequest(on port: Int) {
+    if let index = finishedByPort.firstIndex(where: { $0.port == port }) {
+      finishedByPort[index].count += 1
+      busiest = max(busiest, finishedByPort[index].count)
+    } else {
+      finishedByPort.append((port, 1))
+      busiest = max(busiest, 1)
+    }
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> ConnectionSet? {
+    context.map { Unmanaged<ConnectionSet>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// libcurl says what it waits for on a socket.
+  private static let socketChanged:
+    @convention(c) (
+      UnsafeMutableRawPointer?, curl_socket_t, Int32, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
+    ) -> Int32 = { _, socket, what, context, _ in
+      guard let set = from(context) else { return 0 }
+      set.interests.removeAll { $0.socket == socket }
+      if what != CURL_POLL_REMOVE {
+        let events = (what & CURL_POLL_IN != 0 ? POLLIN : 0) | (what & CURL_POLL_OUT != 0 ? POLLOUT : 0)
+        set.interests.append((socket, Int16(events)))
+      }
+      return 0
+    }
+
+  /// libcurl says when it wants to be called.
+  private static let timerChanged: @convention(c) (UnsafeMutableRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32 = {
+    _, milliseconds, context in
+    let now = MonotonicClock.now()
+    from(context)?.timerDue = milliseconds < 0 ? nil : now + UInt64(milliseconds) * 1_000_000
+    return 0
+  }
+
+  /// libcurl has made a socket.
+  static let socketOpened: @convention(c) (UnsafeMutableRawPointer?, curl_socket_t, curlsocktype) -> Int32 = {
+    context, socket, _ in
+    if let set = from(context) {
+      set.sockets.append(socket)
+      set.opened += 1
+    }
+    return Int32(CURL_SOCKOPT_OK)
+  }
+
+  /// libcurl is done with a socket; closing it is left to us.
+  static let closeSocket: @convention(c) (UnsafeMutableRawPointer?, curl_socket_t) -> Int32 = { context, socket in
+    from(context)?.sockets.removeAll { $0 == socket }
+    return close(socket)
+  }
+}

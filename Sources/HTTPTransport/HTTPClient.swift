@@ -1,0 +1,98 @@
+internal import CLibcurl
+
+/// How much a line of the client's log matters.
+public enum HTTPClientLogLevel: Sendable, Hashable {
+  /// Connections retired and replaced.
+  case debug
+  /// The library in use.
+  case info
+  /// What an operator should change.
+  case warning
+}
+
+/// What a client is doing and has done.
+public struct HTTPClientStatistics: Sendable, Equatable {
+  /// Connections open now, retired ones that still drain included.
+  public internal(set) var openConnections = 0
+  /// Requests on the wire now.
+  public internal(set) var inFlight = 0
+  /// Requests waiting for a free stream now.
+  public internal(set) var queued = 0
+  /// Requests taken since the start.
+  public internal(set) var requests = 0
+  /// Requests that ended with an answer.
+  public internal(set) var responses = 0
+  /// Requests that ended with an error.
+  public internal(set) var failures = 0
+  /// Connections opened since the start.
+  public internal(set) var openedConnections = 0
+  /// Connections closed in good order because of their age or number of requests.
+  public internal(set) var retiredConnections = 0
+}
+
+/// A multiplexed HTTP/2 client: many requests at a time over few connections, on libcurl's multi interface.
+///
+/// One thread of the client's own does all I/O; `send` only hands it work, from any thread. Completions are called on that
+/// thread, one at a time and exactly once for each request: they must be short and must not block. (A request that is refused,
+/// `queueFull` or `shutDown`, completes on the caller's thread before `send` returns.) A completion may call `send`.
+///
+/// It follows no redirects, keeps no cookies, verifies certificates and host names, and speaks TLS 1.2 or newer.
+public final class HTTPClient: Sendable {
+  /// Called once with the answer or the reason there is none.
+  public typealias Completion = @Sendable (Result<HTTPResponse, HTTPTransportError>) -> Void
+
+  private let loop: TransferLoop
+
+  /// Starts a client.
+  ///
+  /// - Parameters:
+  ///   - configuration: how it connects and what it may hold.
+  ///   - log: gets a line now and then, on any thread; never a URL's query, header or body.
+  /// - Throws: ``HTTPTransportError`` of kind `invalidRequest` when the configuration cannot work, `other` when libcurl does not.
+  public init(
+    _ configuration: HTTPClientConfiguration,
+    log: @escaping @Sendable (HTTPClientLogLevel, String) -> Void = { _, _ in }
+  ) throws(HTTPTransportError) {
+    loop = try TransferLoop(configuration, log: log)
+    log(.info, "HTTP client on libcurl \(Self.libcurlVersion)")
+    if Self.resetsFinishedStreams {
+      log(
+        .warning,
+        "libcurl \(Self.libcurlVersion) may reset streams that ended well, so that servers close the connection after 1,000 "
+          + "requests; connections are retired before that. Install libcurl 8.14 or newer to save the reconnects")
+    }
+    loop.start()
+  }
+
+  deinit {
+    loop.requestShutdown(grace: .zero)
+  }
+
+  /// Sends a request.
+  public func send(_ request: HTTPRequest, completion: @escaping Completion) {
+    loop.submit([Submission(request: request, completion: completion)])
+  }
+
+  /// Sends several requests with one hand-over to the client's thread; cheaper than as many single ones.
+  public func send(_ batch: [(request: HTTPRequest, completion: Completion)]) {
+    loop.submit(batch.map { Submission(request: $0.request, completion: $0.completion) })
+  }
+
+  /// Ends the client: takes nothing new, fails what waits as `shutDown`, lets what is on the wire finish for `grace`, then ends
+  /// the rest as `cancelled`. Returns when every completion has been called and all connections are closed (at once, when called
+  /// from a completion). A second call waits for the first.
+  public func shutdown(grace: Duration) {
+    loop.requestShutdown(grace: grace)
+    loop.waitUntilFinished()
+  }
+
+  /// What the client is doing and has done, as of its last round.
+  public var statistics: HTTPClientStatistics { loop.statistics }
+
+  /// The version of the libcurl in use, such as `8.14.1`.
+  public static var libcurlVersion: String { CurlLibrary.version.text }
+
+  /// Whether this libcurl is too old to be trusted not to reset streams that ended in good order; a server with protection against
+  /// rapid resets closes such a connection after some number of them (nghttp2: 1,000).
+  public static var resetsFinishedStreams: Bool { CurlLibrary.version.number < CurlLibrary.firstWithoutResets }
+}

@@ -1,0 +1,35 @@
+/// What is done to the resource at a request's URL.
+public enum HTTPMethod: Sendable, Hashable {
+  /// Fetches it; the request's body is not sent.
+  case get
+  /// Sends it the request's body.
+  case post
+}
+
+/// One HTTP request. A value: the client copies what it needs when the transfer starts.
+public struct HTTPRequest: Sendable {
+  /// The method; `post` unless said otherwise.
+  public var method: HTTPMethod
+  /// The absolute URL, `https://…` or `http://…`.
+  public var url: String
+  /// Header fields in the order they are sent. Names and values must not contain line breaks or NUL; an empty value is sent
+  /// as an empty field. `content-length`, `host` and the like are the client's to set.
+  public var headers: [(String, String)]
+  /// The body of a `post`.
+  public var body: [UInt8]
+  /// How long the request may take from `send` to the last byte of its answer, time spent waiting for a free stream included.
+  /// 15 s by default: with 10 s FCM's slower answers came after the client had given up, and the push was sent twice.
+  public var timeout: Duration
+
+  /// Makes a request; see the properties for the meaning of each part.
+  public init(
+    method: HTTPMethod = .post, url: String, headers: [(String, String)] = [], body: [UInt8] = [],
+    timeout: Duration = .seconds(15)
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+  }
+}

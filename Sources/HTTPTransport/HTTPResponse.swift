@@ -1,0 +1,64 @@
+/// The protocol an answer came by.
+public enum HTTPVersion: Sendable, Hashable {
+  /// HTTP/1.0 or HTTP/1.1.
+  case http1
+  /// HTTP/2.
+  case http2
+  /// Something newer.
+  case other
+}
+
+/// Header fields of an answer, looked up without regard to case.
+public struct HTTPHeaders: Sendable {
+  /// The fields that were kept, names as the configuration spells them.
+  public let fields: [(name: String, value: String)]
+
+  /// Makes a set of header fields.
+  public init(_ fields: [(name: String, value: String)] = []) {
+    self.fields = fields
+  }
+
+  /// The value of the first field of that name, whatever its case; nil when there is none, or it was not kept.
+  public subscript(name: String) -> String? {
+    fields.first { equalIgnoringCase($0.name, name) }?.value
+  }
+}
+
+/// Whether two ASCII texts are the same but for case.
+private func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
+  func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+  return a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { lower($0) == lower($1) }
+}
+
+/// An answer whose status line and headers arrived whole.
+///
+/// Its body may be incomplete: what the server did is said by the status, so an answer is never turned into an error by what
+/// happened to the connection afterwards. For a push that means: 200 seen, push sent.
+public struct HTTPResponse: Sendable {
+  /// The final status, 200–599.
+  public let status: Int
+  /// The header fields named in ``HTTPClientConfiguration/keptHeaders`` that the answer had.
+  public let headers: HTTPHeaders
+  /// The body, or what came of it when ``incompleteBody`` is set.
+  public let body: [UInt8]
+  /// The protocol it came by.
+  public let httpVersion: HTTPVersion
+  /// What ended the body early: the connection broke, time ran out, or it exceeded
+  /// ``HTTPClientConfiguration/maxResponseBytes``. Nil for a whole answer.
+  public let transferError: HTTPTransportError?
+
+  /// Whether ``body`` lacks its end; ``transferError`` says why.
+  public var incompleteBody: Bool { transferError != nil }
+
+  /// Makes a response, for tests of code that takes one.
+  public init(
+    status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], httpVersion: HTTPVersion = .http2,
+    transferError: HTTPTransportError? = nil
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.httpVersion = httpVersion
+    self.transferError = transferError
+  }
+}

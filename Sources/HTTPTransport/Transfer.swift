@@ -1,0 +1,228 @@
+internal import CLibcurl
+
+/// A request on its way to the wire, with whom to tell.
+struct Submission {
+  let request: HTTPRequest
+  let completion: HTTPClient.Completion
+  /// When `send` was called, on ``MonotonicClock``; the time-out counts from here.
+  var submittedAt: UInt64 = 0
+}
+
+/// A pooled libcurl easy handle and the bytes of the request it carries.
+///
+/// Owned by the client's thread. Options that stay the same from one request to the next (URL, headers, method) are set only when
+/// they change: setting a URL makes libcurl parse it, and a header list costs two allocations a field.
+final class Transfer {
+  let easy: UnsafeMutableRawPointer
+  private(set) var submission: Submission?
+  /// The ``ConnectionSet/id`` of the set it was last used with; its socket callbacks point there.
+  var connectionSet: Int?
+
+  private let maxResponseBytes: Int
+  private var url: String?
+  private var headers: [(String, String)] = []
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+  private var method: HTTPMethod?
+  private var timeoutMilliseconds = -1
+  /// The request's body. libcurl reads it until the handle is removed, so it stays here and not in an array that may move.
+  private var outgoing = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1024)
+  private var responseBody: [UInt8] = []
+  private var responseTooLarge = false
+
+  /// Makes a handle with everything set that all requests share.
+  init(_ configuration: HTTPClientConfiguration, share: UnsafeMutableRawPointer) throws(HTTPTransportError) {
+    guard let easy = curl_easy_init() else {
+      throw HTTPTransportError(kind: .other, message: "libcurl cannot make an easy handle: out of memory")
+    }
+    self.easy = easy
+    maxResponseBytes = configuration.maxResponseBytes
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    var codes = [
+      nudge_easy_set_pointer(easy, CURLOPT_PRIVATE, context),
+      nudge_easy_set_pointer(easy, CURLOPT_SHARE, share),
+      // Signals would hit threads that know nothing of them; the client's thread blocks SIGPIPE instead.
+      nudge_easy_set_long(easy, CURLOPT_NOSIGNAL, 1),
+      nudge_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0),
+      nudge_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https"),
+      nudge_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+      nudge_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1),
+      nudge_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2),
+      nudge_easy_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1),
+      nudge_easy_set_long(easy, CURLOPT_PIPEWAIT, 1),
+      nudge_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds),
+      nudge_easy_on_body(easy, Transfer.receive, context),
+      nudge_easy_on_sockets(easy, ConnectionSet.socketOpened, ConnectionSet.closeSocket),
+    ]
+    if let file = configuration.caFile {
+      codes.append(nudge_easy_set_string(easy, CURLOPT_CAINFO, file))
+    }
+    if let failed = codes.first(where: { $0 != CURLE_OK }) {
+      throw HTTPTransportError(
+        kind: .other, curlCode: Int(failed.rawValue),
+        message: "libcurl \(CurlLibrary.version.text) refuses an option: \(CurlLibrary.text(of: failed))")
+    }
+  }
+
+  deinit {
+    curl_easy_cleanup(easy)
+    curl_slist_free_all(headerList)
+    outgoing.deallocate()
+  }
+
+  /// Loads the next request. After an error the transfer is empty again.
+  func load(
+    _ next: Submission, plain: HTTPClientConfiguration.PlainProtocol, remaining: Int
+  ) throws(HTTPTransportError) {
+    let request = next.request
+    if url != request.url {
+      // Forgotten first: a failure must not leave a URL behind that looks set.
+      url = nil
+      try require(nudge_easy_set_string(easy, CURLOPT_URL, request.url), "URL")
+      let isPlain = request.url.lowercased().hasPrefix("http://")
+      let version =
+        isPlain
+        ? (plain == .http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE) : CURL_HTTP_VERSION_2TLS
+      try require(nudge_easy_set_long(easy, CURLOPT_HTTP_VERSION, Int(version)), "HTTP version")
+      url = request.url
+    }
+    if headerList == nil || !headers.elementsEqual(request.headers, by: ==) {
+      try replaceHeaders(request.headers)
+    }
+    if method != request.method {
+      method = nil
+      try require(nudge_easy_set_long(easy, request.method == .get ? CURLOPT_HTTPGET : CURLOPT_POST, 1), "method")
+      method = request.method
+    }
+    if request.method == .post {
+      try hold(request.body)
+    }
+    if timeoutMilliseconds != remaining {
+      try require(nudge_easy_set_long(easy, CURLOPT_TIMEOUT_MS, remaining), "time-out")
+      timeoutMilliseconds = remaining
+    }
+    responseBody = []
+    responseTooLarge = false
+    submission = next
+  }
+
+  /// Empties the transfer and says what became of its request.
+  func finish(
+    _ code: CURLcode, keptHeaders: [String]
+  ) -> (HTTPClient.Completion, Result<HTTPResponse, HTTPTransportError>)? {
+    guard let submission else { return nil }
+    self.submission = nil
+    var status = 0
+    nudge_easy_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
+    let error = code == CURLE_OK ? nil : self.error(code, status: status)
+    // Not before 200: a 1xx announces an answer, it is none.
+    guard status >= 200 else {
+      let missing = HTTPTransportError(
+        kind: .reset, message: "the server ended the exchange without an answer", mayHaveBeenDelivered: true)
+      return (submission.completion, .failure(error ?? missing))
+    }
+    var version = 0
+    nudge_easy_get_long(easy, CURLINFO_HTTP_VERSION, &version)
+    let response = HTTPResponse(
+      status: status, headers: HTTPHeaders(keptHeaders.compactMap(header)), body: responseBody,
+      httpVersion: version >= Int(CURL_HTTP_VERSION_3)
+        ? .other : version >= Int(CURL_HTTP_VERSION_2_0) ? .http2 : .http1, transferError: error)
+    responseBody = []
+    return (submission.completion, .success(response))
+  }
+
+  /// Empties the transfer for a request that ends by the client's own decision.
+  func abandon() -> HTTPClient.Completion? {
+    defer { submission = nil }
+    return submission?.completion
+  }
+
+  /// Whether bytes of the request may have left: true from the moment the connection stood.
+  var mayHaveSent: Bool {
+    var beforeTransfer: curl_off_t = 0
+    nudge_easy_get_size(easy, CURLINFO_PRETRANSFER_TIME_T, &beforeTransfer)
+    return beforeTransfer > 0
+  }
+
+  private func error(_ code: CURLcode, status: Int) -> HTTPTransportError {
+    if responseTooLarge {
+      return HTTPTransportError(
+        kind: .responseTooLarge, curlCode: Int(code.rawValue),
+        message: "the answer's body exceeds \(maxResponseBytes) bytes", responseStarted: true,
+        mayHaveBeenDelivered: true)
+    }
+    return HTTPTransportError(
+      kind: HTTPTransportError.Kind(code), curlCode: Int(code.rawValue), message: CurlLibrary.text(of: code),
+      responseStarted: status > 0, mayHaveBeenDelivered: status > 0 || mayHaveSent)
+  }
+
+  private func header(_ name: String) -> (name: String, value: String)? {
+    var found: UnsafeMutablePointer<curl_header>?
+    guard curl_easy_header(easy, name, 0, UInt32(CURLH_HEADER), -1, &found) == CURLHE_OK,
+      let value = found?.pointee.value
+    else { return nil }
+    return (name, String(cString: value))
+  }
+
+  private func replaceHeaders(_ fields: [(String, String)]) throws(HTTPTransportError) {
+    var list: UnsafeMutablePointer<curl_slist>?
+    // "name:" keeps libcurl from sending a field of its own: no 100-continue round trip, no */*, no form content type.
+    var lines = ["expect:"]
+    for unwanted in ["accept", "content-type"] where !fields.contains(where: { $0.0.lowercased() == unwanted }) {
+      lines.append(unwanted + ":")
+    }
+    for (name, value) in fields {
+      guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x3A && $0 < 0x7F }),
+        value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+      else {
+        curl_slist_free_all(list)
+        throw HTTPTransportError(
+          kind: .invalidRequest, message: "a header has a character that cannot be sent, such as a line break")
+      }
+      // "name;" is libcurl's spelling of a field that is there and empty.
+      lines.append(value.isEmpty ? name + ";" : name + ": " + value)
+    }
+    for line in lines {
+      guard let longer = curl_slist_append(list, line) else {
+        curl_slist_free_all(list)
+        throw HTTPTransportError(kind: .other, message: "out of memory for headers")
+      }
+      list = longer
+    }
+    let code = nudge_easy_set_pointer(easy, CURLOPT_HTTPHEADER, list)
+    curl_slist_free_all(headerList)
+    headerList = list
+    headers = fields
+    try require(code, "headers")
+  }
+
+  private func hold(_ body: [UInt8]) throws(HTTPTransportError) {
+    if outgoing.count < body.count {
+      outgoing.deallocate()
+      outgoing = .allocate(capacity: max(body.count, 2 * outgoing.count))
+    }
+    _ = outgoing.update(fromContentsOf: body)
+    try require(nudge_easy_set_pointer(easy, CURLOPT_POSTFIELDS, outgoing.baseAddress), "body")
+    try require(nudge_easy_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)), "body")
+  }
+
+  private func require(_ code: CURLcode, _ what: String) throws(HTTPTransportError) {
+    guard code != CURLE_OK else { return }
+    throw HTTPTransportError(
+      kind: .invalidRequest, curlCode: Int(code.rawValue),
+      message: "libcurl refuses the request's \(what): \(CurlLibrary.text(of: code))")
+  }
+
+  /// libcurl's write callback: appends to the body, or ends the transfer by taking less than was offered.
+  private static let receive: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int =
+    {
+      bytes, size, count, context in
+      guard let bytes, let context else { return 0 }
+      let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      let length = size * count
+      let room = transfer.maxResponseBytes - transfer.responseBody.count
+      transfer.responseBody.append(
+        contentsOf: UnsafeRawBufferPointer(start: bytes, count: min(length, max(room, 0))))
+      transfer.responseTooLarge = length > room
+      return length > room ? 0 : length
+    }
+}

@@ -1,0 +1,378 @@
+internal import CLibcurl
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// The client's thread: takes requests from its mailbox, keeps the wire full, and calls completions.
+///
+/// `@unchecked Sendable` because: `mailbox` is guarded by its `Mutex`; `wakeup`, `configuration`, `log` and `finished` never change
+/// after `init`; everything marked "thread's own" is touched by the thread that ``start()`` makes and by nobody else (before it
+/// starts, by `init`).
+final class TransferLoop: @unchecked Sendable {
+  /// What other threads leave for the client's thread, and what they may read of it.
+  private struct Mailbox {
+    var arrivals: [Submission] = []
+    /// Whether the thread sleeps and must be woken.
+    var asleep = false
+    /// When the grace of a shutdown ends, on ``MonotonicClock``; nil while the client is open.
+    var shutdownDeadline: UInt64?
+    /// The thread's counters as of its last round; `queued` without the arrivals.
+    var statistics = HTTPClientStatistics()
+  }
+
+  private let mailbox = Mutex(Mailbox())
+  private let configuration: HTTPClientConfiguration
+  private let log: @Sendable (HTTPClientLogLevel, String) -> Void
+  private let wakeup: WakeupPipe
+  private let finished = DispatchGroup()
+  private let maxInFlight: Int
+  /// Requests finished on one connection after which its set is retired: early enough that those still on it end below the limit.
+  private let retireAfter: Int
+
+  // Thread's own.
+  private let share: UnsafeMutableRawPointer
+  private var current: ConnectionSet
+  private var draining: [ConnectionSet] = []
+  private var setsMade = 1
+  private var transfers: [Transfer] = []
+  private var idle: [Transfer] = []
+  private var waiting = RequestQueue()
+  private var counters = HTTPClientStatistics()
+  private var openedBefore = 0
+  private var ready: [pollfd] = []
+  private static let threadKey = "nudge.http-client"
+
+  init(
+    _ configuration: HTTPClientConfiguration, log: @escaping @Sendable (HTTPClientLogLevel, String) -> Void
+  ) throws(HTTPTransportError) {
+    guard CurlLibrary.initialization == CURLE_OK else {
+      throw HTTPTransportError(kind: .other, message: CurlLibrary.text(of: CurlLibrary.initialization))
+    }
+    let limit = configuration.maxRequestsPerConnection ?? (HTTPClient.resetsFinishedStreams ? 900 : Int.max)
+    guard configuration.maxConnectionsPerHost > 0, configuration.maxConcurrentStreams > 0,
+      configuration.maxInFlight.map({ $0 > 0 }) ?? true, configuration.maxQueued >= 0,
+      configuration.maxResponseBytes >= 0, limit > configuration.maxConcurrentStreams
+    else {
+      throw HTTPTransportError(
+        kind: .invalidRequest,
+        message: "the HTTP client's limits must be positive, and maxRequestsPerConnection above maxConcurrentStreams")
+    }
+    guard let share = curl_share_init() else {
+      throw HTTPTransportError(kind: .other, message: "libcurl cannot make a share handle: out of memory")
+    }
+    // One thread uses it, so it needs no locks. A fresh set of connections then resumes TLS sessions of the one before.
+    nudge_share_add(share, CURL_LOCK_DATA_SSL_SESSION)
+    nudge_share_add(share, CURL_LOCK_DATA_DNS)
+    self.share = share
+    self.configuration = configuration
+    self.log = log
+    wakeup = try WakeupPipe()
+    let capacity = configuration.maxConnectionsPerHost * configuration.maxConcurrentStreams
+    maxInFlight = min(configuration.maxInFlight ?? capacity, capacity)
+    retireAfter = limit - configuration.maxConcurrentStreams
+    current = try ConnectionSet(
+      configuration, id: 0, expiresAt: Self.expiry(configuration, from: MonotonicClock.now()))
+  }
+
+  // MARK: - Any thread
+
+  func start() {
+    finished.enter()
+    let thread = Thread { [self] in
+      Thread.current.threadDictionary[Self.threadKey] = ObjectIdentifier(self)
+      run()
+      finished.leave()
+    }
+    thread.name = "nudge-http"
+    thread.start()
+  }
+
+  func submit(_ batch: [Submission]) {
+    let now = MonotonicClock.now()
+    var refused: (kind: HTTPTransportError.Kind, from: Int)?
+    let wake = mailbox.withLock { box in
+      var taken = batch.count
+      if box.shutdownDeadline != nil {
+        taken = 0
+        refused = (.shutDown, 0)
+      } else {
+        let room = configuration.maxQueued + maxInFlight - box.statistics.queued - box.statistics.inFlight
+        taken = min(taken, max(room - box.arrivals.count, 0))
+        if taken < batch.count { refused = (.queueFull, taken) }
+      }
+      for index in 0..<taken {
+        var submission = batch[index]
+        submission.submittedAt = now
+        box.arrivals.append(submission)
+      }
+      let wake = box.asleep && taken > 0
+      if wake { box.asleep = false }
+      return wake
+    }
+    if wake { wakeup.signal() }
+    guard let refused else { return }
+    let message =
+      refused.kind == .shutDown
+      ? "the client was shut down"
+      : "\(configuration.maxQueued) requests wait already; send slower, or raise maxQueued or the connections"
+    for submission in batch[refused.from...] {
+      submission.completion(.failure(HTTPTransportError(kind: refused.kind, message: message)))
+    }
+  }
+
+  func requestShutdown(grace: Duration) {
+    let deadline = MonotonicClock.now() + grace.wholeNanoseconds
+    mailbox.withLock { box in
+      box.shutdownDeadline = min(deadline, box.shutdownDeadline ?? .max)
+      box.asleep = false
+    }
+    wakeup.signal()
+  }
+
+  func waitUntilFinished() {
+    // From a completion the wait would be for itself.
+    if Thread.current.threadDictionary[Self.threadKey] as? ObjectIdentifier == ObjectIdentifier(self) { return }
+    finished.wait()
+  }
+
+  var statistics: HTTPClientStatistics {
+    mailbox.withLock { box in
+      var statistics = box.statistics
+      statistics.queued += box.arrivals.count
+      statistics.requests += box.arrivals.count
+      return statistics
+    }
+  }
+
+  // MARK: - The client's thread
+
+  private func run() {
+    blockBrokenPipeSignal()
+    while true {
+      let now = MonotonicClock.now()
+      retireIfDue(now)
+      cork(true)
+      driveReadySockets()
+      let deadline = takeArrivals()
+      if let deadline {
+        failWaiting()
+        if now >= deadline { cancelRunning() }
+      }
+      startWaiting()
+      let later = MonotonicClock.now()
+      for set in sets { set.driveTimers(now: later) }
+      finishCompleted()
+      cork(false)
+      closeDrained()
+      if deadline != nil, current.inFlight == 0, draining.isEmpty { break }
+      sleep(until: deadline)
+    }
+    publish()
+    current.closeConnections()
+    // The handles before what they share.
+    idle = []
+    transfers = []
+    curl_share_cleanup(share)
+    mailbox.withLock {
+      $0.statistics.openConnections = 0
+      $0.statistics.inFlight = 0
+    }
+  }
+
+  private var sets: [ConnectionSet] { draining.isEmpty ? [current] : draining + [current] }
+
+  /// Waits until a socket is ready, a timer is due, or the mailbox has something; `ready` then has the sockets.
+  private func sleep(until deadline: UInt64?) {
+    publish()
+    ready.removeAll(keepingCapacity: true)
+    ready.append(pollfd(fd: wakeup.readEnd, events: Int16(POLLIN), revents: 0))
+    var wakeAt = min(deadline ?? .max, current.inFlight == 0 && current.opened == 0 ? .max : current.expiresAt)
+    for set in sets {
+      for interest in set.interests {
+        ready.append(pollfd(fd: interest.socket, events: interest.events, revents: 0))
+      }
+      wakeAt = min(wakeAt, set.timerDue ?? .max)
+    }
+    let now = MonotonicClock.now()
+    var milliseconds: Int32 = -1
+    if wakeAt <= now {
+      milliseconds = 0
+    } else if wakeAt < .max {
+      milliseconds = Int32(min((wakeAt - now + 999_999) / 1_000_000, 60_000))
+    }
+    let mustNotSleep = mailbox.withLock { box in
+      if !box.arrivals.isEmpty || box.shutdownDeadline != deadline { return true }
+      box.asleep = milliseconds != 0
+      return false
+    }
+    let count = poll(&ready, nfds_t(ready.count), mustNotSleep ? 0 : milliseconds)
+    if count <= 0 {
+      // A signal or nothing ready: the round that follows looks at timers and the mailbox all the same.
+      ready.removeAll(keepingCapacity: true)
+    }
+    if ready.first?.revents ?? 0 != 0 { wakeup.drain() }
+  }
+
+  private func driveReadySockets() {
+    for entry in ready.dropFirst() where entry.revents != 0 {
+      // Driving one socket may close another, and its number may be another's by then: ask the sets each time.
+      for set in sets where set.interests.contains(where: { $0.socket == entry.fd }) {
+        set.drive(entry.fd, entry.revents)
+      }
+    }
+    ready.removeAll(keepingCapacity: true)
+    finishCompleted()
+  }
+
+  /// Moves the mailbox's requests to the waiting ones; gives the deadline of a shutdown once there is one.
+  private func takeArrivals() -> UInt64? {
+    var arrivals: [Submission] = []
+    let deadline = mailbox.withLock { box in
+      box.asleep = false
+      swap(&arrivals, &box.arrivals)
+      box.statistics.queued += arrivals.count
+      box.statistics.requests += arrivals.count
+      return box.shutdownDeadline
+    }
+    counters.requests += arrivals.count
+    waiting.append(arrivals)
+    return deadline
+  }
+
+  private func startWaiting() {
+    while counters.inFlight < maxInFlight, let next = waiting.popFirst() {
+      let elapsed = Int((MonotonicClock.now() - next.submittedAt) / 1_000_000)
+      let remaining = next.request.timeout.wholeMilliseconds - elapsed
+      guard remaining > 0 else {
+        fail(next, HTTPTransportError(kind: .timedOut, message: "no stream became free in the request's time"))
+        continue
+      }
+      var transfer: Transfer?
+      do throws(HTTPTransportError) {
+        let loaded = try takeTransfer()
+        transfer = loaded
+        try loaded.load(next, plain: configuration.plainProtocol, remaining: remaining)
+        let code = current.add(loaded)
+        guard code == CURLM_OK else {
+          _ = loaded.abandon()
+          throw HTTPTransportError(kind: .other, message: CurlLibrary.text(of: code))
+        }
+        counters.inFlight += 1
+      } catch {
+        if let transfer { idle.append(transfer) }
+        fail(next, error)
+      }
+    }
+  }
+
+  private func takeTransfer() throws(HTTPTransportError) -> Transfer {
+    if let transfer = idle.popLast() { return transfer }
+    let transfer = try Transfer(configuration, share: share)
+    transfers.append(transfer)
+    return transfer
+  }
+
+  private func fail(_ submission: Submission, _ error: HTTPTransportError) {
+    counters.failures += 1
+    submission.completion(.failure(error))
+  }
+
+  /// Takes finished transfers off and calls their completions.
+  private func finishCompleted() {
+    for set in sets {
+      var left: Int32 = 0
+      while let message = curl_multi_info_read(set.multi, &left) {
+        guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+        // Read before the handle is removed: the message lives in it.
+        let code = message.pointee.data.result
+        var context: UnsafeMutableRawPointer?
+        nudge_easy_get_context(easy, &context)
+        guard let context else { continue }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        let end = transfer.finish(code, keptHeaders: configuration.keptHeaders)
+        set.remove(transfer)
+        counters.inFlight -= 1
+        idle.append(transfer)
+        guard let (completion, result) = end else { continue }
+        if case .success = result { counters.responses += 1 } else { counters.failures += 1 }
+        completion(result)
+      }
+    }
+  }
+
+  /// Gives new requests a fresh set of connections when the current one is old or has carried enough.
+  private func retireIfDue(_ now: UInt64) {
+    guard now >= current.expiresAt || current.busiest >= retireAfter else { return }
+    do throws(HTTPTransportError) {
+      let next = try ConnectionSet(
+        configuration, id: setsMade, expiresAt: Self.expiry(configuration, from: now))
+      setsMade += 1
+      let reason = current.busiest >= retireAfter ? "\(current.busiest) requests" : "its age"
+      log(.debug, "retiring \(current.sockets.count) connections after \(reason)")
+      counters.retiredConnections += current.sockets.count
+      draining.append(current)
+      current = next
+    } catch {
+      // Out of memory: the old connections are still better than none, and the next round tries again.
+      log(.warning, "cannot replace the HTTP connections yet: \(error)")
+    }
+  }
+
+  private func closeDrained() {
+    guard !draining.isEmpty else { return }
+    draining.removeAll { set in
+      guard set.inFlight == 0 else { return false }
+      openedBefore += set.opened
+      set.closeConnections()
+      return true
+    }
+  }
+
+  private func failWaiting() {
+    while let next = waiting.popFirst() {
+      fail(
+        next, HTTPTransportError(kind: .shutDown, message: "the client was shut down before the request was started"))
+    }
+  }
+
+  private func cancelRunning() {
+    for transfer in transfers {
+      guard let set = sets.first(where: { $0.id == transfer.connectionSet }) else { continue }
+      let mayHaveSent = transfer.mayHaveSent
+      guard let completion = transfer.abandon() else { continue }
+      set.remove(transfer)
+      idle.append(transfer)
+      counters.inFlight -= 1
+      counters.failures += 1
+      completion(
+        .failure(
+          HTTPTransportError(
+            kind: .cancelled, message: "the client was shut down and the answer did not come in its grace",
+            mayHaveBeenDelivered: mayHaveSent)))
+    }
+  }
+
+  private func cork(_ on: Bool) {
+    for set in sets { set.cork(on) }
+  }
+
+  private func publish() {
+    counters.openConnections = sets.reduce(0) { $0 + $1.sockets.count }
+    counters.openedConnections = sets.reduce(openedBefore) { $0 + $1.opened }
+    counters.queued = waiting.count
+    mailbox.withLock { $0.statistics = counters }
+  }
+
+  /// OpenSSL writes with `write`, which raises SIGPIPE on a closed connection; on this thread that is an error like others.
+  private func blockBrokenPipeSignal() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  private static func expiry(_ configuration: HTTPClientConfiguration, from now: UInt64) -> UInt64 {
+    let lifetime = Double(configuration.connectionLifetime.wholeNanoseconds)
+    return now + UInt64(lifetime * (1 - 0.2 * min(max(configuration.lifetimeJitter(), 0), 1)))
+  }
+}
