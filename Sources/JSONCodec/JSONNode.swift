@@ -1,0 +1,211 @@
+/// A value of a parsed document: a position on simdjson's tape, read in place.
+///
+/// It borrows the parser's memory: not to be kept beyond the next `parse` (see `JSONParser.parse`).
+/// Accessors answer nil where the value is of another type.
+@frozen
+public struct JSONNode {
+  /// What a value is. A number is `int64` if it is an integer that fits, else `uint64` if it fits that, else `double`.
+  @frozen
+  public enum Kind: Sendable, Equatable {
+    /// `{…}`
+    case object
+    /// `[…]`
+    case array
+    /// `"…"`
+    case string
+    /// An integer from -2⁶³ to 2⁶³ - 1.
+    case int64
+    /// An integer from 2⁶³ to 2⁶⁴ - 1.
+    case uint64
+    /// A number with a fraction or an exponent, or an integer beyond 64 bits.
+    case double
+    /// `true` or `false`.
+    case bool
+    /// `null`
+    case null
+  }
+
+  // The tape: a word an element, its type in the top byte. Numbers take a second word, which is their value. A string's
+  // lower bits are where it lies in `strings`; a container's lowest 32 bits, the index after its end.
+  @usableFromInline let tape: UnsafePointer<UInt64>
+  @usableFromInline let strings: UnsafePointer<UInt8>
+  @usableFromInline let index: Int
+
+  @inlinable
+  init(tape: UnsafePointer<UInt64>, strings: UnsafePointer<UInt8>, index: Int) {
+    self.tape = tape
+    self.strings = strings
+    self.index = index
+  }
+
+  @inlinable @inline(__always)
+  var tag: UInt8 { UInt8(truncatingIfNeeded: tape[index] &>> 56) }
+
+  /// The index after this value.
+  @inlinable @inline(__always)
+  var end: Int {
+    switch tag {
+    case Tag.object, Tag.array: Int(tape[index] & 0xFFFF_FFFF)
+    case Tag.int64, Tag.uint64, Tag.double: index &+ 2
+    default: index &+ 1
+    }
+  }
+
+  @inlinable @inline(__always)
+  func at(_ index: Int) -> JSONNode { JSONNode(tape: tape, strings: strings, index: index) }
+
+  /// What this value is.
+  @inlinable
+  public var kind: Kind {
+    switch tag {
+    case Tag.object: .object
+    case Tag.array: .array
+    case Tag.string: .string
+    case Tag.int64: .int64
+    case Tag.uint64: .uint64
+    case Tag.double: .double
+    case Tag.true, Tag.false: .bool
+    default: .null
+    }
+  }
+
+  /// Whether this is `null`.
+  @inlinable
+  public var isNull: Bool { tag == Tag.null }
+
+  /// `true` or `false`.
+  @inlinable
+  public var bool: Bool? {
+    switch tag {
+    case Tag.true: true
+    case Tag.false: false
+    default: nil
+    }
+  }
+
+  /// An integer that fits. A double counts where it is whole and at most 2⁵³, so that none is a rounded one (`1e3` is
+  /// 1000, as for `JSONDecoder`).
+  @inlinable
+  public var int64: Int64? {
+    switch tag {
+    case Tag.int64: Int64(bitPattern: tape[index &+ 1])
+    case Tag.double: wholeDouble
+    default: nil
+    }
+  }
+
+  /// An integer that fits and is not negative; doubles as for `int64`.
+  @inlinable
+  public var uint64: UInt64? {
+    switch tag {
+    case Tag.uint64: tape[index &+ 1]
+    case Tag.int64, Tag.double: int64.flatMap(UInt64.init(exactly:))
+    default: nil
+    }
+  }
+
+  /// Any number, to the nearest double. One too small for a double is 0.
+  @inlinable
+  public var double: Double? {
+    switch tag {
+    case Tag.int64: Double(Int64(bitPattern: tape[index &+ 1]))
+    case Tag.uint64: Double(tape[index &+ 1])
+    case Tag.double: Double(bitPattern: tape[index &+ 1])
+    default: nil
+    }
+  }
+
+  @usableFromInline
+  var wholeDouble: Int64? {
+    let value = Double(bitPattern: tape[index &+ 1])
+    guard value.magnitude <= 9_007_199_254_740_992 else { return nil }
+    let whole = Int64(value)
+    return Double(whole) == value ? whole : nil
+  }
+
+  /// The UTF-8 of a string, escapes resolved, in the parser's memory. It may hold NUL.
+  @inlinable
+  public var utf8: UnsafeBufferPointer<UInt8>? {
+    tag == Tag.string ? stringBytes : nil
+  }
+
+  @inlinable @inline(__always)
+  var stringBytes: UnsafeBufferPointer<UInt8> {
+    let start = strings + Int(tape[index] & 0x00FF_FFFF_FFFF_FFFF)
+    let count = UnsafeRawPointer(start).loadUnaligned(as: UInt32.self)
+    return UnsafeBufferPointer(start: start + 4, count: Int(count))
+  }
+
+  /// A string.
+  @inlinable
+  public var string: String? {
+    utf8.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Whether this is exactly this string, byte by byte. Makes no `String`.
+  @inlinable
+  public func equals(_ text: StaticString) -> Bool {
+    tag == Tag.string && hasBytes(of: text)
+  }
+
+  /// Lets a `switch` over a string node or key have literals as its cases.
+  @inlinable
+  public static func ~= (text: StaticString, node: JSONNode) -> Bool { node.equals(text) }
+
+  @inlinable @inline(__always)
+  func hasBytes(of text: StaticString) -> Bool {
+    let bytes = stringBytes
+    guard bytes.count == text.utf8CodeUnitCount else { return false }
+    // Keys have a few bytes, of which the first differ most of the time: a call of memcmp would cost more.
+    let other = text.utf8Start
+    var i = 0
+    while i < bytes.count {
+      guard bytes[i] == other[i] else { return false }
+      i &+= 1
+    }
+    return true
+  }
+
+  /// The value of a member of an object, nil where there is none or this is no object. Of members with the same key
+  /// the first counts, as for `JSONDecoder`. Takes time in proportion to the members before it.
+  @inlinable
+  public subscript(key: StaticString) -> JSONNode? {
+    guard tag == Tag.object else { return nil }
+    let last = Int(tape[index] & 0xFFFF_FFFF) &- 1
+    var i = index &+ 1
+    while i < last {
+      let value = at(i &+ 1)
+      if at(i).hasBytes(of: key) { return value }
+      i = value.end
+    }
+    return nil
+  }
+
+  /// The members of an object, in the order of the document.
+  ///
+  /// All of them, also those with a key seen before: who reads by this must let the first count, as `JSONDecoder` does.
+  @inlinable
+  public var members: JSONMembers? {
+    tag == Tag.object ? JSONMembers(object: self) : nil
+  }
+
+  /// The elements of an array, in order.
+  @inlinable
+  public var elements: JSONElements? {
+    tag == Tag.array ? JSONElements(array: self) : nil
+  }
+
+  /// The types on simdjson's tape.
+  @usableFromInline
+  enum Tag {
+    @inlinable static var object: UInt8 { 0x7B }
+    @inlinable static var array: UInt8 { 0x5B }
+    @inlinable static var string: UInt8 { 0x22 }
+    @inlinable static var int64: UInt8 { 0x6C }
+    @inlinable static var uint64: UInt8 { 0x75 }
+    @inlinable static var double: UInt8 { 0x64 }
+    @inlinable static var `true`: UInt8 { 0x74 }
+    @inlinable static var `false`: UInt8 { 0x66 }
+    @inlinable static var null: UInt8 { 0x6E }
+  }
+}

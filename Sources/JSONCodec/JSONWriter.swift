@@ -1,0 +1,339 @@
+/// Writes JSON, byte by byte, into memory of its own: what `JSONEncoder` writes with `.withoutEscapingSlashes` for the
+/// same fields in the same order.
+///
+/// Commas are set by the writer. That objects and arrays are closed, and that an object has keys, is up to the caller.
+/// To be used again: `removeAll()` keeps the memory.
+public struct JSONWriter: ~Copyable {
+  /// How many bytes are written.
+  public private(set) var count = 0
+
+  private var start: UnsafeMutablePointer<UInt8>
+  private var capacity: Int
+
+  /// A writer with room for this many bytes at first; it grows.
+  public init(capacity: Int = 1_024) {
+    self.capacity = max(64, capacity)
+    start = .allocate(capacity: self.capacity)
+  }
+
+  deinit {
+    start.deallocate()
+  }
+
+  // MARK: What is written
+
+  /// A copy of what is written.
+  public var bytes: [UInt8] {
+    [UInt8](UnsafeBufferPointer(start: start, count: count))
+  }
+
+  /// Lends what is written to `body`, without a copy.
+  public borrowing func withUnsafeBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// Starts again, with the memory kept.
+  public mutating func removeAll() {
+    count = 0
+  }
+
+  // MARK: Objects and arrays
+
+  /// `{`
+  public mutating func beginObject() {
+    comma(1)
+    append(0x7B)
+  }
+
+  /// `}`
+  public mutating func endObject() {
+    reserve(1)
+    append(0x7D)
+  }
+
+  /// `[`
+  public mutating func beginArray() {
+    comma(1)
+    append(0x5B)
+  }
+
+  /// `]`
+  public mutating func endArray() {
+    reserve(1)
+    append(0x5D)
+  }
+
+  /// The key of the member whose value follows. It is written as it is: no quote, backslash or control character.
+  public mutating func key(_ key: StaticString) {
+    let length = key.utf8CodeUnitCount
+    comma(length + 3)
+    append(0x22)
+    (start + count).update(from: key.utf8Start, count: length)
+    count += length
+    append(0x22)
+    append(0x3A)
+  }
+
+  /// As above for a key that is not known beforehand; it is escaped.
+  public mutating func key(_ key: String) {
+    value(key)
+    reserve(1)
+    append(0x3A)
+  }
+
+  // MARK: Values
+
+  /// A string.
+  public mutating func value(_ value: String) {
+    var value = value
+    value.withUTF8 { utf8 in quoted(utf8) }
+  }
+
+  /// A string, from its UTF-8, which is not checked.
+  public mutating func value(utf8: UnsafeBufferPointer<UInt8>) {
+    quoted(utf8)
+  }
+
+  /// An integer.
+  public mutating func value(_ value: Int64) {
+    integer(value.magnitude, negative: value < 0)
+  }
+
+  /// An integer.
+  public mutating func value(_ value: Int) {
+    integer(UInt64(value.magnitude), negative: value < 0)
+  }
+
+  /// An integer.
+  public mutating func value(_ value: UInt64) {
+    integer(value, negative: false)
+  }
+
+  /// A number, as the shortest text that reads back as the same double. JSON has no infinity and no NaN: they are
+  /// written as `null`, where `JSONEncoder` would throw.
+  public mutating func value(_ value: Double) {
+    guard value.isFinite else { return null() }
+    var text = value.description
+    text.withUTF8 { utf8 in
+      comma(utf8.count)
+      // Swift says 1.0 where JSONEncoder says 1.
+      let isWhole = utf8.count > 2 && utf8[utf8.count - 2] == 0x2E && utf8[utf8.count - 1] == 0x30
+      copy(utf8.baseAddress, isWhole ? utf8.count - 2 : utf8.count)
+    }
+  }
+
+  /// `true` or `false`.
+  public mutating func value(_ value: Bool) {
+    literal(value ? "true" : "false")
+  }
+
+  /// `null`
+  public mutating func null() {
+    literal("null")
+  }
+
+  /// A value that is JSON already; it is not checked.
+  public mutating func json(_ json: UnsafeRawBufferPointer) {
+    comma(json.count)
+    copy(json.baseAddress?.assumingMemoryBound(to: UInt8.self), json.count)
+  }
+
+  // MARK: Members: a key with its value
+
+  /// A member with a string.
+  public mutating func field(_ key: StaticString, _ value: String) {
+    self.key(key)
+    self.value(value)
+  }
+
+  /// A member with an integer.
+  public mutating func field(_ key: StaticString, _ value: Int64) {
+    self.key(key)
+    self.value(value)
+  }
+
+  /// A member with an integer.
+  public mutating func field(_ key: StaticString, _ value: Int) {
+    self.key(key)
+    self.value(value)
+  }
+
+  /// A member with a number.
+  public mutating func field(_ key: StaticString, _ value: Double) {
+    self.key(key)
+    self.value(value)
+  }
+
+  /// A member with `true` or `false`.
+  public mutating func field(_ key: StaticString, _ value: Bool) {
+    self.key(key)
+    self.value(value)
+  }
+
+  /// A member with a string; nothing for nil, as `encodeIfPresent`.
+  public mutating func field(_ key: StaticString, ifPresent value: String?) {
+    if let value { field(key, value) }
+  }
+
+  /// A member with an integer; nothing for nil.
+  public mutating func field(_ key: StaticString, ifPresent value: Int64?) {
+    if let value { field(key, value) }
+  }
+
+  /// A member with an integer; nothing for nil.
+  public mutating func field(_ key: StaticString, ifPresent value: Int?) {
+    if let value { field(key, value) }
+  }
+
+  /// A member with a number; nothing for nil.
+  public mutating func field(_ key: StaticString, ifPresent value: Double?) {
+    if let value { field(key, value) }
+  }
+
+  /// A member with `true` or `false`; nothing for nil.
+  public mutating func field(_ key: StaticString, ifPresent value: Bool?) {
+    if let value { field(key, value) }
+  }
+
+  // MARK: Bytes
+
+  /// Makes room for `length` bytes and a comma, and writes the comma if a value or a member stands before.
+  ///
+  /// The last byte tells: only an opening bracket and a colon have no comma after them. Both can end nothing else,
+  /// since strings end with a quote.
+  private mutating func comma(_ length: Int) {
+    reserve(length + 1)
+    guard count > 0 else { return }
+    switch start[count - 1] {
+    case 0x7B, 0x5B, 0x3A: break
+    default: append(0x2C)
+    }
+  }
+
+  @inline(__always)
+  private mutating func reserve(_ length: Int) {
+    if capacity - count < length { grow(length) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ length: Int) {
+    capacity = max(2 * capacity, count + length)
+    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    larger.update(from: start, count: count)
+    start.deallocate()
+    start = larger
+  }
+
+  /// Room must have been made.
+  @inline(__always)
+  private mutating func append(_ byte: UInt8) {
+    start[count] = byte
+    count += 1
+  }
+
+  /// Room must have been made.
+  private mutating func copy(_ bytes: UnsafePointer<UInt8>?, _ length: Int) {
+    guard let bytes else { return }
+    (start + count).update(from: bytes, count: length)
+    count += length
+  }
+
+  private mutating func literal(_ text: StaticString) {
+    comma(text.utf8CodeUnitCount)
+    copy(text.utf8Start, text.utf8CodeUnitCount)
+  }
+
+  private mutating func integer(_ magnitude: UInt64, negative: Bool) {
+    comma(20)
+    if negative { append(0x2D) }
+    var digits = 1
+    var bound: UInt64 = 10
+    while digits < 20, magnitude >= bound {
+      digits += 1
+      let (next, overflow) = bound.multipliedReportingOverflow(by: 10)
+      if overflow { break }
+      bound = next
+    }
+    var rest = magnitude
+    var i = count + digits
+    count = i
+    repeat {
+      i -= 1
+      start[i] = UInt8(truncatingIfNeeded: rest % 10) + 0x30
+      rest /= 10
+    } while rest > 0
+  }
+
+  private mutating func quoted(_ utf8: UnsafeBufferPointer<UInt8>) {
+    // Two quotes, and the eight bytes that the loop writes at once where only some of them count.
+    comma(utf8.count + 10)
+    append(0x22)
+    if let source = UnsafeRawPointer(utf8.baseAddress) {
+      escape(source, utf8.count)
+    }
+    append(0x22)
+  }
+
+  /// Copies eight bytes at a time up to the first that needs an escape. Before each step there is room for what is
+  /// left and nine bytes more.
+  private mutating func escape(_ source: UnsafeRawPointer, _ length: Int) {
+    var i = 0
+    while i < length {
+      let special: Int
+      if length - i >= 8 {
+        let word = source.loadUnaligned(fromByteOffset: i, as: UInt64.self)
+        UnsafeMutableRawPointer(start + count).storeBytes(of: word, as: UInt64.self)
+        let mask = Self.needsEscape(UInt64(littleEndian: word))
+        special = mask.trailingZeroBitCount / 8
+      } else {
+        let byte = source.load(fromByteOffset: i, as: UInt8.self)
+        start[count] = byte
+        special = byte < 0x20 || byte == 0x22 || byte == 0x5C ? 0 : 1
+        if special == 1 {
+          count += 1
+          i += 1
+          continue
+        }
+      }
+      count += special
+      i += special
+      guard special < 8 else { continue }
+      // An escape takes up to six bytes for one.
+      reserve(length - i + 16)
+      appendEscape(source.load(fromByteOffset: i, as: UInt8.self))
+      i += 1
+    }
+  }
+
+  /// The top bit of each byte that is a quote, a backslash or below 0x20 is set; above the first such byte others may
+  /// be, too. (Subtracting borrows into the top bit where a byte is smaller.)
+  private static func needsEscape(_ word: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quote = word ^ (ones &* 0x22)
+    let backslash = word ^ (ones &* 0x5C)
+    let below = (word &- ones &* 0x20) & ~word
+    let equal = ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
+    return (below | equal) & (ones &* 0x80)
+  }
+
+  private mutating func appendEscape(_ byte: UInt8) {
+    append(0x5C)
+    switch byte {
+    case 0x22, 0x5C: append(byte)
+    case 0x08: append(0x62)
+    case 0x09: append(0x74)
+    case 0x0A: append(0x6E)
+    case 0x0C: append(0x66)
+    case 0x0D: append(0x72)
+    default:
+      append(0x75)
+      append(0x30)
+      append(0x30)
+      append(0x30 + byte >> 4)
+      let low = byte & 0xF
+      append(low < 10 ? 0x30 + low : 0x57 + low)
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import CSQLite
+
+/// A value bound to a `?` of a statement. None is copied: SQLite reads it in place until the call returns.
+public enum SQLiteValue {
+  /// NULL.
+  case null
+  /// A 64-bit integer.
+  case integer(Int64)
+  /// A floating-point number; NaN is stored as NULL by SQLite.
+  case real(Double)
+  /// Text, as UTF-8.
+  case text(String)
+  /// Bytes.
+  case blob([UInt8])
+  /// Bytes that lie elsewhere; they must stay valid and unchanged until the call they are given to returns.
+  case bytes(UnsafeRawBufferPointer)
+}
+
+/// A compiled statement. Each call binds all values, steps, and resets, so nothing of a call outlives it.
+public final class SQLiteStatement {
+  /// The SQL it was compiled from.
+  public let sql: String
+
+  private let handle: SQLiteDatabaseHandle
+  private let pointer: OpaquePointer
+  private let parameters: Int
+  private var isRunning = false
+
+  init(_ sql: String, on handle: SQLiteDatabaseHandle) throws(SQLiteError) {
+    var pointer: OpaquePointer?
+    var rest = 0
+    let code = sql.withCString { text in
+      var tail: UnsafePointer<CChar>?
+      // PERSISTENT: it is kept, so its memory should not come from the small lookaside pool.
+      let code = sqlite3_prepare_v3(handle.pointer, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, &tail)
+      var next = tail
+      while let byte = next, byte.pointee != 0 {
+        if byte.pointee > 0x20 || byte.pointee < 0 { rest += 1 }
+        next = byte + 1
+      }
+      return code
+    }
+    guard code == SQLITE_OK else { throw handle.error("prepare", code, sql: sql) }
+    guard let pointer, rest == 0 else {
+      sqlite3_finalize(pointer)
+      throw handle.misuse("prepare", "the text must hold exactly one statement", sql: sql)
+    }
+    self.handle = handle
+    self.pointer = pointer
+    self.sql = sql
+    parameters = Int(sqlite3_bind_parameter_count(pointer))
+  }
+
+  deinit {
+    sqlite3_finalize(pointer)
+  }
+
+  /// Binds the values, in order, and runs the statement to its end; rows it returns are discarded.
+  public func run(_ values: SQLiteValue...) throws(SQLiteError) {
+    try begin("run", values)
+    defer { isRunning = false }
+    let code = bind(values, from: 0) {
+      var code: Int32
+      repeat { code = sqlite3_step(pointer) } while code == SQLITE_ROW
+      return code
+    }
+    try end("run", code)
+  }
+
+  /// Binds the values, in order, and hands each row to `body`. Throw from it to stop early.
+  ///
+  /// While rows are being read the connection holds a snapshot, which keeps the write-ahead log from being reused.
+  public func rows(_ values: SQLiteValue..., body: (borrowing SQLiteRow) throws -> Void) throws {
+    try read(values) { row in
+      try body(row)
+      return true
+    }
+  }
+
+  /// Binds the values, in order, and hands the first row to `body`; nil if there is none.
+  public func first<Result>(_ values: SQLiteValue..., body: (borrowing SQLiteRow) throws -> Result) throws -> Result? {
+    var result: Result?
+    try read(values) { row in
+      result = try body(row)
+      return false
+    }
+    return result
+  }
+
+  /// The text in the first column of the first row, for pragmas.
+  func text() throws(SQLiteError) -> String? {
+    try begin("run", [])
+    defer { isRunning = false }
+    let code = sqlite3_step(pointer)
+    let text = code == SQLITE_ROW ? sqlite3_column_text(pointer, 0).map { String(cString: $0) } : nil
+    try end("run", code)
+    return text
+  }
+
+  private func read(_ values: [SQLiteValue], _ body: (borrowing SQLiteRow) throws -> Bool) throws {
+    try begin("read", values)
+    defer { isRunning = false }
+    var failure: (any Error)?
+    let code = bind(values, from: 0) {
+      while true {
+        let code = sqlite3_step(pointer)
+        guard code == SQLITE_ROW else { return code }
+        do {
+          guard try body(SQLiteRow(pointer, of: self, on: handle)) else { return SQLITE_DONE }
+        } catch {
+          failure = error
+          return SQLITE_DONE
+        }
+      }
+    }
+    try end("read", code)
+    if let failure { throw failure }
+  }
+
+  private func begin(_ operation: String, _ values: [SQLiteValue]) throws(SQLiteError) {
+    // Stepping a statement inside its own loop over rows would move that loop's cursor.
+    guard !isRunning else { throw handle.misuse(operation, "the statement is being read already", sql: sql) }
+    // A parameter left out would keep what an earlier call bound: memory that may be gone.
+    guard values.count == parameters else {
+      throw handle.misuse(operation, "\(values.count) values for \(parameters) parameters", sql: sql)
+    }
+    isRunning = true
+  }
+
+  private func end(_ operation: String, _ code: Int32) throws(SQLiteError) {
+    let failure =
+      switch code {
+      case SQLITE_DONE, SQLITE_ROW: nil as SQLiteError?
+      default: handle.error(operation, code, sql: sql)
+      }
+    // Repeats the code of the last step, which is judged above.
+    _ = sqlite3_reset(pointer)
+    if let failure { throw failure }
+  }
+
+  /// Binds the values from `index` on, each in place, and runs `body` while all of them are valid: hence the recursion.
+  private func bind(_ values: [SQLiteValue], from index: Int, _ body: () -> Int32) -> Int32 {
+    guard index < values.count else { return body() }
+    let parameter = Int32(index + 1)
+    switch values[index] {
+    case .null:
+      return next(sqlite3_bind_null(pointer, parameter))
+    case .integer(let value):
+      return next(sqlite3_bind_int64(pointer, parameter, value))
+    case .real(let value):
+      return next(sqlite3_bind_double(pointer, parameter, value))
+    case .text(var value):
+      return value.withUTF8 { utf8 in
+        utf8.withMemoryRebound(to: CChar.self) { text in
+          next(nudge_sqlite3_bind_text_static(pointer, parameter, text.baseAddress, text.count))
+        }
+      }
+    case .blob(let value):
+      return value.withUnsafeBytes {
+        next(nudge_sqlite3_bind_blob_static(pointer, parameter, $0.baseAddress, $0.count))
+      }
+    case .bytes(let value):
+      return next(nudge_sqlite3_bind_blob_static(pointer, parameter, value.baseAddress, value.count))
+    }
+
+    func next(_ code: Int32) -> Int32 {
+      code == SQLITE_OK ? bind(values, from: index + 1, body) : code
+    }
+  }
+}

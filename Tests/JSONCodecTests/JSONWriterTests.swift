@@ -1,0 +1,157 @@
+import Foundation
+import JSONCodec
+import Testing
+
+@Suite("JSONCodec: writing")
+struct JSONWriterTests {
+  @Test("objects and arrays, empty and nested, have their commas where they belong")
+  func structure() {
+    let bytes = written { writer in
+      writer.beginObject()
+      writer.field("a", 1)
+      writer.key("b")
+      writer.beginArray()
+      writer.beginObject()
+      writer.endObject()
+      writer.beginArray()
+      writer.endArray()
+      writer.value("{")
+      writer.value("[")
+      writer.value(":")
+      writer.value(",")
+      writer.null()
+      writer.endArray()
+      writer.field("c", "x")
+      writer.field("d", ifPresent: nil as String?)
+      writer.field("e", ifPresent: true)
+      writer.field("f", 0.5)
+      writer.key("g")
+      writer.beginObject()
+      writer.field("h", false)
+      writer.endObject()
+      writer.endObject()
+    }
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == #"{"a":1,"b":[{},[],"{","[",":",",",null],"c":"x","e":true,"f":0.5,"g":{"h":false}}"#)
+  }
+
+  @Test("optional fields are left out when nil and written when not")
+  func optionals() {
+    let bytes = written { writer in
+      writer.beginObject()
+      writer.field("a", ifPresent: nil as Int?)
+      writer.field("b", ifPresent: 1 as Int?)
+      writer.field("c", ifPresent: nil as Int64?)
+      writer.field("d", ifPresent: Int64(2) as Int64?)
+      writer.field("e", ifPresent: nil as Double?)
+      writer.field("f", ifPresent: 2.5 as Double?)
+      writer.field("g", ifPresent: nil as Bool?)
+      writer.field("h", ifPresent: "x" as String?)
+      writer.endObject()
+    }
+    #expect(String(decoding: bytes, as: UTF8.self) == #"{"b":1,"d":2,"f":2.5,"h":"x"}"#)
+  }
+
+  @Test("every character up to U+3000, and some beyond, is escaped as JSONEncoder escapes it, at any place of a word")
+  func escapes() throws {
+    for value in Array(UInt32(0)...0x3000) + [0xD7FF, 0xE000, 0xFEFF, 0xFFFF, 0x1_0000, 0x1_F642, 0x10_FFFF] {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      let character = String(scalar)
+      for padding in value < 0x80 ? 0...9 : 0...0 {
+        let text = String(repeating: "x", count: padding) + character + "y" + character + character
+        #expect(written { $0.value(text) } == (try foundationJSON(text)), "U+\(String(value, radix: 16)) at \(padding)")
+      }
+    }
+  }
+
+  @Test("strings of any length are written as JSONEncoder writes them")
+  func lengths() throws {
+    for length in Array(0...40) + [1_000, 16_384, 1_000_000] {
+      for text in [String(repeating: "a", count: length), String(repeating: "\u{1}", count: length)] {
+        #expect(written { $0.value(text) } == (try foundationJSON(text)))
+      }
+    }
+  }
+
+  @Test("a string from its bytes, bridged or not, is the same")
+  func utf8() throws {
+    let text = "a\"b\u{0}🙂"
+    let bytes = Array(text.utf8)
+    #expect(bytes.withUnsafeBufferPointer { utf8 in written { $0.value(utf8: utf8) } } == (try foundationJSON(text)))
+    let empty = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    #expect(written { $0.value(utf8: empty) } == Array(#""""#.utf8))
+    let slice = String("xxhello".dropFirst(2))
+    #expect(written { $0.value(slice) } == Array(#""hello""#.utf8))
+  }
+
+  @Test("integers are written to their extremes")
+  func integers() throws {
+    var powers: [Int64] = [0, .min, .max, .min + 1]
+    var power: Int64 = 1
+    while power < .max / 10 {
+      powers += [power, -power, power - 1, power + 1, 1 - power]
+      power *= 10
+    }
+    for value in powers + [power, power - 1, -power] {
+      #expect(written { $0.value(value) } == Array(String(value).utf8))
+      #expect(written { $0.value(Int(value)) } == Array(String(value).utf8))
+    }
+    for value in [0, 9, 10, UInt64.max, UInt64.max - 1, 9_999_999_999_999_999_999, 10_000_000_000_000_000_000] {
+      #expect(written { $0.value(value) } == Array(String(value).utf8))
+    }
+  }
+
+  @Test("doubles are written as JSONEncoder writes them and read back as they were")
+  func doubles() throws {
+    let fixed: [Double] = [
+      0, -0.0, 1, -1, 0.1, 100, 1e15, 1e16, 1e21, 1e22, 1e-5, 0.0001, .leastNonzeroMagnitude, .greatestFiniteMagnitude,
+      .leastNormalMagnitude, .pi, 1 / 3,
+    ]
+    var (generator, seed) = SeededGenerator.announced("doubles")
+    let random = (0..<20_000).map { _ in Double(bitPattern: generator.next()) }.filter(\.isFinite)
+    let parser = JSONParser()
+    for value in fixed + random {
+      let bytes = written { $0.value(value) }
+      #expect(bytes == (try foundationJSON(value)), "seed \(seed)")
+      #expect(try parser.parse(bytes) { $0.double } == value, "seed \(seed)")
+    }
+  }
+
+  @Test("what is no JSON number is written as null")
+  func notFinite() {
+    for value in [Double.nan, .infinity, -.infinity] { #expect(written { $0.value(value) } == Array("null".utf8)) }
+  }
+
+  @Test("JSON that is there already is set in with its comma")
+  func splice() {
+    let object = Array(#"{"x":1}"#.utf8)
+    let bytes = object.withUnsafeBytes { object in
+      written { writer in
+        writer.beginArray()
+        writer.json(object)
+        writer.json(object)
+        writer.value(1)
+        writer.endArray()
+      }
+    }
+    #expect(String(decoding: bytes, as: UTF8.self) == #"[{"x":1},{"x":1},1]"#)
+  }
+
+  @Test("a writer starts again with nothing of what it had written")
+  func reuse() {
+    var writer = JSONWriter()
+    for value in 0..<3 {
+      writer.removeAll()
+      writer.beginArray()
+      writer.value(value)
+      writer.endArray()
+      let copy = writer.bytes
+      let lent = writer.withUnsafeBytes { [UInt8]($0) }
+      let count = writer.count
+      #expect(copy == Array("[\(value)]".utf8))
+      #expect(lent == copy)
+      #expect(count == 3)
+    }
+  }
+}
