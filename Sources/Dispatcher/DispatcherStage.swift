@@ -14,10 +14,14 @@ public import StreamRuntime
 ///
 /// A request FCM rejects ends as an outcome with its code. (A dead letter needs the push's own bytes, which are not kept.)
 public struct DispatcherStage: Stage {
+  /// What its state is made of.
   public typealias Row = DispatcherRow
+  /// A request to FCM.
   public typealias Effect = SendRequest
+  /// What became of it.
   public typealias Reply = SendReply
 
+  /// Reads pushes; writes outcomes, and tokens that are gone to their owner's timeline.
   public static let definition = StageDefinition(
     name: "dispatcher", inputs: [.pushes], outputs: [.outcomes, .timeline], changelog: .dispatcherState)
 
@@ -29,11 +33,13 @@ public struct DispatcherStage: Stage {
   /// A stage that decides by these rules.
   public init(rules: DispatcherRules) { self.rules = rules }
 
+  /// Takes up what waits in the lanes.
   public mutating func open(in step: Step<Self>) throws {
     tasks[step.partition] = nil
     try work(in: step) { _ in }
   }
 
+  /// A push, or the end of some.
   public mutating func process(_ record: InputRecord, in step: Step<Self>) throws {
     let event = try PushRecord.read(record, coder: step.coder)
     try work(in: step, on: record) { lanes in
@@ -46,14 +52,17 @@ public struct DispatcherStage: Stage {
     }
   }
 
+  /// FCM's answer.
   public mutating func receive(_ reply: SendReply, in step: Step<Self>) throws {
     try work(in: step) { try $0.receive(reply, in: step) }
   }
 
+  /// A wait is over.
   public mutating func wake(in step: Step<Self>) throws {
     try work(in: step) { try $0.wake(in: step) }
   }
 
+  /// Forgets the task's lanes; their rows stay.
   public mutating func close(partition: Int32) { tasks[partition] = nil }
 
   /// Works on the task's lanes, which are made from its rows where they are not in memory.

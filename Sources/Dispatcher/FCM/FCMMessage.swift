@@ -3,7 +3,8 @@ public import NudgeSchema
 /// The body of a `messages:send` for a push and one of its devices (P2): what that device's platform needs and nothing
 /// for the others.
 public struct FCMMessage: Sendable {
-  /// The payload FCM takes: keys and values, in bytes.
+  /// The payload FCM takes, keys and values, in bytes. Everything but the token is counted here, headers too: FCM is said
+  /// not to count those, but what it makes of a push for APNs, where the same limit holds, has keys of FCM's own.
   public static let maxPayloadBytes = 4096
   /// APNs' limit on a collapse id, in bytes; longer ids are hashed, on all platforms alike.
   public static let maxCollapseIdBytes = 64
@@ -32,17 +33,17 @@ public struct FCMMessage: Sendable {
   /// Ids are never touched; nil where they alone are too much.
   public func encoded() -> [UInt8]? {
     var text = Text(title: push.title, body: push.body, imageUrl: push.imageUrl)
-    var writer = write(text)
-    if writer.payloadBytes <= Self.maxPayloadBytes { return writer.bytes }
+    var (bytes, payloadBytes) = write(text)
+    if payloadBytes <= Self.maxPayloadBytes { return bytes }
     if isVisible {
       for part in [\Text.body, \Text.title, \Text.imageUrl] {
         guard let full = text[keyPath: part] else { continue }
-        let excess = writer.payloadBytes - Self.maxPayloadBytes
+        let excess = payloadBytes - Self.maxPayloadBytes
         // Half a URL is none.
         let room = part == \Text.imageUrl ? 0 : full.utf8.count - excess
         text[keyPath: part] = room > 0 ? TextCut.shortened(full, toBytes: room) : nil
-        writer = write(text)
-        if writer.payloadBytes <= Self.maxPayloadBytes { return writer.bytes }
+        (bytes, payloadBytes) = write(text)
+        if payloadBytes <= Self.maxPayloadBytes { return bytes }
       }
     }
     return nil
@@ -88,12 +89,12 @@ public struct FCMMessage: Sendable {
 
   // MARK: Writing
 
-  private func write(_ text: Text) -> FCMBodyWriter {
+  private func write(_ text: Text) -> (bytes: [UInt8], payloadBytes: Int) {
     var writer = FCMBodyWriter()
     writer.object { root in
       root.uncounted { $0.field("validate_only", false) }
       root.object("message") { message in
-        message.address("token", target.token)
+        message.uncounted { $0.field("token", target.token) }
         if isVisible {
           message.object("notification") {
             $0.field("title", text.title)
@@ -109,7 +110,7 @@ public struct FCMMessage: Sendable {
         }
       }
     }
-    return writer
+    return (writer.bytes, writer.payloadBytes)
   }
 
   private func writeData(to message: inout FCMBodyWriter) {

@@ -26,7 +26,10 @@ public struct SendRequest: Sendable, Equatable {
 
 // A request holds a token and a message's text: printing one, by accident or in an error, must show neither.
 extension SendRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Id, attempt and size.
   public var description: String { "send \(id), attempt \(attempt), \(body.count) bytes" }
+  /// As `description`.
   public var debugDescription: String { description }
+  /// Id and attempt.
   public var customMirror: Mirror { Mirror(self, children: ["id": id, "attempt": attempt]) }
 }
