@@ -1,4 +1,5 @@
 public import NudgeSchema
+import ServiceKit
 
 /// What the dispatcher's decisions are made by; times in milliseconds.
 public struct DispatcherRules: Sendable {
@@ -22,5 +23,12 @@ public struct DispatcherRules: Sendable {
   public var invalidTokenRatio = 0.5
 
   /// Rules with their defaults.
-  public init(hash: @escaping @Sendable (String) -> String) { self.hash = hash }
+  public init(hash: @escaping @Sendable (String) -> String = DispatcherRules.sha256) { self.hash = hash }
+
+  /// The first 32 hexadecimal digits of a text's SHA-256.
+  public static let sha256: @Sendable (String) -> String = { text in
+    let digits = Array("0123456789abcdef".utf8)
+    let digest = SHA256Digest.of(Array(text.utf8)).prefix(16)
+    return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
 }
