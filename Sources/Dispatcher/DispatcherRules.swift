@@ -1,0 +1,34 @@
+public import NudgeSchema
+import ServiceKit
+
+/// What the dispatcher's decisions are made by; times in milliseconds.
+public struct DispatcherRules: Sendable {
+  /// Stands for a token in records and logs (T4): the first 32 hexadecimal digits of its SHA-256. Also makes short names
+  /// of long ids.
+  public var hash: @Sendable (String) -> String
+  /// After this long without an answer a request counts as lost, where the process that made it is gone: the request's
+  /// time-out (15 s) and what may pass between asking for it and making it.
+  public var unansweredAfter: Milliseconds = 25_000
+  /// Requests in the air for one task. Lanes beyond wait their turn.
+  public var maxInFlight = 500
+  /// Pushes that wait for one device, as many as FCM itself stores for one.
+  public var maxLaneLength = 100
+  /// While a project or platform is paused, one request is tried after this long, then after twice as long, and so on.
+  public var firstProbeAfter: Milliseconds = 5_000
+  /// The longest time between two tries.
+  public var longestProbeInterval: Milliseconds = 300_000
+  /// The breaker over tokens FCM calls invalid looks at this many of a project's last answers.
+  public var invalidTokenWindow = 200
+  /// It trips when the window is full and this part of it says invalid (T3).
+  public var invalidTokenRatio = 0.5
+
+  /// Rules with their defaults.
+  public init(hash: @escaping @Sendable (String) -> String = DispatcherRules.sha256) { self.hash = hash }
+
+  /// The first 32 hexadecimal digits of a text's SHA-256.
+  public static let sha256: @Sendable (String) -> String = { text in
+    let digits = Array("0123456789abcdef".utf8)
+    let digest = SHA256Digest.of(Array(text.utf8)).prefix(16)
+    return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import HTTPTransport
+import NudgeSchema
+import ServiceKit
+import Synchronization
+
+/// Why there is no access token.
+struct AccessTokenError: Error, Sendable, Equatable, CustomStringConvertible {
+  enum Kind: String, Sendable {
+    /// The token server refuses the account: key, name or clock are wrong.
+    case refused = "access_token_refused"
+    /// The token server could not be reached, or failed.
+    case unreachable = "access_token_unreachable"
+    /// What it answered is no token.
+    case invalidAnswer = "access_token_invalid_answer"
+    /// The assertion could not be signed.
+    case signing = "access_token_signing"
+  }
+  var kind: Kind
+  /// What happened, and what to do; without secrets.
+  var reason: String
+  /// Milliseconds until it is worth trying again.
+  var retryAfter: Milliseconds?
+
+  var description: String { "no access token for FCM: \(reason)" }
+}
+
+/// Gives out access tokens of a service account: cached, replaced ahead of their end, and fetched once for all who wait
+/// (P1). After a failure it waits longer and longer before it asks again; meanwhile those who ask get the error at once.
+final class AccessTokenSource: Sendable {
+  typealias Waiter = @Sendable (Result<String, AccessTokenError>) -> Void
+
+  private let account: ServiceAccount
+  private let http: any HTTPSending
+  private let now: @Sendable () -> Milliseconds
+  private let jitter: @Sendable () -> Double
+  private let log: Logger
+  private let state = Mutex(AccessTokenState<Waiter>())
+
+  init(
+    account: ServiceAccount, http: any HTTPSending, log: Logger,
+    now: @escaping @Sendable () -> Milliseconds = { SystemClock.milliseconds() },
+    jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+  ) {
+    self.account = account
+    self.http = http
+    self.log = log
+    self.now = now
+    self.jitter = jitter
+  }
+
+  /// Calls `body` with a token, at once where there is one, on any thread.
+  func withToken(_ body: @escaping Waiter) {
+    switch state.withLock({ $0.want(body, now: now()) }) {
+    case .use(let token): body(.success(token))
+    case .useAndFetch(let token):
+      body(.success(token))
+      fetch()
+    case .fetch: fetch()
+    case .wait: break
+    case .fail(let error): body(.failure(error))
+    }
+  }
+
+  /// FCM did not take this token: the next who asks gets another.
+  func invalidate(_ token: String) { state.withLock { $0.invalidate(token) } }
+
+  private func fetch() {
+    let form: [UInt8]
+    do {
+      form = try account.assertionForm(now: now() / 1000)
+    } catch {
+      return fail(AccessTokenError(kind: .signing, reason: "the assertion cannot be signed: \(error)"))
+    }
+    let request = HTTPRequest(
+      url: account.tokenURI, headers: [("content-type", "application/x-www-form-urlencoded")], body: form)
+    http.send(request) { result in
+      switch result {
+      case .success(let response): self.read(response)
+      case .failure(let error):
+        self.fail(AccessTokenError(kind: .unreachable, reason: "\(self.account.tokenURI): \(error.kind.rawValue)"))
+      }
+    }
+  }
+
+  private struct Answer: Decodable {
+    var access_token: String?
+    var expires_in: Double?
+    var error: String?
+  }
+
+  private func read(_ response: HTTPResponse) {
+    let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
+    switch response.status {
+    case 200:
+      guard !response.incompleteBody, let token = answer?.access_token, !token.isEmpty,
+        token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let seconds = answer?.expires_in, seconds >= 1, seconds < 1e9
+      else {
+        return fail(
+          AccessTokenError(
+            kind: .invalidAnswer, reason: "\(account.tokenURI) answered 200 without access_token and expires_in"))
+      }
+      let waiters = state.withLock {
+        $0.fetched(AccessToken(value: token, lifetime: Milliseconds(seconds * 1000)))
+      }
+      log.debug("fetched an access token", ["seconds": .double(seconds), "waiters": .int(waiters.count)])
+      for waiter in waiters { waiter(.success(token)) }
+    case 400..<500 where response.status != 429 && response.status != 408:
+      // OAuth's own codes are plain words; anything else is not repeated.
+      let code = answer?.error.flatMap { $0.utf8.allSatisfy { $0 == 0x5F || (0x61...0x7A).contains($0) } ? $0 : nil }
+      fail(
+        AccessTokenError(
+          kind: .refused,
+          reason:
+            "\(account.tokenURI) answered \(response.status) \(code ?? ""); check that the key in --fcm-credentials "
+            + "still exists, and this machine's clock"))
+    default:
+      fail(
+        AccessTokenError(
+          kind: .unreachable, reason: "\(account.tokenURI) answered \(response.status)",
+          retryAfter: response.headers["retry-after"].flatMap { RetryAfter($0)?.wait(from: now()) }))
+    }
+  }
+
+  private func fail(_ error: AccessTokenError) {
+    let (waiters, error) = state.withLock { $0.failed(error, now: now(), jitter: jitter()) }
+    log.limited("token", every: .seconds(10))?.error(
+      "\(error)", ["kind": .string(error.kind.rawValue), "waiters": .int(waiters.count)])
+    for waiter in waiters { waiter(.failure(error)) }
+  }
+}

@@ -1,0 +1,193 @@
+public import NudgeSchema
+
+/// The body of a `messages:send` for a push and one of its devices (P2): what that device's platform needs and nothing
+/// for the others.
+public struct FCMMessage: Sendable {
+  /// The payload FCM takes, keys and values, in bytes. Everything but the token is counted here, headers too: FCM is said
+  /// not to count those, but what it makes of a push for APNs, where the same limit holds, has keys of FCM's own.
+  public static let maxPayloadBytes = 4096
+  /// APNs' limit on a collapse id, in bytes; longer ids are hashed, on all platforms alike.
+  public static let maxCollapseIdBytes = 64
+  /// The longest FCM keeps a push, in seconds: four weeks.
+  public static let maxTTLSeconds = 2_419_200
+  /// The Android channel of what makes a sound.
+  public static let alertChannel = "messages"
+  /// The Android channel of low importance.
+  public static let silentChannel = "messages_silent"
+
+  private let push: Push
+  private let target: PushTarget
+  private let occurredAt: Milliseconds
+  private let hash: @Sendable (String) -> String
+
+  /// The message for a push (its targets are not looked at) and a target. `occurredAt` is when the message was written;
+  /// `hash` makes a short printable hash of a text.
+  public init(push: Push, target: PushTarget, occurredAt: Milliseconds, hash: @escaping @Sendable (String) -> String) {
+    self.push = push
+    self.target = target
+    self.occurredAt = occurredAt
+    self.hash = hash
+  }
+
+  /// The JSON, at most `maxPayloadBytes` of payload: the body is shortened first, then the title, then the picture goes.
+  /// Ids are never touched; nil where they alone are too much.
+  public func encoded() -> [UInt8]? {
+    var text = Text(title: push.title, body: push.body, imageUrl: push.imageUrl)
+    var (bytes, payloadBytes) = write(text)
+    if payloadBytes <= Self.maxPayloadBytes { return bytes }
+    if isVisible {
+      for part in [\Text.body, \Text.title, \Text.imageUrl] {
+        guard let full = text[keyPath: part] else { continue }
+        let excess = payloadBytes - Self.maxPayloadBytes
+        // Half a URL is none.
+        let room = part == \Text.imageUrl ? 0 : full.utf8.count - excess
+        text[keyPath: part] = room > 0 ? TextCut.shortened(full, toBytes: room) : nil
+        (bytes, payloadBytes) = write(text)
+        if payloadBytes <= Self.maxPayloadBytes { return bytes }
+      }
+    }
+    return nil
+  }
+
+  /// What gives way where it is too much.
+  private struct Text {
+    var title: String?
+    var body: String?
+    var imageUrl: String?
+  }
+
+  // MARK: What the push is
+
+  /// Whether the device shows something beside the badge.
+  private var isVisible: Bool { push.kind == .message && push.presentation != .badge }
+  private var isAlert: Bool { isVisible && push.presentation == .alert }
+  private var isFallback: Bool { push.reason == .simpleRules || push.reason == .notifyAll }
+
+  /// `type` of the data, by which the app chooses.
+  private var dataType: String {
+    switch push.kind {
+    case .badge: "badge"
+    case .read: "read"
+    case .message: !isVisible ? "badge" : isFallback ? "new_message" : "smart_notification"
+    }
+  }
+
+  private var category: String { isFallback ? "MESSAGE" : "SMART_NOTIFICATION_CATEGORY" }
+
+  /// What the device replaces by: a resend after a time-out must not stack (P7). The message for what is shown.
+  private var collapseId: String {
+    let id: String
+    switch push.kind {
+    case .message: id = isVisible ? push.messageId ?? push.pushId : "badge"
+    case .badge: id = "badge"
+    case .read: id = "read-" + (push.conversationId ?? push.pushId)
+    }
+    return id.utf8.count <= Self.maxCollapseIdBytes ? id : hash(id)
+  }
+
+  private var ttlSeconds: Int { min(max(push.ttlSeconds, 0), Self.maxTTLSeconds) }
+
+  // MARK: Writing
+
+  private func write(_ text: Text) -> (bytes: [UInt8], payloadBytes: Int) {
+    var writer = FCMBodyWriter()
+    writer.object { root in
+      root.uncounted { $0.field("validate_only", false) }
+      root.object("message") { message in
+        message.uncounted { $0.field("token", target.token) }
+        if isVisible {
+          message.object("notification") {
+            $0.field("title", text.title)
+            $0.field("body", text.body)
+            $0.field("image", text.imageUrl)
+          }
+        }
+        writeData(to: &message)
+        switch target.platform {
+        case .ios: writeAPNs(text, to: &message)
+        case .android: writeAndroid(to: &message)
+        case .web: writeWebPush(text, to: &message)
+        }
+      }
+    }
+    return (writer.bytes, writer.payloadBytes)
+  }
+
+  private func writeData(to message: inout FCMBodyWriter) {
+    message.object("data") {
+      $0.field("type", dataType)
+      $0.field("conversationId", push.conversationId)
+      $0.field("messageId", push.messageId)
+      $0.field("senderId", push.senderId)
+      $0.field("recipientId", push.userId)
+      $0.field("pushId", push.pushId)
+      $0.field("priority", push.priority.rawValue)
+      $0.field("badge", String(max(push.badge, 0)))
+      $0.field("timestamp", String(occurredAt / 1000))
+    }
+  }
+
+  private func writeAPNs(_ text: Text, to message: inout FCMBodyWriter) {
+    message.object("apns") { apns in
+      apns.object("headers") {
+        // Not `background`, even where only the badge changes: that type may not carry a badge, and Apple throttles it.
+        $0.field("apns-push-type", "alert")
+        $0.field("apns-priority", isAlert ? "10" : "5")
+        // From the decision on, so that a resend asks for the same.
+        $0.field("apns-expiration", ttlSeconds == 0 ? "0" : String(push.decidedAt / 1000 + Int64(ttlSeconds)))
+        $0.field("apns-collapse-id", collapseId)
+      }
+      apns.object("payload") {
+        $0.object("aps") { aps in
+          aps.field("badge", max(push.badge, 0))
+          aps.field("content-available", 1)
+          guard isVisible else { return }
+          aps.field("mutable-content", 1)
+          aps.field("category", category)
+          aps.field("thread-id", push.conversationId)
+          aps.field("interruption-level", isAlert ? "active" : "passive")
+          if isAlert { aps.field("sound", "default") }
+        }
+      }
+      if isVisible, let image = text.imageUrl {
+        apns.object("fcm_options") { $0.field("image", image) }
+      }
+    }
+  }
+
+  private func writeAndroid(to message: inout FCMBodyWriter) {
+    message.object("android") { android in
+      // High without something to see gets an app's pushes deprioritised.
+      android.field("priority", isAlert ? "HIGH" : "NORMAL")
+      android.field("ttl", "\(ttlSeconds)s")
+      if isVisible {
+        // No collapse_key here: of those FCM keeps four a token, and a fifth conversation would lose its messages.
+        android.object("notification") {
+          $0.field("channel_id", isAlert ? Self.alertChannel : Self.silentChannel)
+          $0.field("tag", collapseId)
+          $0.field("notification_count", max(push.badge, 0))
+          $0.field("notification_priority", isAlert ? "PRIORITY_HIGH" : "PRIORITY_LOW")
+          if isAlert { $0.field("sound", "default") }
+        }
+      } else if push.kind != .read {
+        android.field("collapse_key", collapseId)
+      }
+    }
+  }
+
+  private func writeWebPush(_ text: Text, to message: inout FCMBodyWriter) {
+    message.object("webpush") { web in
+      web.object("headers") {
+        $0.field("TTL", String(ttlSeconds))
+        $0.field("Urgency", isAlert ? "high" : isVisible ? "normal" : "low")
+      }
+      if isVisible {
+        web.object("notification") {
+          $0.field("tag", collapseId)
+          $0.field("icon", text.imageUrl)
+          $0.field("silent", !isAlert)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import NudgeSchema
+import StreamRuntime
+
+/// A device's lane as the rows hold it: a queue in chunks, of which only the first and the last are touched by what is
+/// common.
+struct LaneQueue {
+  let key: DeviceKey
+  let step: Step<DispatcherStage>
+
+  /// The front of the lane; nil: nothing waits.
+  func row() throws -> LaneRow? {
+    guard case .lane(let row)? = try step.row(key.lane)?.content else { return nil }
+    return row
+  }
+
+  private func overflow(_ number: Int) throws -> [WaitingPush] {
+    guard case .overflow(let row)? = try step.row(key.overflow(number))?.content else { return [] }
+    return row.items
+  }
+
+  private func set(_ row: LaneRow) throws { try step.set(DispatcherRow(.lane(row)), for: key.lane) }
+
+  private func setOverflow(_ items: [WaitingPush], _ number: Int) throws {
+    try step.set(DispatcherRow(.overflow(OverflowRow(items: items))), for: key.overflow(number))
+  }
+
+  /// What is sent next, or in the air.
+  func first() throws -> WaitingPush? { try row()?.items.first }
+
+  /// Puts a push at the end.
+  func append(_ item: WaitingPush) throws {
+    guard var row = try row() else { return try set(LaneRow(items: [item], count: 1)) }
+    row.count += 1
+    if row.firstOverflow == row.endOverflow {
+      if Self.fits(item, behind: row.items) {
+        row.items.append(item)
+      } else {
+        try setOverflow([item], row.endOverflow)
+        row.endOverflow += 1
+      }
+    } else {
+      var last = try overflow(row.endOverflow - 1)
+      if Self.fits(item, behind: last) {
+        last.append(item)
+        try setOverflow(last, row.endOverflow - 1)
+      } else {
+        try setOverflow([item], row.endOverflow)
+        row.endOverflow += 1
+      }
+    }
+    try set(row)
+  }
+
+  /// Writes the front anew.
+  func replaceFirst(_ item: WaitingPush) throws {
+    guard var row = try row() else { return }
+    row.items[0] = item
+    try set(row)
+  }
+
+  /// Takes the front away. The first overflow row moves up where the lane's row is empty.
+  func removeFirst() throws {
+    guard var row = try row() else { return }
+    row.items.removeFirst()
+    row.count -= 1
+    while row.items.isEmpty, row.firstOverflow < row.endOverflow {
+      row.items = try overflow(row.firstOverflow)
+      try step.remove(key.overflow(row.firstOverflow))
+      row.firstOverflow += 1
+    }
+    if row.items.isEmpty { try step.remove(key.lane) } else { try set(row) }
+  }
+
+  /// All that waits, in order. Reads every row of the lane.
+  func all() throws -> [WaitingPush] {
+    guard let row = try row() else { return [] }
+    return try (row.firstOverflow..<row.endOverflow).reduce(into: row.items) { $0 += try overflow($1) }
+  }
+
+  /// Takes away what matches, from the `start`-th on, and returns it in order. Writes every row of the lane anew where
+  /// something did.
+  func remove(from start: Int, where matches: (WaitingPush) -> Bool) throws -> [WaitingPush] {
+    let items = try all()
+    let removed = items.dropFirst(start).filter(matches)
+    guard !removed.isEmpty, let row = try row() else { return [] }
+    for number in row.firstOverflow..<row.endOverflow { try step.remove(key.overflow(number)) }
+    try step.remove(key.lane)
+    for item in items.prefix(start) { try append(item) }
+    for item in items.dropFirst(start) where !matches(item) { try append(item) }
+    return removed
+  }
+
+  private static func fits(_ item: WaitingPush, behind items: [WaitingPush]) -> Bool {
+    items.reduce(item.rowBytes) { $0 + $1.rowBytes } <= LaneRow.fillBytes
+  }
+}

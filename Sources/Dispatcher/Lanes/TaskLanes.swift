@@ -1,0 +1,479 @@
+import NudgeSchema
+import StreamRuntime
+
+/// The lanes of one task: what is in memory of them, and every decision about them. The rows are the truth; all here can
+/// be made again from them, but for pauses, which are found out again by asking.
+struct TaskLanes {
+  /// Where a lane with waiting work stands.
+  private enum Place: Equatable {
+    /// A request is in the air.
+    case inFlight
+    /// Its front is looked at when this time comes; 0: it is being looked at.
+    case due(at: Milliseconds)
+    /// It waits for one of the task's requests to be answered.
+    case ready
+    /// It waits for a pause to end.
+    case parked(PauseScope)
+  }
+
+  private struct Flight {
+    var device: DeviceKey
+    /// The pauses this request is to find out about.
+    var probes: [PauseScope]
+  }
+
+  private let rules: DispatcherRules
+  private var places: [DeviceKey: Place] = [:]
+  /// Devices with waiting work, by person (as bytes).
+  private var devices: [RowKey: [DeviceKey]] = [:]
+  private var flights: [UInt64: Flight] = [:]
+  private var due = DueQueue()
+  private var ready = Fifo<DeviceKey>()
+  private var parked: [PauseScope: Fifo<DeviceKey>] = [:]
+  private var pauses: [PauseScope: Pause] = [:]
+  private var tokenVerdicts: [PauseScope: TokenVerdicts] = [:]
+  private var nextSend: UInt64
+  /// The record that is being processed; nil while answers and times are.
+  var recordAtHand: RecordPosition?
+
+  /// Lanes whose requests are numbered from `firstSend`.
+  init(rules: DispatcherRules, firstSend: UInt64) {
+    self.rules = rules
+    nextSend = firstSend
+  }
+
+  // MARK: What happens
+
+  /// The task begins: everything that waits is taken up again, what may be in the air not before its answer can no longer
+  /// come.
+  mutating func open(in step: Step<DispatcherStage>) throws {
+    for (_, row) in try step.rows(below: DeviceKey.allLanes) {
+      guard case .lane(let lane) = row.content, let first = lane.items.first else { continue }
+      try advance(DeviceKey(userId: first.push.userId, deviceId: first.target.deviceId), in: step)
+    }
+    askForWake(in: step)
+  }
+
+  /// Takes a push for one device.
+  mutating func accept(_ item: WaitingPush, in step: Step<DispatcherStage>) throws {
+    let key = DeviceKey(userId: item.push.userId, deviceId: item.target.deviceId)
+    var device = try deviceRow(key, in: step)
+    if let last = device.lastCause, last.topic == item.cause.topic, last.partition == item.cause.partition,
+      item.cause.order <= last.order
+    {
+      return
+    }
+    device.lastCause = item.cause
+    if let quarantine = device.quarantined, quarantine.version != item.target.version { device.quarantined = nil }
+    try step.set(DispatcherRow(.device(device)), for: key.device)
+
+    let queue = LaneQueue(key: key, step: step)
+    if let row = try queue.row() {
+      if item.isQuiet {
+        try withdraw(key, as: .superseded, in: step) { item.supersedes($0) }
+      }
+      if row.count >= rules.maxLaneLength { try makeRoom(in: queue) }
+    }
+    try queue.append(item)
+    if places[key] != .inFlight { try advance(key, in: step) }
+    askForWake(in: step)
+  }
+
+  /// Ends what waits and is named; what is in the air ends by its answer. What was decided after the cancellation is not
+  /// meant by it.
+  mutating func cancel(_ cancelled: PushCancelled, cause: Origin, in step: Step<DispatcherStage>) throws {
+    func same(_ wanted: String?, _ id: String?) -> Bool {
+      guard let wanted else { return true }
+      return id.map { $0.utf8.elementsEqual(wanted.utf8) } ?? false
+    }
+    for key in devices[RowKey(cancelled.userId)] ?? [] where same(cancelled.deviceId, key.deviceId) {
+      try withdraw(key, as: .cancelled, in: step) {
+        same(cancelled.messageId, $0.push.messageId) && same(cancelled.conversationId, $0.push.conversationId)
+          && ($0.cause.topic != cause.topic || $0.cause.partition != cause.partition || $0.cause.order < cause.order)
+      }
+      if places[key] != .inFlight { try advance(key, in: step) }
+    }
+    try fillFlights(in: step)
+    askForWake(in: step)
+  }
+
+  /// An answer came.
+  mutating func receive(_ reply: SendReply, in step: Step<DispatcherStage>) throws {
+    // An unknown id is the answer to a request of an earlier owner of the task in this process: that push waits in its
+    // lane and is sent again.
+    guard let flight = flights.removeValue(forKey: reply.id) else { return }
+    let queue = LaneQueue(key: flight.device, step: step)
+    guard var item = try queue.first() else { return }
+    item.attempts = max(0, item.attempts - 1 + reply.requests)
+    item.firstAttemptAt = item.attempts == 0 ? nil : item.firstAttemptAt ?? reply.startedAt
+    item.inAir = false
+    item.httpStatus = reply.answer.httpStatus
+    item.errorCode = reply.answer.errorCode
+    places[flight.device] = .due(at: 0)
+
+    let tripped = judgeTokens(reply.answer.verdict, of: item.target, now: step.now)
+    try settlePauses(after: reply, of: flight, target: item.target, in: step)
+    switch tripped ? .projectRefused : reply.answer.verdict {
+    case .sent(let name): try finish(item, .sent, fcmName: name, queue)
+    case .invalidToken:
+      try finish(item, .invalidToken, queue)
+      try announceInvalid(item, code: reply.answer.errorCode ?? "INVALID_TOKEN", in: step)
+    case .senderMismatch:
+      var device = try deviceRow(flight.device, in: step)
+      device.quarantined = .init(tokenHash: rules.hash(item.target.token), version: item.target.version)
+      try step.set(DispatcherRow(.device(device)), for: flight.device.device)
+      try finish(item, .quarantined, queue)
+    case .rejected: try finish(item, .rejected, queue)
+    case .projectRefused, .platformRefused, .quotaExceeded(.project):
+      // The pause says when; the push itself could go at once.
+      try retry(&item, after: 0, queue)
+    case .quotaExceeded(.device): try retry(&item, .quota, reply, queue)
+    case .serverFailed: try retry(&item, .server, reply, queue)
+    case .unreachable: try retry(&item, .connection, reply, queue)
+    }
+    try advance(flight.device, in: step)
+    try fillFlights(in: step)
+    askForWake(in: step)
+  }
+
+  /// The time asked for has come.
+  mutating func wake(in step: Step<DispatcherStage>) throws {
+    while let key = due.pop(dueAt: step.now) {
+      guard let place = places[key], place != .inFlight else { continue }
+      try advance(key, in: step)
+    }
+    for scope in pauses.keys.sorted() { try probe(scope, in: step) }
+    try fillFlights(in: step)
+    askForWake(in: step)
+  }
+
+  // MARK: A lane's next move
+
+  /// Brings a lane with nothing in the air as far as it can go: ends what is over, sends what may be sent, or notes what
+  /// it waits for. Doing it once more than needed changes nothing.
+  private mutating func advance(_ key: DeviceKey, in step: Step<DispatcherStage>) throws {
+    let queue = LaneQueue(key: key, step: step)
+    while let item = try queue.first() {
+      if places[key] == nil {
+        devices[RowKey(key.userId), default: []].append(key)
+        places[key] = .due(at: 0)
+      }
+      if item.notBefore > step.now {
+        if places[key] != .due(at: item.notBefore) {
+          places[key] = .due(at: item.notBefore)
+          due.insert(key, at: item.notBefore)
+        }
+        return
+      }
+      if let ending = try ending(of: item, key, in: step) {
+        try finish(item, ending, queue)
+        // Whatever it waited for, it was for the one that ended.
+        places[key] = .due(at: 0)
+      } else if let scope = blockingScope(item.target, now: step.now) {
+        if places[key] != .parked(scope) {
+          places[key] = .parked(scope)
+          parked[scope, default: Fifo()].append(key)
+          due.insert(key, at: item.push.expiresAt + 1)
+        }
+        return
+      } else if flights.count >= rules.maxInFlight {
+        if places[key] != .ready {
+          places[key] = .ready
+          ready.append(key)
+        }
+        return
+      } else if try send(item, queue) {
+        return
+      }
+    }
+    if places.removeValue(forKey: key) != nil {
+      let user = RowKey(key.userId)
+      devices[user]?.removeAll { $0 == key }
+      if devices[user]?.isEmpty == true { devices[user] = nil }
+    }
+  }
+
+  /// The last look before a request, at what may have changed while it waited; nil: it may be sent.
+  private func ending(
+    of item: WaitingPush, _ key: DeviceKey, in step: Step<DispatcherStage>
+  ) throws -> OutcomeResult? {
+    if item.withdrawn != nil { return .cancelled }
+    if step.now > item.push.expiresAt { return item.attempts == 0 ? .expired : .gaveUp }
+    if let quarantine = try deviceRow(key, in: step).quarantined, quarantine.version == item.target.version,
+      quarantine.tokenHash == rules.hash(item.target.token)
+    {
+      return .quarantined
+    }
+    return nil
+  }
+
+  /// Lanes that waited for a free request go on, in their order.
+  private mutating func fillFlights(in step: Step<DispatcherStage>) throws {
+    while flights.count < rules.maxInFlight, let key = ready.popFirst() {
+      guard places[key] == .ready else { continue }
+      places[key] = .due(at: 0)
+      try advance(key, in: step)
+    }
+  }
+
+  /// Asks for the front's request; false: it can never be sent, and has ended.
+  private mutating func send(_ item: WaitingPush, _ queue: LaneQueue) throws -> Bool {
+    var item = item
+    let step = queue.step
+    let message = FCMMessage(push: item.push, target: item.target, occurredAt: item.occurredAt, hash: rules.hash)
+    guard let body = message.encoded() else {
+      item.errorCode = "payload_too_large"
+      try finish(item, .rejected, queue)
+      return false
+    }
+    item.attempts += 1
+    item.firstAttemptAt = item.firstAttemptAt ?? step.now
+    item.notBefore = step.now + rules.unansweredAfter
+    item.inAir = true
+    try queue.replaceFirst(item)
+    let id = nextSend
+    nextSend += 1
+    let probes = PauseScope.of(item.target).filter { pauses[$0] != nil }
+    for scope in probes { pauses[scope]?.probe = id }
+    flights[id] = Flight(device: queue.key, probes: probes)
+    places[queue.key] = .inFlight
+    step.perform(
+      SendRequest(
+        id: id, projectId: item.target.projectId, deviceId: item.target.deviceId, token: item.target.token,
+        attempt: item.attempts, body: body))
+    return true
+  }
+
+  private mutating func retry(
+    _ item: inout WaitingPush, _ backoff: Backoff, _ reply: SendReply, _ queue: LaneQueue
+  ) throws {
+    let jitter = Jitter.value(
+      pushId: item.push.pushId, deviceId: item.target.deviceId, attempt: item.attempts)
+    try retry(
+      &item, after: backoff.wait(after: item.attempts, retryAfter: reply.answer.retryAfter, jitter: jitter), queue)
+  }
+
+  /// Sends the front again after a wait, unless it is withdrawn or would be past its freshness by then.
+  private mutating func retry(_ item: inout WaitingPush, after wait: Milliseconds, _ queue: LaneQueue) throws {
+    item.notBefore = queue.step.now + wait
+    if item.withdrawn != nil { return try finish(item, .cancelled, queue) }
+    if item.notBefore > item.push.expiresAt {
+      return try finish(item, item.attempts == 0 ? .expired : .gaveUp, queue)
+    }
+    try queue.replaceFirst(item)
+  }
+
+  private func deviceRow(_ key: DeviceKey, in step: Step<DispatcherStage>) throws -> DeviceRow {
+    guard case .device(let row)? = try step.row(key.device)?.content else { return DeviceRow() }
+    return row
+  }
+
+  // MARK: Withdrawing
+
+  /// Ends what waits and matches. The front, where it is in the air, only learns that it is not to be sent again.
+  private mutating func withdraw(
+    _ key: DeviceKey, as withdrawal: WaitingPush.Withdrawal, in step: Step<DispatcherStage>,
+    where matches: (WaitingPush) -> Bool
+  ) throws {
+    let queue = LaneQueue(key: key, step: step)
+    guard var first = try queue.first() else { return }
+    // After a crash too the front may still be in the air, for what anybody knows, until its time is up.
+    if first.inAir, matches(first), first.withdrawn == nil {
+      first.withdrawn = withdrawal
+      try queue.replaceFirst(first)
+    }
+    for var item in try queue.remove(from: first.inAir ? 1 : 0, where: matches) {
+      item.withdrawn = withdrawal
+      try emitOutcome(item, .cancelled, in: step)
+      if places[key] != .inFlight { places[key] = .due(at: 0) }
+    }
+  }
+
+  /// The lane is full: the oldest badge or read push ends as `cancelled`, else the oldest push as `gave_up`.
+  private mutating func makeRoom(in queue: LaneQueue) throws {
+    let start = try queue.first()?.inAir == true ? 1 : 0
+    let items = try queue.all().dropFirst(start)
+    guard items.count + start >= rules.maxLaneLength, let oldest = items.first else { return }
+    let victim = items.first { $0.isQuiet } ?? oldest
+    for var item in try queue.remove(from: start, where: { $0.cause == victim.cause }) {
+      item.errorCode = "lane_full"
+      try emitOutcome(item, victim.isQuiet ? .cancelled : .gaveUp, in: queue.step)
+      if places[queue.key] != .inFlight { places[queue.key] = .due(at: 0) }
+    }
+  }
+
+  // MARK: Pauses
+
+  /// Whether a device's scope is paused and no try is due. A scope that is not paused any more blocks nothing.
+  private func blockingScope(_ target: PushTarget, now: Milliseconds) -> PauseScope? {
+    PauseScope.of(target).first { scope in
+      guard let pause = pauses[scope] else { return false }
+      return pause.probe != nil || pause.probeAt > now
+    }
+  }
+
+  /// Sends the next in line, if a try is due.
+  private mutating func probe(_ scope: PauseScope, in step: Step<DispatcherStage>) throws {
+    while let pause = pauses[scope], pause.probe == nil, pause.probeAt <= step.now,
+      let key = parked[scope]?.popFirst()
+    {
+      guard places[key] == .parked(scope) else { continue }
+      places[key] = .due(at: 0)
+      try advance(key, in: step)
+    }
+  }
+
+  /// Learns from an answer whether a project or platform works: pauses, goes on pausing, or lets go.
+  private mutating func settlePauses(
+    after reply: SendReply, of flight: Flight, target: PushTarget, in step: Step<DispatcherStage>
+  ) throws {
+    let project = PauseScope(projectId: target.projectId)
+    let platform = PauseScope(projectId: target.projectId, platform: target.platform)
+    switch reply.answer.verdict {
+    case .projectRefused: pause(project, .refused, reply.answer, isProbe: flight.probes.contains(project), step.now)
+    case .platformRefused:
+      // Google took our credentials: the project works.
+      try release(project, in: step)
+      pause(platform, .refused, reply.answer, isProbe: flight.probes.contains(platform), step.now)
+    case .quotaExceeded(.project):
+      pause(project, .quota, reply.answer, isProbe: flight.probes.contains(project), step.now)
+    case .sent:
+      try release(project, in: step)
+      try release(platform, in: step)
+    case .invalidToken, .senderMismatch:
+      // Not good enough where just that tripped the breaker.
+      for scope in [project, platform] where pauses[scope]?.reason != .invalidTokens {
+        try release(scope, in: step)
+      }
+    case .rejected, .quotaExceeded(.device):
+      // FCM looked at the request itself; nothing is known of the platform's key.
+      try release(project, in: step)
+    case .serverFailed, .unreachable: break
+    }
+    // Whatever is still paused after this try is tried again later.
+    for scope in flight.probes where pauses[scope]?.probe == reply.id {
+      pauses[scope]?.probe = nil
+      if let pause = pauses[scope], pause.probeAt <= step.now {
+        pauses[scope]?.probeAt = step.now + pause.interval
+        pauses[scope]?.interval = min(pause.interval * 2, rules.longestProbeInterval)
+      }
+    }
+  }
+
+  private mutating func pause(
+    _ scope: PauseScope, _ reason: Pause.Reason, _ answer: FCMAnswer, isProbe: Bool, _ now: Milliseconds
+  ) {
+    let wait =
+      reason == .quota
+      ? Backoff.quota.wait(after: 1, retryAfter: answer.retryAfter, jitter: 0)
+      : max(rules.firstProbeAfter, answer.retryAfter ?? 0)
+    guard var pause = pauses[scope] else {
+      pauses[scope] = Pause(
+        reason: reason, errorCode: answer.errorCode, since: now, probeAt: now + wait,
+        interval: min(2 * wait, max(wait, rules.longestProbeInterval)))
+      return
+    }
+    pause.errorCode = answer.errorCode
+    // What was in the air when the pause began tells nothing new; a try that failed, or a quota, does.
+    if isProbe || reason == .quota {
+      pause.reason = reason
+      let next = reason == .quota ? wait : max(pause.interval, answer.retryAfter ?? 0)
+      pause.probeAt = max(pause.probeAt, now + next)
+      if reason != .quota { pause.interval = min(pause.interval * 2, max(next, rules.longestProbeInterval)) }
+    }
+    pauses[scope] = pause
+  }
+
+  /// The scope works: what was parked goes on, as far as there is room in the air.
+  private mutating func release(_ scope: PauseScope, in step: Step<DispatcherStage>) throws {
+    guard pauses.removeValue(forKey: scope) != nil else { return }
+    tokenVerdicts[scope] = nil
+    guard var waiting = parked.removeValue(forKey: scope) else { return }
+    while let key = waiting.popFirst() {
+      guard places[key] == .parked(scope) else { continue }
+      places[key] = .ready
+      ready.append(key)
+    }
+  }
+
+  /// Keeps the breaker over invalid tokens; true: it is open, and this answer is not to be believed.
+  private mutating func judgeTokens(_ verdict: FCMAnswer.Verdict, of target: PushTarget, now: Milliseconds) -> Bool {
+    let isInvalid: Bool
+    switch verdict {
+    case .sent: isInvalid = false
+    case .invalidToken, .senderMismatch: isInvalid = true
+    default: return false
+    }
+    let scope = PauseScope(projectId: target.projectId)
+    tokenVerdicts[scope, default: TokenVerdicts(window: rules.invalidTokenWindow)].record(invalid: isInvalid)
+    guard isInvalid, let verdicts = tokenVerdicts[scope], verdicts.isFull,
+      Double(verdicts.invalid) >= rules.invalidTokenRatio * Double(verdicts.window)
+    else { return false }
+    if pauses[scope] == nil {
+      pauses[scope] = Pause(
+        reason: .invalidTokens, since: now, probeAt: now + rules.firstProbeAfter, interval: 2 * rules.firstProbeAfter)
+    }
+    return true
+  }
+
+  // MARK: Endings
+
+  /// The front ends: out of the lane, and its outcome.
+  private func finish(
+    _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, _ queue: LaneQueue
+  ) throws {
+    try queue.removeFirst()
+    try emitOutcome(item, result, fcmName: fcmName, in: queue.step)
+  }
+
+  /// One push and device, one outcome (P8). Its event id is a function of both: a checker sees a second one at once.
+  private func emitOutcome(
+    _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, in step: Step<DispatcherStage>
+  ) throws {
+    let body = OutcomeBody(
+      pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
+      tokenHash: rules.hash(item.target.token), result: result, httpStatus: item.httpStatus,
+      errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
+      fcmName: fcmName, attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: step.now)
+    try step.emit(
+      Outcome(
+        Envelope(eventId: eventId(of: item, for: "outcome"), occurredAt: item.occurredAt), origin: item.origin,
+        source: item.source, body),
+      to: .outcomes, key: item.push.userId, headers: headers(of: item))
+  }
+
+  /// Tells the analyzer that the token is gone; it looks whether the device was registered again since (T3).
+  private func announceInvalid(_ item: WaitingPush, code: String, in step: Step<DispatcherStage>) throws {
+    let body = TimelineEventBody.deviceInvalidated(
+      DeviceInvalidated(
+        userId: item.push.userId, deviceId: item.target.deviceId, tokenHash: rules.hash(item.target.token),
+        version: item.target.version, code: code))
+    try step.emit(
+      TimelineEvent(
+        Envelope(eventId: eventId(of: item, for: "invalidated"), occurredAt: step.now), origin: item.origin,
+        source: item.source, body),
+      to: .timeline, key: item.push.userId, headers: headers(of: item))
+  }
+
+  private func eventId(of item: WaitingPush, for purpose: String) -> String {
+    rules.hash([purpose, item.push.userId, item.target.deviceId, item.push.pushId].joined(separator: "\u{1}"))
+  }
+
+  /// The headers of the push, which may have come long ago.
+  private func headers(of item: WaitingPush) -> [RecordHeaderField] {
+    // The step adds those of the record at hand itself.
+    if item.origin.position == recordAtHand { return [] }
+    var headers: [RecordHeaderField] = []
+    if let value = item.traceparent { headers.append(RecordHeaderField(RecordHeader.traceparent, value)) }
+    if let value = item.replayId { headers.append(RecordHeaderField(RecordHeader.replayId, value)) }
+    return headers
+  }
+
+  /// The earliest time anything is to be looked at.
+  private func askForWake(in step: Step<DispatcherStage>) {
+    if let time = due.first { step.wake(at: time) }
+    for (scope, pause) in pauses where pause.probe == nil {
+      if let waiting = parked[scope], !waiting.isEmpty { step.wake(at: pause.probeAt) }
+    }
+  }
+}

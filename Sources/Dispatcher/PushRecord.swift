@@ -1,0 +1,105 @@
+import NudgeSchema
+import StreamRuntime
+
+/// A record of `nudge.pushes`, checked. Our own analyzer wrote it; a fault in it is still no reason to stop.
+enum PushRecord {
+  /// Reads a record. Throws a `Rejection` that names the field, never a value (T4).
+  static func read(_ record: InputRecord, coder: RecordCoder) throws -> PushEvent {
+    guard let key = record.key, !key.isEmpty else { throw Rejection(.missingKey, "the record has no key") }
+    guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
+    let event: PushEvent
+    do {
+      event = try coder.decode(PushEvent.self, from: value)
+    } catch let error as EventFormatError {
+      throw Rejection(error)
+    } catch let error as DecodingError {
+      throw Rejection(error)
+    }
+    guard key.elementsEqual(event.body.userId.utf8) else {
+      throw Rejection(.keyMismatch, "the key is not userId")
+    }
+    try check(event.body)
+    return event
+  }
+
+  /// A push's targets, as they wait in their lanes.
+  static func items(of push: Push, in event: PushEvent, _ record: InputRecord) -> [WaitingPush] {
+    var untargeted = push
+    untargeted.targets = []
+    func header(_ name: String) -> String? {
+      // Longer than any of ours is a stranger's, and would not fit a row.
+      record.header(name).flatMap { $0.count <= 256 ? String(decoding: $0, as: UTF8.self) : nil }
+    }
+    let traceparent = header(RecordHeader.traceparent)
+    let replayId = header(RecordHeader.replayId)
+    return push.targets.enumerated().map { index, target in
+      var item = WaitingPush(
+        push: untargeted, target: target, cause: event.origin,
+        origin: Origin(record.position, index: Int32(index)), source: event.source,
+        occurredAt: event.envelope.occurredAt, traceparent: traceparent, replayId: replayId)
+      item.fitRow()
+      return item
+    }
+  }
+
+  private static func check(_ body: PushEventBody) throws {
+    try check(id: body.userId, "userId")
+    switch body {
+    case .push(let push):
+      try check(id: push.pushId, "pushId")
+      for (id, field) in [
+        (push.conversationId, "conversationId"), (push.messageId, "messageId"), (push.senderId, "senderId"),
+      ] {
+        if let id { try check(id: id, field) }
+      }
+      guard !push.targets.isEmpty else { throw Rejection(.schemaViolation, "targets is empty") }
+      var devices = Set<RowKey>()
+      for (index, target) in push.targets.enumerated() {
+        try check(id: target.deviceId, "targets[\(index)].deviceId")
+        if let projectId = target.projectId { try check(id: projectId, "targets[\(index)].projectId") }
+        guard devices.insert(RowKey(target.deviceId)).inserted else {
+          throw Rejection(.schemaViolation, "targets[\(index)].deviceId names a device a second time")
+        }
+        guard (1...WaitingPush.maxTokenBytes).contains(target.token.utf8.count) else {
+          throw Rejection(
+            .schemaViolation, "targets[\(index)].token has not 1 to \(WaitingPush.maxTokenBytes) bytes")
+        }
+      }
+    case .cancelled(let cancelled):
+      guard cancelled.deviceId != nil || cancelled.messageId != nil || cancelled.conversationId != nil else {
+        throw Rejection(.schemaViolation, "push.cancelled names no deviceId, messageId or conversationId")
+      }
+    }
+  }
+
+  private static func check(id: String, _ field: String) throws {
+    guard (1...256).contains(id.utf8.count), id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw Rejection(.schemaViolation, "\(field) is not 1 to 256 bytes without control characters")
+    }
+  }
+}
+
+extension Rejection {
+  fileprivate init(_ error: EventFormatError) {
+    switch error {
+    case .unsupportedVersion: self.init(.unsupportedVersion, error.description)
+    case .unknownType: self.init(.unknownType, error.description)
+    case .invalidTime: self.init(.schemaViolation, error.description)
+    }
+  }
+
+  /// Names where, not what: the decoder's own words may quote the value.
+  fileprivate init(_ error: DecodingError) {
+    func path(_ context: DecodingError.Context, _ key: (any CodingKey)? = nil) -> String {
+      (context.codingPath + (key.map { [$0] } ?? [])).map(\.stringValue).joined(separator: ".")
+    }
+    switch error {
+    case .dataCorrupted(let context) where context.codingPath.isEmpty: self.init(.invalidJSON, "the value is not JSON")
+    case .dataCorrupted(let context): self.init(.schemaViolation, "\(path(context)) has a value it may not have")
+    case .keyNotFound(let key, let context): self.init(.schemaViolation, "\(path(context, key)) is missing")
+    case .typeMismatch(_, let context): self.init(.schemaViolation, "\(path(context)) has the wrong type")
+    case .valueNotFound(_, let context): self.init(.schemaViolation, "\(path(context)) is null")
+    @unknown default: self.init(.schemaViolation, "the value is not as the schema says")
+    }
+  }
+}

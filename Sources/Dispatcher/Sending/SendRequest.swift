@@ -1,0 +1,35 @@
+/// One request to FCM: an effect of the dispatcher's.
+public struct SendRequest: Sendable, Equatable {
+  /// Carried back by the reply; unique among the requests of one stage instance.
+  public var id: UInt64
+  /// The FCM project the token belongs to; nil: the dispatcher's own.
+  public var projectId: String?
+  /// The device.
+  public var deviceId: String
+  /// FCM's registration token. Never logged (T4).
+  public var token: String
+  /// Which request for this push and device it is, from 1. More than were made where a process died before it sent one.
+  public var attempt: Int
+  /// The body of `messages:send`, UTF-8 JSON.
+  public var body: [UInt8]
+
+  /// A request.
+  public init(id: UInt64, projectId: String?, deviceId: String, token: String, attempt: Int, body: [UInt8]) {
+    self.id = id
+    self.projectId = projectId
+    self.deviceId = deviceId
+    self.token = token
+    self.attempt = attempt
+    self.body = body
+  }
+}
+
+// A request holds a token and a message's text: printing one, by accident or in an error, must show neither.
+extension SendRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Id, attempt and size.
+  public var description: String { "send \(id), attempt \(attempt), \(body.count) bytes" }
+  /// As `description`.
+  public var debugDescription: String { description }
+  /// Id and attempt.
+  public var customMirror: Mirror { Mirror(self, children: ["id": id, "attempt": attempt]) }
+}

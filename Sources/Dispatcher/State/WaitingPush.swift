@@ -1,0 +1,90 @@
+import NudgeSchema
+
+/// A push that waits in a device's lane, or is in the air for it.
+struct WaitingPush: Codable, Sendable, Equatable {
+  /// Why it is not to be sent any more. One in the air ends by its answer; only where that says "again" does this count.
+  enum Withdrawal: String, Codable, Sendable {
+    /// A `push.cancelled` named it.
+    case cancelled
+    /// A later push says all that this one said.
+    case superseded
+  }
+
+  /// The push, without its targets.
+  var push: Push
+  /// The device.
+  var target: PushTarget
+  /// The push's own origin, by which a `push.cancelled` knows what came before it.
+  var cause: Origin
+  /// Where the push is on `nudge.pushes`, and which of its targets this is: the origin of the outcome.
+  var origin: Origin
+  /// The event it all began with.
+  var source: RecordPosition
+  /// When that happened.
+  var occurredAt: Milliseconds
+  /// The push record's trace context.
+  var traceparent: String?
+  /// The push record's replay.
+  var replayId: String?
+  /// Requests made for it, the one in the air included.
+  var attempts = 0
+  /// When the first was made.
+  var firstAttemptAt: Milliseconds?
+  /// Not sent again before this; while it is in the air: not unless its answer was lost with the process.
+  var notBefore: Milliseconds = 0
+  /// A request was made and its answer has not come.
+  var inAir = false
+  /// The last answer's status.
+  var httpStatus: Int?
+  /// The last answer's code.
+  var errorCode: String?
+  /// Why it is not to be sent any more.
+  var withdrawn: Withdrawal?
+
+  /// It changes the badge and nothing else.
+  var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }
+
+  /// It shows nothing: the first to go where a lane is full.
+  var isQuiet: Bool { push.kind == .read || isBadgeOnly }
+
+  /// Whether this one, later, says all that `other` said: the last badge wins (P2), and of reads the last of a
+  /// conversation, with its badge.
+  func supersedes(_ other: WaitingPush) -> Bool {
+    switch push.kind {
+    case .read: other.isBadgeOnly || (other.push.kind == .read && other.push.conversationId == push.conversationId)
+    case .badge, .message: isBadgeOnly && other.isBadgeOnly
+    }
+  }
+}
+
+extension WaitingPush {
+  /// The longest token that is taken, in bytes; FCM's have some 200.
+  static let maxTokenBytes = 4096
+  private static let maxBodyBytes = 3600
+  private static let maxTitleBytes = 1024
+  private static let maxImageUrlBytes = 2048
+
+  /// Cuts what FCM would not take anyway, so that every waiting push fits a row (`LaneRow.maxBytes`). All as JSON.
+  mutating func fitRow() {
+    push.body = push.body.flatMap {
+      TextCut.shortened($0, toBytes: Self.maxBodyBytes, measuring: TextCut.jsonBytes)
+    }
+    push.title = push.title.flatMap {
+      TextCut.shortened($0, toBytes: Self.maxTitleBytes, measuring: TextCut.jsonBytes)
+    }
+    if let url = push.imageUrl, TextCut.jsonBytes(url[...]) > Self.maxImageUrlBytes { push.imageUrl = nil }
+  }
+
+  /// An upper bound of what it takes in a row, in bytes.
+  var rowBytes: Int {
+    func size(_ text: String?) -> Int { text.map { TextCut.jsonBytes($0[...]) } ?? 0 }
+    // Names of fields, numbers and codes: counted once, generously; a test holds it to the real encoding.
+    var bytes = 1150
+    bytes += size(push.pushId) + size(push.userId) + size(push.title) + size(push.body) + size(push.imageUrl)
+    bytes += size(push.conversationId) + size(push.messageId) + size(push.senderId)
+    bytes += size(target.deviceId) + size(target.token) + size(target.projectId)
+    bytes += size(cause.topic) + size(origin.topic) + size(source.topic)
+    bytes += size(traceparent) + size(replayId)
+    return bytes
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import NudgeSchema
+import StreamRuntime
+
+@testable import Dispatcher
+
+/// A dispatcher without Kafka and FCM: pushes in, requests and outcomes out, answers by hand.
+final class DispatcherBench {
+  let driver: StageDriver<DispatcherStage>
+  /// Requests asked for and not answered yet, in order.
+  private(set) var air: [SendRequest] = []
+  private(set) var outcomes: [OutcomeBody] = []
+  private(set) var outcomeRecords: [OutputRecord] = []
+  private(set) var invalidated: [DeviceInvalidated] = []
+  private(set) var rejections: [Rejection] = []
+  private(set) var wakeAt: Milliseconds?
+  private var causes: Int64 = 0
+
+  static let start: Milliseconds = 1_800_000_000_000
+
+  init(_ change: (inout DispatcherRules) -> Void = { _ in }) {
+    var rules = DispatcherRules()
+    change(&rules)
+    driver = StageDriver(DispatcherStage(rules: rules), now: Self.start)
+  }
+
+  var now: Milliseconds {
+    get { driver.now }
+    set { driver.now = newValue }
+  }
+
+  func nextCause() -> Origin {
+    causes += 1
+    return Origin(topic: "nudge.timeline", partition: 0, offset: causes)
+  }
+
+  static func push(
+    _ id: String, user: String = "ann", devices: [String] = ["phone"], kind: Push.Kind = .message,
+    presentation: Presentation = .alert, conversation: String? = "c1", expiresIn: Milliseconds = 3_600_000,
+    at now: Milliseconds = start, version: Int64 = 1, platform: Platform = .ios, body: String = "Hello"
+  ) -> Push {
+    Push(
+      pushId: id, kind: kind, userId: user,
+      targets: devices.map {
+        PushTarget(deviceId: $0, token: "token-\($0)-\(version)", version: version, platform: platform)
+      },
+      title: "Bob", body: body, priority: presentation == .alert ? .high : presentation == .silent ? .medium : .low,
+      presentation: presentation, reason: .relevant, badge: 3, conversationId: conversation, messageId: "m-" + id,
+      senderId: "bob", ttlSeconds: 2_419_200, expiresAt: now + expiresIn, decidedAt: now)
+  }
+
+  @discardableResult
+  func send(_ push: Push, cause: Origin? = nil, headers: [RecordHeaderField] = []) throws
+    -> StageDriver<DispatcherStage>.StepResult
+  {
+    try send(.push(push), user: push.userId, cause: cause, headers: headers)
+  }
+
+  @discardableResult
+  func cancel(
+    user: String = "ann", device: String? = nil, message: String? = nil, conversation: String? = nil,
+    cause: Origin? = nil
+  ) throws -> StageDriver<DispatcherStage>.StepResult {
+    let body = PushCancelled(userId: user, deviceId: device, messageId: message, conversationId: conversation)
+    return try send(.cancelled(body), user: user, cause: cause)
+  }
+
+  private func send(_ body: PushEventBody, user: String, cause: Origin?, headers: [RecordHeaderField] = []) throws
+    -> StageDriver<DispatcherStage>.StepResult
+  {
+    let cause = cause ?? nextCause()
+    let event = PushEvent(
+      Envelope(eventId: "e\(cause.offset)-\(cause.index ?? 0)", occurredAt: now), origin: cause,
+      source: RecordPosition(topic: "chat.events", partition: 3, offset: 77), body)
+    return try take(driver.send(event, to: .pushes, key: user, headers: headers))
+  }
+
+  /// Answers a request, by default the oldest.
+  func answer(_ answer: Dispatcher.FCMAnswer, to request: SendRequest? = nil, requests: Int = 1) throws {
+    let request = request ?? air[0]
+    air.removeAll { $0.id == request.id }
+    let reply = SendReply(
+      id: request.id, answer: answer, requests: requests, startedAt: now, finishedAt: now)
+    try take(driver.receive(reply, partition: 0))
+  }
+
+  /// Moves the clock to the wake-up that was asked for, and wakes.
+  func wake() throws {
+    guard let time = wakeAt else { return }
+    now = max(now, time)
+    wakeAt = nil
+    try take(driver.wake())
+  }
+
+  /// Wakes until something is asked for or nothing is waited for.
+  func wakeUntilSent() throws {
+    while air.isEmpty, wakeAt != nil { try wake() }
+  }
+
+  /// What was in the air is lost, as its answers are.
+  func restart() throws {
+    air = []
+    wakeAt = nil
+    try take(driver.restart())
+  }
+
+  @discardableResult
+  private func take(_ result: StageDriver<DispatcherStage>.StepResult) throws
+    -> StageDriver<DispatcherStage>.StepResult
+  {
+    air += result.effects
+    if let time = result.wakeAt { wakeAt = min(wakeAt ?? .max, time) }
+    if let rejection = result.rejection { rejections.append(rejection) }
+    for output in result.outputs {
+      switch output.topic {
+      case .outcomes:
+        outcomeRecords.append(output)
+        outcomes.append(try driver.decode(Outcome.self, from: output).body)
+      case .timeline:
+        if case .deviceInvalidated(let body) = try driver.decode(TimelineEvent.self, from: output).body {
+          invalidated.append(body)
+        }
+      default: break
+      }
+    }
+    return result
+  }
+
+  func lane(_ device: String = "phone", user: String = "ann") throws -> LaneRow? {
+    let key = DeviceKey(userId: user, deviceId: device)
+    guard case .lane(let row)? = try driver.row(key.lane)?.content else { return nil }
+    return row
+  }
+}
+
+extension SendRequest {
+  /// The push, as the body's data names it.
+  var pushId: String? {
+    let root = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+    return ((root?["message"] as? [String: Any])?["data"] as? [String: Any])?["pushId"] as? String
+  }
+}
+
+extension Dispatcher.FCMAnswer {
+  static let sent = Dispatcher.FCMAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
+  static let unavailable = Dispatcher.FCMAnswer(.serverFailed, httpStatus: 503, errorCode: "UNAVAILABLE")
+  static let unregistered = Dispatcher.FCMAnswer(.invalidToken, httpStatus: 404, errorCode: "UNREGISTERED")
+  static let noProject = Dispatcher.FCMAnswer(.projectRefused, httpStatus: 404, errorCode: "NOT_FOUND")
+  static let noPlatform = Dispatcher.FCMAnswer(
+    .platformRefused, httpStatus: 401, errorCode: "THIRD_PARTY_AUTH_ERROR")
+  static let reset = Dispatcher.FCMAnswer(.unreachable, errorCode: "connection_reset")
+}
+
+/// A small generator of its own, so that a seed means the same everywhere: splitmix64.
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

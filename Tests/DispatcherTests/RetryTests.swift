@@ -1,0 +1,178 @@
+import NudgeSchema
+import StreamRuntime
+import Testing
+
+@testable import Dispatcher
+
+@Suite("Retries and endings")
+struct RetryTests {
+  @Test("P3: a server error is sent again after 10 s at least, with the attempt counted, until freshness ends: gave_up")
+  func untilFreshness() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1", expiresIn: 3_600_000))
+    var waits: [Milliseconds] = []
+    while !bench.air.isEmpty {
+      let answered = bench.now
+      try bench.answer(.unavailable)
+      try bench.wakeUntilSent()
+      if !bench.air.isEmpty { waits.append(bench.now - answered) }
+    }
+    #expect(bench.outcomes.map(\.result) == [.gaveUp])
+    #expect(bench.outcomes[0].attempts == waits.count + 1)
+    #expect(bench.outcomes[0].errorCode == "UNAVAILABLE")
+    #expect(bench.outcomes[0].httpStatus == 503)
+    #expect(bench.outcomes[0].finishedAt <= DispatcherBench.start + 3_600_000)
+    #expect(waits.allSatisfy { (10_000...300_000).contains($0) })
+    #expect(waits[0] <= 20_000)
+    #expect(waits.count > 10)
+    #expect(Set(waits).count == waits.count)
+  }
+
+  @Test("P3: a retry of one device blocks no other device and no other person")
+  func blocksNobody() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.answer(.unavailable)
+    try bench.send(DispatcherBench.push("p2"))
+    try bench.send(DispatcherBench.push("p3", devices: ["tablet"]))
+    try bench.send(DispatcherBench.push("p4", user: "eve"))
+    #expect(bench.air.map(\.pushId) == ["p3", "p4"])
+  }
+
+  @Test("P3: a retry survives a restart, at the time it was due")
+  func survives() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.answer(.unavailable)
+    let due = try #require(bench.wakeAt)
+    try bench.restart()
+    #expect(bench.wakeAt == due)
+    #expect(bench.air.isEmpty)
+    try bench.wake()
+    #expect(bench.air.map(\.attempt) == [2])
+  }
+
+  @Test("P3: a failed connection may be tried again after 1 s")
+  func connection() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.answer(.reset)
+    let wait = try #require(bench.wakeAt) - bench.now
+    #expect((1_000...2_000).contains(wait))
+  }
+
+  @Test("P3: Retry-After is a floor")
+  func retryAfter() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    var answer = Dispatcher.FCMAnswer.unavailable
+    answer.retryAfter = 120_000
+    try bench.answer(answer)
+    #expect((120_000...132_000).contains(try #require(bench.wakeAt) - bench.now))
+  }
+
+  @Test("P3: what could only be sent past its freshness gives up at once")
+  func givesUpAtOnce() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1", expiresIn: 100_000))
+    var answer = Dispatcher.FCMAnswer.unavailable
+    answer.retryAfter = 120_000
+    try bench.answer(answer)
+    #expect(bench.outcomes.map(\.result) == [.gaveUp])
+  }
+
+  @Test("P5: 429 of a device slows that device, a minute at least without Retry-After")
+  func deviceQuota() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.answer(Dispatcher.FCMAnswer(.quotaExceeded(.device), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
+    #expect(try #require(bench.wakeAt) - bench.now >= 60_000)
+    try bench.send(DispatcherBench.push("p2", user: "eve"))
+    #expect(bench.air.map(\.pushId) == ["p2"])
+  }
+
+  @Test("T3: a token that is gone ends as invalid_token and is announced once, with hash, version and code")
+  func invalidToken() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1", version: 7))
+    try bench.answer(.unregistered)
+    #expect(bench.outcomes.map(\.result) == [.invalidToken])
+    #expect(
+      bench.invalidated == [
+        DeviceInvalidated(
+          userId: "ann", deviceId: "phone", tokenHash: DispatcherRules.sha256("token-phone-7"), version: 7,
+          code: "UNREGISTERED")
+      ])
+    #expect(bench.wakeAt == nil || bench.air.isEmpty)
+  }
+
+  @Test("P4: SENDER_ID_MISMATCH sets the device aside until it registers again; nothing of it is announced as gone")
+  func quarantine() throws {
+    let bench = DispatcherBench()
+    let mismatch = Dispatcher.FCMAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH")
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.send(DispatcherBench.push("p2"))
+    try bench.answer(mismatch)
+    #expect(bench.outcomes.map(\.result) == [.quarantined, .quarantined])
+    #expect(bench.outcomes.map(\.attempts) == [1, 0])
+    #expect(bench.invalidated.isEmpty)
+    try bench.restart()
+    try bench.send(DispatcherBench.push("p3"))
+    #expect(bench.air.isEmpty)
+    try bench.send(DispatcherBench.push("p4", version: 2))
+    #expect(bench.air.map(\.pushId) == ["p4"])
+  }
+
+  @Test("P4: a request FCM refuses ends as rejected, with its code")
+  func rejected() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.answer(Dispatcher.FCMAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"))
+    #expect(bench.outcomes.map(\.result) == [.rejected])
+    #expect(bench.outcomes[0].errorCode == "INVALID_ARGUMENT")
+    #expect(bench.invalidated.isEmpty)
+  }
+
+  @Test(
+    "P8: attempts are requests that were made: none where none could leave, two where the access token was refreshed")
+  func attempts() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.answer(.sent, requests: 2)
+    #expect(bench.outcomes[0].attempts == 2)
+    try bench.send(DispatcherBench.push("p2", expiresIn: 20_000))
+    try bench.answer(Dispatcher.FCMAnswer(.unreachable, errorCode: "queue_full"), requests: 0)
+    bench.now += 20_001
+    try bench.wake()
+    // Never sent: expired, not given up.
+    #expect(bench.outcomes[1].result == .expired)
+    #expect(bench.outcomes[1].attempts == 0)
+    #expect(bench.outcomes[1].firstAttemptAt == nil)
+  }
+
+  @Test(
+    "P3: backoff doubles from its floor to its cap, with jitter over the whole range; Retry-After may exceed the cap")
+  func backoff() {
+    #expect(Backoff.server.wait(after: 1, jitter: 0) == 10_000)
+    #expect(Backoff.server.wait(after: 1, jitter: 0.999_999) == 19_999)
+    #expect(Backoff.server.wait(after: 3, jitter: 0.5) == 45_000)
+    #expect(Backoff.server.wait(after: 50, jitter: 0.999_999) <= 300_000)
+    #expect(Backoff.server.wait(after: 50, jitter: 0) == 10_000)
+    #expect(Backoff.connection.wait(after: 1, jitter: 0) == 1_000)
+    #expect(Backoff.quota.wait(after: 1, jitter: 0) == 60_000)
+    #expect(Backoff.server.wait(after: 1, retryAfter: 600_000, jitter: 0) == 600_000)
+    // Even then all who were told the same do not come back together.
+    #expect(Backoff.server.wait(after: 1, retryAfter: 600_000, jitter: 0.5) == 630_000)
+    #expect(Backoff.server.wait(after: .max, retryAfter: 0, jitter: 0) == 10_000)
+  }
+
+  @Test("P3: jitter is the same for the same push, device and attempt, and even over many")
+  func jitter() {
+    let values = (0..<10_000).map { Jitter.value(pushId: "p\($0 % 100)", deviceId: "d", attempt: $0 / 100) }
+    #expect(values.allSatisfy { (0..<1).contains($0) })
+    #expect(Jitter.value(pushId: "p1", deviceId: "d", attempt: 2) == values[201])
+    var buckets = [Int](repeating: 0, count: 10)
+    for value in values { buckets[Int(value * 10)] += 1 }
+    #expect(buckets.allSatisfy { (850...1_150).contains($0) }, "\(buckets)")
+  }
+}
