@@ -49,7 +49,7 @@ enum Mutation: String, CaseIterable {
   case flushSkipped
   /// The rows of a torn transaction are not seen, so their keys are not written again.
   case tornRowsUnseen
-  /// Whatever fails, the transaction is taken as not committed.
+  /// A transaction of unknown outcome is taken as not committed.
   case unknownMeansAborted
 }
 
@@ -74,7 +74,6 @@ final class ModelIO: StreamIO {
   private var producer: (producer: Int, epoch: Int)?
   private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, task: Int32?)] = []
   private var added: Set<ModelPlace> = []
-  private var inTransaction = false
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
   private var wasRevoked = false
@@ -106,9 +105,7 @@ final class ModelIO: StreamIO {
     let kind: IOFailure.Kind =
       switch refusal {
       case .fenced: .fenced
-      case .concurrent: .retriable
-      case .invalidState: .abortable
-      case .illegalGeneration: .abortable
+      case .concurrent, .invalidState, .illegalGeneration: .retriable
       case .unstable: .unstable
       }
     return IOFailure(kind: kind, operation: operation, reason: "\(refusal)")
@@ -193,20 +190,18 @@ final class ModelIO: StreamIO {
   func openProducer() throws(IOFailure) {
     try touch()
     queue = []
-    inTransaction = false
     let id = name
     producer = try ask("init transactions") { () throws(ModelBroker.Refusal) in try broker.initProducer(id) }
   }
 
   private func current() throws(IOFailure) -> (producer: Int, epoch: Int) {
-    guard let producer else { throw IOFailure(kind: .uncertain, operation: "produce", reason: "no producer") }
+    guard let producer else { throw IOFailure(kind: .retriable, operation: "produce", reason: "no producer") }
     return producer
   }
 
   func begin() throws(IOFailure) {
     try touch()
     _ = try current()
-    inTransaction = true
     queue = []
     added = []
     pendingChanges = [:]
@@ -258,11 +253,12 @@ final class ModelIO: StreamIO {
         }
       }
       if world.random.oneIn(world.faults.refusal) {
-        throw IOFailure(kind: .abortable, operation: "produce", reason: "simulated refusal")
+        throw IOFailure(kind: .retriable, operation: "produce", reason: "simulated refusal")
       }
       let offset = try ask("produce") { () throws(ModelBroker.Refusal) in
         try broker.produce(id, producer: producer, epoch: epoch, place, key: record.key, value: record.value)
       }
+      world.note("\(id) wrote \(place.topic.rawValue)-\(place.partition)@\(offset)")
       if let task = record.task { positionOffsets[task] = offset }
     }
   }
@@ -279,7 +275,7 @@ final class ModelIO: StreamIO {
     let (producer, epoch) = try current()
     let (id, generation) = (name, generation)
     guard generation >= 0 else {
-      throw IOFailure(kind: .abortable, operation: "send offsets", reason: "no generation")
+      throw IOFailure(kind: .retriable, operation: "send offsets", reason: "no generation")
     }
     var tries = 0
     while true {
@@ -303,21 +299,11 @@ final class ModelIO: StreamIO {
     }
   }
 
-  func commit() throws(IOFailure) { try end(commit: true) }
-
-  func abort() throws(IOFailure) {
-    queue = []
-    try end(commit: false)
-  }
-
-  private func end(commit: Bool) throws(IOFailure) {
-    if commit { try deliver(queue.count) }
+  func commit() throws(IOFailure) {
+    try deliver(queue.count)
     try touch()
     let (producer, epoch) = try current()
-    let request = ModelBroker.EndRequest(id: name, producer: producer, epoch: epoch, commit: commit)
-    inTransaction = false
-    // Nothing was added: the client does not ask the broker.
-    if added.isEmpty && broker.transactions[name]?.state != .ongoing { return }
+    let request = ModelBroker.EndRequest(id: name, producer: producer, epoch: epoch, commit: true)
     if world.random.oneIn(world.faults.delayedEnd) { broker.delayedEnds.append(request) }
     if world.random.oneIn(world.faults.commitUnknown) {
       // The request, or its answer, is lost; a copy may still arrive, at once, late or never.
@@ -327,19 +313,9 @@ final class ModelIO: StreamIO {
       default: break
       }
       broker.now += 50
-      if world.mutation == .unknownMeansAborted {
-        throw IOFailure(kind: .abortable, operation: "end", reason: "mutation")
-      }
-      throw IOFailure(kind: .uncertain, operation: "end transaction", reason: "no answer")
+      throw IOFailure(kind: .retriable, operation: "end transaction", reason: "no answer")
     }
-    do throws(ModelBroker.Refusal) {
-      try broker.end(request)
-    } catch {
-      if world.mutation == .unknownMeansAborted && !commit { return }
-      throw error == .fenced
-        ? failure(error, "end transaction")
-        : IOFailure(kind: .uncertain, operation: "end transaction", reason: "\(error)")
-    }
+    try ask("end transaction") { () throws(ModelBroker.Refusal) in try broker.end(request) }
     try touch()
   }
 
@@ -372,6 +348,7 @@ final class ModelIO: StreamIO {
       let stable = log.stable
       var offset = from
       let firstItem = items.count
+      if world.mutation == .unknownMeansAborted && world.hasRunningTask(name, task) { offset = stable }
       while offset < stable {
         let entry = log.entries[Int(offset)]
         if entry.status == .committed || entry.status == .plain {

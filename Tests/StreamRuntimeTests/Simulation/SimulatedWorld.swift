@@ -51,7 +51,18 @@ final class SimulatedWorld {
         unsent.append((key, place))
       }
     }
+    broker.onLateEnd = { [unowned self] in note($0) }
     for index in 0..<instances { processes.append(Process("p\(index)")) }
+  }
+
+  /// Adds a line to the trace.
+  func note(_ line: @autoclosure () -> String) {
+    if isTracing { trace.append("\(broker.now) \(line())") }
+  }
+
+  /// Whether a process runs a task now, so that it reads its changelog only to look up an outcome.
+  func hasRunningTask(_ name: String, _ task: Int32) -> Bool {
+    processes.first { $0.name == name }?.thread?.task(task) != nil
   }
 
   // MARK: Disks
@@ -88,7 +99,7 @@ final class SimulatedWorld {
     let exit = thread.turn()
     process.isInTurn = false
     if io.isDead || exit != nil {
-      if isTracing { trace.append("\(broker.now) \(process.name) ended: \(exit.map { "\($0)" } ?? "died")") }
+      note("\(process.name) ended: \(exit.map { "\($0)" } ?? "died")")
       process.thread = nil
       process.io = nil
       process.downUntil = broker.now + Milliseconds(random.below(2000))
@@ -113,9 +124,7 @@ final class SimulatedWorld {
     process.thread = StreamThread(
       CountingStage(), io: io, topics: TopicNames(), partitionCounts: [Self.input: 2, Self.output: 2], limits: limits,
       writer: "\(process.name)/\(process.lives)",
-      observe: { [unowned self] event in
-        if isTracing { trace.append("\(broker.now) \(name) \(event)") }
-      })
+      observe: { [unowned self] event in note("\(name) \(event)") })
     // A process that comes back within its session time-out under its name is a static member; here it joins anew.
     broker.join(process.name)
   }
