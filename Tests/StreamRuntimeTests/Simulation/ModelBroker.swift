@@ -339,7 +339,7 @@ final class ModelBroker {
   // MARK: The network
 
   /// Something that happens by itself: a marker is written, a late copy of an EndTxn arrives.
-  func step(_ random: inout SeededGenerator) {
+  func step(_ random: inout SeededGenerator, markerRate: UInt64) {
     expireTransactions()
     advanceGroup()
     if !delayedEnds.isEmpty, random.oneIn(6) {
@@ -353,7 +353,7 @@ final class ModelBroker {
       }
     }
     for id in transactions.keys.sorted() {
-      guard let it = transactions[id], !random.oneIn(3) else { continue }
+      guard let it = transactions[id], random.oneIn(markerRate) else { continue }
       _ = writeMarker(it) { random.below($0) }
     }
   }

@@ -49,20 +49,39 @@ enum Mutation: String, CaseIterable {
   case flushSkipped
   /// The rows of a torn transaction are not seen, so their keys are not written again.
   case tornRowsUnseen
-  /// A transaction of unknown outcome is taken as not committed.
-  case unknownMeansAborted
+  /// A transaction of unknown outcome is taken as committed.
+  case unknownMeansCommitted
 }
 
-/// Faults per call, each once in so many; 0: never.
+/// Faults, each once in so many calls or turns; 0: never. Every schedule draws its own, so that some are full of crashes,
+/// others of late markers or of pauses.
 struct FaultRates {
-  var crash: UInt64 = 400
-  var commitUnknown: UInt64 = 40
-  var delayedEnd: UInt64 = 30
-  var refusal: UInt64 = 60
-  var diskLoss: UInt64 = 8
-  var interleave: UInt64 = 2
+  /// The process dies in a call.
+  var crash: UInt64 = 0
+  /// A process is stopped inside a call, while the others go on.
+  var stall: UInt64 = 0
+  /// The answer to a commit is lost, with or without the request.
+  var commitUnknown: UInt64 = 0
+  /// A copy of a request to commit comes late.
+  var delayedEnd: UInt64 = 0
+  /// A produce is refused.
+  var refusal: UInt64 = 0
+  /// A process that died has lost its disk.
+  var diskLoss: UInt64 = 0
+  /// Another process has its turn inside a call.
+  var interleave: UInt64 = 0
+  /// A marker is written, when the world moves.
+  var marker: UInt64 = 1
 
-  static let none = FaultRates(crash: 0, commitUnknown: 0, delayedEnd: 0, refusal: 0, diskLoss: 0, interleave: 0)
+  static let none = FaultRates()
+
+  static func drawn(_ random: inout SeededGenerator) -> FaultRates {
+    func pick(_ choices: [UInt64]) -> UInt64 { choices[random.below(choices.count)] }
+    return FaultRates(
+      crash: pick([0, 60, 150, 400, 1000]), stall: pick([0, 200, 600]), commitUnknown: pick([0, 10, 40]),
+      delayedEnd: pick([0, 3, 10, 40]), refusal: pick([0, 30, 100]), diskLoss: pick([0, 2, 8]),
+      interleave: pick([0, 2, 4]), marker: pick([1, 2, 6, 20]))
+  }
 }
 
 /// One process's I/O on the model. Each call is a place where the process can die, and where the world moves.
@@ -94,6 +113,7 @@ final class ModelIO: StreamIO {
   private func touch() throws(IOFailure) {
     if isDead { throw Self.died }
     world.move(during: name)
+    if world.random.oneIn(world.faults.stall) { world.stall(name) }
     if isDead { throw Self.died }
     if world.random.oneIn(world.faults.crash) {
       isDead = true
@@ -313,6 +333,7 @@ final class ModelIO: StreamIO {
       default: break
       }
       broker.now += 50
+      if world.mutation == .unknownMeansCommitted { return }
       throw IOFailure(kind: .retriable, operation: "end transaction", reason: "no answer")
     }
     try ask("end transaction") { () throws(ModelBroker.Refusal) in try broker.end(request) }
@@ -348,7 +369,6 @@ final class ModelIO: StreamIO {
       let stable = log.stable
       var offset = from
       let firstItem = items.count
-      if world.mutation == .unknownMeansAborted && world.hasRunningTask(name, task) { offset = stable }
       while offset < stable {
         let entry = log.entries[Int(offset)]
         if entry.status == .committed || entry.status == .plain {

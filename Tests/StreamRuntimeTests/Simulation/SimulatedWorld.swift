@@ -39,7 +39,7 @@ final class SimulatedWorld {
   init(seed: UInt64, mutation: Mutation? = nil, records: Int = 40, instances: Int = 2) {
     random = SeededGenerator(seed: seed)
     self.mutation = mutation
-    faults = FaultRates()
+    faults = .drawn(&random)
     broker = ModelBroker(partitions: 2, inputs: [Self.input])
     for index in 0..<records {
       let key = "k\(random.below(4))"
@@ -60,11 +60,6 @@ final class SimulatedWorld {
     if isTracing { trace.append("\(broker.now) \(line())") }
   }
 
-  /// Whether a process runs a task now, so that it reads its changelog only to look up an outcome.
-  func hasRunningTask(_ name: String, _ task: Int32) -> Bool {
-    processes.first { $0.name == name }?.thread?.task(task) != nil
-  }
-
   // MARK: Disks
 
   func store(_ process: String, _ task: Int32) -> ModelStore {
@@ -80,13 +75,30 @@ final class SimulatedWorld {
 
   /// Lets the world move on; called from within calls of a process, too.
   func move(during name: String?) {
-    broker.step(&random)
+    broker.step(&random, markerRate: faults.marker)
     guard depth == 0, random.oneIn(faults.interleave) else { return }
     depth += 1
     defer { depth -= 1 }
     let others = processes.filter { $0.name != name && !$0.isInTurn && $0.suspendedUntil <= broker.now }
     guard !others.isEmpty else { return }
     run(others[random.below(others.count)])
+  }
+
+  /// A process is stopped in the middle of a call, perhaps for longer than its session; the others go on.
+  func stall(_ name: String) {
+    guard depth == 0 else { return }
+    depth += 1
+    defer { depth -= 1 }
+    let others = processes.filter { $0.name != name && !$0.isInTurn }
+    guard !others.isEmpty else { return }
+    let until = broker.now + Milliseconds(random.below(45_000))
+    note("\(name) is stopped until \(until)")
+    for _ in 0..<40 {
+      run(others[random.below(others.count)])
+      broker.now += (until - broker.now) / 20
+      broker.step(&random, markerRate: faults.marker)
+    }
+    broker.now = max(broker.now, until)
   }
 
   private func run(_ process: Process) {
