@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("D5: a message older than freshness keeps its candidates, marked so that they notify nobody")
+  @Test("M5: a message older than freshness is no dead letter: it has candidates, marked so that they notify nobody")
   func stale() throws {
     let pipeline = IngestPipeline()
     try pipeline.group(["ann", "ben"], envelope: pipeline.envelope(after: -5_000_000))
