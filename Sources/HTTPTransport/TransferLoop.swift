@@ -57,6 +57,7 @@ final class TransferLoop: @unchecked Sendable {
         kind: .invalidRequest,
         message: "the HTTP client's limits must be positive, and maxRequestsPerConnection above maxConcurrentStreams")
     }
+    wakeup = try WakeupPipe()
     guard let share = curl_share_init() else {
       throw HTTPTransportError(kind: .other, message: "libcurl cannot make a share handle: out of memory")
     }
@@ -66,7 +67,6 @@ final class TransferLoop: @unchecked Sendable {
     self.share = share
     self.configuration = configuration
     self.log = log
-    wakeup = try WakeupPipe()
     let capacity = configuration.maxConnectionsPerHost * configuration.maxConcurrentStreams
     maxInFlight = min(configuration.maxInFlight ?? capacity, capacity)
     retireAfter = limit - configuration.maxConcurrentStreams
