@@ -312,6 +312,7 @@ struct EmbeddedBrokerTests {
       if let event = first.poll(timeout: .milliseconds(100)) { Issue.record("before the answer: \(event)") }
     }
     #expect(try first.groupMetadata().generation >= 0)
+    #expect(try first.committed([all[0]], timeout: patience) == [TopicPartitionOffset(all[0], offset: nil)])
     try first.assign([])  // take nothing, restore …
     #expect(first.poll(timeout: .milliseconds(300)) == nil)
     try first.assign([TopicPartitionOffset(all[0], offset: 15)])  // … then read

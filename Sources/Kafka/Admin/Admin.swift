@@ -157,6 +157,14 @@ public final class Admin: Sendable {
 
   /// Sets a group's committed offsets and notes. The group must have no members.
   public func alterOffsets(group: String, to places: [TopicPartitionOffset], timeout: Duration) throws(KafkaError) {
+    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+      try alterOffsetsOnce(group: group, to: places, timeout: timeout)
+    }
+  }
+
+  private func alterOffsetsOnce(group: String, to places: [TopicPartitionOffset], timeout: Duration)
+    throws(KafkaError)
+  {
     let operation = "alter offsets of group \"\(group)\""
     let list = try PartitionList(places)
     var wanted: [OpaquePointer?] = [rd_kafka_AlterConsumerGroupOffsets_new(group, list.pointer)]
@@ -178,11 +186,21 @@ public final class Admin: Sendable {
   public func committedOffsets(
     group: String, _ partitions: [TopicPartition]? = nil, requireStable: Bool = false, timeout: Duration
   ) throws(KafkaError) -> [TopicPartitionOffset] {
-    try client.groupOffsets(group: group, partitions, requireStable: requireStable, timeout: timeout)
+    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+      try client.groupOffsets(group: group, partitions, requireStable: requireStable, timeout: timeout)
+    }
   }
 
   /// Forgets a group's committed offsets of these partitions. The group must not be subscribed to their topics.
   public func deleteOffsets(group: String, of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) {
+    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+      try deleteOffsetsOnce(group: group, of: partitions, timeout: timeout)
+    }
+  }
+
+  private func deleteOffsetsOnce(group: String, of partitions: [TopicPartition], timeout: Duration)
+    throws(KafkaError)
+  {
     let operation = "delete offsets of group \"\(group)\""
     let list = try PartitionList(partitions)
     var wanted: [OpaquePointer?] = [rd_kafka_DeleteConsumerGroupOffsets_new(group, list.pointer)]

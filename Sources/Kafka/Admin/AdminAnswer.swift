@@ -1,4 +1,5 @@
 import CLibrdkafka
+import Foundation
 
 /// One admin request and its answer. Owns the event, and what is read from it.
 struct AdminAnswer: ~Copyable {
@@ -49,6 +50,21 @@ extension KafkaError {
     for entry in UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt))
     where entry.err != RD_KAFKA_RESP_ERR_NO_ERROR {
       throw KafkaError(operation, entry.err, at: entry.place)
+    }
+  }
+}
+
+extension Deadline {
+  /// Asks a group's coordinator in attempts of at most 3 s. librdkafka 2.0.2 drops an admin request that is answered
+  /// with "coordinator is loading" and then waits for its time-out; a request that sets or asks may be made again.
+  func attempts<Answer>(_ ask: (Duration) throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
+    while true {
+      do throws(KafkaError) {
+        return try ask(min(remaining, .seconds(3)))
+      } catch {
+        guard error.isTimedOut || error.isCoordinatorLoss, !isPast else { throw error }
+        usleep(20_000)  // for an answer that comes at once
+      }
     }
   }
 }

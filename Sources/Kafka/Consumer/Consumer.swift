@@ -31,6 +31,8 @@ public final class Consumer {
   public let name: String
   /// Wakes a waiting poll, from any thread.
   public let waker: ConsumerWaker
+  /// The consumer group's name.
+  let groupID: String
   private let inbox = RebalanceInbox()
   private var client: Client?
   private var names = TopicNames()
@@ -47,6 +49,7 @@ public final class Consumer {
     statistics: (@Sendable (String) -> Void)? = nil
   ) throws(KafkaError) {
     self.name = name
+    groupID = configuration["group.id"] ?? ""
     let callbacks = ClientCallbacks(name: name, log: log, statistics: statistics, rebalances: inbox)
     let client = try Client(RD_KAFKA_CONSUMER, configuration, callbacks: callbacks) {
       rd_kafka_conf_set_rebalance_cb($0, Self.rebalanced)
