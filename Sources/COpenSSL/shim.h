@@ -13,11 +13,10 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-/* A macro made of others, which Swift does not import: the numbers of a public key are asked for. */
-static inline int nudge_evp_pkey_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
-
 // Macros and variadic functions that Swift cannot import, as inline functions.
 
+// The numbers of a public key are asked for.
+static inline int nudge_evp_pkey_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
 static inline EVP_PKEY *nudge_rsa_generate(unsigned int bits) { return EVP_RSA_gen(bits); }
 static inline EVP_PKEY *nudge_ec_generate(const char *curve) { return EVP_EC_gen(curve); }
 static inline long nudge_bio_contents(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }

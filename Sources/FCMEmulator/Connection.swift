@@ -240,9 +240,13 @@ final class Connection {
       }
     }
     if server.keepsRequests, name.first != 0x3A {
-      let isSecret = is_(name, "authorization") || is_(name, "cookie")
-      exchange.headers.append(
-        (String(decoding: name, as: UTF8.self), isSecret ? "***" : String(decoding: value, as: UTF8.self)))
+      var text = String(decoding: value, as: UTF8.self)
+      if is_(name, "authorization") {
+        text = text.lowercased().hasPrefix("bearer ") ? "Bearer ***" : "***"
+      } else if is_(name, "cookie") {
+        text = "***"
+      }
+      exchange.headers.append((String(decoding: name, as: UTF8.self), text))
     }
   }
 

@@ -11,7 +11,10 @@ struct EmulatorIdentity: Sendable {
 
   init(project: String, host: String) throws(FCMEmulatorError) {
     let authorityKey = try PrivateKey.ec()
-    authority = try Certificate(name: "FCM emulator CA", key: authorityKey, issuer: nil)
+    // A name of its own: a client that trusts another emulator's CA is told that the issuer is unknown, and not that a
+    // signature is broken.
+    authority = try Certificate(
+      name: "FCM emulator CA " + String(UInt32.random(in: .min ... .max), radix: 16), key: authorityKey, issuer: nil)
     serverKey = try PrivateKey.ec()
     serverCertificate = try Certificate(
       name: "localhost", key: serverKey, issuer: (authority, authorityKey),

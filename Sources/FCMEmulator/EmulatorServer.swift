@@ -23,7 +23,7 @@ final class EmulatorServer: @unchecked Sendable {
   private let finished = DispatchGroup()
   private let poller: Int32
   private let wakeup: Int32
-  private let listeners: [Listener]
+  private var listeners: [Listener]
   private let tls: OpaquePointer
   private let recorder: Recorder?
 
@@ -81,6 +81,8 @@ final class EmulatorServer: @unchecked Sendable {
     stopping.store(true, ordering: .releasing)
     eventfd_write(wakeup, 1)
     finished.wait()
+    // The thread is over, or never was: nobody else uses them. From here on connections are refused.
+    listeners = []
   }
 
   // MARK: - The emulator's thread
@@ -336,6 +338,9 @@ final class EmulatorServer: @unchecked Sendable {
       submit(exchange, answer.status, answer.headers, connection)
     case .brokenBody(let project):
       submitName(exchange, project, connection, broken: true)
+      // Later, not at once: a client that reads the headers and the reset in one go need not have looked at the headers.
+      exchange.pending = .resetStream
+      delayed.insert(exchange, due: Self.monotonic() + Self.breakAfter)
     case .goAway(let project):
       submitName(exchange, project, connection)
       nghttp2_submit_goaway(
@@ -361,6 +366,8 @@ final class EmulatorServer: @unchecked Sendable {
     submit(exchange, 200, [], connection)
   }
 
+  /// Nanoseconds between a broken answer's last byte and its reset.
+  private static let breakAfter: UInt64 = 50_000_000
   private static let nameEnd = Array("\"\n}\n".utf8)
 
   private func submit(_ exchange: Exchange, _ status: Int, _ headers: [(String, String)], _ connection: Connection) {

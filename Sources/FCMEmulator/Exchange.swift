@@ -98,7 +98,7 @@ final class Exchange {
     answerCount += bytes.count
   }
 
-  /// Makes the answer end half-way, with a reset of the stream.
+  /// Makes the answer stop half-way.
   func breakAnswer() {
     breaksAt = answerCount / 2
   }
@@ -115,8 +115,8 @@ final class Exchange {
       let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
       let end = exchange.breaksAt ?? exchange.answerCount
       if exchange.breaksAt != nil, exchange.answerOffset == end {
-        // Resets the stream with INTERNAL_ERROR.
-        return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        // The rest will not come; the server resets the stream.
+        return Int(NGHTTP2_ERR_DEFERRED.rawValue)
       }
       let count = min(room, end - exchange.answerOffset)
       if count > 0, let base = exchange.answer.baseAddress {

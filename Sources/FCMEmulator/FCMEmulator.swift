@@ -80,7 +80,7 @@ public final class FCMEmulator: Sendable {
       defer { phase = .stopped }
       return phase
     }
-    if former == .running { server.stop() }
+    if former != .stopped { server.stop() }
     if former != .stopped, let temporaryDirectory {
       // Left behind, it would be in the way of nobody.
       try? FileManager.default.removeItem(atPath: temporaryDirectory)

@@ -21,7 +21,7 @@ public struct Fault: Sendable {
     case resetStream
     /// No answer, ever.
     case hang
-    /// Headers with status 200 and a part of the body, then the stream is reset.
+    /// Headers with status 200 and a part of the body; 50 ms later the stream is reset.
     case brokenBody
     /// The good answer, and a GOAWAY: streams opened later are not processed.
     case goAway

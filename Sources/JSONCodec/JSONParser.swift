@@ -32,7 +32,8 @@ public final class JSONParser {
   /// Reads a document and returns its value. The bytes may go away afterwards: they were copied.
   ///
   /// The node, all nodes reached from it and their `utf8` lie in this parser's memory: they must not be used after the
-  /// next `parse` nor outlive the parser. Take from them what is to be kept.
+  /// next `parse` nor outlive the parser (hold it in a property, or use the closure below). Take from them what is to be
+  /// kept.
   public func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONParseError) -> JSONNode {
     guard bytes.count <= maximumBytes else { throw .tooLarge(bytes: bytes.count, limit: maximumBytes) }
     let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -45,7 +46,7 @@ public final class JSONParser {
 
   /// As above, for the bytes of an array, with the node lent to `body`.
   public func parse<Result>(_ bytes: [UInt8], _ body: (JSONNode) throws -> Result) throws -> Result {
-    try bytes.withUnsafeBytes { try body(parse($0)) }
+    try withExtendedLifetime(self) { try bytes.withUnsafeBytes { try body(parse($0)) } }
   }
 
   private func error(_ status: Int32, _ count: Int) -> JSONParseError {

@@ -8,8 +8,10 @@ public enum BannerEventBody: EventBody {
   /// The service has something to say to the person (D4).
   case notice(Notice)
 
+  /// The types of this body, by their names on the wire.
   public static let types = ["banner", "notice"]
 
+  /// The type's name on the wire.
   public var type: String {
     switch self {
     case .banner: "banner"
@@ -17,6 +19,7 @@ public enum BannerEventBody: EventBody {
     }
   }
 
+  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: String, from decoder: any Decoder) throws {
     switch type {
     case "banner": self = .banner(try Banner(from: decoder))
@@ -25,6 +28,7 @@ public enum BannerEventBody: EventBody {
     }
   }
 
+  /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws {
     switch self {
     case .banner(let fields): try fields.encode(to: encoder)
@@ -74,7 +78,7 @@ public struct Banner: Codable, Sendable, Equatable {
 /// `notice`.
 public struct Notice: Codable, Sendable, Equatable {
   /// What it is about.
-  public enum Code: String, Codable, Sendable {
+  public enum Code: String, Codable, Sendable, CaseIterable {
     /// The hourly analyses are used up.
     case analysisLimit = "analysis_limit"
   }

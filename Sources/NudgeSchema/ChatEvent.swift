@@ -16,11 +16,13 @@ public enum ChatEventBody: EventBody {
   /// A message was taken back.
   case messageDeleted(MessageRevision)
 
+  /// The types of this body, by their names on the wire.
   public static let types = [
     "conversation.updated", "conversation.member_added", "conversation.member_removed", "message.created",
     "message.edited", "message.deleted",
   ]
 
+  /// The type's name on the wire.
   public var type: String {
     switch self {
     case .conversationUpdated: "conversation.updated"
@@ -42,6 +44,7 @@ public enum ChatEventBody: EventBody {
     }
   }
 
+  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: String, from decoder: any Decoder) throws {
     switch type {
     case "conversation.updated": self = .conversationUpdated(try ConversationUpdated(from: decoder))
@@ -54,6 +57,7 @@ public enum ChatEventBody: EventBody {
     }
   }
 
+  /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws {
     switch self {
     case .conversationUpdated(let fields): try fields.encode(to: encoder)

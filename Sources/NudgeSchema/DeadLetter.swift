@@ -43,6 +43,7 @@ public struct Rejection: Error, Equatable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
+  /// The reason, for logs and dead letters.
   public var description: String { "\(code.rawValue): \(message)" }
 }
 

@@ -12,7 +12,7 @@ public enum Priority: String, Codable, Sendable, CaseIterable {
 }
 
 /// How a notification appears.
-public enum Presentation: String, Codable, Sendable {
+public enum Presentation: String, Codable, Sendable, CaseIterable {
   /// With a sound.
   case alert
   /// In the list, without a sound.
@@ -81,7 +81,7 @@ public struct Check: Codable, Sendable, Equatable {
   /// The check's name: the reason it would suppress with, or `priority`.
   public var check: String
   /// Whether it let the message pass.
-  public enum Result: String, Codable, Sendable {
+  public enum Result: String, Codable, Sendable, CaseIterable {
     /// Let pass.
     case pass
     /// Suppressed here.
@@ -121,7 +121,7 @@ public struct AnalysisUse: Codable, Sendable, Equatable {
 }
 
 /// Whether the pipeline kept up when it decided.
-public enum DecisionMode: String, Codable, Sendable {
+public enum DecisionMode: String, Codable, Sendable, CaseIterable {
   /// The message was new.
   case live
   /// A backlog was worked off.
@@ -131,7 +131,7 @@ public enum DecisionMode: String, Codable, Sendable {
 /// The fields of a decision.
 public struct DecisionBody: EventBody, Codable {
   /// Notify or suppress.
-  public enum Outcome: String, Codable, Sendable {
+  public enum Outcome: String, Codable, Sendable, CaseIterable {
     /// A push was made.
     case notify
     /// No push was made.
@@ -198,8 +198,14 @@ public struct DecisionBody: EventBody, Codable {
     self.replayId = replayId
   }
 
+  /// The types of this body, by their names on the wire.
   public static let types = ["decision"]
+
+  /// The type's name on the wire.
   public var type: String { "decision" }
+  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
+
+  /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
 }

@@ -9,8 +9,10 @@ public enum DeviceClaimBody: EventBody {
   /// A person's device gave the token up.
   case unregistered(TokenReleased)
 
+  /// The types of this body, by their names on the wire.
   public static let types = ["device.registered", "device.unregistered"]
 
+  /// The type's name on the wire.
   public var type: String {
     switch self {
     case .registered: "device.registered"
@@ -18,6 +20,7 @@ public enum DeviceClaimBody: EventBody {
     }
   }
 
+  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: String, from decoder: any Decoder) throws {
     switch type {
     case "device.registered": self = .registered(try TokenClaimed(from: decoder))
@@ -26,6 +29,7 @@ public enum DeviceClaimBody: EventBody {
     }
   }
 
+  /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws {
     switch self {
     case .registered(let fields): try fields.encode(to: encoder)

@@ -33,16 +33,18 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
     self.eventId = eventId
   }
 
+  /// Whether `a` comes first.
   public static func < (a: EventStamp, b: EventStamp) -> Bool {
     a.occurredAt != b.occurredAt
       ? a.occurredAt < b.occurredAt : a.eventId.utf8.lexicographicallyPrecedes(b.eventId.utf8)
   }
 
-  // Bytes, not canonical equivalence: two ids that Unicode normalises alike are still two ids.
+  /// Bytes, not canonical equivalence: two ids that Unicode normalises alike are still two ids.
   public static func == (a: EventStamp, b: EventStamp) -> Bool {
     a.occurredAt == b.occurredAt && a.eventId.utf8.elementsEqual(b.eventId.utf8)
   }
 
+  /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(occurredAt)
     for byte in eventId.utf8 { hasher.combine(byte) }
@@ -75,6 +77,7 @@ public enum EventFormatError: Error, Equatable, CustomStringConvertible {
   /// A time is neither an integer nor RFC 3339.
   case invalidTime(field: String)
 
+  /// The reason, for logs and dead letters.
   public var description: String {
     switch self {
     case .unsupportedVersion(let version):
@@ -98,10 +101,12 @@ public struct Event<Body: EventBody>: Codable, Sendable, Equatable {
     self.body = body
   }
 
+  /// Reads the value; fields it does not know are ignored.
   public init(from decoder: any Decoder) throws {
     (envelope, body) = try decodeEnvelope(from: decoder)
   }
 
+  /// Writes the value; fields that are nil are left out.
   public func encode(to encoder: any Encoder) throws {
     try encodeEnvelope(envelope, type: body.type, to: encoder)
     try body.encodeFields(to: encoder)
@@ -129,6 +134,7 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
 
   private enum CodingKeys: String, CodingKey { case origin, source }
 
+  /// Reads the value; fields it does not know are ignored.
   public init(from decoder: any Decoder) throws {
     (envelope, body) = try decodeEnvelope(from: decoder)
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -136,6 +142,7 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
     source = try fields.decode(RecordPosition.self, forKey: .source)
   }
 
+  /// Writes the value; fields that are nil are left out.
   public func encode(to encoder: any Encoder) throws {
     try encodeEnvelope(envelope, type: body.type, to: encoder)
     var fields = encoder.container(keyedBy: CodingKeys.self)

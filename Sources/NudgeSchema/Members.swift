@@ -1,5 +1,5 @@
 /// What a conversation is.
-public enum ConversationKind: String, Codable, Sendable {
+public enum ConversationKind: String, Codable, Sendable, CaseIterable {
   /// Two people; the title of a push is the sender's name.
   case direct
   /// Any number; the title is `Sender in Group Name`.
@@ -57,7 +57,7 @@ public struct ConversationSnapshot: Codable, Sendable, Equatable {
 /// Something sent with, or instead of, text.
 public struct Attachment: Codable, Sendable, Equatable {
   /// What it is.
-  public enum Kind: String, Codable, Sendable {
+  public enum Kind: String, Codable, Sendable, CaseIterable {
     /// A picture.
     case image
     /// A film.

@@ -60,5 +60,6 @@ public struct OriginOrder: Codable, Sendable, Hashable, Comparable {
     self.index = index
   }
 
+  /// Whether `a` comes first.
   public static func < (a: OriginOrder, b: OriginOrder) -> Bool { (a.offset, a.index) < (b.offset, b.index) }
 }

@@ -16,7 +16,7 @@ public struct QuietHours: Codable, Sendable, Equatable {
 }
 
 /// What applies to a person once the hourly analyses are used up (D4).
-public enum AnalysisFallback: String, Codable, Sendable {
+public enum AnalysisFallback: String, Codable, Sendable, CaseIterable {
   /// The fixed rule set.
   case simpleRules = "simple_rules"
   /// Everything, at medium priority.
@@ -43,6 +43,7 @@ public struct MutedConversation: Codable, Sendable, Equatable {
 
   private enum CodingKeys: String, CodingKey { case conversationId, until, exceptMentions }
 
+  /// Reads the value; fields it does not know are ignored.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     conversationId = try fields.decode(String.self, forKey: .conversationId)
@@ -52,7 +53,7 @@ public struct MutedConversation: Codable, Sendable, Equatable {
 }
 
 /// What the badge counts (D6).
-public enum BadgeMode: String, Codable, Sendable {
+public enum BadgeMode: String, Codable, Sendable, CaseIterable {
   /// Conversations with something unread.
   case conversations
   /// Unread messages.
@@ -113,6 +114,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     case locale
   }
 
+  /// Reads the value; fields it does not know are ignored.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     enabled = try fields.decodeIfPresent(Bool.self, forKey: .enabled)
@@ -131,6 +133,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     locale = try fields.decodeIfPresent(String.self, forKey: .locale)
   }
 
+  /// Writes the value; fields that are nil are left out.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(enabled, forKey: .enabled)

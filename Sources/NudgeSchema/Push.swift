@@ -8,8 +8,10 @@ public enum PushEventBody: EventBody {
   /// What waits for these is to end as `cancelled`.
   case cancelled(PushCancelled)
 
+  /// The types of this body, by their names on the wire.
   public static let types = ["push", "push.cancelled"]
 
+  /// The type's name on the wire.
   public var type: String {
     switch self {
     case .push: "push"
@@ -25,6 +27,7 @@ public enum PushEventBody: EventBody {
     }
   }
 
+  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: String, from decoder: any Decoder) throws {
     switch type {
     case "push": self = .push(try Push(from: decoder))
@@ -33,6 +36,7 @@ public enum PushEventBody: EventBody {
     }
   }
 
+  /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws {
     switch self {
     case .push(let fields): try fields.encode(to: encoder)
@@ -67,7 +71,7 @@ public struct PushTarget: Codable, Sendable, Equatable {
 /// `push`.
 public struct Push: Codable, Sendable, Equatable {
   /// What a push is for.
-  public enum Kind: String, Codable, Sendable {
+  public enum Kind: String, Codable, Sendable, CaseIterable {
     /// A message.
     case message
     /// The badge alone.

@@ -39,7 +39,9 @@ public enum RFC3339 {
       let digits = String(value)
       return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
-    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(dayOfMonth, 2))T\(pad(rest / 3_600_000, 2))"
+    // Beyond RFC 3339's years, which only a broken clock names, it is still one text a time.
+    return (year < 0 ? "-" : "")
+      + "\(pad(abs(year), 4))-\(pad(month, 2))-\(pad(dayOfMonth, 2))T\(pad(rest / 3_600_000, 2))"
       + ":\(pad(rest / 60_000 % 60, 2)):\(pad(rest / 1000 % 60, 2)).\(pad(rest % 1000, 3))Z"
   }
 
@@ -115,7 +117,8 @@ public enum RFC3339 {
 extension Int64 {
   /// Quotient rounded towards minus infinity, and the remainder, never negative.
   fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-    let remainder = (self % divisor + divisor) % divisor
-    return ((self - remainder) / divisor, remainder)
+    // `quotientAndRemainder` rounds towards zero. Nothing is subtracted from `self`: it may be the least there is.
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }
 }

@@ -28,12 +28,14 @@ public enum TimelineEventBody: EventBody {
     "notification.opened", "notification.dismissed",
   ]
 
+  /// The types of this body, by their names on the wire.
   public static let types =
     userTypes + [
       "message.candidate", "message.sent", "candidate.redecide", "timer.fired", "message.withdrawn",
       "device.registered", "device.unregistered", "device.invalidated",
     ]
 
+  /// The type's name on the wire.
   public var type: String {
     switch self {
     case .user(let body): body.type
@@ -48,6 +50,7 @@ public enum TimelineEventBody: EventBody {
     }
   }
 
+  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: String, from decoder: any Decoder) throws {
     switch type {
     case "message.candidate": self = .candidate(try MessageCandidate(from: decoder))
@@ -64,9 +67,17 @@ public enum TimelineEventBody: EventBody {
     }
   }
 
+  /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws {
     switch self {
-    case .user(let body): try body.encodeFields(to: encoder)
+    case .user(let body):
+      // On this topic these types have other fields: written so, nobody could read it.
+      guard Self.userTypes.contains(body.type) else {
+        throw EncodingError.invalidValue(
+          body.type,
+          .init(codingPath: encoder.codingPath, debugDescription: "devices reach the timeline by way of the claims"))
+      }
+      try body.encodeFields(to: encoder)
     case .candidate(let fields), .redecide(let fields): try fields.encode(to: encoder)
     case .sent(let fields): try fields.encode(to: encoder)
     case .timerFired(let fields): try fields.encode(to: encoder)
@@ -223,7 +234,7 @@ public struct TimerFired: Codable, Sendable, Equatable {
 /// `message.withdrawn`: what still waits for a message, or what is shown of it, is to change (D13).
 public struct MessageWithdrawn: Codable, Sendable, Equatable {
   /// Why.
-  public enum Cause: String, Codable, Sendable {
+  public enum Cause: String, Codable, Sendable, CaseIterable {
     /// Its text was changed.
     case edited
     /// It was taken back.
@@ -290,7 +301,7 @@ public struct DeviceGained: Codable, Sendable, Equatable {
 /// `device.unregistered` on the timeline.
 public struct DeviceLost: Codable, Sendable, Equatable {
   /// Why.
-  public enum Cause: String, Codable, Sendable {
+  public enum Cause: String, Codable, Sendable, CaseIterable {
     /// The person signed out.
     case signedOut = "signed_out"
     /// The token now belongs to somebody else.

@@ -22,11 +22,13 @@ public enum UserEventBody: EventBody {
   /// The person dismissed a notification.
   case notificationDismissed(NotificationReport)
 
+  /// The types of this body, by their names on the wire.
   public static let types = [
     "user.activity", "message.read", "preferences.updated", "device.registered", "device.unregistered",
     "feedback.submitted", "notification.received", "notification.opened", "notification.dismissed",
   ]
 
+  /// The type's name on the wire.
   public var type: String {
     switch self {
     case .activity: "user.activity"
@@ -55,6 +57,7 @@ public enum UserEventBody: EventBody {
     }
   }
 
+  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: String, from decoder: any Decoder) throws {
     switch type {
     case "user.activity": self = .activity(try Activity(from: decoder))
@@ -70,6 +73,7 @@ public enum UserEventBody: EventBody {
     }
   }
 
+  /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws {
     switch self {
     case .activity(let fields): try fields.encode(to: encoder)
@@ -87,7 +91,7 @@ public enum UserEventBody: EventBody {
 /// `user.activity`: what one device shows (D1). It replaces that device's former report only.
 public struct Activity: Codable, Sendable, Equatable {
   /// Whether the app is in front of the person.
-  public enum State: String, Codable, Sendable {
+  public enum State: String, Codable, Sendable, CaseIterable {
     /// The app is open.
     case foreground
     /// The app is not open; ends the device's activity.
@@ -146,7 +150,7 @@ public struct PreferencesUpdated: Codable, Sendable, Equatable {
 }
 
 /// The system a device runs.
-public enum Platform: String, Codable, Sendable {
+public enum Platform: String, Codable, Sendable, CaseIterable {
   /// Apple's phones and tablets, reached through APNs.
   case ios
   /// Android.
@@ -204,7 +208,7 @@ public struct DeviceUnregistered: Codable, Sendable, Equatable {
 /// `feedback.submitted`.
 public struct FeedbackSubmitted: Codable, Sendable, Equatable {
   /// What the person said.
-  public enum Verdict: String, Codable, Sendable {
+  public enum Verdict: String, Codable, Sendable, CaseIterable {
     /// Right to notify.
     case helpful
     /// Wrong to notify.

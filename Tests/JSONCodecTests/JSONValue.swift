@@ -71,8 +71,8 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// Equal, except that numbers beyond 2⁵³ need only be the same double: for `17919161944907503.10` JSONDecoder gives
-  /// the integer with the fraction cut off, where the parser has the nearest double and no integer.
+  /// Equal, except that numbers beyond 2⁵³ need only be the same or the next double: for `17919161944907503.10`
+  /// JSONDecoder gives the integer with the fraction cut off, where the parser has the nearest double and no integer.
   func agrees(with other: JSONValue) -> Bool {
     switch (self, other) {
     case (.array(let a), .array(let b)):
@@ -80,8 +80,13 @@ extension JSONValue {
     case (.object(let a), .object(let b)):
       a.count == b.count && a.allSatisfy { key, value in b[key].map(value.agrees) ?? false }
     default:
-      self == other || rounded.map { abs($0) > 9_007_199_254_740_992 && $0 == other.rounded } ?? false
+      self == other || isNear(other)
     }
+  }
+
+  private func isNear(_ other: JSONValue) -> Bool {
+    guard let a = rounded, let b = other.rounded else { return false }
+    return abs(a) >= 9_007_199_254_740_992 && abs(a - b) <= a.ulp
   }
 
   private var rounded: Double? {

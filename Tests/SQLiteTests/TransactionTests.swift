@@ -1,3 +1,4 @@
+import Foundation
 import SQLite
 import Testing
 
@@ -23,6 +24,35 @@ struct TransactionTests {
     }
     #expect(result == "done")
     #expect(try count(reader) == 10)
+  }
+
+  @Test("a process killed inside a transaction leaves what was committed before, whole, and nothing of the transaction")
+  func killed() throws {
+    let database = try TemporaryDatabase()
+    let crashed = try TemporaryDatabase()
+    // A cache of a few pages: most of the open transaction is in the log before its commit.
+    let connection = try database.open(.init(cacheKibibytes: 16))
+    try connection.execute(stateTable)
+    func write(_ byte: UInt8) throws {
+      let statement = try connection.statement(upsert)
+      for key in 0..<500 { try statement.run(.text("key-\(key)"), .blob([UInt8](repeating: byte, count: 400))) }
+    }
+    try connection.transaction { try write(1) }
+    try connection.transaction {
+      try write(2)
+      // What the kernel has of the files is what a killed process leaves.
+      for suffix in ["", "-wal"] {
+        try FileManager.default.copyItem(atPath: database.path + suffix, toPath: crashed.path + suffix)
+      }
+    }
+    let size = try FileManager.default.attributesOfItem(atPath: crashed.path + "-wal")[.size] as? Int ?? 0
+    #expect(size > 2 * 500 * 400, "the open transaction was not in the log, so this test shows nothing")
+    let reopened = try crashed.open()
+    #expect(try reopened.statement("PRAGMA integrity_check").first { try $0.string(0) } == "ok")
+    var values: Set<[UInt8]> = []
+    try reopened.statement("SELECT value FROM state").rows { values.insert(try $0.bytes(0)) }
+    #expect(values == [[UInt8](repeating: 1, count: 400)])
+    #expect(try count(reopened) == 500)
   }
 
   @Test("a transaction inside a transaction is refused and the outer one stays whole")

@@ -92,9 +92,9 @@ public struct JSONWebKeySet: Sendable {
 /// The numbers of a public key on their way into OpenSSL.
 private final class KeyParameters {
   private let builder: OpaquePointer
-  /// The builder keeps only references to these until it is used.
+  /// The builder keeps only references to these, names included, until the key is made.
   private var numbers: [OpaquePointer] = []
-  private var texts: [UnsafeMutableRawPointer] = []
+  private var kept: [UnsafeMutableRawPointer] = []
 
   init?() {
     guard let builder = OSSL_PARAM_BLD_new() else { return nil }
@@ -104,29 +104,33 @@ private final class KeyParameters {
   deinit {
     OSSL_PARAM_BLD_free(builder)
     for number in numbers { BN_free(number) }
-    for text in texts { text.deallocate() }
+    for copy in kept { copy.deallocate() }
   }
 
   func add(_ number: [UInt8], _ name: String) -> Bool {
     guard let count = Int32(exactly: number.count), let value = BN_bin2bn(number, count, nil) else { return false }
     numbers.append(value)
-    return OSSL_PARAM_BLD_push_BN(builder, name, value) == 1
+    return OSSL_PARAM_BLD_push_BN(builder, keep(name), value) == 1
   }
 
   func add(_ text: String, _ name: String) -> Bool {
-    let kept = keep(Array(text.utf8) + [0])
-    return OSSL_PARAM_BLD_push_utf8_string(builder, name, kept, 0) == 1
+    OSSL_PARAM_BLD_push_utf8_string(builder, keep(name), keep(text), 0) == 1
   }
 
   func add(octets: [UInt8], _ name: String) -> Bool {
-    OSSL_PARAM_BLD_push_octet_string(builder, name, keep(octets), octets.count) == 1
+    OSSL_PARAM_BLD_push_octet_string(builder, keep(name), keep(octets), octets.count) == 1
   }
 
   private func keep(_ bytes: [UInt8]) -> UnsafeMutableRawPointer {
-    let kept = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 1)
-    kept.copyMemory(from: bytes, byteCount: bytes.count)
-    texts.append(kept)
-    return kept
+    let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 1)
+    copy.copyMemory(from: bytes, byteCount: bytes.count)
+    kept.append(copy)
+    return copy
+  }
+
+  private func keep(_ text: String) -> UnsafePointer<CChar> {
+    let bytes = Array(text.utf8) + [0]
+    return UnsafePointer(keep(bytes).bindMemory(to: CChar.self, capacity: bytes.count))
   }
 
   /// Nil if OpenSSL does not take them; a point that is not on the curve is not taken.

@@ -1,13 +1,11 @@
-/// Does what a stage asked for with `Step.perform`, outside of any stream thread.
+/// Does what a stage asked for outside, on threads of its own, and calls back with the reply.
 public protocol EffectPerformer<Effect, Reply>: Sendable {
   /// What is asked for.
   associatedtype Effect: Sendable
-  /// The answer to it.
+  /// What comes back.
   associatedtype Reply: Sendable
-
-  /// Starts an effect and returns at once. `reply` is called exactly once, on any thread.
+  /// Does it; `reply` is called exactly once, from any thread.
   func perform(_ effect: Effect, reply: @escaping @Sendable (Reply) -> Void)
-
-  /// Starts nothing more. What is in the air ends within the performer's grace, and is replied to.
+  /// Gives up what is under way; nothing more is asked for.
   func stop()
 }

@@ -4,7 +4,7 @@ public import NudgeSchema
 /// I/O; all it needs comes with the step, and all it wants is left there.
 ///
 /// One stream thread owns an instance and calls it for all of its tasks, one record at a time.
-public protocol Stage {
+public protocol Stage: SendableMetatype {
   /// A row of the stage's state.
   associatedtype Row: StateRow
   /// Something to be done outside, whose reply comes back later (a request to FCM). `Never` for most stages.

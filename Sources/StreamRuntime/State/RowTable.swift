@@ -95,6 +95,18 @@ struct RowTable<Row: StateRow> {
     return found.sorted { $0.0 < $1.0 }
   }
 
+  /// Marks a row to be written again as it is, or its absence as a tombstone: the changelog may end in a value of this key
+  /// that does not count.
+  mutating func rewrite(_ key: RowKey) throws {
+    _ = try row(key)
+    guard let index = entries.index(forKey: key) else { return }
+    entries.values[index].inChangelog = true
+    guard !entries.values[index].uncommitted else { return }
+    entries.values[index].uncommitted = true
+    uncommittedKeys.append(key)
+    if !entries.values[index].unstored, let parent = key.parent { unstoredByParent[parent, default: []].insert(key) }
+  }
+
   // MARK: Steps
 
   /// From here on changes can be undone.

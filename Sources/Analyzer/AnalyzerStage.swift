@@ -1,0 +1,81 @@
+import NudgeSchema
+public import StreamRuntime
+
+/// The analyzer: reads each person's timeline and decides, message by message, whether and how they are notified.
+///
+/// It is a pure function of the timeline and the wall clock it is given. What it keeps is described by `AnalyzerRow`.
+///
+/// Repeats: a candidate, an own message or a withdrawal whose origin is not later than the last one of its (person,
+/// conversation) was seen before (a transaction of ingest that was torn and written again). It is dropped whole, without
+/// a decision. That is something else than the check `duplicate`: there a producer published a message a second time.
+/// All other events are last-writer-wins by stamp or version, so that a repeat changes nothing either.
+public struct AnalyzerStage: Stage {
+  /// See `AnalyzerRow`.
+  public typealias Row = AnalyzerRow
+
+  /// Reads `nudge.timeline`; writes decisions, pushes, banners and (timers, once it sets some) the timeline itself.
+  public static let definition = StageDefinition(
+    name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .timeline],
+    changelog: .analyzerState)
+
+  let rules: AnalyzerRules
+  var zones = TimeZones()
+
+  /// A stage that decides by these rules.
+  public init(rules: AnalyzerRules) { self.rules = rules }
+
+  /// Works on one record of the timeline. Throws a `Rejection` where it cannot be read, or asks for what cannot be kept.
+  public mutating func process(_ record: InputRecord, in step: Step<AnalyzerStage>) throws {
+    let event = try readTimelineEvent(record, coder: step.coder)
+    let cause = Cause(
+      position: record.position, partition: record.partition, envelope: event.envelope, origin: event.origin,
+      source: event.source)
+    switch event.body {
+    case .candidate(let candidate): try decide(candidate, because: cause, again: false, in: step)
+    case .redecide(let candidate): try decide(candidate, because: cause, again: true, in: step)
+    case .sent(let sent):
+      try person(sent.userId, cause, step) { try $0.wrote(sent) }
+    case .withdrawn(let withdrawn):
+      for (number, userId) in withdrawn.userIds.enumerated() {
+        try person(userId, number: number, cause, step) { try $0.withdraw(withdrawn) }
+      }
+    case .deviceGained(let gained):
+      try person(gained.userId, cause, step) { try $0.gain(gained) }
+    case .deviceLost(let lost):
+      try person(lost.userId, cause, step) { try $0.lose(lost) }
+    case .deviceInvalidated(let invalidated):
+      try person(invalidated.userId, cause, step) { try $0.invalidate(invalidated) }
+    case .user(let body):
+      var person = try PersonStep(userId: body.userId, number: 0, cause: cause, rules: rules, step: step)
+      try process(body, for: &person)
+      try person.save()
+    case .timerFired:
+      // The analyzer sets no timers yet: all it decides is asked for by an event.
+      break
+    }
+  }
+
+  private mutating func process(_ body: UserEventBody, for person: inout PersonStep) throws {
+    switch body {
+    case .activity(let activity): try person.report(activity)
+    case .read(let read): try person.read(read)
+    case .preferences(let update): try person.change(update.preferences, zones: &zones)
+    case .deviceRegistered, .deviceUnregistered:
+      // They reach the timeline by way of the claims only, as `deviceGained` and `deviceLost`.
+      break
+    case .feedback, .notificationReceived, .notificationOpened, .notificationDismissed:
+      // Nothing is learned from them as long as the score is a fixed sum of signals.
+      break
+    }
+  }
+
+  /// Works on one person's part of a record and keeps what changed.
+  private func person(
+    _ userId: String, number: Int = 0, _ cause: Cause, _ step: Step<AnalyzerStage>,
+    _ body: (inout PersonStep) throws -> Void
+  ) throws {
+    var person = try PersonStep(userId: userId, number: number, cause: cause, rules: rules, step: step)
+    try body(&person)
+    try person.save()
+  }
+}

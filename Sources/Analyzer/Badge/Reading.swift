@@ -1,0 +1,33 @@
+import NudgeSchema
+
+extension PersonStep {
+  /// `message.read`: up to and including a message, or all there was at the event's time (D7).
+  mutating func read(_ read: MessageRead) throws {
+    let before = try conversation(read.conversationId)
+    var conversation = before
+    if let messageId = read.messageId {
+      let key = MessageKey(messageId)
+      if let message = conversation.message(key) {
+        conversation.read(upTo: message.place)
+      } else if conversation.readAhead.map({ $0.stamp < cause.envelope.stamp }) ?? true {
+        // Not here yet, or too old to be known one by one; what matters is the first.
+        conversation.readAhead = ReadAhead(key: key, stamp: cause.envelope.stamp)
+      }
+    } else {
+      conversation.read(upTo: .end(of: cause.occurredAt))
+    }
+    try keep(conversation, was: before, for: read.conversationId)
+    if conversation.unread < before.unread {
+      try pushRead(read.conversationId, except: read.deviceId.map { [$0] } ?? [])
+    }
+  }
+}
+
+extension ConversationRow {
+  /// A message arrives that may have been read already.
+  mutating func settleReadAhead(_ key: MessageKey, at place: MessagePlace) {
+    guard readAhead?.key == key else { return }
+    readAhead = nil
+    read(upTo: place)
+  }
+}

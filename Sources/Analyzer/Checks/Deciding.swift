@@ -1,0 +1,131 @@
+import NudgeSchema
+import StreamRuntime
+
+extension AnalyzerStage {
+  /// `message.candidate` and `candidate.redecide`: one decision for each recipient.
+  mutating func decide(
+    _ candidate: MessageCandidate, because cause: Cause, again: Bool, in step: Step<AnalyzerStage>
+  ) throws {
+    let message = CandidateMessage(candidate, sentAt: cause.occurredAt, rules: rules)
+    for (number, recipient) in candidate.recipients.enumerated() {
+      var person = try PersonStep(
+        userId: recipient.userId, number: number, cause: cause, rules: rules, step: step)
+      if again {
+        try decideAgain(message, for: recipient, &person)
+      } else {
+        try decide(message, for: recipient, &person)
+      }
+      try person.save()
+    }
+  }
+
+  private mutating func decide(
+    _ message: CandidateMessage, for recipient: Recipient, _ person: inout PersonStep
+  ) throws {
+    let conversationId = message.candidate.conversationId
+    let before = try person.conversation(conversationId)
+    var conversation = before
+    guard conversation.advance(to: person.cause.origin) else { return }
+    let place = MessagePlace(at: message.sentAt, order: person.cause.origin.order)
+    conversation.settleReadAhead(message.key, at: place)
+
+    let preferences = EffectivePreferences(try person.preferences(), rules: rules)
+    var deliberation = Deliberation(
+      message: message, context: recipient.context, preferences: preferences, conversation: conversation,
+      place: place, again: false, rules: rules, now: person.step.now)
+    let (verdict, targets) = try deliberation.run(&person, zones: &zones)
+
+    if verdict.reason != .duplicate {
+      // Whatever decided: what the person has read, or has before their eyes, never counts on the badge, and with it
+      // all that came before it is read (D1).
+      if person.user.sees(conversationId, at: message.sentAt, horizon: rules.activityHorizon) {
+        conversation.read(upTo: place)
+      }
+      let isRead = conversation.readUpTo.map { place <= $0 } ?? false
+      var marks: RecentMessage.Marks = []
+      if !isRead { marks.insert(.unread) }
+      if verdict.reason.notifies { marks.insert(.notified) }
+      conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
+    }
+    try person.keep(conversation, was: before, for: conversationId)
+
+    try person.conclude(deliberation, verdict, targets)
+    if conversation.unread < before.unread {
+      try person.pushRead(conversationId, except: person.devices(showing: conversationId))
+    }
+    if verdict.reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId),
+      person.user.isInApp(at: message.sentAt, horizon: rules.activityHorizon)
+    {
+      try person.emit(.banner(person.banner(message, showText: preferences.showPreviews)))
+    }
+  }
+
+  /// Decides a message again for a replay. It changes neither the badge nor what counts as read, and shows no banner: it
+  /// only makes up for a push that was not made.
+  private mutating func decideAgain(
+    _ message: CandidateMessage, for recipient: Recipient, _ person: inout PersonStep
+  ) throws {
+    let conversationId = message.candidate.conversationId
+    let before = try person.conversation(conversationId)
+    var conversation = before
+    let place =
+      conversation.message(message.key)?.place
+      ?? MessagePlace(at: message.sentAt, order: OriginOrder(offset: 0, index: 0))
+    var deliberation = Deliberation(
+      message: message, context: recipient.context,
+      preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
+      place: place, again: true, rules: rules, now: person.step.now)
+    let (verdict, targets) = try deliberation.run(&person, zones: &zones)
+    if verdict.reason.notifies {
+      if conversation.message(message.key) == nil {
+        conversation.add(RecentMessage(key: message.key, place: place, marks: .notified))
+      } else {
+        conversation.mark(message.key) { $0.insert(.notified) }
+      }
+    }
+    try person.keep(conversation, was: before, for: conversationId)
+    try person.conclude(deliberation, verdict, targets)
+  }
+}
+
+extension PersonStep {
+  /// Writes the decision and, where it notifies, the push.
+  fileprivate mutating func conclude(
+    _ deliberation: Deliberation, _ verdict: Verdict, _ targets: [PushTarget]
+  ) throws {
+    let message = deliberation.message
+    let checks = deliberation.checks
+    let notifies = verdict.reason.notifies
+    let badge = user.badge(deliberation.preferences.badgeMode)
+    let priority = checks.assessment?.priority
+    var push: Push?
+    if notifies, let priority {
+      push = self.push(
+        message, verdict, priority: priority, to: targets, showText: deliberation.preferences.showPreviews,
+        badge: badge)
+    }
+    try emit(
+      DecisionBody(
+        userId: userId, messageId: message.candidate.messageId, conversationId: message.candidate.conversationId,
+        outcome: notifies ? .notify : .suppress, reason: verdict.reason, text: verdict.text,
+        presentation: push?.presentation, priority: priority, score: checks.assessment?.score,
+        signals: checks.assessment?.signals ?? [], checks: checks.checks, badge: badge, analysis: checks.analysis,
+        pushId: push?.pushId, mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,
+        decidedAt: step.now, replayId: message.candidate.replayId))
+    if let push { try emit(.push(push)) }
+    if let notice = deliberation.limitNotice { try emit(.notice(notice)) }
+  }
+}
+
+extension DecisionReason {
+  /// Whether a message with this decision may still appear inside the app: quiet hours, the hourly limit and a missing
+  /// device say nothing about somebody who has the app before their eyes.
+  fileprivate var allowsBanner: Bool {
+    switch self {
+    case .duplicate, .withdrawn, .notificationsDisabled, .conversationMuted, .alreadyRead, .expired,
+      .activeConversation:
+      false
+    case .analysisLimit, .quietHours, .noDevice, .relevant, .simpleRules, .notifyAll: true
+    }
+  }
+}

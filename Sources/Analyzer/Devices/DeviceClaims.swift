@@ -1,0 +1,114 @@
+import NudgeSchema
+import StreamRuntime
+
+extension AnalyzerRules {
+  /// What stands for a token, as ingest and dispatcher write it: the first 32 hexadecimal digits of its SHA-256.
+  func tokenHash(_ token: String) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    let bytes = hash(Array(token.utf8)).prefix(16)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
+
+extension PersonStep {
+  /// How much later a device must be heard of for `lastSeenAt` to change: a row is not written for every report.
+  private static let seenStep: Milliseconds = 86_400_000
+
+  /// `device.registered`: the claim was granted (T1, T2).
+  ///
+  /// Of one token the greater version is the later; of different tokens of one device it is the later event.
+  mutating func gain(_ gained: DeviceGained) throws {
+    let size = [gained.token, gained.appVersion, gained.locale, gained.projectId].reduce(0) {
+      $0 + ($1?.utf8.count ?? 0)
+    }
+    guard size <= DeviceRow.maxBytes else {
+      throw Rejection(
+        .tooLarge,
+        "token, appVersion, locale and projectId take \(size) bytes; at most \(DeviceRow.maxBytes) can be kept")
+    }
+    let hash = rules.tokenHash(gained.token)
+    let stamp = cause.envelope.stamp
+    let before = try device(gained.deviceId)
+    if let before {
+      guard before.tokenHash == hash ? before.version < gained.version : before.stamp < stamp else { return }
+    }
+    try set(
+      DeviceRow(
+        token: gained.token, tokenHash: hash, version: gained.version, platform: gained.platform,
+        projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
+        registeredAt: cause.occurredAt, lastSeenAt: max(cause.occurredAt, before?.lastSeenAt ?? .min),
+        stamp: max(stamp, before?.stamp ?? stamp)),
+      for: gained.deviceId)
+    if !user.devices.contains(where: { sameId($0, gained.deviceId) }) { user.devices.append(gained.deviceId) }
+    while user.hasTooManyDevices { try dropDeviceNotSeenForLongest() }
+  }
+
+  /// `device.unregistered`: the person signed out, or the token has another owner now (T2).
+  mutating func lose(_ lost: DeviceLost) throws {
+    guard var row = try device(lost.deviceId), row.tokenHash == lost.tokenHash, row.version <= lost.version else {
+      return
+    }
+    row.version = lost.version
+    if lost.cause == .signedOut { row.stamp = max(row.stamp, cause.envelope.stamp) }
+    try drop(lost.deviceId, row)
+  }
+
+  /// `device.invalidated`: FCM does not know the token. Applies only if it was not registered again since (T3).
+  mutating func invalidate(_ invalidated: DeviceInvalidated) throws {
+    guard let row = try device(invalidated.deviceId), row.tokenHash == invalidated.tokenHash,
+      row.version == invalidated.version
+    else { return }
+    try drop(invalidated.deviceId, row)
+  }
+
+  /// A device was heard of (T5).
+  func see(_ deviceId: String) throws {
+    guard var row = try device(deviceId), row.token != nil, row.lastSeenAt + Self.seenStep <= cause.occurredAt
+    else { return }
+    row.lastSeenAt = cause.occurredAt
+    try set(row, for: deviceId)
+  }
+
+  /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).
+  mutating func targets(except excluded: [String] = []) throws -> [PushTarget] {
+    var targets: [PushTarget] = []
+    targets.reserveCapacity(user.devices.count)
+    for deviceId in user.devices {
+      guard let row = try device(deviceId), let token = row.token else { continue }
+      if step.now - row.lastSeenAt > rules.tokenLifetime {
+        try drop(deviceId, row)
+      } else if !excluded.contains(where: { sameId($0, deviceId) }) {
+        targets.append(
+          PushTarget(
+            deviceId: deviceId, token: token, version: row.version, platform: row.platform, projectId: row.projectId))
+      }
+    }
+    return targets
+  }
+
+  /// The device can no longer be reached: its token is forgotten, and what waits for it is cancelled.
+  private mutating func drop(_ deviceId: String, _ row: DeviceRow) throws {
+    let wasReachable = row.token != nil
+    var row = row
+    row.token = nil
+    try set(row, for: deviceId)
+    user.devices.removeAll { sameId($0, deviceId) }
+    if wasReachable { try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId))) }
+  }
+
+  private mutating func dropDeviceNotSeenForLongest() throws {
+    var oldest: (deviceId: String, row: DeviceRow)?
+    for deviceId in user.devices {
+      guard let row = try device(deviceId) else { continue }
+      if oldest.map({ row.lastSeenAt < $0.row.lastSeenAt }) ?? true { oldest = (deviceId, row) }
+    }
+    guard let oldest else { return user.devices.removeAll() }
+    try drop(oldest.deviceId, oldest.row)
+  }
+}
+
+extension UserRow {
+  fileprivate var hasTooManyDevices: Bool {
+    devices.count > Self.maxDevices || devices.reduce(0) { $0 + $1.utf8.count } > Self.maxDeviceIdBytes
+  }
+}

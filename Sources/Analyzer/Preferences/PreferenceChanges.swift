@@ -1,0 +1,61 @@
+import NudgeSchema
+import StreamRuntime
+
+extension PersonStep {
+  /// `preferences.updated`: each field it names is set, unless a later event set it already (D12).
+  ///
+  /// Throws a `Rejection` where a value cannot be used or kept; then none of the fields is set.
+  func change(_ patch: PreferencesPatch, zones: inout TimeZones) throws {
+    try check(patch, zones: &zones)
+    let before = try preferences()
+    var row = before
+    let stamp = cause.envelope.stamp
+    set(\.enabled, patch.enabled)
+    if case .set(let hours) = patch.quietHours { set(\.quietHours, .some(hours)) }
+    set(\.maxAnalysesPerHour, patch.maxAnalysesPerHour)
+    set(\.fallback, patch.fallback)
+    set(\.muted, patch.muted)
+    set(\.starredSenders, patch.starredSenders)
+    set(\.keywords, patch.keywords)
+    set(\.badgeMode, patch.badgeMode)
+    set(\.showPreviews, patch.showPreviews)
+    set(\.locale, patch.locale)
+    if row != before { try step.set(.preferences(row), for: AnalyzerRow.preferencesKey(userId)) }
+
+    func set<Value>(_ field: WritableKeyPath<PreferencesRow, Stamped<Value>?>, _ value: Value?) {
+      guard let value else { return }
+      if let current = row[keyPath: field], stamp <= current.stamp { return }
+      row[keyPath: field] = Stamped(value: value, stamp: stamp)
+    }
+  }
+
+  private func check(_ patch: PreferencesPatch, zones: inout TimeZones) throws {
+    if case .set(let hours?) = patch.quietHours {
+      guard QuietSpan(hours) != nil else {
+        throw Rejection(.schemaViolation, "preferences.quietHours: start and end must be HH:MM, 00:00 to 23:59")
+      }
+      if let name = hours.timeZone {
+        guard name.utf8.count <= PreferencesRow.maxNameBytes, zones.zone(named: name) != nil else {
+          throw Rejection(.schemaViolation, "preferences.quietHours.timeZone is no IANA time zone known here")
+        }
+      }
+    }
+    if let limit = patch.maxAnalysesPerHour, limit < 0 {
+      throw Rejection(.schemaViolation, "preferences.maxAnalysesPerHour is \(limit); it must be 0 or more")
+    }
+    try checkSize(patch.muted, "muted", PreferencesRow.maxMutedBytes)
+    try checkSize(patch.starredSenders, "starredSenders", PreferencesRow.maxStarredBytes)
+    try checkSize(patch.keywords, "keywords", PreferencesRow.maxKeywordBytes)
+    if let locale = patch.locale, locale.utf8.count > PreferencesRow.maxNameBytes {
+      throw Rejection(.tooLarge, "preferences.locale is longer than \(PreferencesRow.maxNameBytes) bytes")
+    }
+  }
+
+  private func checkSize(_ value: (some Encodable)?, _ field: String, _ limit: Int) throws {
+    guard let value else { return }
+    let size = try step.coder.encode(value).count
+    guard size <= limit else {
+      throw Rejection(.tooLarge, "preferences.\(field) takes \(size) bytes; at most \(limit) can be kept")
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import NudgeSchema
+
+/// What a push is made for. Its id is a function of person, kind and this alone, so that deciding again gives the same.
+enum PushCause {
+  /// A message, whether it is shown or only counts on the badge.
+  case message(conversationId: String, messageId: String)
+  /// A record that changed the badge, or read a conversation.
+  case record(RecordPosition)
+}
+
+extension AnalyzerRules {
+  /// The id of a push: 22 characters, base64url of the first 16 bytes of the hash of its parts, joined by NUL (ids hold no
+  /// control characters).
+  func pushId(userId: String, kind: Push.Kind, cause: PushCause) -> String {
+    var bytes: [UInt8] = []
+    func add(_ part: String) {
+      bytes.append(contentsOf: part.utf8)
+      bytes.append(0)
+    }
+    add(userId)
+    add(kind.rawValue)
+    switch cause {
+    case .message(let conversationId, let messageId):
+      add("message")
+      add(conversationId)
+      add(messageId)
+    case .record(let position):
+      add("record")
+      add(position.topic)
+      add(String(position.partition))
+      add(String(position.offset))
+    }
+    return base64url(hash(bytes).prefix(16))
+  }
+}
+
+/// Base64 in the alphabet of URLs, without padding (RFC 4648, section 5).
+private func base64url(_ bytes: some Sequence<UInt8>) -> String {
+  let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+  var text: [UInt8] = []
+  var bits: UInt32 = 0
+  var count: UInt32 = 0
+  for byte in bytes {
+    bits = bits << 8 | UInt32(byte)
+    count += 8
+    while count >= 6 {
+      count -= 6
+      text.append(digits[Int(bits >> count & 63)])
+    }
+    bits &= 1 << count - 1
+  }
+  if count > 0 { text.append(digits[Int(bits << (6 - count) & 63)]) }
+  return String(decoding: text, as: UTF8.self)
+}

@@ -1,0 +1,170 @@
+import NudgeSchema
+
+/// What is kept of one conversation for one person.
+public struct ConversationRow: Codable, Sendable, Equatable {
+  /// Messages kept one by one. At 80 bytes at most each, they take 2.6 kB.
+  static let maxRecent = 32
+
+  /// The origin of the last chat event of this conversation that reached the person: what is not later is a repeat.
+  var lastOrigin: Origin?
+  /// The last messages by their places, oldest first.
+  var recent: [RecentMessage] = []
+  /// Unread messages older than those in `recent`.
+  var olderUnread = 0
+  /// The newest place that no longer fits `recent`: of messages up to it nothing is known one by one.
+  var forgottenUpTo: MessagePlace?
+  /// The person has read everything up to here, inclusive.
+  var readUpTo: MessagePlace?
+  /// A message that was read before it arrived here.
+  var readAhead: ReadAhead?
+  /// When the person last left, or the conversation was deleted: older messages are withdrawn.
+  var withdrawnUpTo: Milliseconds?
+  /// Unread messages in all.
+  private(set) var unread = 0
+
+  /// Notes the chat event that caused the record at hand. False: it is a repeat of one seen before.
+  ///
+  /// Only origins of one topic and partition can be compared. Another one means that the conversation's events now come
+  /// from elsewhere (re-keyed records, a new topic): that counts as new, and from then on it is what is compared with.
+  mutating func advance(to origin: Origin) -> Bool {
+    if let last = lastOrigin, last.partition == origin.partition, sameId(last.topic, origin.topic),
+      origin.order <= last.order
+    {
+      return false
+    }
+    lastOrigin = origin
+    return true
+  }
+
+  /// What is known of a message; nil: nothing.
+  func message(_ key: MessageKey) -> RecentMessage? { recent.last { $0.key == key } }
+
+  /// Adds a message not seen before.
+  mutating func add(_ message: RecentMessage) {
+    let index = recent.firstIndex { message.place < $0.place } ?? recent.endIndex
+    recent.insert(message, at: index)
+    if message.marks.contains(.unread) { unread += 1 }
+    if recent.count > Self.maxRecent {
+      let oldest = recent.removeFirst()
+      if oldest.marks.contains(.unread) { olderUnread += 1 }
+      forgottenUpTo = max(forgottenUpTo ?? oldest.place, oldest.place)
+    }
+  }
+
+  /// Changes the marks of a message, if it is known.
+  mutating func mark(_ key: MessageKey, _ change: (inout RecentMessage.Marks) -> Void) {
+    guard let index = recent.lastIndex(where: { $0.key == key }) else { return }
+    let wasUnread = recent[index].marks.contains(.unread)
+    change(&recent[index].marks)
+    unread += (recent[index].marks.contains(.unread) ? 1 : 0) - (wasUnread ? 1 : 0)
+  }
+
+  /// The person has read up to a place; never moves backwards (D7).
+  mutating func read(upTo place: MessagePlace) {
+    if let readUpTo, place <= readUpTo { return }
+    readUpTo = place
+    for index in recent.indices where recent[index].place <= place { recent[index].marks.remove(.unread) }
+    // What fell out of `recent` is older than all of it. A place among the forgotten says nothing about how many of
+    // them are read: the count stays an upper bound until the person reads further.
+    if let forgottenUpTo, place >= forgottenUpTo { olderUnread = 0 }
+    recount()
+  }
+
+  /// Nothing of the conversation counts any more.
+  mutating func withdrawAll(at time: Milliseconds) {
+    withdrawnUpTo = max(withdrawnUpTo ?? time, time)
+    for index in recent.indices where recent[index].place.at <= time {
+      recent[index].marks.remove(.unread)
+      recent[index].marks.insert(.withdrawn)
+    }
+    if let forgottenUpTo, forgottenUpTo.at <= time { olderUnread = 0 }
+    recount()
+  }
+
+  private mutating func recount() {
+    unread = olderUnread + recent.count { $0.marks.contains(.unread) }
+  }
+}
+
+/// A message's place in its conversation: by the time it was written, then by the order its events came in.
+struct MessagePlace: Codable, Sendable, Hashable, Comparable {
+  var at: Milliseconds
+  var order: OriginOrder
+
+  static func < (a: MessagePlace, b: MessagePlace) -> Bool {
+    a.at != b.at ? a.at < b.at : a.order < b.order
+  }
+
+  /// After all messages of that time.
+  static func end(of time: Milliseconds) -> MessagePlace {
+    MessagePlace(at: time, order: OriginOrder(offset: .max, index: .max))
+  }
+}
+
+/// Stands for a message id among a conversation's messages, in 8 bytes.
+///
+/// It is FNV-1a over the id's bytes. Ids that were made to collide would only let a sender's own second message pass for
+/// a duplicate of the first.
+struct MessageKey: Codable, Sendable, Hashable {
+  var value: Int64
+
+  init(_ messageId: String) {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in messageId.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    value = Int64(bitPattern: hash)
+  }
+
+  init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int64.self) }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+}
+
+/// One message of a conversation.
+struct RecentMessage: Codable, Sendable, Equatable {
+  struct Marks: OptionSet, Codable, Sendable {
+    var rawValue: UInt8
+    /// Counts on the badge.
+    static let unread = Marks(rawValue: 1)
+    /// A push was made.
+    static let notified = Marks(rawValue: 2)
+    /// Taken back.
+    static let withdrawn = Marks(rawValue: 4)
+  }
+  var key: MessageKey
+  var place: MessagePlace
+  var marks: Marks
+
+  init(key: MessageKey, place: MessagePlace, marks: Marks) {
+    self.key = key
+    self.place = place
+    self.marks = marks
+  }
+
+  // A list without names: there are many of them in a row.
+  init(from decoder: any Decoder) throws {
+    var fields = try decoder.unkeyedContainer()
+    key = try fields.decode(MessageKey.self)
+    let at = try fields.decode(Milliseconds.self)
+    let offset = try fields.decode(Int64.self)
+    place = MessagePlace(at: at, order: OriginOrder(offset: offset, index: try fields.decode(Int32.self)))
+    marks = Marks(rawValue: try fields.decode(UInt8.self))
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.unkeyedContainer()
+    try fields.encode(key)
+    try fields.encode(place.at)
+    try fields.encode(place.order.offset)
+    try fields.encode(place.order.index)
+    try fields.encode(marks.rawValue)
+  }
+}
+
+/// A read that overtook its message: `user.events` and `chat.events` are ordered only by arrival.
+struct ReadAhead: Codable, Sendable, Equatable {
+  var key: MessageKey
+  var stamp: EventStamp
+}

@@ -1,0 +1,25 @@
+import NudgeSchema
+
+/// How a device of a person is reached. It stays, without the token, when the device is lost: so that an older
+/// registration that comes late does not bring it back.
+public struct DeviceRow: Codable, Sendable, Equatable {
+  /// Bytes of token, app version, locale and project together: keeps the row within its bound, however they are escaped.
+  static let maxBytes = 6_500
+
+  /// FCM's registration token; nil: the device is lost.
+  var token: String?
+  /// Stands for the token in records and logs (T4).
+  var tokenHash: String
+  /// The claim's version: of one token, the greater is the later.
+  var version: Int64
+  var platform: Platform
+  var projectId: String?
+  var appVersion: String?
+  var locale: String?
+  /// When this token was registered by this version (T5).
+  var registeredAt: Milliseconds
+  /// When the device was last heard of, to the day (T5).
+  var lastSeenAt: Milliseconds
+  /// The last registration or sign-out: of different tokens, the later wins (D12).
+  var stamp: EventStamp
+}

@@ -1,0 +1,41 @@
+import NudgeSchema
+
+/// What is kept of a person and changes with every message: nothing in it grows with the number of conversations.
+public struct UserRow: Codable, Sendable, Equatable {
+  /// Devices whose activity is kept: the last to report. Six take at most 8.2 kB, with the longest ids.
+  static let maxActivities = 6
+  /// Devices that can be reached. One more, and the one not seen for longest is dropped.
+  static let maxDevices = 32
+  /// Bytes of all their ids together.
+  static let maxDeviceIdBytes = 2_500
+
+  /// The last report of each of the person's devices (D1), newest first.
+  var activities: [DeviceActivity] = []
+  /// The last message the person wrote.
+  var written: WrittenMessage?
+  /// The hourly limit's window (D4).
+  var window: AnalysisWindow?
+  /// The start of the window whose end of analyses the person was told of.
+  var noticedWindow: Milliseconds?
+  /// Conversations with something unread.
+  var unreadConversations = 0
+  /// Unread messages.
+  var unreadMessages = 0
+  /// Ids of the devices that can be reached, in the order they were registered: finding them costs no scan.
+  var devices: [String] = []
+}
+
+/// What a device showed when it last reported.
+struct DeviceActivity: Codable, Sendable, Equatable {
+  var deviceId: String
+  var state: Activity.State
+  /// The open conversation; nil: none.
+  var conversationId: String?
+  var stamp: EventStamp
+}
+
+/// A message the person wrote.
+struct WrittenMessage: Codable, Sendable, Equatable {
+  var conversationId: String
+  var stamp: EventStamp
+}

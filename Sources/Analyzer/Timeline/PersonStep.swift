@@ -1,0 +1,80 @@
+import NudgeSchema
+import StreamRuntime
+
+/// One person's part of one timeline record: their rows while they change, and what is written for them. What the person
+/// did is told by methods in the folders named after it.
+struct PersonStep {
+  let userId: String
+  /// The person's place among the people of the record: tells the ids of what is written for them apart.
+  let number: Int
+  let cause: Cause
+  let rules: AnalyzerRules
+  let step: Step<AnalyzerStage>
+  var user: UserRow
+
+  private let before: UserRow?
+  /// Records written to `nudge.pushes` so far: the dispatcher tells them apart by the index of their origin.
+  private var pushRecords: Int32 = 0
+
+  init(userId: String, number: Int, cause: Cause, rules: AnalyzerRules, step: Step<AnalyzerStage>) throws {
+    self.userId = userId
+    self.number = number
+    self.cause = cause
+    self.rules = rules
+    self.step = step
+    if case .user(let row) = try step.row(AnalyzerRow.userKey(userId)) { before = row } else { before = nil }
+    user = before ?? UserRow()
+  }
+
+  /// Keeps the person's row, if it changed.
+  func save() throws {
+    if user != before ?? UserRow() { try step.set(.user(user), for: AnalyzerRow.userKey(userId)) }
+  }
+
+  // MARK: Other rows
+
+  func preferences() throws -> PreferencesRow {
+    if case .preferences(let row) = try step.row(AnalyzerRow.preferencesKey(userId)) { return row }
+    return PreferencesRow()
+  }
+
+  func conversation(_ conversationId: String) throws -> ConversationRow {
+    if case .conversation(let row) = try step.row(AnalyzerRow.conversationKey(userId, conversationId)) { return row }
+    return ConversationRow()
+  }
+
+  /// Keeps a conversation's row and brings the person's badge counters in line with it.
+  mutating func keep(_ after: ConversationRow, was before: ConversationRow, for conversationId: String) throws {
+    guard after != before else { return }
+    user.count(unreadBefore: before.unread, after: after.unread)
+    try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))
+  }
+
+  func device(_ deviceId: String) throws -> DeviceRow? {
+    if case .device(let row) = try step.row(AnalyzerRow.deviceKey(userId, deviceId)) { return row }
+    return nil
+  }
+
+  func set(_ row: DeviceRow, for deviceId: String) throws {
+    try step.set(.device(row), for: AnalyzerRow.deviceKey(userId, deviceId))
+  }
+
+  // MARK: What is written
+
+  func emit(_ decision: DecisionBody) throws {
+    try step.emit(cause.event(decision, named: "decision", number: number), to: .decisions, key: userId)
+  }
+
+  func emit(_ banner: BannerEventBody) throws {
+    try step.emit(cause.event(banner, named: banner.type, number: number), to: .banners, key: userId)
+  }
+
+  mutating func emit(_ push: PushEventBody) throws {
+    try step.emit(
+      cause.event(push, named: push.type, number: number, index: pushRecords), to: .pushes, key: userId)
+    pushRecords += 1
+  }
+}
+
+/// Whether two ids are the same: by bytes. Strings that Unicode deems equal are still different ids.
+func sameId(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }

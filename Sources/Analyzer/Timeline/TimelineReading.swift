@@ -1,0 +1,58 @@
+import NudgeSchema
+import StreamRuntime
+
+/// Times an event may have, in milliseconds since the epoch: 1970 to 9999. Sums with them never overflow.
+private let allowedTimes: ClosedRange<Milliseconds> = 0...253_402_300_799_999
+
+/// Reads a timeline record. Throws a `Rejection` whose text names fields, never their values.
+func readTimelineEvent(_ record: InputRecord, coder: RecordCoder) throws -> TimelineEvent {
+  guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
+  let event: TimelineEvent
+  do {
+    event = try coder.decode(TimelineEvent.self, from: value)
+  } catch let error as EventFormatError {
+    let code: DeadLetterCode =
+      switch error {
+      case .unsupportedVersion: .unsupportedVersion
+      case .unknownType: .unknownType
+      case .invalidTime: .schemaViolation
+      }
+    throw Rejection(code, error.description)
+  } catch let error as DecodingError {
+    throw rejection(of: error)
+  }
+  guard allowedTimes.contains(event.envelope.occurredAt) else {
+    throw Rejection(.schemaViolation, "occurredAt is not between the years 1970 and 9999")
+  }
+  switch event.body {
+  case .candidate(let fields), .redecide(let fields):
+    try checkCount(fields.recipients.count, field: "recipients")
+  case .withdrawn(let fields):
+    try checkCount(fields.userIds.count, field: "userIds")
+  default: break
+  }
+  return event
+}
+
+private func checkCount(_ count: Int, field: String) throws {
+  guard (1...MessageCandidate.maxRecipients).contains(count) else {
+    throw Rejection(
+      .schemaViolation, "\(field) names \(count) people; 1 to \(MessageCandidate.maxRecipients) are allowed")
+  }
+}
+
+private func rejection(of error: DecodingError) -> Rejection {
+  func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
+    let keys = context.codingPath + (last.map { [$0] } ?? [])
+    return keys.isEmpty ? "the record" : keys.map { $0.stringValue }.joined(separator: ".")
+  }
+  switch error {
+  case .dataCorrupted(let context) where context.codingPath.isEmpty:
+    return Rejection(.invalidJSON, "the value is not JSON")
+  case .dataCorrupted(let context): return Rejection(.schemaViolation, "\(path(context)) has no allowed value")
+  case .keyNotFound(let key, let context): return Rejection(.schemaViolation, "\(path(context, key)) is missing")
+  case .typeMismatch(_, let context), .valueNotFound(_, let context):
+    return Rejection(.schemaViolation, "\(path(context)) has the wrong type")
+  @unknown default: return Rejection(.schemaViolation, "the record is not as its schema says")
+  }
+}

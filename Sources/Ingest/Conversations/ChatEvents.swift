@@ -1,0 +1,77 @@
+import NudgeSchema
+import StreamRuntime
+
+extension IngestStage {
+  /// A record of `chat.events`.
+  mutating func processChatEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
+    let event = try RecordReading.decode(
+      ChatEvent.self, from: record, maxBytes: rules.maxRecordBytes, coder: step.coder)
+    try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
+    let id = event.body.conversationId
+    try RecordReading.require(key: key, toBe: id, of: .chatEvents)
+    try RecordReading.requireTime(event.envelope, now: step.now, rules: rules)
+
+    var memory = try EventMemory(.conversation, of: id, in: step)
+    let verdict = try memory.verdict(on: event.envelope)
+    if verdict == .repeated { return }
+    try memory.remember(event.envelope)
+
+    let row = RowKey("c", id)
+    var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
+    var timeline = TimelineWriter(
+      step, envelope: event.envelope, cause: record.position, source: record.position)
+    switch event.body {
+    case .conversationUpdated(let fields):
+      try replace(&conversation, with: fields.snapshot, stamp: event.envelope.stamp, &timeline)
+    case .memberAdded(let change), .memberRemoved(let change):
+      var joins = false
+      if case .memberAdded = event.body { joins = true }
+      let left = try conversation.change(
+        change, joins: joins, stamp: event.envelope.stamp, remembering: rules.removedMembers)
+      if left {
+        try timeline.withdraw(
+          conversationId: id, messageId: nil, cause: .left,
+          from: [(change.userId, step.partition(of: change.userId, on: .timeline))])
+      }
+    case .messageCreated(let message):
+      if let snapshot = message.conversation {
+        try replace(&conversation, with: snapshot, stamp: event.envelope.stamp, &timeline)
+      }
+      try create(
+        message, at: event.envelope.occurredAt, mayBeRepeat: verdict == .beyondMemory, in: &conversation, record, step,
+        &timeline)
+    case .messageEdited(let revision):
+      let body = revision.text.map { rules.cutBody($0) }
+      try withdraw(revision, cause: .edited, body: body, in: &conversation, &timeline)
+    case .messageDeleted(let revision):
+      try withdraw(revision, cause: .deleted, body: nil, in: &conversation, &timeline)
+    }
+    if let roster = try conversation.save() {
+      rosters.put(roster, for: row, partition: step.partition, limit: rules.cachedMembers)
+    }
+  }
+
+  private func replace(
+    _ conversation: inout Conversation, with snapshot: ConversationSnapshot, stamp: EventStamp,
+    _ timeline: inout TimelineWriter
+  ) throws {
+    let left = try conversation.replace(with: snapshot, stamp: stamp)
+    try timeline.withdraw(conversationId: conversation.id, messageId: nil, cause: .left, from: left)
+  }
+
+  private func withdraw(
+    _ revision: MessageRevision, cause: MessageWithdrawn.Cause, body: String?, in conversation: inout Conversation,
+    _ timeline: inout TimelineWriter
+  ) throws {
+    guard conversation.isKnown else { throw Rejection.unknownConversation }
+    try timeline.withdraw(
+      conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body,
+      from: try conversation.members().map { ($0.userId, $0.partition) })
+  }
+}
+
+extension Rejection {
+  static let unknownConversation = Rejection(
+    .unknownConversation,
+    "nothing is known of the conversation; publish conversation.updated first, or conversation in message.created")
+}

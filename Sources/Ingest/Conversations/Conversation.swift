@@ -1,0 +1,172 @@
+import NudgeSchema
+import StreamRuntime
+
+/// A conversation in the hands of a step: its rows, and the rules by which they change.
+///
+/// Membership is last-writer-wins by stamp (D12). A snapshot is a change of everybody at once: rows it made carry no
+/// stamp of their own and count as its, rows of later single changes stay, all others go. So the same events end in the
+/// same rows in whatever order they arrive.
+struct Conversation {
+  let id: String
+  let key: RowKey
+  private(set) var row: ConversationRow
+  /// Whether anything was ever said of the conversation.
+  private(set) var isKnown: Bool
+  private let step: Step<IngestStage>
+  private var roster: Roster?
+
+  init(_ id: String, key: RowKey, roster: Roster?, in step: Step<IngestStage>) throws {
+    self.id = id
+    self.key = key
+    self.step = step
+    if case .conversation(let row)? = try step.row(key) {
+      self.row = row
+      isKnown = true
+    } else {
+      row = ConversationRow()
+      isKnown = false
+    }
+    self.roster = roster?.version == row.version ? roster : nil
+  }
+
+  /// Writes the conversation's own row, and gives back what may be held in memory.
+  func save() throws -> Roster? {
+    try step.set(.conversation(row), for: key)
+    return roster
+  }
+
+  mutating func append(_ turn: Turn) { row.append(turn) }
+
+  /// The row of a member or a former one.
+  func member(_ userId: String) throws -> MemberRow? {
+    if case .member(let member)? = try step.row(RowKey("c", id, userId)) { return member }
+    return nil
+  }
+
+  /// Everybody who takes part, in the order of their ids' bytes.
+  mutating func members() throws -> [Roster.Entry] { try loadRoster().entries }
+
+  private mutating func loadRoster() throws -> Roster {
+    if let roster { return roster }
+    var entries: [Roster.Entry] = []
+    entries.reserveCapacity(row.memberCount)
+    var stamped = 0
+    for (memberKey, member) in try memberRows() {
+      if member.stamp != nil { stamped += 1 }
+      if member.takesPart { entries.append(entry(userId(of: memberKey), member)) }
+    }
+    let loaded = Roster(version: row.version, entries: entries, stampedRows: stamped)
+    roster = loaded
+    return loaded
+  }
+
+  private func memberRows() throws -> [(RowKey, MemberRow)] {
+    try step.rows(below: key).compactMap { memberKey, state in
+      if case .member(let member) = state { (memberKey, member) } else { nil }
+    }
+  }
+
+  private func userId(of memberKey: RowKey) -> String {
+    String(decoding: memberKey.bytes.dropFirst(key.bytes.count + 1), as: UTF8.self)
+  }
+
+  private func entry(_ userId: String, _ member: MemberRow) -> Roster.Entry {
+    Roster.Entry(userId: userId, partition: step.partition(of: userId, on: .timeline), row: member)
+  }
+
+  // MARK: Changes
+
+  /// Takes over a snapshot, unless a later one is known. Returns who takes part no longer.
+  mutating func replace(
+    with snapshot: ConversationSnapshot, stamp: EventStamp
+  ) throws -> [(userId: String, partition: Int32)] {
+    if let known = row.snapshot, stamp <= known { return [] }
+    isKnown = true
+    row.kind = snapshot.kind
+    row.name = snapshot.name
+    row.snapshot = stamp
+    if let floor = row.floor, floor <= stamp { row.floor = nil }
+    // Producers may send the same members with every message: then nothing but the stamp changes.
+    if try loadRoster().isDescribed(by: snapshot) { return [] }
+
+    var listed: [ExactText: Member] = [:]
+    for member in snapshot.members { listed[ExactText(member.userId)] = member }
+    var left: [(userId: String, partition: Int32)] = []
+    row.memberCount = 0
+    row.removedCount = 0
+    for (memberKey, known) in try memberRows() {
+      let userId = userId(of: memberKey)
+      let member = listed.removeValue(forKey: ExactText(userId))
+      if let own = known.stamp, own > stamp {
+        if known.takesPart { row.memberCount += 1 } else { row.removedCount += 1 }
+      } else if let member {
+        let new = Self.row(of: member)
+        if new != known { try step.set(.member(new), for: memberKey) }
+        row.memberCount += 1
+      } else {
+        try step.remove(memberKey)
+        if known.takesPart { left.append((userId, step.partition(of: userId, on: .timeline))) }
+      }
+    }
+    for member in snapshot.members where listed.removeValue(forKey: ExactText(member.userId)) != nil {
+      try step.set(.member(Self.row(of: member)), for: RowKey("c", id, member.userId))
+      row.memberCount += 1
+    }
+    row.version += 1
+    roster = nil
+    return left
+  }
+
+  private static func row(of member: Member) -> MemberRow {
+    MemberRow(stamp: nil, takesPart: true, displayName: member.displayName, avatarUrl: member.avatarUrl)
+  }
+
+  /// Takes over that somebody joined or left, unless something later is known of them; `remembering` removed members
+  /// at most. Returns whether a member left.
+  mutating func change(
+    _ change: MembershipChange, joins: Bool, stamp: EventStamp, remembering limit: Int
+  ) throws -> Bool {
+    let known = try member(change.userId)
+    if let latest = known.map({ $0.stamp ?? row.snapshot }) ?? later(row.snapshot, row.floor), stamp <= latest {
+      return false
+    }
+    isKnown = true
+    let new =
+      joins
+      ? MemberRow(stamp: stamp, takesPart: true, displayName: change.displayName, avatarUrl: change.avatarUrl)
+      : MemberRow(stamp: stamp, takesPart: false)
+    try step.set(.member(new), for: RowKey("c", id, change.userId))
+    if let known { if known.takesPart { row.memberCount -= 1 } else { row.removedCount -= 1 } }
+    if joins { row.memberCount += 1 } else { row.removedCount += 1 }
+    row.version += 1
+    if var roster = roster.take() {
+      roster.version = row.version
+      if known?.stamp == nil { roster.stampedRows += 1 }
+      if joins { roster.put(entry(change.userId, new)) } else { roster.remove(change.userId) }
+      self.roster = roster
+    }
+    if row.removedCount > limit { try forgetRemoved(keeping: limit / 2) }
+    return !joins && known?.takesPart == true
+  }
+
+  private func later(_ a: EventStamp?, _ b: EventStamp?) -> EventStamp? {
+    guard let a, let b else { return a ?? b }
+    return max(a, b)
+  }
+
+  /// Forgets the removed members with the oldest stamps; `floor` then stands for all of them.
+  private mutating func forgetRemoved(keeping limit: Int) throws {
+    var removed: [(stamp: EventStamp, key: RowKey)] = []
+    for (memberKey, member) in try memberRows() where !member.takesPart {
+      if let stamp = member.stamp { removed.append((stamp, memberKey)) }
+    }
+    removed.sort { $0.stamp < $1.stamp }
+    for (stamp, memberKey) in removed.dropLast(limit) {
+      try step.remove(memberKey)
+      row.floor = later(row.floor, stamp)
+      row.removedCount -= 1
+    }
+    row.version += 1
+    roster = nil
+  }
+}

@@ -1,0 +1,52 @@
+public import NudgeSchema
+
+/// One person's part in a conversation. The person is in the row's key.
+public struct MemberRow: Sendable, Equatable, Codable {
+  /// The stamp of the change that made it so; nil: the conversation's last snapshot did.
+  public internal(set) var stamp: EventStamp?
+  /// Whether the person takes part; false: they were removed, and the row stays so that an older change does not bring
+  /// them back.
+  public internal(set) var takesPart: Bool
+  /// The name shown to others; nil: the user id is.
+  public internal(set) var displayName: String?
+  /// Where their picture is.
+  public internal(set) var avatarUrl: String?
+
+  init(stamp: EventStamp?, takesPart: Bool, displayName: String? = nil, avatarUrl: String? = nil) {
+    self.stamp = stamp
+    self.takesPart = takesPart
+    self.displayName = displayName
+    self.avatarUrl = avatarUrl
+  }
+
+  /// Bytes, not canonical equivalence: a row must not depend on which spelling of a name came first.
+  public static func == (a: MemberRow, b: MemberRow) -> Bool {
+    a.stamp == b.stamp && a.takesPart == b.takesPart && a.displayName.isExactly(b.displayName)
+      && a.avatarUrl.isExactly(b.avatarUrl)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case stamp = "s"
+    case left = "x"
+    case displayName = "n"
+    case avatarUrl = "a"
+  }
+
+  /// Reads a row.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    stamp = try fields.decodeStampIfPresent(forKey: .stamp)
+    takesPart = try fields.decodeIfPresent(Bool.self, forKey: .left) != true
+    displayName = try fields.decodeIfPresent(String.self, forKey: .displayName)
+    avatarUrl = try fields.decodeIfPresent(String.self, forKey: .avatarUrl)
+  }
+
+  /// Writes a row.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encodeStampIfPresent(stamp, forKey: .stamp)
+    if !takesPart { try fields.encode(true, forKey: .left) }
+    try fields.encodeIfPresent(displayName, forKey: .displayName)
+    try fields.encodeIfPresent(avatarUrl, forKey: .avatarUrl)
+  }
+}

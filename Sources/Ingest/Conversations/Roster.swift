@@ -1,0 +1,70 @@
+import NudgeSchema
+
+/// Who takes part in a conversation, read from its rows and held ready for the next message.
+struct Roster {
+  /// A member as a fan-out needs them.
+  struct Entry {
+    var userId: String
+    /// Of the person's timeline.
+    var partition: Int32
+    var displayName: String?
+    var avatarUrl: String?
+    /// What the text of a message is searched for.
+    var name: SearchedName?
+
+    init(userId: String, partition: Int32, row: MemberRow) {
+      self.userId = userId
+      self.partition = partition
+      displayName = row.displayName
+      avatarUrl = row.avatarUrl
+      name = row.displayName.flatMap { SearchedName($0) }
+    }
+  }
+
+  /// `ConversationRow.version` of the rows it was read from.
+  var version: Int64
+  /// In the order of row keys.
+  private(set) var entries: [Entry]
+  /// Rows with a stamp of their own, removed members' included.
+  var stampedRows: Int
+
+  init(version: Int64, entries: [Entry], stampedRows: Int) {
+    self.version = version
+    self.entries = entries
+    self.stampedRows = stampedRows
+  }
+
+  /// Whether a snapshot says what the rows say already.
+  func isDescribed(by snapshot: ConversationSnapshot) -> Bool {
+    stampedRows == 0 && snapshot.members.count == entries.count
+      && snapshot.members.allSatisfy { member in
+        guard let entry = self[member.userId] else { return false }
+        return member.displayName.isExactly(entry.displayName ?? "") && member.avatarUrl.isExactly(entry.avatarUrl)
+      }
+  }
+
+  subscript(userId: String) -> Entry? {
+    let (index, found) = place(of: userId)
+    return found ? entries[index] : nil
+  }
+
+  mutating func put(_ entry: Entry) {
+    let (index, found) = place(of: entry.userId)
+    if found { entries[index] = entry } else { entries.insert(entry, at: index) }
+  }
+
+  mutating func remove(_ userId: String) {
+    let (index, found) = place(of: userId)
+    if found { entries.remove(at: index) }
+  }
+
+  private func place(of userId: String) -> (index: Int, found: Bool) {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].userId.exactlyPrecedes(userId) { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < entries.count && entries[low].userId.isExactly(userId))
+  }
+}

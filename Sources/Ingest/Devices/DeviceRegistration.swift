@@ -1,0 +1,80 @@
+import NudgeSchema
+import StreamRuntime
+
+/// The person's side of a token (T1, T2): which token each device has. What becomes of it is decided where the token is.
+extension IngestStage {
+  /// `device.registered`: claims the token, and gives up the one the device had before.
+  func register(
+    _ device: DeviceRegistered, _ envelope: Envelope, _ record: InputRecord, in step: Step<IngestStage>
+  ) throws {
+    let key = RowKey("d", device.userId, device.deviceId)
+    let known = try deviceRow(key, in: step)
+    if let known, envelope.stamp <= known.stamp { return }
+    let hash = rules.hash(device.token)
+    var claims = ClaimWriter(step, envelope: envelope, cause: record.position)
+    if let former = known?.tokenHash, former != hash {
+      try claims.release(former, userId: device.userId, deviceId: device.deviceId, cause: .tokenReplaced)
+    }
+    try claims.write(.registered(TokenClaimed(tokenHash: hash, device: device)), tokenHash: hash)
+    try step.set(.device(DeviceRow(tokenHash: hash, stamp: envelope.stamp)), for: key)
+  }
+
+  /// `device.unregistered`: gives up the device's token.
+  func unregister(
+    _ device: DeviceUnregistered, _ envelope: Envelope, _ record: InputRecord, in step: Step<IngestStage>
+  ) throws {
+    let key = RowKey("d", device.userId, device.deviceId)
+    let known = try deviceRow(key, in: step)
+    if let known, envelope.stamp <= known.stamp { return }
+    if let hash = known?.tokenHash {
+      var claims = ClaimWriter(step, envelope: envelope, cause: record.position)
+      try claims.release(hash, userId: device.userId, deviceId: device.deviceId, cause: .signedOut)
+    }
+    try step.set(.device(DeviceRow(tokenHash: nil, stamp: envelope.stamp)), for: key)
+    try forgetSignOuts(of: device.userId, in: step)
+  }
+
+  private func deviceRow(_ key: RowKey, in step: Step<IngestStage>) throws -> DeviceRow? {
+    if case .device(let row)? = try step.row(key) { return row }
+    return nil
+  }
+
+  /// Keeps only the latest sign-outs, so that a person who installs the app again and again does not grow for ever.
+  private func forgetSignOuts(of userId: String, in step: Step<IngestStage>) throws {
+    var signedOut: [(stamp: EventStamp, key: RowKey)] = []
+    for case (let key, .device(let row)) in try step.rows(below: RowKey("d", userId)) where row.tokenHash == nil {
+      signedOut.append((row.stamp, key))
+    }
+    signedOut.sort { $0.stamp < $1.stamp }
+    for (_, key) in signedOut.dropLast(rules.signedOutDevices) { try step.remove(key) }
+  }
+}
+
+/// Writes what one user event causes on `nudge.device-claims`.
+private struct ClaimWriter {
+  private let step: Step<IngestStage>
+  private let envelope: Envelope
+  private let cause: RecordPosition
+  private var written: Int32 = 0
+
+  init(_ step: Step<IngestStage>, envelope: Envelope, cause: RecordPosition) {
+    self.step = step
+    self.envelope = envelope
+    self.cause = cause
+  }
+
+  mutating func release(
+    _ tokenHash: String, userId: String, deviceId: String, cause: DeviceLost.Cause
+  ) throws {
+    try write(
+      .unregistered(TokenReleased(tokenHash: tokenHash, userId: userId, deviceId: deviceId, cause: cause)),
+      tokenHash: tokenHash)
+  }
+
+  mutating func write(_ body: DeviceClaimBody, tokenHash: String) throws {
+    try step.emit(
+      DeviceClaim(envelope, origin: Origin(cause, index: written), source: cause, body), to: .deviceClaims,
+      key: tokenHash)
+    written += 1
+  }
+}

@@ -1,0 +1,63 @@
+public import NudgeSchema
+
+/// Whose a token is (T2); the token's hash is in the row's key.
+public struct OwnerRow: Sendable, Equatable, Codable {
+  /// A person's device.
+  public struct Owner: Sendable, Equatable, Codable {
+    /// The person.
+    public internal(set) var userId: String
+    /// The device, as that person's registration named it.
+    public internal(set) var deviceId: String
+
+    init(userId: String, deviceId: String) {
+      self.userId = userId
+      self.deviceId = deviceId
+    }
+
+    /// Bytes, not canonical equivalence.
+    public static func == (a: Owner, b: Owner) -> Bool {
+      a.userId.isExactly(b.userId) && a.deviceId.isExactly(b.deviceId)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case userId = "u"
+      case deviceId = "d"
+    }
+  }
+
+  /// nil: it was given up.
+  public internal(set) var owner: Owner?
+  /// The last registration's.
+  public internal(set) var stamp: EventStamp
+  /// The last registration's. Rises with each, and with the registration's time where that is more: should the row ever
+  /// be lost, versions still do not begin anew, and a prune that was meant for an older registration finds another.
+  public internal(set) var version: Int64
+
+  init(owner: Owner?, stamp: EventStamp, version: Int64) {
+    self.owner = owner
+    self.stamp = stamp
+    self.version = version
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case owner = "o"
+    case stamp = "s"
+    case version = "v"
+  }
+
+  /// Reads a row.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    owner = try fields.decodeIfPresent(Owner.self, forKey: .owner)
+    stamp = try fields.decodeStamp(forKey: .stamp)
+    version = try fields.decode(Int64.self, forKey: .version)
+  }
+
+  /// Writes a row.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encodeIfPresent(owner, forKey: .owner)
+    try fields.encodeStamp(stamp, forKey: .stamp)
+    try fields.encode(version, forKey: .version)
+  }
+}

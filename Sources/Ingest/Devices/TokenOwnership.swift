@@ -1,0 +1,57 @@
+import NudgeSchema
+import StreamRuntime
+
+/// The token's side (T2): one owner at a time. One step tells the former owner of the loss and the new one of the gain.
+extension IngestStage {
+  /// A record of `nudge.device-claims`.
+  func processDeviceClaim(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
+    let claim = try RecordReading.decode(
+      DeviceClaim.self, from: record, maxBytes: rules.maxRecordBytes, coder: step.coder)
+    var timeline = TimelineWriter(step, envelope: claim.envelope, cause: record.position, source: claim.source)
+    let rowKey = RowKey("o", key)
+    var known: OwnerRow?
+    if case .owner(let row)? = try step.row(rowKey) { known = row }
+    switch claim.body {
+    case .registered(let fields):
+      try RecordReading.require(key: key, toBe: fields.tokenHash, of: .deviceClaims)
+      // An equal stamp is the same registration once more.
+      if let known, claim.envelope.stamp <= known.stamp { return }
+      let device = fields.device
+      let owner = OwnerRow.Owner(userId: device.userId, deviceId: device.deviceId)
+      let version = max((known?.version ?? 0) + 1, claim.envelope.occurredAt)
+      if let former = known?.owner, former != owner {
+        try timeline.lose(fields.tokenHash, former, version: version, cause: .claimedElsewhere)
+      }
+      try timeline.write(
+        .deviceGained(
+          DeviceGained(
+            userId: device.userId, deviceId: device.deviceId, token: device.token, version: version,
+            platform: device.platform, appVersion: device.appVersion, locale: device.locale,
+            projectId: device.projectId)),
+        to: device.userId)
+      try step.set(.owner(OwnerRow(owner: owner, stamp: claim.envelope.stamp, version: version)), for: rowKey)
+    case .unregistered(let fields):
+      try RecordReading.require(key: key, toBe: fields.tokenHash, of: .deviceClaims)
+      // Who is no longer the owner has nothing to give up. The registration's stamp stays: a registration by somebody
+      // else that is older than this sign-out, but later than what was signed out, still counts when it comes.
+      guard var row = known, let owner = row.owner, claim.envelope.stamp > row.stamp,
+        owner == OwnerRow.Owner(userId: fields.userId, deviceId: fields.deviceId)
+      else { return }
+      try timeline.lose(fields.tokenHash, owner, version: row.version, cause: fields.cause)
+      row.owner = nil
+      try step.set(.owner(row), for: rowKey)
+    }
+  }
+}
+
+extension TimelineWriter {
+  fileprivate mutating func lose(
+    _ tokenHash: String, _ owner: OwnerRow.Owner, version: Int64, cause: DeviceLost.Cause
+  ) throws {
+    try write(
+      .deviceLost(
+        DeviceLost(
+          userId: owner.userId, deviceId: owner.deviceId, tokenHash: tokenHash, version: version, cause: cause)),
+      to: owner.userId)
+  }
+}

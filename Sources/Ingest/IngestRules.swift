@@ -1,0 +1,46 @@
+public import NudgeSchema
+
+/// Ingest's settings.
+public struct IngestRules: Sendable {
+  /// How long after its time a message may still notify, in milliseconds. Ingest passes older ones on (they count for
+  /// badges and have decision records); see `maxEventAge` for what it refuses.
+  public var freshness: Milliseconds
+  /// How far producers' clocks may be ahead, in milliseconds; what is further ahead is refused (`from_the_future`).
+  public var futureTolerance: Milliseconds
+  /// The age in milliseconds from which an event is refused (`too_old`): the retention of the topics it comes from.
+  public var maxEventAge: Milliseconds
+  /// The largest value in bytes; what is larger is refused (`too_large`) unread.
+  public var maxRecordBytes: Int
+  /// The longest body of a push, in grapheme clusters, the `…` of a cut text included (M3).
+  public var bodyCharacters: Int
+  /// The longest body of a push, in bytes of UTF-8: FCM takes 4,096 for the whole payload.
+  public var bodyBytes: Int
+  /// Removed members a conversation remembers at most. Beyond it the older half is forgotten, and a change that is older
+  /// than what was forgotten no longer adds anybody the conversation does not know.
+  public var removedMembers: Int
+  /// Sign-outs a person's devices remember at most; the oldest are forgotten first.
+  public var signedOutDevices: Int
+  /// Members of conversations whose rosters are held decoded in memory, over all conversations of a thread.
+  public var cachedMembers: Int
+  /// The name a token has on topics and in state: 32 hexadecimal digits of its SHA-256.
+  public var hash: @Sendable (String) -> String
+
+  /// Settings; the defaults are those of the service.
+  public init(
+    freshness: Milliseconds = 3_600_000, futureTolerance: Milliseconds = 300_000,
+    maxEventAge: Milliseconds = 7 * 86_400_000, maxRecordBytes: Int = 4 << 20, bodyCharacters: Int = 1_000,
+    bodyBytes: Int = 3_072, removedMembers: Int = 1_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
+    hash: @escaping @Sendable (String) -> String
+  ) {
+    self.freshness = freshness
+    self.futureTolerance = futureTolerance
+    self.maxEventAge = maxEventAge
+    self.maxRecordBytes = maxRecordBytes
+    self.bodyCharacters = bodyCharacters
+    self.bodyBytes = bodyBytes
+    self.removedMembers = removedMembers
+    self.signedOutDevices = signedOutDevices
+    self.cachedMembers = cachedMembers
+    self.hash = hash
+  }
+}

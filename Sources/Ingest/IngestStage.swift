@@ -1,0 +1,47 @@
+import NudgeSchema
+public import StreamRuntime
+
+/// The stage between what producers say and what each person's timeline tells: it validates events, keeps conversations,
+/// devices and recent event ids, and writes for each message who it may be for.
+public struct IngestStage: Stage {
+  /// A row of the stage's state.
+  public typealias Row = IngestRow
+
+  /// Name, topics and changelog.
+  public static let definition = StageDefinition(
+    name: "ingest", inputs: [.chatEvents, .userEvents, .deviceClaims],
+    outputs: [.timeline, .deviceClaims, .chatEvents, .userEvents], changelog: .ingestState)
+
+  let rules: IngestRules
+  var rosters = RosterCache()
+
+  /// A stage with settings.
+  public init(_ rules: IngestRules) { self.rules = rules }
+
+  /// Processes one record; throws a `Rejection` for what belongs to the dead letters.
+  public mutating func process(_ record: InputRecord, in step: Step<IngestStage>) throws {
+    let key = try RecordReading.key(of: record)
+    let partition = step.partition(of: key, on: record.topic)
+    guard partition == record.partition else {
+      return try rekey(record, key: key, to: partition, in: step)
+    }
+    switch record.topic {
+    case .chatEvents: try processChatEvent(record, key: key, in: step)
+    case .userEvents: try processUserEvent(record, key: key, in: step)
+    case .deviceClaims: try processDeviceClaim(record, key: key, in: step)
+    default: throw Rejection(.internal, "ingest does not read \(record.topic.rawValue)")
+    }
+  }
+
+  /// Forgets the rosters held in memory for a task.
+  public mutating func close(partition: Int32) { rosters.forget(partition: partition) }
+
+  /// Writes a record that is not on its key's partition there (M9): the state it needs is that task's.
+  private func rekey(_ record: InputRecord, key: String, to partition: Int32, in step: Step<IngestStage>) throws {
+    // The step adds these two itself.
+    let inherited = [RecordHeader.traceparent, RecordHeader.replayId]
+    try step.emit(
+      bytes: record.value, to: record.topic, key: key, partition: partition,
+      headers: record.headers.filter { !inherited.contains($0.name) })
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// Texts folded for a search without regard to case or to how accents are written.
+private func fold(_ text: String) -> [Unicode.Scalar] {
+  let lowered = text.lowercased()
+  let isASCII = lowered.utf8.allSatisfy { $0 < 0x80 }
+  return Array((isASCII ? lowered : lowered.precomposedStringWithCanonicalMapping).unicodeScalars)
+}
+
+extension Unicode.Scalar {
+  /// Scripts that put no space between words: there every place may be a word's boundary.
+  private static let unspaced: [ClosedRange<UInt32>] = [
+    0x0E00...0x0EFF,  // Thai, Lao
+    0x1000...0x109F,  // Myanmar
+    0x1780...0x17FF,  // Khmer
+    0x3040...0x30FF, 0x31F0...0x31FF, 0xFF66...0xFF9F,  // Kana
+    0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF,  // Han
+  ]
+
+  /// Whether it is a part of words, so that a word that ends beside it does not end there.
+  fileprivate var isWordPart: Bool {
+    if value < 0x80 {
+      return (0x61...0x7A).contains(value) || (0x30...0x39).contains(value) || (0x41...0x5A).contains(value)
+        || value == 0x5F
+    }
+    guard properties.isAlphabetic || properties.numericType != nil || properties.isGraphemeExtend else { return false }
+    return !Self.unspaced.contains { $0.contains(value) }
+  }
+}
+
+/// A display name, ready to be searched for.
+struct SearchedName {
+  fileprivate let scalars: [Unicode.Scalar]
+  /// The hash of its first word; nil: it has none, e.g. in a script without spaces.
+  fileprivate let firstWord: Int?
+
+  /// nil for a name without any visible character.
+  init?(_ name: String) {
+    scalars = fold(name.trimmingCharacters(in: .whitespacesAndNewlines))
+    guard !scalars.isEmpty else { return nil }
+    firstWord = words(of: scalars).first
+  }
+}
+
+/// The text of a message, searched for many names: a name whose first word is not among the text's is not looked for.
+struct SearchedText {
+  private let scalars: [Unicode.Scalar]
+  private let wordHashes: Set<Int>
+
+  init(_ text: String) {
+    scalars = fold(text)
+    wordHashes = Set(words(of: scalars))
+  }
+
+  /// Whether the text contains the name as a whole word or words.
+  func contains(_ name: SearchedName) -> Bool {
+    if let word = name.firstWord, !wordHashes.contains(word) { return false }
+    let sought = name.scalars
+    guard let first = sought.first, let last = sought.last, scalars.count >= sought.count else { return false }
+    for start in 0...(scalars.count - sought.count) where scalars[start] == first {
+      let end = start + sought.count
+      guard scalars[start..<end].elementsEqual(sought) else { continue }
+      let continuesBefore = start > 0 && scalars[start - 1].isWordPart && first.isWordPart
+      let continuesAfter = end < scalars.count && scalars[end].isWordPart && last.isWordPart
+      if !continuesBefore && !continuesAfter { return true }
+    }
+    return false
+  }
+}
+
+/// Hashes of the words of a text. They are compared within one process only.
+private func words(of scalars: [Unicode.Scalar]) -> [Int] {
+  var hashes: [Int] = []
+  var hash: UInt64 = 0
+  var isInWord = false
+  for scalar in scalars {
+    if scalar.isWordPart {
+      if !isInWord { hash = 0xcbf2_9ce4_8422_2325 }
+      isInWord = true
+      hash = (hash ^ UInt64(scalar.value)) &* 0x100_0000_01b3
+    } else if isInWord {
+      hashes.append(Int(truncatingIfNeeded: hash))
+      isInWord = false
+    }
+  }
+  if isInWord { hashes.append(Int(truncatingIfNeeded: hash)) }
+  return hashes
+}

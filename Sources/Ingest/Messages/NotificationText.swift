@@ -1,0 +1,67 @@
+import NudgeSchema
+
+/// Title and body of a message's notification (M3).
+struct NotificationText {
+  /// Grapheme clusters and bytes of a name in a title; the payload has 4,096 bytes for everything.
+  static let nameLimit = (characters: 80, bytes: 320)
+
+  let title: String
+  let body: String
+
+  init(_ message: MessageCreated, senderName: String, conversation: ConversationRow, rules: IngestRules) {
+    let limit = Self.nameLimit
+    let sender = senderName.cut(toCharacters: limit.characters, bytes: limit.bytes)
+    if conversation.kind != .direct, let group = conversation.name {
+      title = "\(sender) in \(group.cut(toCharacters: limit.characters, bytes: limit.bytes))"
+    } else {
+      title = sender
+    }
+    let text = message.text ?? ""
+    if let attachment = message.attachments?.first, text.allSatisfy(\.isWhitespace) {
+      body = attachment.kind.word
+    } else {
+      body = rules.cutBody(text)
+    }
+  }
+}
+
+extension IngestRules {
+  /// A text cut to what a push may take.
+  func cutBody(_ text: String) -> String { text.cut(toCharacters: bodyCharacters, bytes: bodyBytes) }
+}
+
+extension Attachment.Kind {
+  /// What stands for an attachment that came without text.
+  var word: String {
+    switch self {
+    case .image: "📷 Image"
+    case .video: "🎥 Video"
+    case .audio: "🎤 Audio"
+    case .file: "📎 File"
+    case .location: "📍 Location"
+    }
+  }
+}
+
+extension String {
+  /// The text, or where it has more than so many grapheme clusters or bytes, its beginning with `…` for the rest, which
+  /// is counted in. No cluster is cut in two.
+  func cut(toCharacters characters: Int, bytes: Int) -> String {
+    if utf8.count <= min(characters, bytes) { return self }
+    let ellipsis = "…"
+    var count = 0
+    var size = 0
+    // The last place at which the text may end with an ellipsis.
+    var end = startIndex
+    var index = startIndex
+    while index < endIndex {
+      let next = self.index(after: index)
+      count += 1
+      size += utf8.distance(from: index, to: next)
+      if count > characters || size > bytes { return self[..<end] + ellipsis }
+      if count < characters, size + ellipsis.utf8.count <= bytes { end = next }
+      index = next
+    }
+    return self
+  }
+}

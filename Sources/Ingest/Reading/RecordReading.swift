@@ -1,0 +1,126 @@
+import NudgeSchema
+import StreamRuntime
+
+/// From a record's bytes to an event, or to the reason why it is none (M5). Reasons name fields and limits, never values:
+/// those may be tokens or what somebody wrote (T4).
+enum RecordReading {
+  /// The record's key.
+  static func key(of record: InputRecord) throws(Rejection) -> String {
+    guard let bytes = record.key, !bytes.isEmpty else {
+      throw Rejection(
+        .missingKey, "the record has no key; \(record.topic.rawValue) is keyed by \(keyField(record.topic))")
+    }
+    guard let key = String(validating: bytes, as: UTF8.self) else {
+      throw Rejection(.invalidUTF8, "the record's key is not UTF-8")
+    }
+    return key
+  }
+
+  /// Fails unless the key is the id the event names: the task would change the wrong state.
+  static func require(key: String, toBe id: String, of topic: Topic) throws(Rejection) {
+    guard key.isExactly(id) else {
+      throw Rejection(.keyMismatch, "the record's key is not the event's \(keyField(topic))")
+    }
+  }
+
+  /// Reads the record's value.
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from record: InputRecord, maxBytes: Int, coder: RecordCoder
+  ) throws -> Value {
+    guard let bytes = record.value else { throw Rejection(.schemaViolation, "the record has no value (a tombstone)") }
+    guard bytes.count <= maxBytes else {
+      throw Rejection(.tooLarge, "the record has \(bytes.count) bytes; at most \(maxBytes) are allowed")
+    }
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      throw Rejection(.invalidUTF8, "the record's value is not UTF-8")
+    }
+    // JSON has no NUL outside of escapes, but Foundation takes it as a sign of UTF-16 or UTF-32 and reads on.
+    guard !bytes.contains(0) else { throw Rejection(.invalidJSON, "the record's value is not JSON: it contains NUL") }
+    do {
+      return try coder.decode(type, from: bytes)
+    } catch let error as EventFormatError {
+      throw rejection(error)
+    } catch let error as DecodingError {
+      throw rejection(error)
+    }
+  }
+
+  /// Turns a broken rule of the schema into a rejection.
+  static func hold(_ rules: () throws(SchemaViolation) -> Void) throws(Rejection) {
+    do {
+      try rules()
+    } catch {
+      throw Rejection(.schemaViolation, error.description)
+    }
+  }
+
+  /// Fails for an event that is older, or further in the future, than is accepted.
+  static func requireTime(_ envelope: Envelope, now: Milliseconds, rules: IngestRules) throws(Rejection) {
+    let age = now - envelope.occurredAt
+    if age > rules.maxEventAge {
+      throw Rejection(.tooOld, "occurredAt is \(age) ms ago; at most \(rules.maxEventAge) ms are accepted")
+    }
+    if -age > rules.futureTolerance {
+      throw Rejection(
+        .fromTheFuture, "occurredAt is \(-age) ms in the future; at most \(rules.futureTolerance) ms are accepted")
+    }
+  }
+
+  private static func keyField(_ topic: Topic) -> String {
+    switch topic {
+    case .chatEvents: "conversationId"
+    case .deviceClaims: "tokenHash"
+    default: "userId"
+    }
+  }
+
+  private static func rejection(_ error: EventFormatError) -> Rejection {
+    switch error {
+    case .unsupportedVersion: Rejection(.unsupportedVersion, error.description)
+    case .unknownType: Rejection(.unknownType, "type is none of this topic's types")
+    case .invalidTime: Rejection(.schemaViolation, error.description)
+    }
+  }
+
+  private static func rejection(_ error: DecodingError) -> Rejection {
+    switch error {
+    case .keyNotFound(let key, let context):
+      return Rejection(.schemaViolation, "\(path(context.codingPath + [key])) is missing")
+    case .valueNotFound(_, let context):
+      return Rejection(.schemaViolation, "\(path(context.codingPath)) must not be null")
+    case .typeMismatch(let type, let context):
+      return Rejection(.schemaViolation, "\(path(context.codingPath)) is not \(name(of: type))")
+    case .dataCorrupted(let context):
+      // The parser's own errors come with a cause, or without a path; a value of the right type that is none of an
+      // enum's, or does not fit, has a path and no cause.
+      if context.codingPath.isEmpty || context.underlyingError != nil {
+        return Rejection(.invalidJSON, "the record's value is not JSON")
+      }
+      return Rejection(.schemaViolation, "\(path(context.codingPath)) has none of the values allowed")
+    @unknown default:
+      return Rejection(.schemaViolation, "the record's value is not as the schema says")
+    }
+  }
+
+  private static func name(of type: Any.Type) -> String {
+    switch type {
+    case is String.Type: "a string"
+    case is Bool.Type: "true or false"
+    case is any BinaryInteger.Type: "an integer"
+    case is any BinaryFloatingPoint.Type: "a number"
+    case is [Any].Type: "an array"
+    default: "an object"
+    }
+  }
+
+  private static func path(_ codingPath: [any CodingKey]) -> String {
+    guard !codingPath.isEmpty else { return "the record's value" }
+    return codingPath.reduce(into: "") { text, key in
+      if let index = key.intValue {
+        text += "[\(index)]"
+      } else {
+        text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+public import NudgeSchema
+public import StreamRuntime
+
+/// A row of ingest's state. The key says which kind:
+///
+/// | key | row |
+/// |---|---|
+/// | `c` conversationId | `conversation` |
+/// | `c` conversationId userId | `member` |
+/// | `e` scope id | `events`, the newest event ids of a conversation (scope `c`) or a person (`u`, `r`) |
+/// | `e` scope id number | `archive`, older event ids of the same |
+/// | `d` userId deviceId | `device` |
+/// | `o` token hash | `owner` |
+///
+/// Rows of chat events live in the conversation's task, devices in the person's, owners in the token's.
+public enum IngestRow: StateRow, Equatable {
+  /// A conversation: what it is, and who spoke last.
+  case conversation(ConversationRow)
+  /// One member, or a former one.
+  case member(MemberRow)
+  /// The newest event ids.
+  case events(EventMemoryRow)
+  /// Older event ids.
+  case archive(EventArchiveRow)
+  /// Which token a person's device has.
+  case device(DeviceRow)
+  /// Whose a token is.
+  case owner(OwnerRow)
+
+  /// Reads a row. Throws `DecodingError` for bytes that are no row, and `StoreFailure` for a key of no kind.
+  public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
+    let parts = key.bytes.reduce(1) { $1 == 0 ? $0 + 1 : $0 }
+    let kind = key.bytes.count > 1 && key.bytes[1] == 0 ? key.bytes[0] : 0
+    switch (kind, parts) {
+    case (UInt8(ascii: "c"), 2): self = .conversation(try coder.decode(ConversationRow.self, from: bytes))
+    case (UInt8(ascii: "c"), 3): self = .member(try coder.decode(MemberRow.self, from: bytes))
+    case (UInt8(ascii: "e"), 3): self = .events(try coder.decode(EventMemoryRow.self, from: bytes))
+    case (UInt8(ascii: "e"), 4): self = .archive(try coder.decode(EventArchiveRow.self, from: bytes))
+    case (UInt8(ascii: "d"), 3): self = .device(try coder.decode(DeviceRow.self, from: bytes))
+    case (UInt8(ascii: "o"), 2): self = .owner(try coder.decode(OwnerRow.self, from: bytes))
+    default:
+      throw StoreFailure(
+        operation: "read a row of ingest",
+        reason: "its key is of no kind this version knows; was the state written by a newer version?")
+    }
+  }
+
+  /// The row as JSON.
+  public func encoded(coder: RecordCoder) throws -> [UInt8] {
+    switch self {
+    case .conversation(let row): try coder.encode(row)
+    case .member(let row): try coder.encode(row)
+    case .events(let row): try coder.encode(row)
+    case .archive(let row): try coder.encode(row)
+    case .device(let row): try coder.encode(row)
+    case .owner(let row): try coder.encode(row)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import NudgeSchema
+import StreamRuntime
+
+/// Writes what one record causes on timelines, numbering it by partition: for one person origins only rise, so a reader
+/// that keeps the last one knows a repeat.
+struct TimelineWriter {
+  private let step: Step<IngestStage>
+  private let envelope: Envelope
+  private let cause: RecordPosition
+  private let source: RecordPosition
+  private var written: [Int32: Int32] = [:]
+
+  /// A writer for the effects of `cause`, which began with `source`.
+  init(_ step: Step<IngestStage>, envelope: Envelope, cause: RecordPosition, source: RecordPosition) {
+    self.step = step
+    self.envelope = envelope
+    self.cause = cause
+    self.source = source
+  }
+
+  /// Writes to one person's timeline.
+  mutating func write(_ body: TimelineEventBody, to userId: String) throws {
+    try write(body, key: userId, partition: step.partition(of: userId, on: .timeline))
+  }
+
+  /// Writes to the timelines of one partition.
+  mutating func write(
+    _ body: TimelineEventBody, key: String, partition: Int32, headers: [RecordHeaderField] = []
+  ) throws {
+    let index = written[partition, default: 0]
+    written[partition] = index + 1
+    try step.emit(
+      TimelineEvent(envelope, origin: Origin(cause, index: index), source: source, body), to: .timeline, key: key,
+      partition: partition, headers: headers)
+  }
+
+  /// Tells people that a message, or with nil the whole conversation, is no longer theirs to be told of.
+  mutating func withdraw(
+    conversationId: String, messageId: String?, cause: MessageWithdrawn.Cause, body: String? = nil,
+    from people: [(userId: String, partition: Int32)]
+  ) throws {
+    for (partition, userIds) in Self.chunks(people.map { ($0.userId, $0.partition) }) {
+      try write(
+        .withdrawn(
+          MessageWithdrawn(
+            userIds: userIds, conversationId: conversationId, messageId: messageId, cause: cause, body: body)),
+        key: conversationId, partition: partition)
+    }
+  }
+
+  /// Items by timeline partition, in the order given, at most `MessageCandidate.maxRecipients` a chunk.
+  static func chunks<Item>(_ items: [(Item, Int32)]) -> [(partition: Int32, items: [Item])] {
+    var byPartition: [Int32: [Item]] = [:]
+    for (item, partition) in items { byPartition[partition, default: []].append(item) }
+    var chunks: [(partition: Int32, items: [Item])] = []
+    for partition in byPartition.keys.sorted() {
+      let items = byPartition[partition] ?? []
+      for start in stride(from: 0, to: items.count, by: MessageCandidate.maxRecipients) {
+        chunks.append((partition, Array(items[start..<min(start + MessageCandidate.maxRecipients, items.count)])))
+      }
+    }
+    return chunks
+  }
+}

@@ -1,0 +1,38 @@
+import NudgeSchema
+import StreamRuntime
+
+extension IngestStage {
+  /// A record of `user.events`: devices go to the claims, everything else to the person's timeline as it came.
+  func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
+    let event = try RecordReading.decode(
+      UserEvent.self, from: record, maxBytes: rules.maxRecordBytes, coder: step.coder)
+    try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
+    let userId = event.body.userId
+    try RecordReading.require(key: key, toBe: userId, of: .userEvents)
+    try RecordReading.requireTime(event.envelope, now: step.now, rules: rules)
+    switch event.body {
+    case .deviceRegistered(let device): try register(device, event.envelope, record, in: step)
+    case .deviceUnregistered(let device): try unregister(device, event.envelope, record, in: step)
+    case .activity, .read, .preferences: try pass(event, .state, record, userId: userId, in: step)
+    case .feedback, .notificationReceived, .notificationOpened, .notificationDismissed:
+      try pass(event, .reports, record, userId: userId, in: step)
+    }
+  }
+
+  private func pass(
+    _ event: UserEvent, _ scope: EventMemory.Scope, _ record: InputRecord, userId: String, in step: Step<IngestStage>
+  ) throws {
+    var memory = try EventMemory(scope, of: userId, in: step)
+    switch try memory.verdict(on: event.envelope) {
+    case .repeated: return
+    case .beyondMemory where scope == .reports:
+      // It would count twice if it is a retry.
+      throw Rejection(
+        .tooOld, "occurredAt is before the last \(EventMemory.archiveLimit * scope.archives) reports of the user")
+    case .new, .beyondMemory: break
+    }
+    try memory.remember(event.envelope)
+    var timeline = TimelineWriter(step, envelope: event.envelope, cause: record.position, source: record.position)
+    try timeline.write(.user(event.body), to: userId)
+  }
+}

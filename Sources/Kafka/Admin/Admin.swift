@@ -1,0 +1,212 @@
+import CLibrdkafka
+
+/// Makes, describes and deletes topics, and moves groups' offsets. Every call blocks for at most its time-out.
+///
+/// The embedded broker of librdkafka 2.0.2 knows none of these requests, except for listing.
+public final class Admin: Sendable {
+  private let client: Client
+
+  /// Makes a client; it connects in the background. Only properties about the connection matter.
+  public init(
+    _ configuration: ClientConfiguration, name: String = "admin", log: (@Sendable (KafkaLogLine) -> Void)? = nil
+  ) throws(KafkaError) {
+    client = try Client(RD_KAFKA_PRODUCER, configuration, callbacks: ClientCallbacks(name: name, log: log))
+    try KafkaError.check("make an admin client", rd_kafka_set_log_queue(client.pointer, nil))
+  }
+
+  // MARK: Topics
+
+  /// A topic to be made.
+  public struct NewTopic: Sendable {
+    /// The topic's name.
+    public var name: String
+    /// How many partitions, from 1.
+    public var partitions: Int
+    /// How many brokers keep each partition, from 1.
+    public var replicationFactor: Int
+    /// The topic's own settings, as `cleanup.policy`.
+    public var configuration: [String: String]
+
+    /// Describes a topic.
+    public init(name: String, partitions: Int, replicationFactor: Int, configuration: [String: String] = [:]) {
+      self.name = name
+      self.partitions = partitions
+      self.replicationFactor = replicationFactor
+      self.configuration = configuration
+    }
+  }
+
+  /// Makes topics.
+  ///
+  /// - Returns: for each topic what became of it (``KafkaError/isTopicAlreadyExists``). A new topic may be unknown to
+  ///   other brokers for a moment.
+  /// - Throws: where the whole request failed.
+  public func createTopics(_ topics: [NewTopic], timeout: Duration) throws(KafkaError) -> [String: Result<
+    Void, KafkaError
+  >] {
+    let operation = "create topics"
+    var made: [OpaquePointer?] = []
+    defer { for topic in made { rd_kafka_NewTopic_destroy(topic) } }
+    for topic in topics {
+      var text = [CChar](repeating: 0, count: 512)
+      guard
+        let new = rd_kafka_NewTopic_new(
+          topic.name, Int32(clamping: topic.partitions), Int32(clamping: topic.replicationFactor), &text, text.count)
+      else { throw .invalid("create topic \"\(topic.name)\"", text.string) }
+      made.append(new)
+      for (name, value) in topic.configuration.sorted(by: { $0.key < $1.key }) {
+        let code = rd_kafka_NewTopic_set_config(new, name, value)
+        try KafkaError.check("set \(name) of topic \"\(topic.name)\"", code)
+      }
+    }
+    let answer = try request(operation, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: timeout) { options, queue in
+      rd_kafka_CreateTopics(client.pointer, &made, made.count, options, queue)
+    }
+    var count = 0
+    let results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(answer.event), &count)
+    return Self.outcomes(UnsafeBufferPointer(start: results, count: count), "create topic")
+  }
+
+  /// Deletes topics.
+  ///
+  /// - Returns: for each topic what became of it.
+  /// - Throws: where the whole request failed.
+  public func deleteTopics(_ topics: [String], timeout: Duration) throws(KafkaError) -> [String: Result<
+    Void, KafkaError
+  >] {
+    var named: [OpaquePointer?] = topics.map { rd_kafka_DeleteTopic_new($0) }
+    defer { for topic in named { rd_kafka_DeleteTopic_destroy(topic) } }
+    let answer = try request("delete topics", RD_KAFKA_ADMIN_OP_DELETETOPICS, timeout: timeout) { options, queue in
+      rd_kafka_DeleteTopics(client.pointer, &named, named.count, options, queue)
+    }
+    var count = 0
+    let results = rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(answer.event), &count)
+    return Self.outcomes(UnsafeBufferPointer(start: results, count: count), "delete topic")
+  }
+
+  private static func outcomes(_ results: UnsafeBufferPointer<OpaquePointer?>, _ operation: String)
+    -> [String: Result<Void, KafkaError>]
+  {
+    var outcomes: [String: Result<Void, KafkaError>] = [:]
+    for case .some(let result) in results {
+      guard let text = rd_kafka_topic_result_name(result) else { continue }
+      let name = String(cString: text)
+      let code = rd_kafka_topic_result_error(result)
+      let reason = rd_kafka_topic_result_error_string(result).map { String(cString: $0) }
+      outcomes[name] =
+        code == RD_KAFKA_RESP_ERR_NO_ERROR
+        ? .success(()) : .failure(KafkaError("\(operation) \"\(name)\"", code, reason: reason))
+    }
+    return outcomes
+  }
+
+  /// Every topic of the cluster, with how many partitions it has.
+  public func listTopics(timeout: Duration) throws(KafkaError) -> [String: Int] {
+    let metadata = try Metadata("list topics", client: client.pointer, topic: nil, timeout: timeout)
+    var counts: [String: Int] = [:]
+    for topic in metadata.topics where topic.err == RD_KAFKA_RESP_ERR_NO_ERROR {
+      guard let name = topic.topic else { continue }
+      counts[String(cString: name)] = Int(topic.partition_cnt)
+    }
+    return counts
+  }
+
+  /// How many partitions each topic has. Topics that do not exist are not in the answer.
+  public func partitionCounts(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
+    try client.partitionCounts(of: topics, timeout: timeout)
+  }
+
+  /// The settings in force for each topic, the broker's defaults among them. Topics that do not exist are failures.
+  public func describeTopicConfigurations(_ topics: [String], timeout: Duration) throws(KafkaError) -> [String: Result<
+    [String: String], KafkaError
+  >] {
+    var resources: [OpaquePointer?] = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
+    defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
+    let answer = try request("describe topics", RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) { options, queue in
+      rd_kafka_DescribeConfigs(client.pointer, &resources, resources.count, options, queue)
+    }
+    var count = 0
+    let results = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(answer.event), &count)
+    var described: [String: Result<[String: String], KafkaError>] = [:]
+    for case .some(let result) in UnsafeBufferPointer(start: results, count: count) {
+      guard let text = rd_kafka_ConfigResource_name(result) else { continue }
+      let name = String(cString: text)
+      let code = rd_kafka_ConfigResource_error(result)
+      guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+        let reason = rd_kafka_ConfigResource_error_string(result).map { String(cString: $0) }
+        described[name] = .failure(KafkaError("describe topic \"\(name)\"", code, reason: reason))
+        continue
+      }
+      described[name] = .success(Self.settings(of: result))
+    }
+    return described
+  }
+
+  private static func settings(of resource: OpaquePointer) -> [String: String] {
+    var count = 0
+    let entries = rd_kafka_ConfigResource_configs(resource, &count)
+    var settings: [String: String] = [:]
+    for case .some(let entry) in UnsafeBufferPointer(start: entries, count: count) {
+      guard let name = rd_kafka_ConfigEntry_name(entry), let value = rd_kafka_ConfigEntry_value(entry) else { continue }
+      settings[String(cString: name)] = String(cString: value)
+    }
+    return settings
+  }
+
+  // MARK: Groups
+
+  /// Sets a group's committed offsets and notes. The group must have no members.
+  public func alterOffsets(group: String, to places: [TopicPartitionOffset], timeout: Duration) throws(KafkaError) {
+    let operation = "alter offsets of group \"\(group)\""
+    let list = try PartitionList(places)
+    var wanted: [OpaquePointer?] = [rd_kafka_AlterConsumerGroupOffsets_new(group, list.pointer)]
+    defer { rd_kafka_AlterConsumerGroupOffsets_destroy_array(&wanted, wanted.count) }
+    let answer = try request(operation, RD_KAFKA_ADMIN_OP_ALTERCONSUMERGROUPOFFSETS, timeout: timeout) {
+      options, queue in
+      rd_kafka_AlterConsumerGroupOffsets(client.pointer, &wanted, wanted.count, options, queue)
+    }
+    var count = 0
+    let results = rd_kafka_AlterConsumerGroupOffsets_result_groups(
+      rd_kafka_event_AlterConsumerGroupOffsets_result(answer.event), &count)
+    try Self.checkGroups(UnsafeBufferPointer(start: results, count: count), operation)
+  }
+
+  /// What a group has committed, with the notes, for these partitions or (without any) for all it has.
+  ///
+  /// - Throws: ``KafkaError/isUnstableOffsets`` while a transaction that holds offsets of one of them is pending, where
+  ///   `requireStable` is set; otherwise what was committed before that transaction is told.
+  public func committedOffsets(
+    group: String, _ partitions: [TopicPartition]? = nil, requireStable: Bool = false, timeout: Duration
+  ) throws(KafkaError) -> [TopicPartitionOffset] {
+    try client.groupOffsets(group: group, partitions, requireStable: requireStable, timeout: timeout)
+  }
+
+  /// Forgets a group's committed offsets of these partitions. The group must not be subscribed to their topics.
+  public func deleteOffsets(group: String, of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) {
+    let operation = "delete offsets of group \"\(group)\""
+    let list = try PartitionList(partitions)
+    var wanted: [OpaquePointer?] = [rd_kafka_DeleteConsumerGroupOffsets_new(group, list.pointer)]
+    defer { rd_kafka_DeleteConsumerGroupOffsets_destroy_array(&wanted, wanted.count) }
+    let answer = try request(operation, RD_KAFKA_ADMIN_OP_DELETECONSUMERGROUPOFFSETS, timeout: timeout) {
+      options, queue in
+      rd_kafka_DeleteConsumerGroupOffsets(client.pointer, &wanted, wanted.count, options, queue)
+    }
+    var count = 0
+    let results = rd_kafka_DeleteConsumerGroupOffsets_result_groups(
+      rd_kafka_event_DeleteConsumerGroupOffsets_result(answer.event), &count)
+    try Self.checkGroups(UnsafeBufferPointer(start: results, count: count), operation)
+  }
+
+  private static func checkGroups(_ results: UnsafeBufferPointer<OpaquePointer?>, _ operation: String)
+    throws(KafkaError)
+  {
+    for case .some(let result) in results { try KafkaError.checkGroup(result, operation) }
+  }
+
+  private func request(
+    _ operation: String, _ kind: rd_kafka_admin_op_t, timeout: Duration,
+    _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
+  ) throws(KafkaError) -> AdminAnswer {
+    try AdminAnswer(operation, kind, client: client, timeout: timeout, send)
+  }
+}

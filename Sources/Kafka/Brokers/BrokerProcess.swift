@@ -1,0 +1,84 @@
+import Foundation
+import Synchronization
+
+#if os(Linux)
+  let streamSocket = Int32(SOCK_STREAM.rawValue)
+#else
+  let streamSocket = SOCK_STREAM
+#endif
+
+/// A child process that cannot outlive this one.
+///
+/// Between the two stands a shell that reads names of signals from a socket and sends them on; when the socket closes,
+/// because this process has ended however it did, it sends SIGKILL. (Linux' `PR_SET_PDEATHSIG` would do with less, but it
+/// fires when the *thread* that started the child ends, and exists nowhere else.)
+final class BrokerProcess: Sendable {
+  private let process: Process
+  private let ended = DispatchSemaphore(value: 0)
+  /// Our end of the socket; closed in `deinit`.
+  private let control: Int32
+
+  /// Runs a program; its output goes to the end of a file.
+  init(_ program: String, _ arguments: [String], environment: [String: String], log: URL) throws(LocalBroker.Failure) {
+    var ends: [Int32] = [-1, -1]
+    // Not for other children: the last one to hold our end would keep the broker alive.
+    guard socketpair(AF_UNIX, streamSocket, 0, &ends) == 0 else {
+      throw LocalBroker.Failure(
+        description: "no socket for the broker's supervisor: \(String(cString: strerror(errno)))")
+    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    control = ends[0]
+    let input = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+    process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", Self.supervisor, "broker-supervisor", log.path, program] + arguments
+    process.environment = environment
+    process.standardInput = input
+    let ended = ended
+    process.terminationHandler = { _ in ended.signal() }
+    do {
+      try process.run()
+    } catch {
+      close(control)
+      throw LocalBroker.Failure(description: "\(program) could not be started: \(error)")
+    }
+  }
+
+  deinit { close(control) }
+
+  var isRunning: Bool { process.isRunning }
+
+  /// The program's exit status, once it has ended.
+  var status: Int32 { process.terminationStatus }
+
+  /// Sends a signal, named without `SIG`.
+  func send(_ signal: String) {
+    let line = Array("\(signal)\n".utf8)
+    #if os(Linux)
+      let flags = Int32(MSG_NOSIGNAL)
+    #else
+      let flags: Int32 = 0
+    #endif
+    // Fails only where the supervisor, and with it the broker, is gone already.
+    _ = Foundation.send(control, line, line.count, flags)
+  }
+
+  /// True once it has ended, false if the time is over before.
+  func waitForEnd(timeout: Duration) -> Bool {
+    guard ended.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success else { return false }
+    ended.signal()
+    return true
+  }
+
+  /// Descriptor 3: a background command of a shell has no standard input. The broker's end ends the watch, so that no
+  /// signal goes to a later process of the same number.
+  private static let supervisor = """
+    log=$1; shift
+    exec 3<&0 >>"$log" 2>&1
+    "$@" </dev/null 3<&- & broker=$!
+    (while read -r signal <&3; do kill -"$signal" $broker; done; kill -KILL $broker) & watch=$!
+    wait $broker; status=$?
+    kill -KILL $watch
+    exit $status
+    """
+}

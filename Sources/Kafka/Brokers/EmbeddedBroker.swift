@@ -1,0 +1,96 @@
+import CLibrdkafka
+import Synchronization
+
+/// librdkafka's mock cluster: brokers inside this process, listening on 127.0.0.1 for any client.
+///
+/// For the demo, for error paths and for rebalances. It keeps at most 5 MiB or 100,000 batches a partition, and knows no
+/// isolation, no offsets in transactions, no fencing, no offsets by time, no admin requests, no static membership: for
+/// anything that must hold over a crash use ``LocalBroker``. Topics that clients ask for come into being with 4 partitions.
+public final class EmbeddedBroker: Sendable {
+  /// A kind of request, by the protocol's number.
+  public enum Request: Int16, Sendable {
+    case produce = 0
+    case fetch = 1
+    case listOffsets = 2
+    case metadata = 3
+    case offsetCommit = 8
+    case offsetFetch = 9
+    case findCoordinator = 10
+    case joinGroup = 11
+    case heartbeat = 12
+    case syncGroup = 14
+    case initProducerID = 22
+    case addPartitionsToTransaction = 24
+    case addOffsetsToTransaction = 25
+    case endTransaction = 26
+    case transactionOffsetCommit = 28
+  }
+
+  /// Where its brokers listen.
+  public let bootstrapServers: String
+  /// How many brokers it has; their ids are 1 to this.
+  public let brokers: Int
+  private let state: Mutex<(cluster: OpaqueBits, client: Client)?>
+
+  /// Starts brokers on ports the system chooses.
+  public init(brokers: Int = 1) throws(KafkaError) {
+    let operation = "start embedded broker"
+    // The client only hosts the cluster: it has no brokers of its own to talk to, and nothing to say.
+    let configuration = ClientConfiguration(bootstrapServers: "", properties: ["log_level": "0"])
+    let client = try Client(
+      RD_KAFKA_PRODUCER, configuration, callbacks: ClientCallbacks(name: "embedded-broker", log: nil))
+    guard let cluster = rd_kafka_mock_cluster_new(client.pointer, Int32(clamping: brokers)),
+      let servers = rd_kafka_mock_cluster_bootstraps(cluster)
+    else { throw KafkaError(operation, RD_KAFKA_RESP_ERR__FAIL, reason: "\(brokers) brokers could not be started") }
+    self.brokers = brokers
+    bootstrapServers = String(cString: servers)
+    state = Mutex((OpaqueBits(cluster), client))
+  }
+
+  deinit { close() }
+
+  /// Makes a topic; its partitions' leaders are spread over the brokers.
+  public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
+    try call("create topic \"\(name)\"") {
+      rd_kafka_mock_topic_create($0, name, Int32(clamping: partitions), Int32(clamping: min(brokers, 3)))
+    }
+  }
+
+  /// Answers the next requests of a kind with these errors (`rd_kafka_resp_err_t`, 0 for none), one each.
+  public func pushRequestErrors(_ request: Request, _ codes: [Int32]) throws(KafkaError) {
+    try call("push request errors") {
+      rd_kafka_mock_push_request_errors_array($0, request.rawValue, codes.count, codes.map { rd_kafka_resp_err_t($0) })
+      return RD_KAFKA_RESP_ERR_NO_ERROR
+    }
+  }
+
+  /// Delays every answer of a broker.
+  public func setRoundTripTime(_ time: Duration, broker: Int = 1) throws(KafkaError) {
+    try call("set round-trip time") { rd_kafka_mock_broker_set_rtt($0, Int32(clamping: broker), time.milliseconds) }
+  }
+
+  /// Ends a broker's connections and refuses new ones.
+  public func brokerDown(_ broker: Int = 1) throws(KafkaError) {
+    try call("take a broker down") { rd_kafka_mock_broker_set_down($0, Int32(clamping: broker)) }
+  }
+
+  /// Lets a broker that is down be connected to again.
+  public func brokerUp(_ broker: Int = 1) throws(KafkaError) {
+    try call("bring a broker up") { rd_kafka_mock_broker_set_up($0, Int32(clamping: broker)) }
+  }
+
+  /// Stops the brokers; what they kept is gone.
+  public func close() {
+    let ending = state.withLock { state in
+      defer { state = nil }
+      return state
+    }
+    if let ending { rd_kafka_mock_cluster_destroy(ending.cluster.pointer) }
+  }
+
+  private func call(_ operation: String, _ body: (OpaquePointer) -> rd_kafka_resp_err_t) throws(KafkaError) {
+    let code = state.withLock { $0.map { body($0.cluster.pointer) } }
+    guard let code else { throw .closed(operation) }
+    try KafkaError.check(operation, code)
+  }
+}

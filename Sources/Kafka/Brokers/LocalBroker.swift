@@ -1,0 +1,228 @@
+public import Foundation
+import Synchronization
+
+/// A real Apache Kafka on this machine, one node, broker and controller together, for tests, the demo and chaos.
+///
+/// It dies with this process, however that ends: a small shell stands between the two and kills the broker when its
+/// connection to here closes.
+public final class LocalBroker: Sendable {
+  /// Why the broker does not run.
+  public struct Failure: Error, Sendable, CustomStringConvertible {
+    /// What failed, what the broker said last, and what can be done.
+    public let description: String
+  }
+
+  /// Where it listens; the same over restarts.
+  public let bootstrapServers: String
+  /// Its data (`data`), configuration (`server.properties`) and log (`server.log`).
+  public let directory: URL
+  private let home: URL
+  private let running = Mutex<BrokerProcess?>(nil)
+
+  /// The distribution that the environment variable `KAFKA_HOME` names, if it is one.
+  public static func find() -> URL? {
+    guard let path = ProcessInfo.processInfo.environment["KAFKA_HOME"], !path.isEmpty else { return nil }
+    let home = URL(fileURLWithPath: path).standardizedFileURL
+    return FileManager.default.isExecutableFile(atPath: home.appendingPathComponent(startScript).path) ? home : nil
+  }
+
+  private static let startScript = "bin/kafka-server-start.sh"
+
+  /// Formats a broker's storage in a folder, which takes a second or two; nothing runs yet.
+  ///
+  /// - Parameters:
+  ///   - home: the distribution, with `bin` and `libs`. Needs Java 17 or later.
+  ///   - directory: a folder for data, configuration and log; made if it is missing. One that a broker was formatted in
+  ///     before is taken up again: its data, its settings and its ports.
+  ///   - overrides: broker properties, over those set here.
+  public init(home: URL, directory: URL, overrides: [String: String] = [:]) throws(Failure) {
+    self.home = home
+    self.directory = directory
+    let settings = directory.appendingPathComponent("server.properties")
+    do {
+      let port: UInt16
+      if let text = try? String(contentsOf: settings, encoding: .utf8) {
+        guard let known = Self.port(in: text) else {
+          throw Failure(description: "\(settings.path) names no listener: empty \(directory.path), or choose another")
+        }
+        port = known
+      } else {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        port = try Self.freePort()
+        let text = try Self.settings(
+          port: port, controllerPort: Self.freePort(except: port), data: directory.appendingPathComponent("data"),
+          overrides: overrides)
+        // Formatted under another name first: a folder with settings is one that was formatted.
+        let draft = directory.appendingPathComponent("server.properties.draft")
+        try Data(text.utf8).write(to: draft)
+        try Self.format(home: home, settings: draft, log: directory.appendingPathComponent("server.log"))
+        try FileManager.default.moveItem(at: draft, to: settings)
+      }
+      bootstrapServers = "127.0.0.1:\(port)"
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(description: "the broker's folder \(directory.path) could not be made: \(error)")
+    }
+  }
+
+  deinit { kill() }
+
+  /// Starts the broker and waits until it answers. Does nothing while it runs.
+  ///
+  /// - Throws: with the end of its log, where it ends by itself or does not answer in time.
+  public func start(timeout: Duration = .seconds(60)) throws(Failure) {
+    let log = directory.appendingPathComponent("server.log")
+    let process = try running.withLock { (running) throws(Failure) -> BrokerProcess? in
+      if let running, running.isRunning { return nil }
+      let process = try BrokerProcess(
+        home.appendingPathComponent(Self.startScript).path,
+        [directory.appendingPathComponent("server.properties").path],
+        environment: Self.environment(log: log), log: log)
+      running = process
+      return process
+    }
+    guard let process else { return }
+    let deadline = Deadline(after: timeout)
+    do throws(KafkaError) {
+      let probe = try Admin(
+        ClientConfiguration(
+          bootstrapServers: bootstrapServers,
+          properties: ["reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "200", "log_level": "0"]))
+      while process.isRunning, !deadline.isPast {
+        do throws(KafkaError) {
+          _ = try probe.listTopics(timeout: .milliseconds(500))
+          return
+        } catch {
+          guard error.isTimedOut || error.isCoordinatorLoss else { throw error }
+        }
+      }
+    } catch {
+      kill()
+      throw Failure(description: "the broker at \(bootstrapServers) answers with an error: \(error)")
+    }
+    let what = process.isRunning ? "did not answer within \(timeout)" : "ended"
+    kill()
+    throw Failure(description: "the broker \(what); the end of \(log.path):\n\(Self.end(of: log))")
+  }
+
+  /// Stops it cleanly (SIGTERM) and waits for its end; kills it when the time is over.
+  public func stop(timeout: Duration = .seconds(30)) { end("TERM", timeout: timeout) }
+
+  /// Kills it (SIGKILL), as a crash would, and waits for its end.
+  public func kill() { end("KILL", timeout: .seconds(10)) }
+
+  /// Stops it cleanly and starts it again.
+  public func restart(timeout: Duration = .seconds(60)) throws(Failure) {
+    stop()
+    try start(timeout: timeout)
+  }
+
+  private func end(_ signal: String, timeout: Duration) {
+    let process = running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    guard let process else { return }
+    process.send(signal)
+    if !process.waitForEnd(timeout: timeout) {
+      process.send("KILL")
+      _ = process.waitForEnd(timeout: .seconds(10))
+    }
+  }
+
+  // MARK: Settings
+
+  private static func settings(port: UInt16, controllerPort: UInt16, data: URL, overrides: [String: String]) -> String {
+    var settings: [String: String] = [
+      "process.roles": "broker,controller",
+      "node.id": "1",
+      "listeners": "PLAINTEXT://127.0.0.1:\(port),CONTROLLER://127.0.0.1:\(controllerPort)",
+      "advertised.listeners": "PLAINTEXT://127.0.0.1:\(port)",
+      "inter.broker.listener.name": "PLAINTEXT",
+      "controller.listener.names": "CONTROLLER",
+      "controller.quorum.bootstrap.servers": "127.0.0.1:\(controllerPort)",
+      "log.dirs": data.path,
+      "num.partitions": "4",
+      "auto.create.topics.enable": "false",
+      // One node: internal topics have one replica, and few partitions so that it is up sooner.
+      "offsets.topic.replication.factor": "1",
+      "offsets.topic.num.partitions": "4",
+      "transaction.state.log.replication.factor": "1",
+      "transaction.state.log.min.isr": "1",
+      "transaction.state.log.num.partitions": "4",
+      "share.coordinator.state.topic.replication.factor": "1",
+      "share.coordinator.state.topic.min.isr": "1",
+      "group.initial.rebalance.delay.ms": "0",
+      // Tests restart members faster than a production broker would want.
+      "group.min.session.timeout.ms": "1000",
+      // A transaction that hangs holds back every reader: look for them each second, not each ten.
+      "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+    ]
+    settings.merge(overrides) { $1 }
+    return settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined()
+  }
+
+  /// The port of the first listener in a configuration.
+  private static func port(in settings: String) -> UInt16? {
+    for line in settings.split(separator: "\n") where line.hasPrefix("advertised.listeners=") {
+      guard let colon = line.lastIndex(of: ":") else { continue }
+      return UInt16(line[line.index(after: colon)...])
+    }
+    return nil
+  }
+
+  private static func format(home: URL, settings: URL, log: URL) throws(Failure) {
+    // A cluster's id is 16 bytes in base64url.
+    let id = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+      .replacingOccurrences(of: "+", with: "A").replacingOccurrences(of: "/", with: "B")
+      .replacingOccurrences(of: "=", with: "")
+    let process = try BrokerProcess(
+      home.appendingPathComponent("bin/kafka-storage.sh").path,
+      ["format", "-t", id, "-c", settings.path, "--standalone"], environment: environment(log: log), log: log)
+    guard process.waitForEnd(timeout: .seconds(60)), process.status == 0 else {
+      process.send("KILL")
+      throw Failure(
+        description:
+          "the broker's storage could not be formatted (is Java 17 or later there?); the end of \(log.path):\n"
+          + end(of: log))
+    }
+  }
+
+  private static func environment(log: URL) -> [String: String] {
+    var environment = ProcessInfo.processInfo.environment
+    environment["KAFKA_HEAP_OPTS"] = environment["KAFKA_HEAP_OPTS"] ?? "-Xms256M -Xmx512M"
+    environment["LOG_DIR"] = log.deletingLastPathComponent().path
+    return environment
+  }
+
+  private static func end(of log: URL) -> String {
+    guard let text = try? String(contentsOf: log, encoding: .utf8) else { return "(no log)" }
+    return text.split(separator: "\n").suffix(15).joined(separator: "\n")
+  }
+
+  /// A port nobody listens on. Not from the range that the system gives to connections (32768 and above on Linux): one of
+  /// those could take it while the broker is down.
+  private static func freePort(except taken: UInt16? = nil) throws(Failure) -> UInt16 {
+    for _ in 0..<200 {
+      let port = UInt16.random(in: 15_000..<30_000)
+      if port != taken, isFree(port) { return port }
+    }
+    throw Failure(description: "no free port between 15000 and 30000 on 127.0.0.1")
+  }
+
+  private static func isFree(_ port: UInt16) -> Bool {
+    let socket = socket(AF_INET, streamSocket, 0)
+    guard socket >= 0 else { return false }
+    defer { close(socket) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import CLibrdkafka
+import Foundation
+import Synchronization
+
+/// Owns one `rd_kafka_t` and all topic handles made from it.
+///
+/// Whatever points into the client (records, a call under way) holds a reference to it, so it is destroyed after the
+/// last of them and never under one. Destroying runs on a thread of its own: `rd_kafka_destroy` joins the client's
+/// threads, and one of those may hang in a name look-up or a TLS handshake for as long as those take. Whoever must know
+/// that it is over waits for ``Client/Life``.
+///
+/// `@unchecked Sendable`: librdkafka's client is thread-safe, the pointer never changes, and everything else is
+/// immutable or behind a `Mutex`.
+final class Client: @unchecked Sendable {
+  let pointer: OpaquePointer
+  let name: String
+  let life = Life()
+  /// What the C callbacks get as their context. Kept until the client's threads have ended.
+  private let callbacks: ClientCallbacks
+  private let topics = Mutex<[OpaqueBits]>([])
+
+  /// Makes a client. `prepare` sets the callbacks that only this kind of client has.
+  init(
+    _ type: rd_kafka_type_t, _ configuration: ClientConfiguration, callbacks: ClientCallbacks,
+    prepare: (OpaquePointer) -> Void = { _ in }
+  ) throws(KafkaError) {
+    let operation = type == RD_KAFKA_CONSUMER ? "make a consumer" : "make a producer"
+    var configuration = configuration
+    if configuration["client.id"] == nil { configuration.set("client.id", callbacks.name) }
+    // Log lines wait in the queue that is polled: our closure never runs on librdkafka's threads and cannot stall them.
+    configuration.set("log.queue", "true")
+    let conf = try configuration.makeC()
+    rd_kafka_conf_set_opaque(conf, Unmanaged.passUnretained(callbacks).toOpaque())
+    rd_kafka_conf_set_log_cb(conf, ClientCallbacks.log)
+    rd_kafka_conf_set_error_cb(conf, ClientCallbacks.error)
+    if callbacks.statistics != nil { rd_kafka_conf_set_stats_cb(conf, ClientCallbacks.statistics) }
+    prepare(conf)
+    var text = [CChar](repeating: 0, count: 512)
+    guard let pointer = rd_kafka_new(type, conf, &text, text.count) else {
+      let code = rd_kafka_last_error()
+      // The configuration is taken over only on success.
+      rd_kafka_conf_destroy(conf)
+      throw KafkaError(operation, code, reason: text.string)
+    }
+    self.pointer = pointer
+    self.callbacks = callbacks
+    self.name = callbacks.name
+  }
+
+  /// A handle of a topic, destroyed with the client (and before it, as librdkafka wants).
+  func makeTopic(_ name: String) throws(KafkaError) -> OpaquePointer {
+    guard let topic = rd_kafka_topic_new(pointer, name, nil) else {
+      throw KafkaError("open topic \"\(name)\"", rd_kafka_last_error())
+    }
+    topics.withLock { $0.append(OpaqueBits(topic)) }
+    return topic
+  }
+
+  deinit {
+    let client = OpaqueBits(pointer)
+    let topics = topics.withLock { $0 }
+    let callbacks = callbacks
+    let life = life
+    let thread = Thread {
+      for topic in topics { rd_kafka_topic_destroy(topic.pointer) }
+      rd_kafka_destroy(client.pointer)
+      withExtendedLifetime(callbacks) {}
+      life.isOver.withLock { $0 = true }
+      life.signal.signal()
+    }
+    thread.name = "kafka-destroy"
+    thread.start()
+  }
+
+  /// Stands for a client without keeping it alive, and tells when it is gone.
+  final class Life: Sendable {
+    fileprivate let isOver = Mutex(false)
+    fileprivate let signal = DispatchSemaphore(value: 0)
+
+    /// True once the client is destroyed, false if the time is over before.
+    func wait(timeout: Duration) -> Bool {
+      if isOver.withLock({ $0 }) { return true }
+      let over = signal.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success
+      if over { signal.signal() }
+      return over
+    }
+  }
+}
+
+/// A C handle on its way to another thread.
+///
+/// `@unchecked Sendable`: librdkafka's handles may be used on any thread; who frees one is decided by whoever sends it.
+struct OpaqueBits: @unchecked Sendable {
+  let pointer: OpaquePointer
+  init(_ pointer: OpaquePointer) { self.pointer = pointer }
+}
+
+/// The context of a client's C callbacks. They run on the thread that polls.
+final class ClientCallbacks: Sendable {
+  let name: String
+  let log: (@Sendable (KafkaLogLine) -> Void)?
+  let statistics: (@Sendable (String) -> Void)?
+  let delivery: (@Sendable (Delivery) -> Void)?
+  let rebalances: RebalanceInbox?
+
+  init(
+    name: String, log: (@Sendable (KafkaLogLine) -> Void)?, statistics: (@Sendable (String) -> Void)? = nil,
+    delivery: (@Sendable (Delivery) -> Void)? = nil, rebalances: RebalanceInbox? = nil
+  ) {
+    self.name = name
+    self.log = log
+    self.statistics = statistics
+    self.delivery = delivery
+    self.rebalances = rebalances
+  }
+
+  /// The context behind a callback's `opaque`. Unretained: ``Client`` keeps it until after `rd_kafka_destroy`.
+  static func from(_ opaque: UnsafeMutableRawPointer?) -> ClientCallbacks? {
+    opaque.map { Unmanaged<ClientCallbacks>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  static let log: @convention(c) (OpaquePointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Void = {
+    client, level, facility, text in
+    guard let client, let context = ClientCallbacks.from(rd_kafka_opaque(client)), let log = context.log else { return }
+    log(
+      KafkaLogLine(
+        level: Int(level), facility: facility.map { String(cString: $0) } ?? "",
+        message: text.map { String(cString: $0) } ?? "", client: context.name))
+  }
+
+  static let error: @convention(c) (OpaquePointer?, Int32, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = {
+    client, code, reason, opaque in
+    guard let context = ClientCallbacks.from(opaque), let log = context.log else { return }
+    let error = KafkaError(
+      "client", rd_kafka_resp_err_t(code), reason: reason.map { String(cString: $0) }, client: client)
+    log(
+      KafkaLogLine(
+        level: error.isFatal ? 2 : 3, facility: "ERROR", message: "\(error.name): \(error.reason)",
+        client: context.name))
+  }
+
+  static let statistics:
+    @convention(c) (OpaquePointer?, UnsafeMutablePointer<CChar>?, Int, UnsafeMutableRawPointer?) -> Int32 = {
+      _, json, length, opaque in
+      if let context = ClientCallbacks.from(opaque), let statistics = context.statistics, let json {
+        statistics(String(decoding: UnsafeRawBufferPointer(start: json, count: length), as: UTF8.self))
+      }
+      return 0  // librdkafka frees the text
+    }
+}

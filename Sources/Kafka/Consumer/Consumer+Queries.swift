@@ -1,0 +1,72 @@
+import CLibrdkafka
+
+// Questions to the broker. Each blocks the caller for at most its time-out and serves no events meanwhile.
+extension Consumer {
+  /// What the group has committed for these partitions, with the notes.
+  ///
+  /// - Throws: ``KafkaError/isUnstableOffsets`` while a transaction that holds offsets of one of them is pending.
+  public func committed(_ partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [TopicPartitionOffset]
+  {
+    let operation = "ask for committed offsets"
+    let client = try open(operation)
+    let list = try PartitionList(partitions)
+    try KafkaError.check(
+      operation, rd_kafka_committed(client.pointer, list.pointer, timeout.milliseconds), client: client.pointer)
+    try Self.checkEach(list, operation)
+    return list.entries.map {
+      TopicPartitionOffset($0.place, offset: $0.offset >= 0 ? $0.offset : nil, metadata: $0.note)
+    }
+  }
+
+  /// The first offset that the partition keeps and the one behind its last record. A read_committed client (as
+  /// ``ClientConfiguration/consumer(bootstrapServers:group:instance:reportsEndOfPartition:)`` makes it) is told the last
+  /// stable offset as `high`; with `isolation.level=read_uncommitted` it is the high watermark.
+  public func watermarks(_ partition: TopicPartition, timeout: Duration) throws(KafkaError) -> (low: Int64, high: Int64)
+  {
+    let operation = "ask for watermarks"
+    let deadline = Deadline(after: timeout)
+    // Not rd_kafka_query_watermark_offsets: where the broker does not answer, it goes on for socket.timeout.ms (60 s),
+    // whatever it was told. The protocol's times -2 and -1 ask for the same.
+    let low = try listOffsets([(partition, Offset.beginning)], operation, timeout: deadline.remaining)
+    let high = try listOffsets([(partition, Offset.end)], operation, timeout: deadline.remaining)
+    guard let low = low[partition] ?? nil, let high = high[partition] ?? nil else {
+      throw KafkaError(operation, RD_KAFKA_RESP_ERR__NO_OFFSET, at: partition)
+    }
+    return (low, high)
+  }
+
+  /// For each partition the offset of its first record at or after a time (milliseconds since the epoch); partitions
+  /// without such a record have `nil`.
+  public func offsets(forTimes times: [TopicPartition: Int64], timeout: Duration) throws(KafkaError)
+    -> [TopicPartition: Int64?]
+  {
+    try listOffsets(times.map { ($0.key, $0.value) }, "ask for offsets by time", timeout: timeout)
+  }
+
+  private func listOffsets(_ times: [(TopicPartition, Int64)], _ operation: String, timeout: Duration)
+    throws(KafkaError) -> [TopicPartition: Int64?]
+  {
+    let client = try open(operation)
+    let list = try PartitionList(times.map { TopicPartitionOffset($0.0, offset: $0.1) })
+    let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.milliseconds)
+    try KafkaError.check(operation, code, client: client.pointer)
+    try Self.checkEach(list, operation)
+    var offsets: [TopicPartition: Int64?] = [:]
+    for entry in list.entries { offsets[entry.place] = .some(entry.offset >= 0 ? entry.offset : nil) }
+    return offsets
+  }
+
+  /// How many partitions each topic has. Topics that do not exist are not in the answer.
+  public func partitionCounts(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
+    try open("ask for metadata").partitionCounts(of: topics, timeout: timeout)
+  }
+
+  /// This member's identity for ``Producer/sendOffsets(_:group:timeout:)``: take it anew for each transaction.
+  public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
+    let client = try open("ask for group metadata")
+    guard let metadata = rd_kafka_consumer_group_metadata(client.pointer) else {
+      throw .invalid("ask for group metadata", "this consumer has no group")
+    }
+    return try ConsumerGroupMetadata(metadata)
+  }
+}

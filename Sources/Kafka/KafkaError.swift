@@ -1,0 +1,185 @@
+import CLibrdkafka
+
+/// What a call of librdkafka's failed with: the operation, librdkafka's code and its explanation.
+public struct KafkaError: Error, Sendable, CustomStringConvertible {
+  /// What was being done, in words: `"commit transaction"`.
+  public let operation: String
+  /// librdkafka's `rd_kafka_resp_err_t`: negative for its own (local) errors, positive for the broker's.
+  public let code: Int32
+  /// The code's name, as `_TIMED_OUT` or `UNKNOWN_TOPIC_OR_PART`.
+  public let name: String
+  /// librdkafka's explanation for people. Values of secret properties never stand in it.
+  public let reason: String
+  /// The partition concerned, where librdkafka names one.
+  public let topicPartition: TopicPartition?
+  /// The client cannot be used any more: close it and make a new one (or stop, when ``isFenced``).
+  public let isFatal: Bool
+  /// The same call may be made again (librdkafka says so; only calls of the transactional producer do).
+  public let isRetriable: Bool
+  /// The transaction must be aborted before anything else; a new one may follow.
+  public let requiresAbort: Bool
+
+  init(
+    operation: String, code: Int32, name: String, reason: String, topicPartition: TopicPartition? = nil,
+    isFatal: Bool = false, isRetriable: Bool = false, requiresAbort: Bool = false
+  ) {
+    self.operation = operation
+    self.code = code
+    self.name = name
+    self.reason = reason
+    self.topicPartition = topicPartition
+    self.isFatal = isFatal
+    self.isRetriable = isRetriable
+    self.requiresAbort = requiresAbort
+  }
+
+  /// What failed, the code's name and the explanation, in one line.
+  public var description: String {
+    let place = topicPartition.map { " (\($0))" } ?? ""
+    return "Kafka: \(operation)\(place): \(name): \(reason)"
+  }
+}
+
+// What the caller must tell apart.
+extension KafkaError {
+  /// No answer within the time given; of a commit or a produce the outcome is unknown.
+  public var isTimedOut: Bool {
+    isCode(RD_KAFKA_RESP_ERR__TIMED_OUT) || isCode(RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
+      || isCode(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
+  }
+
+  /// Someone else works under this client's name and this client must send nothing more: another producer with the same
+  /// `transactional.id`, or another member with the same `group.instance.id`.
+  ///
+  /// `INVALID_PRODUCER_EPOCH` counts only where it is fatal: answered to a single Produce request it can also mean that
+  /// the coordinator aborted a timed-out transaction, which an abort cures (KIP-588).
+  public var isFenced: Bool {
+    isCode(RD_KAFKA_RESP_ERR__FENCED) || isCode(RD_KAFKA_RESP_ERR_PRODUCER_FENCED)
+      || isCode(RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+      || (isCode(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH) && isFatal)
+  }
+
+  /// The group's offsets are part of a transaction that is still pending: ask again.
+  public var isUnstableOffsets: Bool { isCode(RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT) }
+
+  /// The coordinator moved, is loading, or cannot be reached: an outcome may be unknown.
+  public var isCoordinatorLoss: Bool {
+    isCode(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE) || isCode(RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
+      || isCode(RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS) || isCode(RD_KAFKA_RESP_ERR__WAIT_COORD)
+      || isCode(RD_KAFKA_RESP_ERR__TRANSPORT) || isCode(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+  }
+
+  /// The offsets belong to a generation of the group that is over, or to a member it has dropped: the partitions may
+  /// have another owner. In a transaction: abort.
+  public var isStaleMember: Bool {
+    isCode(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION) || isCode(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
+      || isCode(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
+  }
+
+  /// The record is larger than the client (`message.max.bytes`) or the topic (`max.message.bytes`) takes.
+  public var isMessageTooLarge: Bool {
+    isCode(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) || isCode(RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE)
+  }
+
+  /// The producer's queue (`queue.buffering.max.messages`, `…kbytes`) is full.
+  public var isQueueFull: Bool { isCode(RD_KAFKA_RESP_ERR__QUEUE_FULL) }
+
+  /// The topic or partition does not exist (or not yet, right after it was made).
+  public var isUnknownTopicOrPartition: Bool {
+    isCode(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) || isCode(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+      || isCode(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+  }
+
+  /// The topic to be made is there already.
+  public var isTopicAlreadyExists: Bool { isCode(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) }
+
+  /// The offset asked for is not in the log any more (or not yet), and `auto.offset.reset` is `error`.
+  public var isOffsetOutOfRange: Bool {
+    isCode(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) || isCode(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+  }
+
+  /// The owner did not poll within `max.poll.interval.ms` and has left the group; the next poll joins again.
+  public var isPollIntervalExceeded: Bool { isCode(RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED) }
+
+  /// Credentials were refused, or the client may not do this.
+  public var isAuthorization: Bool {
+    isCode(RD_KAFKA_RESP_ERR__AUTHENTICATION) || isCode(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+      || isCode(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+      || isCode(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
+      || isCode(RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+      || isCode(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
+  }
+
+  private func isCode(_ known: rd_kafka_resp_err_t) -> Bool { code == known.rawValue }
+}
+
+// The border with C.
+extension KafkaError {
+  /// From a bare code. A client that has failed for good answers every call with `_FATAL`: then the error that made it
+  /// so is looked up.
+  init(
+    _ operation: String, _ code: rd_kafka_resp_err_t, reason: String? = nil, at place: TopicPartition? = nil,
+    client: OpaquePointer? = nil
+  ) {
+    if code == RD_KAFKA_RESP_ERR__FATAL, let client, let fatal = KafkaError(fatalErrorOf: client, operation) {
+      self = fatal
+      return
+    }
+    self.init(
+      operation: operation, code: code.rawValue, name: String(cString: rd_kafka_err2name(code)),
+      reason: reason ?? String(cString: rd_kafka_err2str(code)), topicPartition: place,
+      isFatal: code == RD_KAFKA_RESP_ERR__FATAL)
+  }
+
+  /// The error that made the client unusable, if one did.
+  init?(fatalErrorOf client: OpaquePointer, _ operation: String) {
+    var text = [CChar](repeating: 0, count: 512)
+    let code = rd_kafka_fatal_error(client, &text, text.count)
+    guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+    self.init(
+      operation: operation, code: code.rawValue, name: String(cString: rd_kafka_err2name(code)),
+      reason: text.string, isFatal: true)
+  }
+
+  /// From an `rd_kafka_error_t`, which is destroyed here.
+  init(_ operation: String, consuming error: OpaquePointer, client: OpaquePointer? = nil) {
+    defer { rd_kafka_error_destroy(error) }
+    let code = rd_kafka_error_code(error)
+    if code == RD_KAFKA_RESP_ERR__FATAL, let client, let fatal = KafkaError(fatalErrorOf: client, operation) {
+      self = fatal
+      return
+    }
+    self.init(
+      operation: operation, code: code.rawValue, name: String(cString: rd_kafka_error_name(error)),
+      reason: String(cString: rd_kafka_error_string(error)), isFatal: rd_kafka_error_is_fatal(error) != 0,
+      isRetriable: rd_kafka_error_is_retriable(error) != 0,
+      requiresAbort: rd_kafka_error_txn_requires_abort(error) != 0)
+  }
+
+  static func closed(_ operation: String) -> KafkaError {
+    KafkaError(operation, RD_KAFKA_RESP_ERR__DESTROY, reason: "the client is closed")
+  }
+
+  static func invalid(_ operation: String, _ reason: String) -> KafkaError {
+    KafkaError(operation, RD_KAFKA_RESP_ERR__INVALID_ARG, reason: reason)
+  }
+
+  /// Throws unless the code is 0.
+  static func check(_ operation: String, _ code: rd_kafka_resp_err_t, client: OpaquePointer? = nil)
+    throws(KafkaError)
+  {
+    if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(operation, code, client: client) }
+  }
+
+  /// Throws where librdkafka returned an error object; destroys it.
+  static func check(_ operation: String, _ error: OpaquePointer?, client: OpaquePointer? = nil)
+    throws(KafkaError)
+  {
+    if let error { throw KafkaError(operation, consuming: error, client: client) }
+  }
+}
+
+extension [CChar] {
+  /// The text up to the terminating zero.
+  var string: String { String(decoding: prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+}

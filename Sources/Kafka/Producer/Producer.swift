@@ -1,0 +1,214 @@
+import CLibrdkafka
+import Synchronization
+
+/// A producer; a transactional one where its configuration has a `transactional.id`.
+///
+/// Any thread may produce and poll. Transactions are the business of one thread: there is one at a time, and what is
+/// produced while it is open is part of it.
+public final class Producer: Sendable {
+  private struct State {
+    var client: Client?
+    var topics: [String: TopicHandle] = [:]
+  }
+
+  /// The name it was given.
+  public let name: String
+  private let state: Mutex<State>
+
+  /// Makes a producer; it connects in the background.
+  ///
+  /// - Parameters:
+  ///   - name: for log lines, and `client.id` where the configuration has none.
+  ///   - log: gets librdkafka's log lines and errors of the client as a whole.
+  ///   - statistics: gets librdkafka's statistics (JSON) every `statistics.interval.ms`.
+  ///   - onDelivery: told once what became of each record that was produced with a tag other than 0.
+  ///
+  /// All three run inside ``poll(timeout:)``, ``flush(timeout:)`` and the calls that wait (produce on a full queue,
+  /// commit, abort, close), on the thread that made the call.
+  /// - Throws: where a property is unknown or has a bad value, naming it.
+  public init(
+    _ configuration: ClientConfiguration, name: String, log: (@Sendable (KafkaLogLine) -> Void)? = nil,
+    statistics: (@Sendable (String) -> Void)? = nil, onDelivery: (@Sendable (Delivery) -> Void)? = nil
+  ) throws(KafkaError) {
+    self.name = name
+    let callbacks = ClientCallbacks(name: name, log: log, statistics: statistics, delivery: onDelivery)
+    let client = try Client(RD_KAFKA_PRODUCER, configuration, callbacks: callbacks) {
+      // Always set: without reports nothing wakes the flush inside a commit, which then sleeps 10 ms at a time.
+      rd_kafka_conf_set_dr_msg_cb($0, Self.delivered)
+    }
+    try KafkaError.check("make a producer", rd_kafka_set_log_queue(client.pointer, nil))
+    state = Mutex(State(client: client))
+  }
+
+  /// The client while the producer is open. Whoever holds it may call: it is not destroyed meanwhile.
+  func open(_ operation: String) throws(KafkaError) -> Client {
+    guard let client = state.withLock({ $0.client }) else { throw .closed(operation) }
+    return client
+  }
+
+  // MARK: Topics
+
+  /// The handle of a topic; the same one each time.
+  public func topic(_ name: String) throws(KafkaError) -> TopicHandle {
+    let client = try open("open topic \"\(name)\"")
+    return try state.withLock { (state) throws(KafkaError) in
+      if let known = state.topics[name] { return known }
+      let handle = TopicHandle(name: name, pointer: try client.makeTopic(name), owner: client.life)
+      state.topics[name] = handle
+      return handle
+    }
+  }
+
+  /// Learns the leaders of the topics it will write to, so that the first transaction does not wait a second for them.
+  ///
+  /// - Returns: how many partitions each has. Topics that do not exist are not in the answer.
+  @discardableResult
+  public func warmUp(topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
+    for topic in topics { _ = try self.topic(topic) }
+    return try open("ask for metadata").partitionCounts(of: topics, timeout: timeout)
+  }
+
+  // MARK: Producing
+
+  /// How long a produce waits, at most, for room in a full queue.
+  public static let fullQueueTimeout: Duration = .seconds(10)
+
+  /// Queues a record. Its bytes are copied.
+  ///
+  /// - Parameters:
+  ///   - partition: the partition's number (``Murmur2`` finds it for a key).
+  ///   - key: `nil` for none.
+  ///   - value: `nil` for a tombstone.
+  ///   - timestamp: milliseconds since the epoch; `nil` for now.
+  ///   - tag: handed to `onDelivery` with the outcome; 0 for "do not tell".
+  /// - Throws: ``KafkaError/isQueueFull`` where there is no room after ``fullQueueTimeout``;
+  ///   ``KafkaError/isMessageTooLarge``; or why the transaction cannot take it.
+  public func produce(
+    topic: TopicHandle, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+    headers: [Header] = [], timestamp: Int64? = nil, tag: UInt64 = 0
+  ) throws(KafkaError) {
+    let client = try open("produce")
+    guard topic.owner === client.life else {
+      throw .invalid("produce", "the handle of topic \"\(topic.name)\" belongs to another producer")
+    }
+    let list = headers.isEmpty ? nil : Self.makeHeaders(headers)
+    var code = Self.enqueue(client, topic, partition, key, value, timestamp, list, tag)
+    if code == RD_KAFKA_RESP_ERR__QUEUE_FULL {
+      let deadline = Deadline(after: Self.fullQueueTimeout)
+      while code == RD_KAFKA_RESP_ERR__QUEUE_FULL, !deadline.isPast {
+        // Records that were written leave the queue only when their reports are served.
+        rd_kafka_poll(client.pointer, 10)
+        code = Self.enqueue(client, topic, partition, key, value, timestamp, list, tag)
+      }
+    }
+    guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+      if let list { rd_kafka_headers_destroy(list) }  // taken over only on success
+      throw KafkaError(
+        "produce", code, at: TopicPartition(topic: topic.name, partition: partition), client: client.pointer)
+    }
+  }
+
+  /// Queues a record, as the other one does, from arrays.
+  public func produce(
+    topic: TopicHandle, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [Header] = [],
+    timestamp: Int64? = nil, tag: UInt64 = 0
+  ) throws(KafkaError) {
+    try Self.withBytes(of: key) { (key) throws(KafkaError) in
+      try Self.withBytes(of: value) { (value) throws(KafkaError) in
+        try produce(
+          topic: topic, partition: partition, key: key, value: value, headers: headers, timestamp: timestamp, tag: tag)
+      }
+    }
+  }
+
+  private static func withBytes(
+    of array: [UInt8]?, _ body: (UnsafeRawBufferPointer?) throws(KafkaError) -> Void
+  ) throws(KafkaError) {
+    guard let array else { return try body(nil) }
+    try array.withUnsafeBufferPointer { (bytes) throws(KafkaError) in try body(UnsafeRawBufferPointer(bytes)) }
+  }
+
+  private static func enqueue(
+    _ client: Client, _ topic: TopicHandle, _ partition: Int32, _ key: UnsafeRawBufferPointer?,
+    _ value: UnsafeRawBufferPointer?, _ timestamp: Int64?, _ headers: OpaquePointer?, _ tag: UInt64
+  ) -> rd_kafka_resp_err_t {
+    clibrdkafka_produce(
+      client.pointer, topic.pointer, partition, key == nil ? 0 : 1, key?.baseAddress, key?.count ?? 0,
+      value == nil ? 0 : 1, value?.baseAddress, value?.count ?? 0, timestamp ?? 0, headers,
+      UnsafeMutableRawPointer(bitPattern: UInt(tag)))
+  }
+
+  private static func makeHeaders(_ headers: [Header]) -> OpaquePointer? {
+    let list = rd_kafka_headers_new(headers.count)
+    for (name, value) in headers {
+      guard let value else {
+        rd_kafka_header_add(list, name, -1, nil, 0)
+        continue
+      }
+      value.withUnsafeBytes { _ = rd_kafka_header_add(list, name, -1, $0.baseAddress, $0.count) }
+    }
+    return list
+  }
+
+  /// Serves delivery reports, logs and statistics; waits for the first of them.
+  public func poll(timeout: Duration) {
+    guard let client = state.withLock({ $0.client }) else { return }
+    rd_kafka_poll(client.pointer, timeout.milliseconds)
+  }
+
+  /// Waits until every queued record has its outcome.
+  ///
+  /// - Throws: ``KafkaError/isTimedOut`` where some have none by then; they stay queued.
+  public func flush(timeout: Duration) throws(KafkaError) {
+    let client = try open("flush")
+    try KafkaError.check("flush", rd_kafka_flush(client.pointer, timeout.milliseconds), client: client.pointer)
+  }
+
+  /// Records, and reports not yet served, that are waiting.
+  public var queued: Int { state.withLock { $0.client }.map { Int(rd_kafka_outq_len($0.pointer)) } ?? 0 }
+
+  /// The error that made this producer unusable, if one did.
+  public var fatalError: KafkaError? {
+    state.withLock { $0.client }.flatMap { KafkaError(fatalErrorOf: $0.pointer, "produce") }
+  }
+
+  private static let delivered:
+    @convention(c) (OpaquePointer?, UnsafePointer<rd_kafka_message_t>?, UnsafeMutableRawPointer?) -> Void = {
+      client, message, opaque in
+      guard let message = message?.pointee, let tag = message._private,
+        let handler = ClientCallbacks.from(opaque)?.delivery
+      else { return }
+      let place = TopicPartition(
+        topic: message.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "",
+        partition: message.partition)
+      let failed = message.err != RD_KAFKA_RESP_ERR_NO_ERROR
+      handler(
+        Delivery(
+          tag: UInt64(UInt(bitPattern: tag)), topicPartition: place, offset: failed ? nil : message.offset,
+          error: failed ? KafkaError("produce", message.err, at: place, client: client) : nil))
+    }
+
+  // MARK: The end
+
+  /// Drops what is queued and ends the client; every call from now on fails. Flush first to keep what is queued.
+  ///
+  /// librdkafka's destroy joins threads that may hang in a name look-up or a handshake. It therefore runs on a thread of
+  /// its own, and this waits for it no longer than told. A transaction that is open stays so until the broker aborts it
+  /// (`transaction.timeout.ms`) or the next producer of the same `transactional.id` does (``initTransactions(timeout:)``).
+  ///
+  /// - Returns: whether the client is gone. False: its thread goes on alone, and ends with the process at the latest.
+  @discardableResult
+  public func close(timeout: Duration = .seconds(5)) -> Bool {
+    var client = state.withLock { state in
+      defer { state = State(client: nil) }
+      return state.client
+    }
+    guard let life = client?.life else { return true }
+    if let client {
+      rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+      rd_kafka_flush(client.pointer, 1000)  // serves the reports of what was dropped
+    }
+    client = nil
+    return life.wait(timeout: timeout)
+  }
+}

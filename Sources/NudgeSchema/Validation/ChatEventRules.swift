@@ -1,0 +1,96 @@
+extension ChatEventBody {
+  func validate() throws(SchemaViolation) {
+    switch self {
+    case .conversationUpdated(let fields): try fields.validate()
+    case .memberAdded(let fields), .memberRemoved(let fields): try fields.validate()
+    case .messageCreated(let fields): try fields.validate()
+    case .messageEdited(let fields):
+      try fields.validate()
+      guard let text = fields.text, !text.isEmpty else {
+        throw SchemaViolation(field: "text", rule: "must be there, and not empty, when a message was edited")
+      }
+    case .messageDeleted(let fields): try fields.validate()
+    }
+  }
+}
+
+extension ConversationUpdated {
+  func validate() throws(SchemaViolation) {
+    try FieldRule.id(conversationId, "conversationId")
+    try snapshot.validate(at: "")
+  }
+}
+
+extension ConversationSnapshot {
+  /// `path` is what stands before the fields' names: empty, or a field and a dot.
+  func validate(at path: String) throws(SchemaViolation) {
+    try FieldRule.name(ifPresent: name, "\(path)name")
+    try FieldRule.count(members.count, atMost: SchemaLimits.members, "\(path)members")
+    var known = Set<IdBytes>(minimumCapacity: members.count)
+    for (index, member) in members.enumerated() {
+      try FieldRule.id(member.userId, "\(path)members[\(index)].userId")
+      try FieldRule.name(member.displayName, "\(path)members[\(index)].displayName")
+      try FieldRule.url(ifPresent: member.avatarUrl, "\(path)members[\(index)].avatarUrl")
+      guard known.insert(IdBytes(id: member.userId)).inserted else {
+        throw SchemaViolation(field: "\(path)members[\(index)].userId", rule: "must not be there twice")
+      }
+    }
+  }
+}
+
+extension MembershipChange {
+  func validate() throws(SchemaViolation) {
+    try FieldRule.id(conversationId, "conversationId")
+    try FieldRule.id(userId, "userId")
+    try FieldRule.name(ifPresent: displayName, "displayName")
+    try FieldRule.url(ifPresent: avatarUrl, "avatarUrl")
+  }
+}
+
+extension MessageCreated {
+  func validate() throws(SchemaViolation) {
+    try FieldRule.id(conversationId, "conversationId")
+    try FieldRule.id(messageId, "messageId")
+    try FieldRule.id(senderId, "senderId")
+    if let text { try FieldRule.text(text, "text") }
+    if let attachments {
+      try FieldRule.count(attachments.count, atMost: SchemaLimits.attachments, "attachments")
+      for (index, attachment) in attachments.enumerated() {
+        try FieldRule.url(ifPresent: attachment.url, "attachments[\(index)].url")
+      }
+    }
+    guard text?.isEmpty == false || attachments?.isEmpty == false else {
+      throw SchemaViolation(field: "text", rule: "must not be missing or empty where there is no attachment")
+    }
+    try FieldRule.id(ifPresent: replyTo, "replyTo")
+    if let mentions {
+      try FieldRule.count(mentions.count, atMost: SchemaLimits.mentions, "mentions")
+      for (index, userId) in mentions.enumerated() { try FieldRule.id(userId, "mentions[\(index)]") }
+    }
+    if let sender {
+      try FieldRule.name(sender.displayName, "sender.displayName")
+      try FieldRule.url(ifPresent: sender.avatarUrl, "sender.avatarUrl")
+    }
+    if let conversation { try conversation.validate(at: "conversation.") }
+  }
+}
+
+extension MessageRevision {
+  func validate() throws(SchemaViolation) {
+    try FieldRule.id(conversationId, "conversationId")
+    try FieldRule.id(messageId, "messageId")
+    if let text { try FieldRule.text(text, "text") }
+  }
+}
+
+/// An id compared by its bytes: two that Unicode holds to be alike are still two people.
+private struct IdBytes: Hashable {
+  let id: String
+
+  static func == (a: IdBytes, b: IdBytes) -> Bool { a.id.utf8.elementsEqual(b.id.utf8) }
+
+  func hash(into hasher: inout Hasher) {
+    let wasContiguous: Void? = id.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: .init($0)) }
+    if wasContiguous == nil { for byte in id.utf8 { hasher.combine(byte) } }
+  }
+}

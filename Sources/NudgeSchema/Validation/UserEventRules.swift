@@ -1,0 +1,104 @@
+extension UserEventBody {
+  func validate() throws(SchemaViolation) {
+    try FieldRule.id(userId, "userId")
+    switch self {
+    case .activity(let fields):
+      try FieldRule.id(fields.deviceId, "deviceId")
+      try FieldRule.id(ifPresent: fields.conversationId, "conversationId")
+    case .read(let fields):
+      try FieldRule.id(fields.conversationId, "conversationId")
+      try FieldRule.id(ifPresent: fields.messageId, "messageId")
+      try FieldRule.id(ifPresent: fields.deviceId, "deviceId")
+    case .preferences(let fields):
+      try fields.preferences.validate()
+    case .deviceRegistered(let fields):
+      try FieldRule.id(fields.deviceId, "deviceId")
+      try FieldRule.token(fields.token, "token")
+      try FieldRule.appVersion(ifPresent: fields.appVersion, "appVersion")
+      try FieldRule.locale(ifPresent: fields.locale, "locale")
+      try FieldRule.projectId(ifPresent: fields.projectId, "projectId")
+    case .deviceUnregistered(let fields):
+      try FieldRule.id(fields.deviceId, "deviceId")
+    case .feedback(let fields):
+      try FieldRule.id(fields.conversationId, "conversationId")
+      try FieldRule.id(fields.messageId, "messageId")
+    case .notificationReceived(let fields), .notificationOpened(let fields), .notificationDismissed(let fields):
+      try FieldRule.id(fields.deviceId, "deviceId")
+      try FieldRule.id(fields.pushId, "pushId")
+      try FieldRule.id(ifPresent: fields.conversationId, "conversationId")
+      try FieldRule.id(ifPresent: fields.messageId, "messageId")
+    }
+  }
+}
+
+extension PreferencesPatch {
+  func validate() throws(SchemaViolation) {
+    if case .set(let hours?) = quietHours {
+      try FieldRule.minuteOfDay(hours.start, "preferences.quietHours.start")
+      try FieldRule.minuteOfDay(hours.end, "preferences.quietHours.end")
+      if let zone = hours.timeZone { try FieldRule.timeZone(zone, "preferences.quietHours.timeZone") }
+    }
+    if let limit = maxAnalysesPerHour, !(0...SchemaLimits.analysesPerHour).contains(limit) {
+      throw SchemaViolation(
+        field: "preferences.maxAnalysesPerHour", rule: "must be from 0 to \(SchemaLimits.analysesPerHour)")
+    }
+    try validateMuted()
+    try validateStarredSenders()
+    try validateKeywords()
+    try FieldRule.locale(ifPresent: locale, "preferences.locale")
+  }
+
+  private func validateMuted() throws(SchemaViolation) {
+    guard let muted else { return }
+    let field = "preferences.muted"
+    try FieldRule.count(muted.count, atMost: SchemaLimits.muted, field)
+    var size = 2
+    for (index, entry) in muted.enumerated() {
+      try FieldRule.id(entry.conversationId, "\(field)[\(index)].conversationId")
+      if let until = entry.until { try FieldRule.time(until, "\(field)[\(index)].until") }
+      size += entry.conversationId.sizeAsJSON + Self.mutedFieldsBytes
+    }
+    try Self.size(size, atMost: SchemaLimits.mutedBytes, field)
+  }
+
+  private func validateStarredSenders() throws(SchemaViolation) {
+    guard let starredSenders else { return }
+    let field = "preferences.starredSenders"
+    try FieldRule.count(starredSenders.count, atMost: SchemaLimits.starredSenders, field)
+    for (index, userId) in starredSenders.enumerated() { try FieldRule.id(userId, "\(field)[\(index)]") }
+    try Self.size(starredSenders.sizeAsJSON, atMost: SchemaLimits.starredSendersBytes, field)
+  }
+
+  private func validateKeywords() throws(SchemaViolation) {
+    guard let keywords else { return }
+    let field = "preferences.keywords"
+    try FieldRule.count(keywords.count, atMost: SchemaLimits.keywords, field)
+    for (index, keyword) in keywords.enumerated() {
+      try FieldRule.characters(keyword, 1...SchemaLimits.keywordCharacters, "\(field)[\(index)]")
+      try FieldRule.noControlCharacters(keyword, "\(field)[\(index)]")
+    }
+    try Self.size(keywords.sizeAsJSON, atMost: SchemaLimits.keywordsBytes, field)
+  }
+
+  /// What a muted conversation takes as JSON beside its id:
+  /// `{"conversationId":,"exceptMentions":false,"until":253402300799999},`.
+  static let mutedFieldsBytes = 67
+
+  private static func size(_ size: Int, atMost limit: Int, _ field: String) throws(SchemaViolation) {
+    guard size <= limit else {
+      throw SchemaViolation(field: field, rule: "must have at most \(limit) bytes as JSON")
+    }
+  }
+}
+
+extension String {
+  /// Bytes as a JSON string, quotes included, of a text without control characters.
+  fileprivate var sizeAsJSON: Int {
+    utf8.reduce(2) { $0 + ($1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 2 : 1) }
+  }
+}
+
+extension [String] {
+  /// Bytes as a JSON array.
+  fileprivate var sizeAsJSON: Int { reduce(2) { $0 + $1.sizeAsJSON + 1 } }
+}

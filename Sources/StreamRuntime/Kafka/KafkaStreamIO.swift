@@ -1,0 +1,403 @@
+import Foundation
+import Glibc
+import Kafka
+import NudgeSchema
+import ServiceKit
+import Synchronization
+
+/// What a stream thread needs to know to work on a Kafka.
+struct KafkaStreamSettings: Sendable {
+  var stage: StageDefinition
+  var topics: TopicNames
+  var bootstrapServers: String
+  /// Properties of the operator's, set after ours.
+  var properties: [(name: String, value: String)]
+  /// The instance's name and the thread's number: part of the transactional id, and of the group instance id.
+  var threadName: String
+  /// Whether the member is static: only with a name the operator gave.
+  var isStatic: Bool
+  /// Where the stores of this stage are.
+  var stateDirectory: String
+  var limits: StreamLimits
+  var log: @Sendable (KafkaLogLine) -> Void
+
+  /// The consumer group.
+  var group: String { "\(topics.prefix)nudge-\(stage.name)" }
+  /// The transactional id.
+  var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }
+}
+
+/// A stream thread's I/O on Kafka, SQLite and the system's clocks. One thread uses it.
+final class KafkaStreamIO: StreamIO {
+  typealias Store = SQLiteTaskStore
+
+  /// Offsets of position records, told by delivery reports, which may come on whichever thread waits on the producer.
+  private final class PositionOffsets: Sendable {
+    private let offsets = Mutex<[Int32: Int64]>([:])
+    func note(_ delivery: Delivery) {
+      guard let offset = delivery.offset else { return }
+      offsets.withLock { $0[Int32(delivery.tag - 1)] = offset }
+    }
+    func take(_ task: Int32) -> Int64? { offsets.withLock { $0.removeValue(forKey: task) } }
+  }
+
+  private let settings: KafkaStreamSettings
+  private let coder = RecordCoder()
+  private let signal: ThreadSignal
+  private let consumer: Consumer
+  private let changelogConsumer: Consumer
+  /// Sees uncommitted records too: for high watermarks.
+  private let watermarkConsumer: Consumer
+  private var producer: Producer?
+  private var handles: [Topic: TopicHandle] = [:]
+  private let positionOffsets = PositionOffsets()
+  private var polled: [ConsumerRecord] = []
+  private var assigned: [TopicPartition] = []
+  /// An error that came behind records which had to be delivered first.
+  private var laterFailure: IOFailure?
+  private let topicByName: [String: Topic]
+
+  /// Times of calls to brokers. All block the thread, which serves its group again in between.
+  private static let queryTimeout: Duration = .seconds(5)
+  /// An answer to "which offsets" that waits for a pending transaction comes as a time-out.
+  private static let committedTimeout: Duration = .milliseconds(500)
+  private static let transactionTimeout: Duration = .seconds(10)
+
+  /// Connects in the background and joins the group.
+  init(_ settings: KafkaStreamSettings, signal: ThreadSignal) throws(KafkaError) {
+    self.settings = settings
+    self.signal = signal
+    topicByName = Dictionary(uniqueKeysWithValues: settings.stage.inputs.map { (settings.topics($0), $0) })
+    var group = ClientConfiguration.consumer(
+      bootstrapServers: settings.bootstrapServers, group: settings.group,
+      instance: settings.isStatic ? settings.transactionalID : nil)
+    group.set("session.timeout.ms", String(settings.limits.sessionTimeout))
+    group.set("heartbeat.interval.ms", String(min(3000, settings.limits.sessionTimeout / 3)))
+    consumer = try Consumer(
+      group.merging(overrides: settings.properties), name: "\(settings.transactionalID)-consumer", log: settings.log)
+    var changelog = ClientConfiguration.consumer(
+      bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
+    changelog.set("fetch.wait.max.ms", "10")
+    changelogConsumer = try Consumer(
+      changelog.merging(overrides: settings.properties), name: "\(settings.transactionalID)-changelog",
+      log: settings.log)
+    var watermarks = ClientConfiguration.consumer(bootstrapServers: settings.bootstrapServers, group: nil)
+    watermarks.set("isolation.level", "read_uncommitted")
+    watermarkConsumer = try Consumer(
+      watermarks.merging(overrides: settings.properties), name: "\(settings.transactionalID)-watermarks",
+      log: settings.log)
+    let waker = consumer.waker
+    signal.attach { waker.wake() }
+    try consumer.subscribe(settings.stage.inputs.map { settings.topics($0) })
+  }
+
+  /// Leaves the group where the member is not static, and closes everything.
+  func close(leavingGroup: Bool) {
+    signal.attach(nil)
+    producer?.close(timeout: .seconds(2))
+    producer = nil
+    consumer.close(leavingGroup: leavingGroup)
+    changelogConsumer.close()
+    watermarkConsumer.close()
+  }
+
+  // MARK: Clocks
+
+  var wallClock: Milliseconds { SystemClock.milliseconds() }
+
+  var steadyClock: Milliseconds {
+    var time = timespec()
+    // Runs while the machine sleeps, unlike CLOCK_MONOTONIC: a proof of ownership must not outlive a suspension.
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return Milliseconds(time.tv_sec) * 1000 + Milliseconds(time.tv_nsec) / 1_000_000
+  }
+
+  func idle(atMost timeout: Milliseconds) { signal.wait(atMost: timeout) }
+
+  // MARK: Group and input
+
+  func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult {
+    if let failure = laterFailure {
+      laterFailure = nil
+      throw failure
+    }
+    polled.removeAll(keepingCapacity: true)
+    let event = consumer.poll(
+      into: &polled, maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout))
+    var result = PollResult()
+    result.records.reserveCapacity(polled.count)
+    for record in polled {
+      guard let topic = topicByName[record.topic] else { continue }
+      result.records.append(
+        InputRecord(
+          topic: topic, topicName: record.topic, partition: record.partition, offset: record.offset,
+          timestamp: record.timestamp, key: record.keyBytes(), value: record.valueBytes(),
+          headers: record.headers().compactMap { header in header.value.map { RecordHeaderField(header.name, $0) } }))
+    }
+    polled.removeAll(keepingCapacity: true)
+    switch event {
+    case nil, .endOfPartition, .record: break
+    case .assigned(let partitions): result.change = .assigned(try tasks(partitions))
+    case .revoked(let partitions, let lost):
+      let numbers = Set(partitions.map(\.partition)).sorted()
+      result.change = lost ? .lost(numbers) : .revoked(numbers)
+    case .error(let error):
+      do throws(IOFailure) {
+        try check(error)
+      } catch {
+        if result.records.isEmpty { throw error }
+        laterFailure = error
+      }
+    }
+    return result
+  }
+
+  /// A task is the same partition of every input; the range assignor gives them together where their counts are equal.
+  private func tasks(_ partitions: [TopicPartition]) throws(IOFailure) -> [Int32] {
+    let byNumber = Dictionary(grouping: partitions, by: \.partition)
+    for (number, places) in byNumber where places.count != settings.stage.inputs.count {
+      throw IOFailure(
+        kind: .fatal, operation: "join group \(settings.group)",
+        reason: "partition \(number) was assigned of \(places.map(\.topic).sorted()) only: all inputs need the same "
+          + "number of partitions, and every member of the group partition.assignment.strategy=range")
+    }
+    return byNumber.keys.sorted()
+  }
+
+  private func check(_ error: KafkaError) throws(IOFailure) {
+    // The poll after this one joins the group again; that the partitions are lost comes as an event of its own.
+    if error.isPollIntervalExceeded { return }
+    if error.isFenced { throw IOFailure(kind: .fenced, error) }
+    if error.isOffsetOutOfRange {
+      throw IOFailure(
+        kind: .fatal, operation: error.operation,
+        reason: "\(error.description): the log was cut while it was read; a restart notes the gap and goes on")
+    }
+    if error.isFatal || error.isAuthorization { throw IOFailure(kind: .fatal, error) }
+    throw IOFailure(kind: .retriable, error)
+  }
+
+  func assign(_ starts: [InputPosition]) throws(IOFailure) {
+    do throws(KafkaError) {
+      assigned = starts.map { TopicPartition(topic: settings.topics($0.topic), partition: $0.task) }
+      try consumer.assign(
+        starts.map {
+          TopicPartitionOffset(
+            TopicPartition(topic: settings.topics($0.topic), partition: $0.task), offset: $0.offset)
+        })
+    } catch {
+      throw IOFailure(kind: error.isFenced ? .fenced : .fatal, error)
+    }
+  }
+
+  func setPaused(_ paused: Bool) throws(IOFailure) {
+    guard !assigned.isEmpty else { return }
+    do throws(KafkaError) {
+      if paused { try consumer.pause(assigned) } else { try consumer.resume(assigned) }
+    } catch {
+      throw IOFailure(kind: .retriable, error)
+    }
+  }
+
+  func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput] {
+    do throws(KafkaError) {
+      let places = tasks.flatMap { task in
+        settings.stage.inputs.map { TopicPartition(topic: settings.topics($0), partition: task) }
+      }
+      return try consumer.committed(places, timeout: Self.committedTimeout).compactMap { place in
+        topicByName[place.topicPartition.topic].map {
+          CommittedInput(
+            topic: $0, task: place.topicPartition.partition, offset: place.offset, metadata: place.metadata ?? "")
+        }
+      }
+    } catch {
+      throw IOFailure(kind: error.isUnstableOffsets || error.isTimedOut ? .unstable : .retriable, error)
+    }
+  }
+
+  func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
+    do throws(KafkaError) {
+      return try watermarkConsumer.watermarks(
+        TopicPartition(topic: settings.topics(topic), partition: task), timeout: Self.queryTimeout
+      ).low
+    } catch {
+      throw IOFailure(kind: .retriable, error)
+    }
+  }
+
+  // MARK: Transactions
+
+  func openProducer() throws(IOFailure) {
+    producer?.close(timeout: .seconds(2))
+    producer = nil
+    handles = [:]
+    do throws(KafkaError) {
+      var configuration = ClientConfiguration.producer(
+        bootstrapServers: settings.bootstrapServers, transactionalID: settings.transactionalID)
+      configuration.set("message.max.bytes", String(TopicPlan(settings.stage.changelog).maxMessageBytes))
+      let offsets = positionOffsets
+      let producer = try Producer(
+        configuration.merging(overrides: settings.properties), name: "\(settings.transactionalID)-producer",
+        log: settings.log, onDelivery: { offsets.note($0) })
+      try producer.initTransactions(timeout: Self.transactionTimeout)
+      let topics = settings.stage.outputs + [settings.stage.changelog, .deadLetters]
+      try producer.warmUp(topics: topics.map { settings.topics($0) }, timeout: Self.queryTimeout)
+      for topic in topics { handles[topic] = try producer.topic(settings.topics(topic)) }
+      self.producer = producer
+    } catch {
+      let kind: IOFailure.Kind = error.isFenced ? .fenced : error.isAuthorization ? .fatal : .retriable
+      throw IOFailure(kind: kind, error)
+    }
+  }
+
+  private func opened(_ operation: String) throws(IOFailure) -> Producer {
+    guard let producer else {
+      throw IOFailure(kind: .uncertain, operation: operation, reason: "there is no producer")
+    }
+    return producer
+  }
+
+  /// What an error inside a transaction means: abort where librdkafka says so, then fenced; whatever is fatal or unclear
+  /// wants a new producer.
+  private func transactionFailure(_ error: KafkaError) -> IOFailure {
+    if error.isFenced { return IOFailure(kind: .fenced, error) }
+    if error.requiresAbort || error.isStaleMember { return IOFailure(kind: .abortable, error) }
+    if error.isAuthorization { return IOFailure(kind: .fatal, error) }
+    if error.isRetriable { return IOFailure(kind: .retriable, error) }
+    return IOFailure(kind: .uncertain, error)
+  }
+
+  func begin() throws(IOFailure) {
+    let producer = try opened("begin transaction")
+    do throws(KafkaError) { try producer.begin() } catch { throw transactionFailure(error) }
+  }
+
+  func produce(_ output: OutputRecord) throws(IOFailure) {
+    let producer = try opened("produce")
+    guard let handle = handles[output.topic] else {
+      throw IOFailure(
+        kind: .fatal, operation: "produce",
+        reason: "stage \(settings.stage.name) does not say that it writes \(output.topic.rawValue)")
+    }
+    do throws(KafkaError) {
+      try producer.produce(
+        topic: handle, partition: output.partition, key: output.key, value: output.value,
+        headers: output.headers.map { (name: $0.name, value: $0.value) })
+    } catch {
+      throw transactionFailure(error)
+    }
+  }
+
+  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
+    let producer = try opened("produce")
+    guard let handle = handles[settings.stage.changelog] else { return }
+    do throws(KafkaError) {
+      try producer.produce(
+        topic: handle, partition: task, key: key.bytes, value: bytes, tag: marksEnd ? UInt64(task) + 1 : 0)
+    } catch {
+      throw transactionFailure(error)
+    }
+  }
+
+  func flush() throws(IOFailure) {
+    let producer = try opened("flush")
+    do throws(KafkaError) {
+      try producer.flush(timeout: Self.transactionTimeout)
+    } catch {
+      throw IOFailure(kind: error.isFatal ? .uncertain : .abortable, error)
+    }
+  }
+
+  func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
+    let producer = try opened("send offsets")
+    do throws(KafkaError) {
+      try producer.sendOffsets(
+        offsets.map {
+          TopicPartitionOffset(
+            TopicPartition(topic: settings.topics($0.topic), partition: $0.task), offset: $0.offset,
+            metadata: $0.metadata)
+        }, group: try consumer.groupMetadata(), timeout: Self.transactionTimeout)
+    } catch {
+      throw transactionFailure(error)
+    }
+  }
+
+  func commit() throws(IOFailure) {
+    let producer = try opened("commit")
+    do throws(KafkaError) {
+      try producer.commit(timeout: Self.transactionTimeout)
+    } catch {
+      throw transactionFailure(error)
+    }
+  }
+
+  func abort() throws(IOFailure) {
+    let producer = try opened("abort")
+    do throws(KafkaError) {
+      try producer.abort(timeout: Self.transactionTimeout)
+    } catch {
+      throw transactionFailure(error)
+    }
+  }
+
+  func positionOffset(of task: Int32) -> Int64? { positionOffsets.take(task) }
+
+  // MARK: Changelog and store
+
+  private func changelog(_ task: Int32) -> TopicPartition {
+    TopicPartition(topic: settings.topics(settings.stage.changelog), partition: task)
+  }
+
+  func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
+    do throws(KafkaError) {
+      let ends = try watermarkConsumer.watermarks(changelog(task), timeout: Self.queryTimeout)
+      return ChangelogEnds(start: ends.low, high: ends.high)
+    } catch {
+      throw IOFailure(kind: .retriable, error)
+    }
+  }
+
+  func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
+    do throws(KafkaError) {
+      try changelogConsumer.assign(
+        starts.sorted { $0.key < $1.key }.map { TopicPartitionOffset(changelog($0.key), offset: $0.value) })
+    } catch {
+      throw IOFailure(kind: .retriable, error)
+    }
+  }
+
+  /// Records of one call at most: about 20 ms of work.
+  private static let changelogBatch = 10_000
+
+  func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
+    polled.removeAll(keepingCapacity: true)
+    let event = changelogConsumer.poll(
+      into: &polled, maxRecords: Self.changelogBatch, maxBytes: 16 << 20, timeout: .milliseconds(timeout))
+    var items: [ChangelogItem] = []
+    items.reserveCapacity(polled.count + 1)
+    for record in polled {
+      guard let key = record.keyBytes() else { continue }
+      items.append(
+        .record(
+          task: record.partition, offset: record.offset, key: RowKey(bytes: key), bytes: record.valueBytes()))
+    }
+    polled.removeAll(keepingCapacity: true)
+    switch event {
+    case .endOfPartition(let place, let offset): items.append(.end(task: place.partition, offset: offset))
+    case .error(let error) where items.isEmpty: try check(error)
+    // A consumer that failed for good says so again at the next poll; anything else passes.
+    case nil, .record, .assigned, .revoked, .error: break
+    }
+    return items
+  }
+
+  func openStore(of task: Int32) throws -> SQLiteTaskStore {
+    try SQLiteTaskStore(path: "\(settings.stateDirectory)/\(settings.stage.name)/\(task).sqlite", coder: coder)
+  }
+}
+
+extension IOFailure {
+  init(kind: Kind, _ error: KafkaError) {
+    self.init(kind: kind, operation: error.operation, reason: "\(error.name): \(error.reason)")
+  }
+}

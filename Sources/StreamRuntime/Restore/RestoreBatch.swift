@@ -1,0 +1,168 @@
+import NudgeSchema
+
+/// The restore of the tasks of one assignment, all at once, a bounded piece of work at a time so that the thread goes on
+/// serving its group.
+final class RestoreBatch<Store: TaskStore> {
+  /// A task that can run.
+  struct Restored {
+    var store: Store
+    /// nil: it never ran.
+    var position: PositionRecord?
+    /// The group's committed offsets say something else.
+    var moved: Bool
+    /// Behind the position record.
+    var changelogOffset: Int64
+    /// To be written again by the next transaction.
+    var tornKeys: [RowKey]
+    /// Changelog records read.
+    var rows: Int
+  }
+
+  /// How a task's restore ended.
+  enum Result {
+    case restored(Restored)
+    case stateLost(Store)
+  }
+
+  private struct Entry {
+    var store: Store
+    var machine: RestoreMachine
+    var groups: ChangelogGroups
+    var target: Int64 = 0
+    var rows = 0
+    var action: RestoreMachine.Action = .askCommitted(notBefore: 0)
+    var isDone = false
+  }
+
+  private enum Phase {
+    case committedOffsets(notBefore: Milliseconds)
+    case ends
+    case reading
+  }
+
+  /// When it began, by the steady clock.
+  let startedAt: Milliseconds
+  private let limits: StreamLimits
+  private let coder: RecordCoder
+  private var entries: [Int32: Entry] = [:]
+  private var phase = Phase.committedOffsets(notBefore: 0)
+  private var toldAt: Milliseconds
+
+  init(stores: [Int32: Store], limits: StreamLimits, coder: RecordCoder, startedAt: Milliseconds) {
+    self.limits = limits
+    self.coder = coder
+    self.startedAt = startedAt
+    toldAt = startedAt
+    for (number, store) in stores {
+      entries[number] = Entry(
+        store: store,
+        machine: RestoreMachine(task: number, store: store.header, maxStoreAge: limits.maxStoreAge),
+        groups: ChangelogGroups(after: nil, offset: 0, coder: coder))
+    }
+  }
+
+  /// The tasks are no longer this thread's.
+  func abandon() {
+    for entry in entries.values { entry.store.close() }
+    entries = [:]
+  }
+
+  /// Goes on for a bounded time. Returns the results once all tasks have one.
+  func advance(on io: some StreamIO, observe: (StreamEvent) -> Void) throws -> [Int32: Result]? {
+    switch phase {
+    case .committedOffsets(let notBefore):
+      let wait = notBefore - io.steadyClock
+      if wait > 0 { io.idle(atMost: wait) }
+      askCommitted(on: io, observe: observe)
+    case .ends: try askEnds(on: io, observe: observe)
+    case .reading: try read(on: io, observe: observe)
+    }
+    guard entries.values.allSatisfy(\.isDone) else { return nil }
+    return try entries.mapValues(result)
+  }
+
+  private func askCommitted(on io: some StreamIO, observe: (StreamEvent) -> Void) {
+    let answer: Swift.Result<[CommittedInput], IOFailure>
+    do throws(IOFailure) {
+      answer = .success(try io.committedOffsets(of: entries.keys.sorted()))
+    } catch {
+      answer = .failure(error)
+      observe(.retrying(reason: error.description))
+    }
+    phase = .ends
+    for number in entries.keys {
+      guard let action = entries[number]?.machine.committed(answer, steadyNow: io.steadyClock) else { continue }
+      if case .askCommitted(let notBefore) = action { phase = .committedOffsets(notBefore: notBefore) }
+    }
+  }
+
+  private func askEnds(on io: some StreamIO, observe: (StreamEvent) -> Void) throws {
+    var starts: [Int32: Int64] = [:]
+    for number in entries.keys.sorted() {
+      guard var entry = entries[number] else { continue }
+      let ends = try io.changelogEnds(of: number)
+      entry.target = ends.high
+      if case .read(let from, let wipe) = entry.machine.ends(ends, wallNow: io.wallClock) {
+        if let wipe {
+          observe(.storeWiped(task: number, reason: wipe.rawValue))
+          try entry.store.wipe()
+        }
+        let held = entry.store.header
+        entry.groups = ChangelogGroups(after: held?.position, offset: held?.changelogOffset ?? from, coder: coder)
+        starts[number] = from
+      }
+      entries[number] = entry
+    }
+    try io.readChangelogs(starts)
+    phase = .reading
+  }
+
+  private func read(on io: some StreamIO, observe: (StreamEvent) -> Void) throws {
+    for item in try io.pollChangelogs(timeout: 10) {
+      switch item {
+      case .record(let task, let offset, let key, let bytes):
+        guard var entry = entries.removeValue(forKey: task) else { continue }
+        entry.rows += 1
+        try entry.groups.read(offset: offset, key: key, bytes: bytes)
+        if entry.groups.closedBytes >= limits.restoreStepBytes { try store(&entry, wallNow: io.wallClock) }
+        entries[task] = entry
+        if io.steadyClock - toldAt >= 2000 {
+          toldAt = io.steadyClock
+          observe(.restoring(task: task, rows: entry.rows, offset: offset, target: entry.target))
+        }
+      case .end(let task, let offset):
+        guard var entry = entries[task] else { continue }
+        entry.action = entry.machine.reached(offset, position: entry.groups.position)
+        if entry.action != .readOn && !entry.isDone {
+          entry.isDone = true
+          if entry.groups.closedBytes > 0 { try store(&entry, wallNow: io.wallClock) }
+        }
+        entries[task] = entry
+      }
+    }
+  }
+
+  private func store(_ entry: inout Entry, wallNow: Milliseconds) throws {
+    guard let position = entry.groups.position else { return }
+    let offset = entry.groups.offsetBehindPosition
+    try entry.store.apply(
+      entry.groups.takeClosed(),
+      header: StoreHeader(position: position, changelogOffset: offset, storedAt: wallNow))
+  }
+
+  private func result(_ entry: Entry) throws -> Result {
+    switch entry.action {
+    case .finish(.position(let position, let moved)):
+      return .restored(
+        Restored(
+          store: entry.store, position: position, moved: moved, changelogOffset: entry.groups.offsetBehindPosition,
+          tornKeys: entry.groups.tornKeys, rows: entry.rows))
+    case .finish(.fresh):
+      return .restored(
+        Restored(
+          store: entry.store, position: nil, moved: false, changelogOffset: entry.groups.offsetBehindPosition,
+          tornKeys: entry.groups.tornKeys, rows: entry.rows))
+    case .askCommitted, .askEnds, .read, .readOn, .stateLost: return .stateLost(entry.store)
+    }
+  }
+}

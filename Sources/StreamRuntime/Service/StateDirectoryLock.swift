@@ -1,0 +1,34 @@
+import Foundation
+import Glibc
+
+/// Holds a stage's state directory for this process: two processes on one store would ruin it.
+final class StateDirectoryLock: Sendable {
+  /// Somebody else holds it, or it cannot be made.
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  private let descriptor: Int32
+
+  /// Locks `directory`, which is made if missing. The lock ends with the process, however it ends.
+  init(_ directory: String) throws(Failure) {
+    do {
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    } catch {
+      throw Failure(description: "cannot make the state directory \(directory): \(error.localizedDescription)")
+    }
+    let path = directory + "/lock"
+    descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      Glibc.close(descriptor)
+      throw Failure(
+        description: "\(directory) is in use by another process. Give each its own with --state-dir, and its own name "
+          + "with --instance")
+    }
+  }
+
+  deinit { Glibc.close(descriptor) }
+}

@@ -1,0 +1,153 @@
+import NudgeSchema
+import ServiceKit
+
+/// Turns what stream threads tell into logs, metrics and readiness. Any thread may call it.
+final class StreamObserver: Sendable {
+  private let logger: Logger
+  private let health: HealthState
+  private let metrics: MetricsRegistry
+  private let stage: String
+  private let records: Counter
+  private let outputs: Counter
+  private let rows: Counter
+  private let transactions: Counter
+  private let failedTransactions: Counter
+  private let transactionTime: Histogram
+  private let storeTime: Histogram
+  private let age: Gauge
+  private let moved: Counter
+  private let torn: Counter
+
+  init(stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry) {
+    self.stage = stage
+    self.logger = logger
+    self.health = health
+    self.metrics = metrics
+    records = metrics.counter("nudge_records_total", help: "Records processed.")
+    outputs = metrics.counter("nudge_outputs_total", help: "Records written, without state.")
+    rows = metrics.counter("nudge_state_changes_total", help: "Rows written to the changelog.")
+    transactions = metrics.counter("nudge_transactions_total", help: "Transactions committed.")
+    failedTransactions = metrics.counter(
+      "nudge_transactions_failed_total", help: "Transactions refused, or whose outcome had to be looked up.")
+    transactionTime = metrics.histogram(
+      "nudge_transaction_seconds", help: "From begin to the end of the commit, in seconds.")
+    storeTime = metrics.histogram("nudge_store_write_seconds", help: "Writing committed rows to the store, in seconds.")
+    age = metrics.gauge(
+      "nudge_record_age_seconds", help: "Age of the record processed last, by its timestamp, in seconds.")
+    moved = metrics.counter(
+      "nudge_offsets_moved_total",
+      help: "Tasks started whose committed offsets had been moved by somebody else; the position stands.")
+    torn = metrics.counter(
+      "nudge_torn_transactions_total", help: "Torn transactions found in a changelog and written again.")
+  }
+
+  func part(thread: Int) -> String { "stream-\(thread)" }
+
+  func observe(_ event: StreamEvent, thread: Int) {
+    let log = logger.with(["thread": .int(thread)])
+    switch event {
+    case .assigned(let tasks):
+      log.info("partitions assigned", ["tasks": .string(Self.list(tasks))])
+      set(thread, tasks.isEmpty ? .ready : .notReady("restoring tasks \(Self.list(tasks))"))
+      if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
+    case .released(let tasks, let lost):
+      log.info(lost ? "partitions lost" : "partitions given up", ["tasks": .string(Self.list(tasks))])
+      set(thread, .notReady("rebalancing"))
+    case .storeWiped(let task, let reason):
+      log.warning(
+        "the store is of no use and is restored from the log's start",
+        ["task": .int(Int(task)), "reason": .string(reason)])
+    case .restoring(let task, let rows, let offset, let target):
+      let text = "task \(task): \(offset) of \(target), \(rows) rows"
+      log.info("restoring", ["progress": .string(text)])
+      set(thread, .notReady("restoring \(text)"))
+    case .running(let task, let sequence, let next, let rows, let milliseconds):
+      log.info(
+        "task runs",
+        [
+          "task": .int(Int(task)), "sequence": .int(Int(sequence)), "next": .string(Self.list(next)),
+          "rowsRead": .int(rows), "restoreMilliseconds": .int(Int(milliseconds)),
+        ])
+      set(thread, .ready)
+    case .offsetsMoved(let task, let position, let sequence):
+      moved.increment()
+      log.warning(
+        "the group's committed offsets were moved by somebody else; the position in the changelog stands, nothing is "
+          + "processed or sent again (use nudge replay for that)",
+        ["task": .int(Int(task)), "position": .string(Self.list(position)), "sequence": .int(Int(sequence))])
+    case .stateLost(let task):
+      log.error(
+        "the group has committed offsets but the changelog has no position: the state of this task is lost",
+        ["task": .int(Int(task)), "fix": "nudge state rebuild, or nudge state accept-loss"])
+      set(thread, .notReady("the state of task \(task) is lost"))
+    case .gap(let task, let topic, let from, let to):
+      log.error(
+        "the log begins behind the position: these records were never processed",
+        [
+          "task": .int(Int(task)), "topic": .string(topic), "from": .int(Int(from)), "to": .int(Int(to)),
+        ])
+    case .tornTransaction(let task, let rows):
+      torn.increment()
+      log.warning(
+        "a torn transaction was found; its rows are written again",
+        [
+          "task": .int(Int(task)), "rows": .int(rows),
+        ])
+    case .processed(let count, let milliseconds):
+      records.increment(by: count)
+      age.set(Double(milliseconds) / 1000)
+    case .deadLettered(let code, let topic, let partition, let offset, let message):
+      metrics.counter(
+        "nudge_dead_letters_total", help: "Records sent to the dead letters, by reason.",
+        labels: ["code": code.rawValue]
+      ).increment()
+      log.limited("dead-letter-\(code.rawValue)", every: .seconds(1))?.warning(
+        "record dead-lettered",
+        [
+          "code": .string(code.rawValue), "topic": .string(topic), "partition": .int(Int(partition)),
+          "offset": .int(Int(offset)), "reason": .string(message),
+        ])
+    case .committed(let count, let outputCount, let rowCount, let milliseconds):
+      transactions.increment()
+      outputs.increment(by: outputCount)
+      rows.increment(by: rowCount)
+      transactionTime.observe(Double(milliseconds) / 1000)
+      log.debug(
+        "committed",
+        [
+          "records": .int(count), "outputs": .int(outputCount), "rows": .int(rowCount),
+          "milliseconds": .int(Int(milliseconds)),
+        ])
+    case .transactionFailed(let reason, let recovery):
+      failedTransactions.increment()
+      log.warning("transaction failed", ["reason": .string(reason), "recovery": .string(recovery)])
+    case .outcomeKnown(let task, let committed):
+      log.warning(
+        committed
+          ? "the transaction of unknown outcome was committed" : "the transaction of unknown outcome was not committed",
+        ["task": .int(Int(task))])
+    case .stored(let task, let count, let milliseconds):
+      storeTime.observe(Double(milliseconds) / 1000)
+      log.debug(
+        "stored", ["task": .int(Int(task)), "rows": .int(count), "milliseconds": .int(Int(milliseconds))])
+    case .retrying(let reason):
+      log.limited("retrying", every: .seconds(1))?.warning(
+        "a call failed and is tried again",
+        [
+          "reason": .string(reason)
+        ])
+    case .effectsHeld(let count):
+      log.limited("held", every: .seconds(1))?.notice(
+        "nothing is sent until the next transaction proves that this thread owns its tasks",
+        ["waiting": .int(count)])
+    }
+  }
+
+  func set(_ thread: Int, _ status: HealthStatus) { health.readiness.set(part(thread: thread), status) }
+
+  private static func list(_ tasks: [Int32]) -> String { tasks.map(String.init).joined(separator: ",") }
+
+  private static func list(_ offsets: [String: Int64]) -> String {
+    offsets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+  }
+}

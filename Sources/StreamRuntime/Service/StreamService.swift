@@ -1,0 +1,172 @@
+import Foundation
+import Kafka
+import NudgeSchema
+public import ServiceKit
+import Synchronization
+
+/// The stream threads of a service, as a part of its process: started, watched, drained.
+public final class StreamService<S: Stage>: Service {
+  /// What a service on the runtime needs to be told.
+  public struct Configuration: Sendable {
+    /// The settings every service takes.
+    public var settings: ServiceSettings
+    /// Bounds and times.
+    public var limits: StreamLimits
+
+    /// A configuration with the default limits.
+    public init(settings: ServiceSettings, limits: StreamLimits = StreamLimits()) {
+      self.settings = settings
+      self.limits = limits
+    }
+  }
+
+  public let name = S.definition.name
+  private let configuration: Configuration
+  private let makeStage: @Sendable () -> S
+  private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
+  private let logger: Logger
+  private let observer: StreamObserver
+  private let state = Mutex(State())
+
+  private struct State {
+    var isStopping = false
+    var threads: [RunningThread] = []
+    var lock: StateDirectoryLock?
+  }
+
+  private struct RunningThread: Sendable {
+    var signal: ThreadSignal
+    var done: DispatchSemaphore
+  }
+
+  /// A service. `makeStage` is called once for each thread.
+  public init(
+    _ configuration: Configuration, logger: Logger, health: HealthState, metrics: MetricsRegistry,
+    performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, makeStage: @escaping @Sendable () -> S
+  ) {
+    self.configuration = configuration
+    self.logger = logger
+    self.performer = performer
+    self.makeStage = makeStage
+    observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
+    for thread in 0..<configuration.settings.threads { observer.set(thread, .notReady("joining the group")) }
+  }
+
+  // MARK: Start
+
+  /// Checks the topics, locks the state directory and starts the threads. Throws what is wrong, with the fix.
+  public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
+    let settings = configuration.settings
+    let topics = TopicNames(prefix: settings.topicPrefix)
+    let counts = try checkTopics(topics)
+    let lock = try StateDirectoryLock("\(settings.stateDirectory)/\(S.definition.name)")
+    state.withLock { $0.lock = lock }
+    let life = String(UInt64.random(in: .min ... .max), radix: 36)
+    for number in 0..<settings.threads {
+      let running = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
+      let kafka = KafkaStreamSettings(
+        stage: S.definition, topics: topics, bootstrapServers: settings.bootstrapServers,
+        properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
+        threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
+        stateDirectory: settings.stateDirectory, limits: configuration.limits,
+        log: { [logger] in Self.log($0, to: logger) })
+      state.withLock { $0.threads.append(running) }
+      let thread = Thread { [self] in
+        run(number, kafka, counts, writer: "\(settings.instance)-\(number)/\(life)", running, onEnd)
+        running.done.signal()
+      }
+      thread.name = "nudge-stream-\(number)"
+      thread.stackSize = 8 << 20
+      thread.start()
+    }
+  }
+
+  private func checkTopics(_ topics: TopicNames) throws -> [Topic: Int32] {
+    let settings = configuration.settings
+    let admin = try Admin(
+      ClientConfiguration(bootstrapServers: settings.bootstrapServers).merging(
+        overrides: settings.kafkaProperties.map { (name: $0.key, value: $0.value) }),
+      name: "nudge-\(S.definition.name)-check", log: { [logger] in Self.log($0, to: logger) })
+    let definition = S.definition
+    let needed = Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters])
+    let check = TopicCheck(stage: definition, topics: topics, freshness: settings.freshness.milliseconds)
+    let counts = try check.partitionCounts(
+      from: admin.listTopics(timeout: .seconds(30)))
+    let descriptions: [String: Result<[String: String], KafkaError>]
+    do {
+      descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(3))
+    } catch {
+      logger.notice("topic settings were not checked: the broker does not tell them", ["reason": "\(error)"])
+      return counts
+    }
+    let complaints = check.complaints(about: descriptions.compactMapValues { try? $0.get() })
+    guard complaints.isEmpty else { throw TopicCheck.Failure(description: complaints.joined(separator: "; ")) }
+    return counts
+  }
+
+  private static func log(_ line: KafkaLogLine, to logger: Logger) {
+    let metadata: [String: LogValue] = ["client": .string(line.client), "facility": .string(line.facility)]
+    switch line.level {
+    case ...3: logger.error("librdkafka: \(line.message)", metadata)
+    case 4: logger.warning("librdkafka: \(line.message)", metadata)
+    case 5: logger.notice("librdkafka: \(line.message)", metadata)
+    case 6: logger.info("librdkafka: \(line.message)", metadata)
+    default: logger.debug("librdkafka: \(line.message)", metadata)
+    }
+  }
+
+  // MARK: A thread
+
+  private func run(
+    _ number: Int, _ settings: KafkaStreamSettings, _ counts: [Topic: Int32], writer: String, _ running: RunningThread,
+    _ onEnd: @escaping @Sendable (ServiceEnd) -> Void
+  ) {
+    let io: KafkaStreamIO
+    do {
+      io = try KafkaStreamIO(settings, signal: running.signal)
+    } catch {
+      onEnd(ServiceEnd(exitCode: ExitCode.software, reason: "\(error)"))
+      return
+    }
+    let observer = observer
+    let signal = running.signal
+    let thread = StreamThread(
+      makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
+      performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
+    var exit: StreamThread<S, KafkaStreamIO>.Exit?
+    while exit == nil {
+      exit = isStopping ? thread.stop() : thread.turn()
+    }
+    io.close(leavingGroup: exit == .stopped && !settings.isStatic)
+    switch exit {
+    case .fenced:
+      observer.set(number, .notReady("fenced"))
+      onEnd(
+        ServiceEnd(
+          exitCode: ExitCode.fenced,
+          reason:
+            "another process runs as \(settings.transactionalID), or this one was away too long: it must not go on. "
+            + "A supervisor restarts it; if this repeats, look for a second process with the same --instance"))
+    case .failed(let reason):
+      observer.set(number, .notReady("failed"))
+      onEnd(ServiceEnd(exitCode: ExitCode.software, reason: reason))
+    case .stopped, nil: break
+    }
+  }
+
+  private var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  // MARK: Stop
+
+  /// Drains every thread: nothing new is begun, replies are waited for, what was done is committed.
+  public func stop() {
+    let threads = state.withLock { state in
+      state.isStopping = true
+      return state.threads
+    }
+    for thread in threads { thread.signal.raise() }
+    for thread in threads { thread.done.wait() }
+    performer?.stop()
+    state.withLock { $0.lock = nil }
+  }
+}

@@ -1,0 +1,39 @@
+public import NudgeSchema
+
+/// What a stream thread tells those who watch it: for logs, metrics and readiness. None holds a record's content.
+public enum StreamEvent: Sendable, Equatable {
+  /// The group gave these tasks.
+  case assigned(tasks: [Int32])
+  /// The group took these tasks in good order, or they were lost to somebody else.
+  case released(tasks: [Int32], lost: Bool)
+  /// A store could not be used and was wiped.
+  case storeWiped(task: Int32, reason: String)
+  /// A restore goes on: rows read so far, and the offset reached of the one to reach.
+  case restoring(task: Int32, rows: Int, offset: Int64, target: Int64)
+  /// A task runs: from which sequence and offsets, how long the restore took.
+  case running(task: Int32, sequence: Int64, next: [String: Int64], rows: Int, milliseconds: Milliseconds)
+  /// The group's committed offsets were moved by somebody else; the position of the changelog stands.
+  case offsetsMoved(task: Int32, position: [String: Int64], sequence: Int64)
+  /// There are committed offsets but no position: `nudge state rebuild` or `nudge state accept-loss` decides.
+  case stateLost(task: Int32)
+  /// The log begins behind the position: so many records of the topic were never processed.
+  case gap(task: Int32, topic: String, from: Int64, to: Int64)
+  /// A torn transaction's rows were found and are written again.
+  case tornTransaction(task: Int32, rows: Int)
+  /// Records were processed; the age is that of the last one, by its timestamp.
+  case processed(records: Int, age: Milliseconds)
+  /// A record went to the dead letters.
+  case deadLettered(code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String)
+  /// A transaction committed.
+  case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
+  /// A transaction was refused or its outcome is unknown; what happens next.
+  case transactionFailed(reason: String, recovery: String)
+  /// An unknown outcome was cleared up by the changelog.
+  case outcomeKnown(task: Int32, committed: Bool)
+  /// Committed rows went to the store.
+  case stored(task: Int32, rows: Int, milliseconds: Milliseconds)
+  /// A call failed and is tried again.
+  case retrying(reason: String)
+  /// Effects wait because ownership cannot be proven at the moment.
+  case effectsHeld(count: Int)
+}

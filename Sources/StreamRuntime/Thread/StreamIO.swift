@@ -1,0 +1,159 @@
+import NudgeSchema
+
+/// Everything impure that a stream thread does: Kafka, stores and clocks. `KafkaStreamIO` is the real one; simulation has
+/// a model of a broker and a disk behind the same calls, so that the code under test is the code that runs.
+///
+/// One thread uses an instance. Calls block at most as long as they say.
+protocol StreamIO: AnyObject {
+  associatedtype Store: TaskStore
+
+  // MARK: Clocks
+
+  /// Milliseconds since the epoch.
+  var wallClock: Milliseconds { get }
+  /// Milliseconds of a clock that never goes back and runs while the machine sleeps.
+  var steadyClock: Milliseconds { get }
+
+  // MARK: Group and input
+
+  /// Waits up to `timeout` milliseconds for records or a change of the group; at most `maxRecords` and about `maxBytes`.
+  /// Only records of the last `assign` come out.
+  func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult
+  /// Consumes exactly these inputs from these offsets. Also the answer to every `assigned` and `revoked`; empty: nothing.
+  func assign(_ starts: [InputPosition]) throws(IOFailure)
+  /// Stops, or goes on with, the delivery of records; the group goes on being served.
+  func setPaused(_ paused: Bool) throws(IOFailure)
+  /// Waits up to `timeout` milliseconds, or until something is posted to the thread from outside.
+  func idle(atMost timeout: Milliseconds)
+  /// The group's committed offsets of the tasks' inputs. `unstable` while a transaction on them is pending.
+  func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput]
+  /// The first offset a partition of an input still has.
+  func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64
+
+  // MARK: Transactions
+
+  /// Replaces the producer by one with a new epoch: what the old one left open is aborted, and can be committed no more.
+  func openProducer() throws(IOFailure)
+  /// Begins a transaction.
+  func begin() throws(IOFailure)
+  /// Adds an output to the transaction.
+  func produce(_ output: OutputRecord) throws(IOFailure)
+  /// Adds a row, or with nil a tombstone, to a task's changelog. `marksEnd`: `positionOffset` tells its offset later.
+  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure)
+  /// Waits until the broker has acknowledged all that was added.
+  func flush() throws(IOFailure)
+  /// Adds offsets with the group's metadata: the fence against former owners (KIP-447).
+  func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure)
+  /// Commits. Any error but `abortable` leaves the outcome unknown.
+  func commit() throws(IOFailure)
+  /// Aborts. Only success means that nothing was committed.
+  func abort() throws(IOFailure)
+  /// The offset of the last `marksEnd` change of a task, once it is acknowledged.
+  func positionOffset(of task: Int32) -> Int64?
+
+  // MARK: Changelog and store
+
+  /// Where a task's changelog begins and ends.
+  func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds
+  /// Reads exactly these tasks' changelogs from these offsets, committed records only.
+  func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure)
+  /// What has been read, waiting up to `timeout` milliseconds.
+  func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem]
+  /// Opens a task's store; a damaged one is made anew.
+  func openStore(of task: Int32) throws -> Store
+}
+
+/// Why a call of a stream thread's I/O failed, as far as its decisions need to know.
+struct IOFailure: Error, Equatable, CustomStringConvertible {
+  enum Kind: Equatable {
+    /// Nothing has happened; the same call may succeed later.
+    case retriable
+    /// The transaction must be, and can be, aborted.
+    case abortable
+    /// What happened is unknown, or the producer is of no more use: a new one and a look at the log tell.
+    case uncertain
+    /// Someone else has this thread's name, or its partitions.
+    case fenced
+    /// A transaction on the group's offsets is pending.
+    case unstable
+    /// Nothing helps: configuration, authorization, a broken disk.
+    case fatal
+  }
+  var kind: Kind
+  var operation: String
+  var reason: String
+
+  var description: String { "\(operation): \(reason)" }
+}
+
+/// What a poll brought: at most one change of the group, and the records before it.
+struct PollResult {
+  var records: [InputRecord] = []
+  var change: GroupChange?
+}
+
+/// A change of what the group gives to this member. Each one is to be answered with `StreamIO.assign`.
+enum GroupChange: Equatable {
+  /// These tasks are this thread's now.
+  case assigned([Int32])
+  /// These are to be given up in good order.
+  case revoked([Int32])
+  /// These are somebody else's already.
+  case lost([Int32])
+}
+
+/// Where to begin in a partition of an input.
+struct InputPosition: Equatable {
+  var topic: Topic
+  var task: Int32
+  var offset: Int64
+}
+
+/// A committed offset of an input's partition.
+struct CommittedInput: Equatable {
+  var topic: Topic
+  var task: Int32
+  /// nil: none was ever committed.
+  var offset: Int64?
+  /// The text committed with it; ours is `PositionRecord.offsetMetadata`.
+  var metadata: String = ""
+}
+
+/// Where a changelog partition begins and ends.
+struct ChangelogEnds: Equatable {
+  /// The first offset there is.
+  var start: Int64
+  /// The high watermark: behind all that was written, committed or not.
+  var high: Int64
+}
+
+/// Something read from a changelog.
+enum ChangelogItem: Equatable {
+  /// A committed record.
+  case record(task: Int32, offset: Int64, key: RowKey, bytes: [UInt8]?)
+  /// All before this offset has been read, and it is the last stable offset now.
+  case end(task: Int32, offset: Int64)
+}
+
+/// A task's store: the rows as of one position of the changelog, and that position. Written in steps that are whole or
+/// not at all, never ahead of Kafka.
+protocol TaskStore: RowStore {
+  /// What the store holds; nil: nothing yet.
+  var header: StoreHeader? { get }
+  /// Adds rows (nil removes), in key order, and moves the store to a position.
+  func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure)
+  /// Forgets everything.
+  func wipe() throws(StoreFailure)
+  /// Closes the file.
+  func close()
+}
+
+/// Which position of the changelog a store is at.
+struct StoreHeader: Codable, Equatable {
+  /// The position whose rows it holds.
+  var position: PositionRecord
+  /// Where to read on in the changelog; what lies before it is in the store.
+  var changelogOffset: Int64
+  /// When it was written, by the wall clock.
+  var storedAt: Milliseconds
+}

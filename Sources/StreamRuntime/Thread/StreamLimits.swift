@@ -1,0 +1,44 @@
+public import NudgeSchema
+
+/// Bounds and times of a stream thread.
+public struct StreamLimits: Sendable, Equatable {
+  /// Records of one transaction at most.
+  public var maxBatchRecords = 2000
+  /// Bytes of records polled for one transaction, about.
+  public var maxBatchBytes = 8 << 20
+  /// Bytes of outputs after which a transaction is closed, about.
+  public var maxTransactionBytes = 8 << 20
+  /// The largest record written, in bytes with key and headers; a record that would need more is dead-lettered. Below the
+  /// topics' `max.message.bytes` of 4 MiB.
+  public var maxOutputBytes = 3 << 20
+  /// The longest wait in a poll, in milliseconds.
+  public var maxPollWait: Milliseconds = 100
+  /// How long a stage with effects gathers replies before it commits, in milliseconds.
+  public var replyLinger: Milliseconds = 10
+  /// Effects under way and waiting, beyond which nothing more is polled.
+  public var maxEffects = 2000
+  /// How often a stage with effects proves that it owns its tasks when it has nothing to commit, in milliseconds.
+  public var proofInterval: Milliseconds = 3000
+  /// The group's session time-out, in milliseconds: effects are done only within half of it after the last proof.
+  public var sessionTimeout: Milliseconds = 30_000
+  /// How long to wait for replies when tasks are revoked, in milliseconds.
+  public var revokeDrain: Milliseconds = 2000
+  /// How long to wait for replies on stop, in milliseconds.
+  public var stopDrain: Milliseconds = 8000
+  /// Bytes of rows kept in memory per task, about.
+  public var cacheBytes = 4 << 20
+  /// Committed rows that wait for the store, at most, per task.
+  public var maxUnstoredRows = 20_000
+  /// How long a committed row waits for the store at most, in milliseconds.
+  public var maxUnstoredAge: Milliseconds = 1000
+  /// A store older than this is restored from the log's start: tombstones it lacks may be gone. Below the changelogs'
+  /// `delete.retention.ms` of seven days.
+  public var maxStoreAge: Milliseconds = 5 * 86_400_000
+  /// Bytes of restored rows written to the store in one step, about.
+  public var restoreStepBytes = 16 << 20
+  /// How long between two looks at a task whose state was lost, in milliseconds.
+  public var stateLostRetry: Milliseconds = 5000
+
+  /// The defaults.
+  public init() {}
+}

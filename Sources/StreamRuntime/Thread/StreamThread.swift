@@ -1,0 +1,628 @@
+import NudgeSchema
+
+/// One stream thread: it owns a consumer, a transactional producer and the stores of its tasks, and goes round and round
+/// in `turn`: poll, process, commit, restore what is new. All calls come from one thread.
+///
+/// The decisions are values of their own (`TransactionMachine`, `RestoreMachine`, `ChangelogGroups`, `OwnershipProof`);
+/// this class carries them out on a `StreamIO`.
+final class StreamThread<S: Stage, IO: StreamIO> {
+  /// Why a thread ended.
+  enum Exit: Equatable {
+    /// It was asked to stop, and drained.
+    case stopped
+    /// Somebody else runs under this name.
+    case fenced
+    /// Going on would be wrong; the reason is for people.
+    case failed(String)
+  }
+
+  typealias Task = StreamTask<S, IO.Store>
+
+  let io: IO
+  private(set) var stage: S
+  private let topics: TopicNames
+  private let partitionCounts: [Topic: Int32]
+  private let limits: StreamLimits
+  /// Names this thread's life in position records.
+  private let writer: String
+  private let observe: (StreamEvent) -> Void
+  private let coder = RecordCoder()
+
+  private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
+  private let replies: ReplyBox<S.Reply>
+  private let hasEffects = S.Effect.self != Never.self
+
+  private var tasks: [Int32: Task] = [:]
+  private var lives = 0
+  private var transactions = TransactionMachine()
+  private var proof: OwnershipProof
+  private var restore: RestoreBatch<IO.Store>?
+  /// Tasks whose state was lost, and when to look again.
+  private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
+  private var producerRetryAt: Milliseconds = 0
+  /// Since when replies wait for their commit.
+  private var dirtySince: Milliseconds?
+  /// Polled records that have not been processed yet, from `heldIndex` on.
+  private var held: [InputRecord] = []
+  private var heldIndex = 0
+  /// An attempt to commit has failed, and its outcome may be unknown: until the same content is committed, nothing is
+  /// added to it.
+  private var isFrozen = false
+  private var paused = false
+  /// No new effects: tasks are being given up.
+  private var isSettling = false
+  private var exit: Exit?
+
+  init(
+    _ stage: S, io: IO, topics: TopicNames, partitionCounts: [Topic: Int32], limits: StreamLimits, writer: String,
+    performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, wake: @escaping @Sendable () -> Void = {},
+    observe: @escaping (StreamEvent) -> Void
+  ) {
+    self.stage = stage
+    self.io = io
+    self.topics = topics
+    self.partitionCounts = partitionCounts
+    self.limits = limits
+    self.writer = writer
+    self.performer = performer
+    self.replies = ReplyBox(wake: wake)
+    self.proof = OwnershipProof(sessionTimeout: limits.sessionTimeout)
+    self.observe = observe
+  }
+
+  /// The tasks that run, in order.
+  var runningTasks: [Int32] { tasks.keys.sorted() }
+
+  /// A running task; for tests and simulation.
+  func task(_ number: Int32) -> Task? { tasks[number] }
+
+  // MARK: The loop
+
+  /// One turn. Returns nil to be called again, or why the thread ended; all its tasks are closed then.
+  func turn() -> Exit? {
+    guard exit == nil else { return exit }
+    do {
+      try work()
+    } catch let failure as StoreFailure {
+      end(.failed(failure.description))
+    } catch let failure as IOFailure {
+      switch failure.kind {
+      case .fenced: end(.fenced)
+      case .fatal: end(.failed(failure.description))
+      case .retriable, .abortable, .uncertain, .unstable:
+        observe(.retrying(reason: failure.description))
+        io.idle(atMost: limits.maxPollWait)
+      }
+    } catch {
+      end(.failed("\(error)"))
+    }
+    return exit
+  }
+
+  private func work() throws {
+    let room = isFrozen ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
+    let result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
+    held += result.records
+    try process()
+    try takeReplies()
+    try wakeTasks()
+    try setPaused(isFrozen || effectCount > limits.maxEffects)
+    if isCommitDue { try commit() }
+    if exit != nil { return }
+    performEffects()
+    if let change = result.change { try take(change) }
+    try advanceRestore()
+    try flushStores(all: false)
+  }
+
+  private var effectCount: Int { tasks.values.reduce(0) { $0 + $1.waitingEffects.count + $1.effectsUnderWay } }
+
+  private var pollWait: Milliseconds {
+    if restore != nil || (!isFrozen && heldIndex < held.count) { return 0 }
+    var wait = limits.maxPollWait
+    let steady = io.steadyClock
+    if let dirtySince { wait = min(wait, dirtySince + limits.replyLinger - steady) }
+    if case .wait(let until) = transactions.next(steadyNow: steady), tasks.values.contains(where: { $0.isDirty }) {
+      wait = min(wait, until - steady)
+    }
+    let wake = tasks.values.compactMap(\.wakeAt).min()
+    if let wake { wait = min(wait, wake - io.wallClock) }
+    return max(wait, 0)
+  }
+
+  private func setPaused(_ pause: Bool) throws {
+    guard pause != paused, !tasks.isEmpty else { return }
+    try io.setPaused(pause)
+    paused = pause
+  }
+
+  // MARK: Steps
+
+  private func process() throws {
+    guard !isFrozen, heldIndex < held.count else { return }
+    let now = io.wallClock
+    var processed = 0
+    var last: InputRecord?
+    while heldIndex < held.count, !isFrozen, exit == nil {
+      let record = held[heldIndex]
+      heldIndex += 1
+      guard let task = tasks[record.partition] else { continue }
+      if let next = task.next[record.topic], record.offset < next { continue }
+      try run(task, record: record, now: now) { try $0.process(record, in: $1) }
+      processed += 1
+      last = record
+      if task.outputBytes > limits.maxTransactionBytes { try commit() }
+    }
+    if heldIndex == held.count { dropHeld() }
+    if let last { observe(.processed(records: processed, age: max(0, now - last.timestamp))) }
+  }
+
+  private func dropHeld() {
+    held.removeAll(keepingCapacity: true)
+    heldIndex = 0
+  }
+
+  /// One step of a task, whole or not at all.
+  private func run(
+    _ task: Task, record: InputRecord?, now: Milliseconds, _ body: (inout S, Step<S>) throws -> Void
+  ) throws {
+    let step = task.step
+    step.begin(now: now, record: record)
+    do {
+      try body(&stage, step)
+      if let rejection = step.deadLetter, let record { deadLetter(record, rejection, task) }
+    } catch let failure as StoreFailure {
+      throw failure
+    } catch {
+      step.undo()
+      let rejection = error as? Rejection ?? Rejection(.internal, "\(type(of: error))")
+      // Without a record there is nothing to set aside: going on would lose a reply.
+      guard let record else {
+        throw StoreFailure(operation: "\(S.definition.name) step", reason: rejection.description)
+      }
+      deadLetter(record, rejection, task)
+    }
+    task.finish(record: record)
+    if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
+  }
+
+  private func deadLetter(_ record: InputRecord, _ rejection: Rejection, _ task: Task) {
+    let count = partitionCounts[.deadLetters] ?? 1
+    task.add(
+      OutputRecord(
+        topic: .deadLetters,
+        partition: record.key.map { OutputRecord.partition(of: $0, count: count) } ?? record.partition % count,
+        key: record.key, value: record.value,
+        headers: record.headers + [
+          RecordHeaderField(RecordHeader.errorCode, rejection.code.rawValue),
+          RecordHeaderField(RecordHeader.errorMessage, rejection.message),
+          RecordHeaderField(RecordHeader.errorStage, S.definition.name),
+          RecordHeaderField(RecordHeader.originTopic, record.topicName),
+          RecordHeaderField(RecordHeader.originPartition, String(record.partition)),
+          RecordHeaderField(RecordHeader.originOffset, String(record.offset)),
+          RecordHeaderField(RecordHeader.originTimestamp, String(record.timestamp)),
+        ]))
+    observe(
+      .deadLettered(
+        code: rejection.code, topic: record.topicName, partition: record.partition, offset: record.offset,
+        message: rejection.message))
+  }
+
+  // MARK: Effects
+
+  private func takeReplies() throws {
+    guard hasEffects, !isFrozen else { return }
+    let letters = replies.takeAll()
+    guard !letters.isEmpty else { return }
+    let now = io.wallClock
+    for letter in letters {
+      // The reply to a former life of the task: its new owner, perhaps this thread, has the lane and its "not before".
+      guard let task = tasks[letter.task], task.life == letter.life else { continue }
+      task.effectsUnderWay -= 1
+      try run(task, record: nil, now: now) { try $0.receive(letter.reply, in: $1) }
+    }
+  }
+
+  private func wakeTasks() throws {
+    guard !isFrozen else { return }
+    let now = io.wallClock
+    for task in tasks.values {
+      guard let wakeAt = task.wakeAt, wakeAt <= now else { continue }
+      task.wakeAt = nil
+      try run(task, record: nil, now: now) { try $0.wake(in: $1) }
+    }
+  }
+
+  private func performEffects() {
+    guard hasEffects, let performer, !isSettling else { return }
+    guard tasks.values.contains(where: { !$0.waitingEffects.isEmpty }) else { return }
+    guard proof.holds(at: io.steadyClock) else {
+      observe(.effectsHeld(count: tasks.values.reduce(0) { $0 + $1.waitingEffects.count }))
+      return
+    }
+    for task in tasks.values {
+      let (number, life, box) = (task.number, task.life, replies)
+      for effect in task.waitingEffects {
+        task.effectsUnderWay += 1
+        performer.perform(effect) { box.post(.init(task: number, life: life, reply: $0)) }
+      }
+      task.waitingEffects.removeAll(keepingCapacity: true)
+    }
+  }
+
+  // MARK: Transactions
+
+  private var isCommitDue: Bool {
+    guard !tasks.isEmpty else { return false }
+    let steady = io.steadyClock
+    if tasks.values.contains(where: { $0.isDirty }) {
+      // Replies are gathered for a moment; a stage without effects commits what it has.
+      guard hasEffects, let dirtySince else { return true }
+      return steady - dirtySince >= limits.replyLinger || !proof.holds(at: steady)
+    }
+    guard hasEffects else { return false }
+    return proof.age(at: steady).map { $0 >= limits.proofInterval } ?? true
+  }
+
+  /// Brings what is uncommitted one attempt further; true once it is committed. A stage with effects also commits bare
+  /// offsets, which prove that it owns its tasks.
+  @discardableResult
+  private func commit() throws -> Bool {
+    switch transactions.next(steadyNow: io.steadyClock) {
+    case .wait: return false
+    case .exitFenced:
+      end(.fenced)
+      return false
+    case .openProducer:
+      try openProducer()
+      return false
+    case .checkPositions:
+      try checkPositions()
+      return false
+    case .begin: break
+    }
+    let start = io.steadyClock
+    let group = tasks.values.filter { $0.isDirty || hasEffects }.sorted { $0.number < $1.number }
+    guard !group.isEmpty else { return true }
+    var inCommit = false
+    var positions: [Int32: PositionRecord] = [:]
+    var rows = 0
+    var outputs = 0
+    do {
+      try io.begin()
+      transactions.began()
+      for task in group where task.isDirty || task.position.sequence == 0 {
+        positions[task.number] = task.nextPosition(writer: writer)
+        for output in task.outputs { try io.produce(output) }
+        outputs += task.outputs.count
+        for (key, bytes) in try task.changes() {
+          try io.produce(change: key, bytes: bytes, task: task.number, marksEnd: false)
+          rows += 1
+        }
+      }
+      try io.sendOffsets(group.flatMap { $0.offsets(positions[$0.number] ?? $0.position) })
+      // A delayed EndTxn of an earlier transaction may end this one early, and commit or abort what has arrived of it.
+      // Position records therefore go last, when all they stand for has been acknowledged, offsets included: one that is
+      // committed then stands for what is committed, and one that meets a transaction ended early is refused by the
+      // partition's leader, which asks the coordinator (KIP-890, part 1).
+      if outputs + rows > 0 { try io.flush() }
+      for task in group {
+        guard let position = positions[task.number] else { continue }
+        try io.produce(
+          change: PositionRecord.key, bytes: try coder.encode(position), task: task.number, marksEnd: true)
+      }
+      inCommit = true
+      try io.commit()
+    } catch let failure as IOFailure {
+      isFrozen = true
+      recover(from: failure, inCommit: inCommit)
+      return false
+    }
+    let end = io.steadyClock
+    transactions.committed(took: end - start)
+    proof.proven(at: start)
+    isFrozen = false
+    let records = group.reduce(0) { $0 + $1.records }
+    for task in group {
+      guard let position = positions[task.number] else { continue }
+      try task.committed(
+        position, changelogOffset: io.positionOffset(of: task.number).map { $0 + 1 }, steadyNow: end)
+    }
+    dirtySince = nil
+    observe(.committed(records: records, outputs: outputs, rows: rows, milliseconds: end - start))
+    return true
+  }
+
+  private func recover(from failure: IOFailure, inCommit: Bool) {
+    switch transactions.failed(failure, inCommit: inCommit) {
+    case .exitFenced: end(.fenced)
+    case .uncertain:
+      observe(.transactionFailed(reason: failure.description, recovery: "new producer, then a look at the changelog"))
+    case .abort:
+      do throws(IOFailure) {
+        try io.abort()
+        transactions.aborted(steadyNow: io.steadyClock)
+        observe(.transactionFailed(reason: failure.description, recovery: "aborted, the same content again"))
+      } catch {
+        transactions.abortFailed(error)
+        observe(
+          .transactionFailed(
+            reason: "\(failure.description); \(error.description)",
+            recovery: "new producer, then a look at the changelog"))
+      }
+    }
+  }
+
+  private func openProducer() throws {
+    guard io.steadyClock >= producerRetryAt else { return }
+    do throws(IOFailure) {
+      try io.openProducer()
+      transactions.producerOpened()
+    } catch {
+      guard let retryAt = transactions.producerFailed(error, steadyNow: io.steadyClock) else {
+        end(error.kind == .fenced ? .fenced : .failed(error.description))
+        return
+      }
+      producerRetryAt = retryAt
+      observe(.retrying(reason: error.description))
+    }
+  }
+
+  /// After an unknown outcome, with a new producer: everything the old one wrote is committed or aborted now, or will be
+  /// before the last stable offset passes the high watermark. The changelogs tell which.
+  private func checkPositions() throws {
+    let group = tasks.values.sorted { $0.number < $1.number }
+    var targets: [Int32: Int64] = [:]
+    var groups: [Int32: ChangelogGroups] = [:]
+    for task in group {
+      targets[task.number] = try io.changelogEnds(of: task.number).high
+      groups[task.number] = ChangelogGroups(after: nil, offset: task.changelogOffset, coder: coder)
+    }
+    try io.readChangelogs(Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.changelogOffset) }))
+    var unread = Set(targets.keys)
+    let deadline = io.steadyClock + limits.sessionTimeout
+    while !unread.isEmpty {
+      for item in try io.pollChangelogs(timeout: limits.maxPollWait) {
+        switch item {
+        case .record(let task, let offset, let key, let bytes):
+          try groups[task]?.read(offset: offset, key: key, bytes: bytes)
+        case .end(let task, let offset):
+          if let target = targets[task], offset >= target { unread.remove(task) }
+        }
+      }
+      guard io.steadyClock < deadline else {
+        throw IOFailure(
+          kind: .retriable, operation: "checking positions",
+          reason: "the changelogs of tasks \(unread.sorted()) have not come to their ends")
+      }
+    }
+    try io.readChangelogs([:])
+    var lost: [Int32] = []
+    for task in group {
+      guard let found = groups[task.number] else { continue }
+      let expected = task.nextPosition(writer: writer)
+      if let position = found.position, position.sequence > task.position.sequence {
+        if position == expected, task.isDirty || task.position.sequence == 0 {
+          observe(.outcomeKnown(task: task.number, committed: true))
+          try task.committed(position, changelogOffset: found.offsetBehindPosition, steadyNow: io.steadyClock)
+          try task.rewrite(found.tornKeys)
+          continue
+        }
+        lost.append(task.number)
+        continue
+      }
+      if task.isDirty { observe(.outcomeKnown(task: task.number, committed: false)) }
+      if !found.tornKeys.isEmpty {
+        observe(.tornTransaction(task: task.number, rows: found.tornKeys.count))
+        try task.rewrite(found.tornKeys)
+      }
+    }
+    if !tasks.values.contains(where: { $0.isDirty }) {
+      dirtySince = nil
+      isFrozen = false
+    }
+    transactions.positionsChecked(steadyNow: io.steadyClock)
+    if !lost.isEmpty {
+      // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
+      release(lost, lost: true)
+      try assignRunning()
+    }
+  }
+
+  // MARK: Assignment
+
+  private func take(_ change: GroupChange) throws {
+    switch change {
+    case .assigned(let numbers):
+      release(Array(tasks.keys), lost: true)
+      observe(.assigned(tasks: numbers))
+      // Nothing is fetched until the state is whole.
+      try assign([])
+      lostState = nil
+      restore = try numbers.isEmpty ? nil : beginRestore(numbers)
+      if !numbers.isEmpty && transactions.state == .noProducer { try openProducer() }
+    case .revoked:
+      abandonRestore()
+      try settle(for: limits.revokeDrain)
+      release(Array(tasks.keys), lost: false)
+      try assign([])
+    case .lost:
+      abandonRestore()
+      release(Array(tasks.keys), lost: true)
+      try assign([])
+    }
+  }
+
+  /// Starts nothing new, waits for replies, and commits what there is; gives up at the deadline.
+  private func settle(for drain: Milliseconds) throws {
+    isSettling = true
+    defer { isSettling = false }
+    for task in tasks.values { task.waitingEffects.removeAll() }
+    let deadline = io.steadyClock + drain
+    while exit == nil {
+      try takeReplies()
+      let underWay = tasks.values.contains { $0.effectsUnderWay > 0 }
+      let late = io.steadyClock >= deadline
+      if underWay && !late {
+        io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
+        continue
+      }
+      if !tasks.values.contains(where: { $0.isDirty }) { return }
+      if try commit() { continue }
+      if late { return }
+      if case .wait(let until) = transactions.next(steadyNow: io.steadyClock) {
+        io.idle(atMost: max(1, until - io.steadyClock))
+      } else if io.steadyClock < producerRetryAt {
+        io.idle(atMost: producerRetryAt - io.steadyClock)
+      }
+    }
+  }
+
+  private func release(_ numbers: [Int32], lost: Bool) {
+    guard !numbers.isEmpty else { return }
+    for number in numbers {
+      guard let task = tasks.removeValue(forKey: number) else { continue }
+      if !lost && !task.isDirty {
+        do {
+          _ = try task.flushStore(wallNow: io.wallClock)
+        } catch {
+          // The store lags: the changelog has what it lacks.
+          observe(.retrying(reason: "\(error)"))
+        }
+      }
+      task.store.close()
+      stage.close(partition: number)
+    }
+    proof.forget()
+    if tasks.isEmpty {
+      dirtySince = nil
+      isFrozen = false
+    }
+    observe(.released(tasks: numbers.sorted(), lost: lost))
+  }
+
+  /// Consumes the inputs of the running tasks from where they stand.
+  private func assignRunning() throws {
+    try assign(
+      tasks.values.sorted { $0.number < $1.number }.flatMap { task in
+        S.definition.inputs.map { InputPosition(topic: $0, task: task.number, offset: task.next[$0] ?? 0) }
+      })
+  }
+
+  /// What was fetched before is fetched again, where it is still ours.
+  private func assign(_ starts: [InputPosition]) throws {
+    dropHeld()
+    try io.assign(starts)
+    paused = false
+  }
+
+  // MARK: Restore
+
+  private func beginRestore(_ numbers: [Int32]) throws -> RestoreBatch<IO.Store> {
+    var stores: [Int32: IO.Store] = [:]
+    for number in numbers { stores[number] = try io.openStore(of: number) }
+    return RestoreBatch(stores: stores, limits: limits, coder: coder, startedAt: io.steadyClock)
+  }
+
+  private func abandonRestore() {
+    restore?.abandon()
+    restore = nil
+    lostState = nil
+  }
+
+  private func advanceRestore() throws {
+    if restore == nil, let waiting = lostState, io.steadyClock >= waiting.lookAt {
+      lostState = nil
+      restore = try beginRestore(waiting.tasks)
+    }
+    guard let batch = restore else { return }
+    guard let results = try batch.advance(on: io, observe: observe) else { return }
+    restore = nil
+    try io.readChangelogs([:])
+    var lost: [Int32] = []
+    for (number, result) in results.sorted(by: { $0.key < $1.key }) {
+      switch result {
+      case .stateLost(let store):
+        store.close()
+        observe(.stateLost(task: number))
+        lost.append(number)
+      case .restored(let restored): try start(number, restored, took: io.steadyClock - batch.startedAt)
+      }
+    }
+    if !lost.isEmpty { lostState = (lost, io.steadyClock + limits.stateLostRetry) }
+    try assignRunning()
+  }
+
+  private func start(_ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, took: Milliseconds) throws {
+    var next: [Topic: Int64] = [:]
+    for topic in S.definition.inputs {
+      let logStart = try io.logStart(of: topic, task: number)
+      guard let position = restored.position?.next(topic) else {
+        next[topic] = logStart
+        continue
+      }
+      if position < logStart {
+        observe(.gap(task: number, topic: topics(topic), from: position, to: logStart))
+      }
+      next[topic] = max(position, logStart)
+    }
+    lives += 1
+    let step = Step<S>(
+      table: RowTable(store: restored.store, coder: coder, cacheBytes: limits.cacheBytes), partition: number,
+      topics: topics, coder: coder, partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
+    let task = Task(
+      number: number, life: lives, store: restored.store, step: step, position: restored.position, next: next,
+      changelogOffset: restored.changelogOffset)
+    tasks[number] = task
+    if restored.moved, let position = restored.position {
+      observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
+    }
+    if !restored.tornKeys.isEmpty {
+      observe(.tornTransaction(task: number, rows: restored.tornKeys.count))
+      try task.rewrite(restored.tornKeys)
+      if dirtySince == nil { dirtySince = io.steadyClock }
+    }
+    observe(
+      .running(
+        task: number, sequence: task.position.sequence,
+        next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), rows: restored.rows,
+        milliseconds: took))
+    try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
+  }
+
+  // MARK: Stores
+
+  private func flushStores(all: Bool) throws {
+    let steady = io.steadyClock
+    for task in tasks.values {
+      guard !task.isDirty, let since = task.unstoredSince else { continue }
+      guard
+        all || steady - since >= limits.maxUnstoredAge || task.step.table.unstoredKeys.count >= limits.maxUnstoredRows
+      else { continue }
+      let rows = try task.flushStore(wallNow: io.wallClock)
+      observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady))
+    }
+  }
+
+  // MARK: End
+
+  /// Drains and ends: starts nothing new, waits for replies, commits, writes the stores.
+  func stop() -> Exit {
+    if let exit { return exit }
+    abandonRestore()
+    do {
+      try settle(for: limits.stopDrain)
+    } catch {
+      end(.failed("\(error)"))
+    }
+    end(.stopped)
+    return exit ?? .stopped
+  }
+
+  private func end(_ reason: Exit) {
+    guard exit == nil else { return }
+    exit = reason
+    abandonRestore()
+    release(Array(tasks.keys), lost: reason != .stopped)
+  }
+}

@@ -1,0 +1,27 @@
+import NudgeSchema
+
+/// Where a task stands: the last record of each of its transactions in the changelog. It closes the rows before it, and is
+/// where the stage starts, whatever the group's committed offsets say.
+struct PositionRecord: Codable, Equatable {
+  /// Counts the task's transactions; rises by one with each.
+  var sequence: Int64
+  /// The next offset to read of each input, by the topic's catalogue name.
+  var next: [String: Int64]
+  /// Who wrote it: the instance, thread and producer's life. Tells "our transaction committed" from "somebody else's".
+  var writer: String
+
+  /// The changelog key of position records. Row keys of stages begin with a letter.
+  static let key = RowKey("@position")
+
+  /// What is committed in the metadata field of the offsets of the same transaction.
+  var offsetMetadata: String { "nudge:\(sequence)" }
+
+  /// The sequence in an offset's metadata; nil where somebody else committed it.
+  static func sequence(inMetadata metadata: String) -> Int64? {
+    guard metadata.hasPrefix("nudge:") else { return nil }
+    return Int64(metadata.dropFirst("nudge:".count))
+  }
+
+  /// The next offset of an input; nil: none recorded, begin at the log's start.
+  func next(_ topic: Topic) -> Int64? { next[topic.rawValue] }
+}

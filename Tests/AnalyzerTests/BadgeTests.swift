@@ -1,0 +1,148 @@
+import NudgeSchema
+import StreamRuntime
+import Testing
+
+@testable import Analyzer
+
+@Suite("Badge and reads")
+struct BadgeTests {
+  @Test("D6: the badge counts conversations by default, messages if preferred, and what was suppressed, too")
+  func modes() throws {
+    for mode in [BadgeMode.conversations, .messages] {
+      let scene = try Scene.withPhone()
+      try scene.prefer(
+        PreferencesPatch(muted: [MutedConversation(conversationId: "c2")], badgeMode: mode))
+      #expect(try scene.message("m1", in: "c1").push?.badge == 1)
+      #expect(try scene.message("m2", in: "c1").push?.badge == (mode == .messages ? 2 : 1))
+      #expect(try scene.message("m3", in: "c2").decision?.badge == (mode == .messages ? 3 : 2))
+      #expect(try scene.message("m4", in: "c3").push?.badge == (mode == .messages ? 4 : 3))
+      #expect(try scene.read("c1", at: noon + 1).push?.badge == 2)
+      #expect(try scene.read("c2", at: noon + 1).push?.badge == 1)
+      #expect(try scene.read("c3", at: noon + 1).push?.badge == 0)
+    }
+  }
+
+  @Test("D7: read means up to and including that message, and the other devices learn the badge by a silent push")
+  func upTo() throws {
+    let scene = try Scene.withPhone()
+    try scene.gain("tablet")
+    try scene.prefer(PreferencesPatch(badgeMode: .messages))
+    for number in 1...4 { try scene.message("m\(number)", at: noon + Int64(number)) }
+    let written = try scene.read(upTo: "m3", at: noon + 10, on: "phone")
+    let push = try #require(written.push)
+    #expect(push.kind == .read && push.presentation == .badge && push.priority == .low)
+    #expect(push.title == nil && push.body == nil)
+    #expect(push.badge == 1 && push.conversationId == "c1")
+    #expect(push.targets.map(\.deviceId) == ["tablet"])
+    #expect(try scene.read(upTo: "m4", at: noon + 11, on: "phone").push?.badge == 0)
+  }
+
+  @Test("D7: reading never moves backwards, and reading again writes nothing")
+  func neverBackwards() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(badgeMode: .messages))
+    for number in 1...3 { try scene.message("m\(number)", at: noon + Int64(number)) }
+    #expect(try scene.read(upTo: "m2", at: noon + 5).push?.badge == 1)
+    #expect(try scene.read(upTo: "m1", at: noon + 6).isEmpty)
+    #expect(try scene.read(upTo: "m2", at: noon + 7).isEmpty)
+    #expect(try scene.read(at: noon + 2).isEmpty)
+    #expect(try scene.message("m4", at: noon + 8).decision?.badge == 2)
+  }
+
+  @Test("D7: a message of the same millisecond that came later is not read with the one before")
+  func sameMillisecond() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(badgeMode: .messages))
+    try scene.message("m1")
+    try scene.message("m2")
+    #expect(try scene.read(upTo: "m1", at: noon + 1).push?.badge == 1)
+    #expect(try scene.message("m3").decision?.reason == .relevant)
+  }
+
+  @Test("D7: a read that overtakes its message is not forgotten")
+  func overtaken() throws {
+    let scene = try Scene.withPhone()
+    try scene.message("m1")
+    #expect(try scene.read(upTo: "m2", at: noon + 2).isEmpty)
+    let written = try scene.message("m2", at: noon + 1)
+    #expect(written.decision?.reason == .alreadyRead)
+    #expect(written.decision?.badge == 0)
+    #expect(written.pushes.map(\.kind) == [.read])
+    #expect(try scene.message("m3", at: noon + 3).decision?.reason == .relevant)
+  }
+
+  @Test("D7: what was read by its time is not notified of")
+  func readAll() throws {
+    let scene = try Scene.withPhone()
+    try scene.read(at: noon + 5)
+    #expect(try scene.message("m1", at: noon + 5).decision?.reason == .alreadyRead)
+    #expect(try scene.message("m2", at: noon + 6).decision?.reason == .relevant)
+  }
+
+  @Test("D6: more unread messages than are known one by one are still counted, and all read makes 0")
+  func manyUnread() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(badgeMode: .messages))
+    for number in 1...100 {
+      #expect(try scene.message("m\(number)", at: noon + Int64(number)).decision?.badge == number)
+    }
+    #expect(try scene.read(upTo: "m90", at: noon + 200).push?.badge == 10)
+    #expect(try scene.read(at: noon + 200).push?.badge == 0)
+  }
+
+  @Test("D13: a deleted message leaves the badge, and its push is cancelled if there was one")
+  func deleted() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(badgeMode: .messages))
+    try scene.message("m1")
+    try scene.message("m2")
+    let written = try scene.withdraw("m2", at: noon + 1)
+    #expect(written.cancelled == [PushCancelled(userId: "ann", messageId: "m2", conversationId: "c1")])
+    #expect(written.pushes.map(\.kind) == [.badge])
+    #expect(written.push?.badge == 1)
+    // The dispatcher tells records of one cause apart by their index.
+    #expect(written.pushEvents.map(\.origin.order.index) == [0, 1])
+    #expect(Set(written.pushEvents.map(\.envelope.eventId)).count == 2)
+    #expect(try scene.withdraw("m2", at: noon + 2).pushes.isEmpty)
+    #expect(try scene.redecide("m2", at: noon).decision?.reason == .duplicate)
+  }
+
+  @Test("D13: a deleted message that nobody was notified of cancels nothing and is never notified of")
+  func deletedQuietly() throws {
+    let scene = Scene()
+    try scene.message("m1")
+    #expect(try scene.withdraw("m1", at: noon + 1).isEmpty)
+    try scene.gain("phone")
+    let again = try scene.redecide("m1", at: noon)
+    #expect(again.decision?.reason == .withdrawn)
+    #expect(again.push == nil)
+  }
+
+  @Test("D13: who leaves a conversation has nothing of it on the badge or waiting")
+  func left() throws {
+    let scene = try Scene.withPhone()
+    try scene.message("m1", in: "c1")
+    try scene.message("m2", in: "c2")
+    let written = try scene.withdraw(nil, in: "c1", cause: .left, at: noon + 1)
+    #expect(written.cancelled == [PushCancelled(userId: "ann", conversationId: "c1")])
+    #expect(written.push?.kind == .read && written.push?.badge == 1)
+    // Back again: new messages count.
+    #expect(try scene.message("m3", in: "c1", at: noon + 2).push?.badge == 2)
+  }
+
+  @Test("D13: an edited message stays on the badge and cancels nothing")
+  func edited() throws {
+    let scene = try Scene.withPhone()
+    try scene.message("m1")
+    #expect(try scene.withdraw("m1", cause: .edited, at: noon + 1).isEmpty)
+    #expect(try scene.message("m2", in: "c2").push?.badge == 2)
+  }
+
+  @Test("D7: the badge of a read is fresh when it is decided, however old the read")
+  func freshBadge() throws {
+    let scene = try Scene.withPhone()
+    try scene.message("m1")
+    scene.driver.now = noon + 5 * hour
+    #expect(try scene.read(at: noon + 1).push?.expiresAt == noon + 6 * hour)
+  }
+}

@@ -1,0 +1,72 @@
+import NudgeClient
+import Testing
+
+@Suite("C9: badge on the device")
+struct BadgeCounterTests {
+  @Test("C9: conversations with unread messages are counted, or the messages, as the user prefers")
+  func modes() {
+    var badge = BadgeCounter()
+    #expect(badge.value == 0)
+    #expect(badge.received(messageId: "m1", in: "c1") == 1)
+    #expect(badge.received(messageId: "m2", in: "c1") == 1)
+    #expect(badge.received(messageId: "m3", in: "c2") == 2)
+    #expect(badge.modeChanged(to: .messages) == 3)
+    #expect(badge.received(messageId: "m4", in: "c2") == 4)
+    #expect(badge.modeChanged(to: .conversations) == 2)
+    #expect(BadgeCounter.Mode(rawValue: "conversations") == .conversations)
+    #expect(BadgeCounter.Mode(rawValue: "messages") == .messages)
+  }
+
+  @Test(
+    "C9: it falls as conversations are read and is 0 when all is read",
+    arguments: [BadgeCounter.Mode.conversations, .messages])
+  func read(mode: BadgeCounter.Mode) {
+    var badge = BadgeCounter(mode: mode)
+    _ = badge.received(messageId: "m1", in: "c1")
+    _ = badge.received(messageId: "m2", in: "c2")
+    #expect(badge.read("c1") == 1)
+    #expect(badge.read("c1") == 1)
+    #expect(badge.read("unknown") == 1)
+    #expect(badge.opened("c2") == 0)
+  }
+
+  @Test("C9: a message that comes by push and by the real-time channel counts once, even after it was read")
+  func once() {
+    var badge = BadgeCounter(mode: .messages)
+    #expect(badge.received(messageId: "m1", in: "c1") == 1)
+    #expect(badge.received(messageId: "m1", in: "c1") == 1)
+    #expect(badge.read("c1") == 0)
+    #expect(badge.received(messageId: "m1", in: "c1") == 0)
+    #expect(badge.received(messageId: "m2", in: "c1") == 1)
+  }
+
+  @Test("C9: what arrives in the open conversation does not count")
+  func open() {
+    var badge = BadgeCounter(mode: .messages)
+    #expect(badge.opened("c1") == 0)
+    #expect(badge.received(messageId: "m1", in: "c1") == 0)
+    #expect(badge.received(messageId: "m2", in: "c2") == 1)
+    badge.closed()
+    #expect(badge.received(messageId: "m3", in: "c1") == 2)
+  }
+
+  @Test("C9: at launch the loaded list replaces what was counted")
+  func refresh() {
+    var badge = BadgeCounter(mode: .messages)
+    _ = badge.received(messageId: "m1", in: "c1")
+    #expect(badge.refresh(unreadMessages: ["c2": 4, "c3": 0, "c4": -1]) == 4)
+    #expect(badge.modeChanged(to: .conversations) == 1)
+    #expect(badge.received(messageId: "m2", in: "c2") == 1)
+    #expect(badge.modeChanged(to: .messages) == 5)
+    #expect(badge.opened("c2") == 0)
+    #expect(badge.refresh(unreadMessages: ["c2": 5, "c1": 1]) == 1)
+  }
+
+  @Test("C9: 0 at sign-out, and the next user begins with nothing")
+  func signOut() {
+    var badge = BadgeCounter(mode: .messages)
+    _ = badge.received(messageId: "m1", in: "c1")
+    #expect(badge.signedOut() == 0)
+    #expect(badge.received(messageId: "m1", in: "c1") == 1)
+  }
+}

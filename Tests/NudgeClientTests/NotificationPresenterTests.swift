@@ -1,0 +1,119 @@
+import NudgeClient
+import Testing
+
+func banner(
+  _ messageId: String, in conversationId: String = "c1", to userId: String = "ada", from senderId: String = "ben",
+  group: String? = nil, name: String = "Ben"
+) -> InAppBanner {
+  InAppBanner(
+    userId: userId, conversationId: conversationId, messageId: messageId, senderId: senderId, senderName: name,
+    preview: "Lunch?", groupName: group, occurredAt: 1_763_712_000_000)
+}
+
+@Suite("C1: presentation")
+struct NotificationPresenterTests {
+  private func action(
+    _ priority: String, foreground: Bool, open: String? = nil
+  ) throws -> NotificationPresenter.Action {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: foreground, openConversationId: open)
+    return presenter.receive(try messagePush(["priority": priority]))
+  }
+
+  @Test("C1: in the background high is alert and sound, medium silent in the list, low badge only")
+  func background() throws {
+    #expect(try action("high", foreground: false) == .present([.banner, .list, .sound, .badge], badge: 3))
+    #expect(try action("medium", foreground: false) == .present([.list, .badge], badge: 3))
+    #expect(try action("low", foreground: false) == .present([.badge], badge: 3))
+  }
+
+  @Test("C1: in the foreground high is banner, sound and badge, medium list and badge, low badge")
+  func foreground() throws {
+    #expect(try action("high", foreground: true, open: "c2") == .present([.banner, .sound, .badge], badge: 3))
+    #expect(try action("medium", foreground: true) == .present([.list, .badge], badge: 3))
+    #expect(try action("low", foreground: true) == .present([.badge], badge: 3))
+  }
+
+  @Test("C1: nothing for the open conversation, which counts as open in the foreground only")
+  func openConversation() throws {
+    for priority in ["high", "medium", "low"] {
+      #expect(try action(priority, foreground: true, open: "c1") == .drop(.openConversation))
+    }
+    #expect(try action("high", foreground: false, open: "c1") == .present([.banner, .list, .sound, .badge], badge: 3))
+  }
+
+  @Test("C1: a push for another recipient is dropped, whatever it is, and every push when nobody is signed in")
+  func otherRecipient() throws {
+    for userId in ["ben", nil] {
+      var presenter = NotificationPresenter(userId: userId, isForeground: true)
+      #expect(presenter.receive(try messagePush()) == .drop(.otherRecipient))
+      let badge = try PushPayload(data: ["type": "badge", "badge": "1", "pushId": "p", "recipientId": "ada"])
+      #expect(presenter.receive(badge) == .drop(.otherRecipient))
+    }
+  }
+
+  @Test("C1: one message is shown once as push; a second push of it only sets the badge")
+  func pushTwice() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    #expect(presenter.receive(try messagePush()) == .present([.banner, .sound, .badge], badge: 3))
+    #expect(presenter.receive(try messagePush(["badge": "4", "pushId": "p2"])) == .setBadge(4))
+    #expect(presenter.receive(try messagePush(without: "badge")) == .drop(.alreadyShown))
+    #expect(presenter.receive(try messagePush(["messageId": "m2"])) == .present([.banner, .sound, .badge], badge: 3))
+  }
+
+  @Test("C1: one message is shown once, as push or as in-app banner, whichever comes first")
+  func pushAndBanner() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    #expect(presenter.receive(try messagePush()) == .present([.banner, .sound, .badge], badge: 3))
+    #expect(presenter.admits(banner("m1")) == false)
+    #expect(presenter.admits(banner("m2")) == true)
+    #expect(presenter.admits(banner("m2")) == false)
+    #expect(presenter.receive(try messagePush(["messageId": "m2"])) == .setBadge(3))
+  }
+
+  @Test("C1: a low push shows nothing, so the banner of its message still comes")
+  func lowThenBanner() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    #expect(presenter.receive(try messagePush(["priority": "low"])) == .present([.badge], badge: 3))
+    #expect(presenter.admits(banner("m1")) == true)
+  }
+
+  @Test("D9: no banner in the background, for the open conversation, for the user's own message or for another user")
+  func bannerRefused() {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true, openConversationId: "c1")
+    #expect(presenter.admits(banner("m1", in: "c1")) == false)
+    #expect(presenter.admits(banner("m2", in: "c2", to: "ben")) == false)
+    #expect(presenter.admits(banner("m3", in: "c2", from: "ada")) == false)
+    presenter.isForeground = false
+    #expect(presenter.admits(banner("m4", in: "c2")) == false)
+    presenter.isForeground = true
+    #expect(presenter.admits(banner("m4", in: "c2")) == true)
+  }
+
+  @Test("D7: read on another device removes the conversation's notifications and sets the badge")
+  func readElsewhere() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: false)
+    let push = try PushPayload(
+      data: ["type": "read", "badge": "0", "pushId": "p", "recipientId": "ada", "conversationId": "c1"])
+    #expect(presenter.receive(push) == .removeNotifications(conversationId: "c1", badge: 0))
+  }
+
+  @Test("C6: after a change of account nothing is known of the former one")
+  func accountSwitch() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true, openConversationId: "c1")
+    presenter.userChanged(to: "eve")
+    #expect(presenter.openConversationId == nil)
+    #expect(presenter.receive(try messagePush()) == .drop(.otherRecipient))
+    #expect(
+      presenter.receive(try messagePush(["recipientId": "eve"])) == .present([.banner, .sound, .badge], badge: 3))
+    presenter.userChanged(to: nil)
+    #expect(presenter.receive(try messagePush(["recipientId": "eve"])) == .drop(.otherRecipient))
+  }
+
+  @Test("C1: however many messages come, what is remembered of them stays bounded and the latest are known")
+  func bounded() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    for index in 0..<1_000 { #expect(presenter.admits(banner("m\(index)")) == true) }
+    for index in 900..<1_000 { #expect(presenter.admits(banner("m\(index)")) == false) }
+    #expect(presenter.admits(banner("m0")) == true)
+  }
+}

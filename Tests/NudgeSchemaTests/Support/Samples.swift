@@ -1,0 +1,131 @@
+import NudgeSchema
+
+/// Values of every record with all of their optional fields set.
+enum Sample {
+  static let envelope = Envelope(eventId: "evt-7f3a", occurredAt: 1_795_275_600_250)
+  static let origin = Origin(topic: "chat.events", partition: 3, offset: 1042, index: 2)
+  static let source = RecordPosition(topic: "chat.events", partition: 3, offset: 1042)
+  static let avatar = "https://cdn.example.com/a/ada.png"
+  static let token = "dQw4w9WgXcQ:APA91b-sample"
+
+  static let member = Member(userId: "ada", displayName: "Ada Lovelace", avatarUrl: avatar)
+  static let snapshot = ConversationSnapshot(
+    kind: .group, name: "Engines", members: [member, Member(userId: "ben", displayName: "Ben")])
+  static let quietHours = QuietHours(start: "22:00", end: "07:30", timeZone: "Europe/Berlin")
+  static let patch = PreferencesPatch(
+    enabled: true, quietHours: .set(quietHours), maxAnalysesPerHour: 10, fallback: .simpleRules,
+    muted: [MutedConversation(conversationId: "c-noise", until: 1_795_362_000_000, exceptMentions: true)],
+    starredSenders: ["ada"], keywords: ["release"], badgeMode: .messages, showPreviews: false, locale: "de-CH")
+
+  static let conversationUpdated = ConversationUpdated(
+    conversationId: "c-engines", kind: .group, name: "Engines", members: snapshot.members)
+  static let membership = MembershipChange(
+    conversationId: "c-engines", userId: "ada", displayName: "Ada Lovelace", avatarUrl: avatar)
+  static let message = MessageCreated(
+    conversationId: "c-engines", messageId: "m-1", senderId: "ada", text: "Ben, can you review it?",
+    attachments: [Attachment(kind: .image, url: "https://cdn.example.com/i/1.jpg")], replyTo: "m-0", mentions: ["ben"],
+    sender: SenderProfile(displayName: "Ada Lovelace", avatarUrl: avatar), conversation: snapshot)
+  static let revision = MessageRevision(conversationId: "c-engines", messageId: "m-1", text: "Ben, can you merge it?")
+
+  static let activity = Activity(userId: "ben", deviceId: "ben-phone", state: .foreground, conversationId: "c-engines")
+  static let read = MessageRead(
+    userId: "ben", conversationId: "c-engines", messageId: "m-1", deviceId: "ben-phone")
+  static let registration = DeviceRegistered(
+    userId: "ben", deviceId: "ben-phone", token: token, platform: .ios, appVersion: "4.2.0", locale: "de-CH",
+    projectId: "chat-prod")
+  static let feedback = FeedbackSubmitted(
+    userId: "ben", conversationId: "c-engines", messageId: "m-1", feedback: .helpful)
+  static let report = NotificationReport(
+    userId: "ben", deviceId: "ben-phone", pushId: "p-1", conversationId: "c-engines", messageId: "m-1")
+
+  static let candidate = MessageCandidate(
+    conversationId: "c-engines", messageId: "m-1", sender: member,
+    conversation: CandidateConversation(kind: .group, name: "Engines", memberCount: 2, activeSpeakers: 2),
+    title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
+    attachment: Attachment(kind: .image, url: "https://cdn.example.com/i/1.jpg"), mentions: ["ben"], replyTo: "m-0",
+    recipients: [
+      Recipient(
+        userId: "ben",
+        context: RecipientContext(
+          mentioned: true, named: true, answered: true, lastSpokeAt: 1_795_275_500_000, messagesSince: 3, exchange: 2))
+    ], replayId: "replay-1")
+
+  static let chatEvents: [ChatEvent] = [
+    .conversationUpdated(conversationUpdated), .memberAdded(membership), .memberRemoved(membership),
+    .messageCreated(message), .messageEdited(revision), .messageDeleted(revision),
+  ].map { ChatEvent(envelope, $0) }
+
+  static let userEventBodies: [UserEventBody] = [
+    .activity(activity), .read(read), .preferences(PreferencesUpdated(userId: "ben", preferences: patch)),
+    .deviceRegistered(registration), .deviceUnregistered(DeviceUnregistered(userId: "ben", deviceId: "ben-phone")),
+    .feedback(feedback), .notificationReceived(report), .notificationOpened(report), .notificationDismissed(report),
+  ]
+  static let userEvents = userEventBodies.map { UserEvent(envelope, $0) }
+
+  static let deviceClaims: [DeviceClaim] = [
+    .registered(TokenClaimed(tokenHash: "9f86d081", device: registration)),
+    .unregistered(
+      TokenReleased(tokenHash: "9f86d081", userId: "ben", deviceId: "ben-phone", cause: .tokenReplaced)),
+  ].map { DeviceClaim(envelope, origin: origin, source: source, $0) }
+
+  static let timelineEvents: [TimelineEvent] =
+    (userEventBodies.filter { !$0.type.hasPrefix("device.") }.map { TimelineEventBody.user($0) } + [
+      .candidate(candidate), .sent(MessageSent(userId: "ada", conversationId: "c-engines", messageId: "m-1")),
+      .redecide(candidate), .timerFired(TimerFired(timer: "window/ben", dueAt: 1_795_279_200_000)),
+      .withdrawn(
+        MessageWithdrawn(
+          userIds: ["ben"], conversationId: "c-engines", messageId: "m-1", cause: .edited,
+          body: "Ben, can you merge it?")),
+      .deviceGained(
+        DeviceGained(
+          userId: "ben", deviceId: "ben-phone", token: token, version: 7, platform: .ios, appVersion: "4.2.0",
+          locale: "de-CH", projectId: "chat-prod")),
+      .deviceLost(
+        DeviceLost(
+          userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", version: 8, cause: .claimedElsewhere)),
+      .deviceInvalidated(
+        DeviceInvalidated(
+          userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", version: 7, code: "UNREGISTERED")),
+    ]).map { TimelineEvent(envelope, origin: origin, source: source, $0) }
+
+  static let decision = Decision(
+    envelope, origin: origin, source: source,
+    DecisionBody(
+      userId: "ben", messageId: "m-1", conversationId: "c-engines", outcome: .notify, reason: .simpleRules,
+      text: "Notified: a message that names you.", presentation: .alert, priority: .high, score: 0.93,
+      signals: [Signal(name: "mentioned", value: 1, weight: 2.5)],
+      checks: [Check(check: "quiet_hours", result: .pass, inputs: ["timeZone": "Europe/Berlin"])], badge: 2,
+      analysis: AnalysisUse(used: 10, limit: 10, windowStartedAt: 1_795_275_000_000, fallback: .simpleRules),
+      pushId: "p-1", mode: .live, decidedAt: 1_795_275_600_260, replayId: "replay-1"))
+
+  static let push = Push(
+    pushId: "p-1", kind: .message, userId: "ben",
+    targets: [
+      PushTarget(deviceId: "ben-phone", token: token, version: 7, platform: .ios, projectId: "chat-prod")
+    ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?", imageUrl: avatar, priority: .high,
+    presentation: .alert, reason: .relevant, badge: 2, conversationId: "c-engines", messageId: "m-1", senderId: "ada",
+    ttlSeconds: 2_419_200, expiresAt: 1_795_279_200_250, decidedAt: 1_795_275_600_260)
+  static let pushEvents: [PushEvent] = [
+    .push(push),
+    .cancelled(
+      PushCancelled(userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines")),
+  ].map { PushEvent(envelope, origin: origin, source: source, $0) }
+
+  static let bannerEvents: [BannerEvent] = [
+    .banner(
+      Banner(
+        userId: "ben", conversationId: "c-engines", messageId: "m-1", senderId: "ada", senderName: "Ada Lovelace",
+        avatarUrl: avatar, preview: "Ben, can you review it?", groupName: "Engines")),
+    .notice(
+      Notice(
+        userId: "ben", code: .analysisLimit, limit: 10, fallback: .simpleRules,
+        text: "⚠️ Smart notification limit reached (10/hour). Using simple rules.")),
+  ].map { BannerEvent(envelope, origin: origin, source: source, $0) }
+
+  static let outcome = Outcome(
+    envelope, origin: origin, source: source,
+    OutcomeBody(
+      pushId: "p-1", userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", result: .sent, httpStatus: 200,
+      errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", attempts: 2,
+      firstAttemptAt: 1_795_275_600_261, finishedAt: 1_795_275_601_300))
+}

@@ -1,0 +1,139 @@
+import Foundation
+
+/// All schemas by their `$id`.
+struct SchemaStore: Sendable {
+  private var documents: [String: JSONValue] = [:]
+
+  /// Read once for all tests.
+  static let loaded = Result { try SchemaStore() }
+
+  private init() throws {
+    var files = [SchemaFolder.url.appending(path: "common.schema.json")]
+    for topic in try SchemaFolder.topics() {
+      files += try SchemaFolder.types(ofTopic: topic).map { SchemaFolder.schemaURL(topic: topic, type: $0) }
+    }
+    for file in files {
+      let document = try JSONValue(bytes: [UInt8](try Data(contentsOf: file)))
+      guard let id = document["$id"]?.string else { throw SchemaError("\(file.path) has no $id") }
+      guard documents.updateValue(document, forKey: id) == nil else { throw SchemaError("\(id) is there twice") }
+    }
+  }
+
+  /// All of `$id`.
+  var ids: [String] { documents.keys.sorted() }
+
+  /// The part of a document that a URL with a JSON pointer names.
+  func node(_ url: String) throws -> SchemaNode {
+    let parts = url.split(separator: "#", maxSplits: 1)
+    guard let id = parts.first.map(String.init), var value = documents[id] else { throw SchemaError("\(url): unknown") }
+    for key in parts.dropFirst().first?.split(separator: "/") ?? [] {
+      guard let next = value[String(key)] else { throw SchemaError("\(url): no \(key)") }
+      value = next
+    }
+    return SchemaNode(store: self, id: id, value: value)
+  }
+
+  func schema(topic: String, type: String) throws -> SchemaNode {
+    try node("https://nudge.example/schemas/v1/\(topic)/\(type).schema.json")
+  }
+}
+
+/// What is wrong with the schemas themselves.
+struct SchemaError: Error, CustomStringConvertible {
+  var description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// A schema, or a part of one, with all that it refers to.
+struct SchemaNode {
+  let store: SchemaStore
+  let id: String
+  let value: JSONValue
+
+  /// This schema and those that always apply with it.
+  func conjuncts() throws -> [SchemaNode] {
+    var all = [self]
+    if let reference = value["$ref"]?.string {
+      guard let target = URL(string: reference, relativeTo: URL(string: id)) else { throw SchemaError(reference) }
+      all += try store.node(target.absoluteString).conjuncts()
+    }
+    for part in value["allOf"]?.array ?? [] { all += try with(part).conjuncts() }
+    // Something or null: of what is not null, always.
+    if let choices = value["anyOf"]?.array, choices.contains(Self.null) {
+      let others = choices.filter { $0 != Self.null }
+      if others.count == 1 { all += try with(others[0]).conjuncts() }
+    }
+    return all
+  }
+
+  /// This schema, those that always apply with it, and those that may.
+  func parts() throws -> [SchemaNode] {
+    try conjuncts().flatMap { node in
+      try [node] + (node.value["anyOf"]?.array ?? []).flatMap { try node.with($0).parts() }
+    }
+  }
+
+  /// The schemas of each property.
+  func properties() throws -> [String: [SchemaNode]] {
+    var all: [String: [SchemaNode]] = [:]
+    for part in try parts() {
+      for (name, schema) in part.value["properties"]?.object ?? [:] { all[name, default: []].append(part.with(schema)) }
+    }
+    return all
+  }
+
+  /// The properties that must be there.
+  func required() throws -> Set<String> {
+    Set(try conjuncts().flatMap { ($0.value["required"]?.array ?? []).compactMap(\.string) })
+  }
+
+  /// The values it allows, where it lists them.
+  func choices() throws -> [String]? {
+    try parts().compactMap { $0.value["enum"] }.first?.array.compactMap(\.string)
+  }
+
+  /// The schemas of an array's elements.
+  func items() throws -> [SchemaNode] { try parts().compactMap { part in part.value["items"].map(part.with) } }
+
+  private static let null = JSONValue.object(["type": .string("null")])
+
+  private func with(_ value: JSONValue) -> SchemaNode { SchemaNode(store: store, id: id, value: value) }
+}
+
+/// A property in a sample, and all that the schema says of it.
+struct SchemaField {
+  var path: [JSONValue.Step]
+  var sample: JSONValue
+  var schemas: [SchemaNode]
+  var isRequired: Bool
+}
+
+extension [SchemaNode] {
+  /// Every property of the sample, at any depth, with its schemas. Calls `differs` for an object whose properties are
+  /// not those of its schemas.
+  func fields(
+    of sample: JSONValue, at path: [JSONValue.Step] = [],
+    differs: (_ path: String, _ sample: Set<String>, _ schema: Set<String>) -> Void
+  ) throws -> [SchemaField] {
+    switch sample {
+    case .object(let values):
+      // A dictionary: any names.
+      if try !flatMap({ try $0.parts() }).contains(where: { $0.value["properties"] != nil }) { return [] }
+      var schemas: [String: [SchemaNode]] = [:]
+      for node in self { schemas.merge(try node.properties()) { $0 + $1 } }
+      if Set(values.keys) != Set(schemas.keys) { differs(path.text, Set(values.keys), Set(schemas.keys)) }
+      let required = Set<String>(try flatMap { try $0.required() })
+      return try values.sorted { $0.key < $1.key }.flatMap { key, value in
+        let inner = path + [.key(key)]
+        let field = SchemaField(
+          path: inner, sample: value, schemas: schemas[key] ?? [], isRequired: required.contains(key))
+        return try [field] + (schemas[key] ?? []).fields(of: value, at: inner, differs: differs)
+      }
+    case .array(let elements):
+      let items = try flatMap { try $0.items() }
+      guard let first = elements.first else { return [] }
+      return try items.fields(of: first, at: path + [.index(0)], differs: differs)
+    default: return []
+    }
+  }
+}

@@ -1,0 +1,353 @@
+import NudgeSchema
+
+@testable import StreamRuntime
+
+/// A deterministic generator (SplitMix64): a seed is a schedule.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+  /// True once in `n`.
+  mutating func oneIn(_ n: UInt64) -> Bool { n > 0 && next() % n == 0 }
+  mutating func below(_ n: Int) -> Int { n <= 1 ? 0 : Int(next() % UInt64(n)) }
+}
+
+/// A partition of the model.
+struct ModelPlace: Hashable, Comparable {
+  var topic: Topic
+  var partition: Int32
+  static func < (a: ModelPlace, b: ModelPlace) -> Bool {
+    (a.topic.rawValue, a.partition) < (b.topic.rawValue, b.partition)
+  }
+}
+
+/// A small model of Kafka's broker side, by its documented rules: logs with transactions and their markers, last stable
+/// offset, transaction coordinator (version 1 of the protocol, which librdkafka 2.0.2 speaks: an epoch for a producer, not
+/// for a transaction), group coordinator with generations and unstable offsets.
+final class ModelBroker {
+  enum Status { case plain, open, committed, aborted, marker }
+
+  struct Entry {
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var status: Status
+    var producer: Int
+  }
+
+  struct Log {
+    var entries: [Entry] = []
+    /// The first offset of each producer's open transaction.
+    var openSince: [Int: Int] = [:]
+    var high: Int64 { Int64(entries.count) }
+    var stable: Int64 { Int64(openSince.values.min() ?? entries.count) }
+  }
+
+  /// Refusals, as the broker answers them.
+  enum Refusal: Error { case fenced, concurrent, invalidState, illegalGeneration, unstable }
+
+  enum TransactionState: Equatable { case empty, ongoing, completing(commit: Bool), complete(commit: Bool) }
+
+  final class Coordinated {
+    var producer: Int
+    var epoch = 0
+    var state = TransactionState.empty
+    var partitions: Set<ModelPlace> = []
+    var offsets: [ModelPlace: (offset: Int64, metadata: String)] = [:]
+    var pendingMarkers: [ModelPlace] = []
+    var offsetsMarkerPending = false
+    var since: Milliseconds = 0
+    init(producer: Int) { self.producer = producer }
+  }
+
+  struct EndRequest {
+    var id: String
+    var producer: Int
+    var epoch: Int
+    var commit: Bool
+  }
+
+  struct Member {
+    var generation = -1
+    var lastSeen: Milliseconds = 0
+    /// Has answered, and waits for the next generation.
+    var hasJoined = true
+    var tasks: [Int32] = []
+    /// To be told at its next poll.
+    var news: [GroupChange] = []
+    /// Dropped by the coordinator; rejoins at its next poll.
+    var isExpelled = false
+  }
+
+  var logs: [ModelPlace: Log] = [:]
+  var transactions: [String: Coordinated] = [:]
+  var committed: [ModelPlace: (offset: Int64, metadata: String)] = [:]
+  var members: [String: Member] = [:]
+  var generation = 0
+  var isRebalancing = false
+  /// Copies of EndTxn requests still on their way.
+  var delayedEnds: [EndRequest] = []
+  var now: Milliseconds = 1_000_000
+  let partitions: Int32
+  let inputs: [Topic]
+  let sessionTimeout: Milliseconds = 30_000
+  let transactionTimeout: Milliseconds = 5000
+  private var producers = 0
+
+  init(partitions: Int32, inputs: [Topic]) {
+    self.partitions = partitions
+    self.inputs = inputs
+  }
+
+  // MARK: Logs
+
+  func append(_ place: ModelPlace, key: [UInt8]?, value: [UInt8]?) {
+    logs[place, default: Log()].entries.append(Entry(key: key, value: value, status: .plain, producer: -1))
+  }
+
+  func log(_ place: ModelPlace) -> Log { logs[place] ?? Log() }
+
+  /// Committed records of a partition, in order.
+  func readCommitted(_ place: ModelPlace) -> [(offset: Int64, key: [UInt8]?, value: [UInt8]?)] {
+    log(place).entries.enumerated().compactMap { offset, entry in
+      entry.status == .plain || entry.status == .committed ? (Int64(offset), entry.key, entry.value) : nil
+    }
+  }
+
+  // MARK: Transactions
+
+  private func coordinated(_ id: String, producer: Int, epoch: Int) throws(Refusal) -> Coordinated {
+    guard let it = transactions[id], it.producer == producer, it.epoch == epoch else { throw .fenced }
+    return it
+  }
+
+  /// A new epoch; a transaction the old one left open is aborted first.
+  func initProducer(_ id: String) throws(Refusal) -> (producer: Int, epoch: Int) {
+    let it: Coordinated
+    if let known = transactions[id] {
+      it = known
+    } else {
+      producers += 1
+      it = Coordinated(producer: producers)
+      transactions[id] = it
+    }
+    switch it.state {
+    case .ongoing:
+      it.epoch += 1
+      complete(it, commit: false)
+      throw .concurrent
+    case .completing: throw .concurrent
+    case .empty, .complete: break
+    }
+    it.epoch += 1
+    it.state = .empty
+    return (it.producer, it.epoch)
+  }
+
+  func addPartition(_ id: String, producer: Int, epoch: Int, _ place: ModelPlace?) throws(Refusal) {
+    let it = try coordinated(id, producer: producer, epoch: epoch)
+    if case .completing = it.state { throw .concurrent }
+    if it.state != .ongoing {
+      it.state = .ongoing
+      it.since = now
+      it.partitions = []
+      it.offsets = [:]
+    }
+    if let place { it.partitions.insert(place) }
+  }
+
+  func produce(
+    _ id: String, producer: Int, epoch: Int, _ place: ModelPlace, key: [UInt8]?, value: [UInt8]?
+  ) throws(Refusal) -> Int64 {
+    let it = try coordinated(id, producer: producer, epoch: epoch)
+    var log = log(place)
+    // Without an open transaction of this producer's in its log, the leader asks the coordinator whether the partition
+    // is part of one (KIP-890, part 1); with one it does not, even where a marker is on its way.
+    guard log.openSince[producer] != nil || (it.state == .ongoing && it.partitions.contains(place)) else {
+      throw .invalidState
+    }
+    let offset = log.entries.count
+    log.openSince[producer] = log.openSince[producer] ?? offset
+    log.entries.append(Entry(key: key, value: value, status: .open, producer: producer))
+    logs[place] = log
+    return Int64(offset)
+  }
+
+  func commitOffsets(
+    _ id: String, producer: Int, epoch: Int, member: String, generation: Int,
+    _ offsets: [ModelPlace: (offset: Int64, metadata: String)]
+  ) throws(Refusal) {
+    let it = try coordinated(id, producer: producer, epoch: epoch)
+    guard it.state == .ongoing else { throw .invalidState }
+    guard generation == self.generation, members[member]?.generation == generation else { throw .illegalGeneration }
+    it.offsets.merge(offsets) { $1 }
+  }
+
+  func end(_ request: EndRequest) throws(Refusal) {
+    let it = try coordinated(request.id, producer: request.producer, epoch: request.epoch)
+    switch it.state {
+    case .ongoing: complete(it, commit: request.commit)
+    case .completing(let commit), .complete(let commit):
+      if commit != request.commit { throw .invalidState }
+    case .empty: throw .invalidState
+    }
+  }
+
+  private func complete(_ it: Coordinated, commit: Bool) {
+    it.state = .completing(commit: commit)
+    it.pendingMarkers = it.partitions.sorted()
+    it.offsetsMarkerPending = !it.offsets.isEmpty
+    finishIfDone(it)
+  }
+
+  private func finishIfDone(_ it: Coordinated) {
+    guard case .completing(let commit) = it.state, it.pendingMarkers.isEmpty, !it.offsetsMarkerPending else { return }
+    it.state = .complete(commit: commit)
+  }
+
+  /// Writes one marker of a decided transaction; false where none waits.
+  func writeMarker(_ it: Coordinated, pick: (Int) -> Int) -> Bool {
+    guard case .completing(let commit) = it.state else { return false }
+    let choices = it.pendingMarkers.count + (it.offsetsMarkerPending ? 1 : 0)
+    guard choices > 0 else { return false }
+    let choice = pick(choices)
+    if choice == it.pendingMarkers.count {
+      if commit { for (place, offset) in it.offsets { committed[place] = offset } }
+      it.offsetsMarkerPending = false
+    } else {
+      let place = it.pendingMarkers.remove(at: choice)
+      var log = log(place)
+      if let first = log.openSince.removeValue(forKey: it.producer) {
+        for index in first..<log.entries.count
+        where log.entries[index].producer == it.producer && log.entries[index].status == .open {
+          log.entries[index].status = commit ? .committed : .aborted
+        }
+      }
+      log.entries.append(Entry(key: nil, value: nil, status: .marker, producer: it.producer))
+      logs[place] = log
+    }
+    finishIfDone(it)
+    return true
+  }
+
+  /// Aborts transactions beyond their time-out, and fences their producers.
+  func expireTransactions() {
+    for it in transactions.values where it.state == .ongoing && now - it.since > transactionTimeout {
+      it.epoch += 1
+      complete(it, commit: false)
+    }
+  }
+
+  // MARK: Group
+
+  func committedOffsets(_ places: [ModelPlace]) throws(Refusal) -> [(ModelPlace, Int64?, String)] {
+    for it in transactions.values where it.state == .ongoing || it.offsetsMarkerPending {
+      if places.contains(where: { it.offsets[$0] != nil }) { throw .unstable }
+    }
+    return places.map { ($0, committed[$0]?.offset, committed[$0]?.metadata ?? "") }
+  }
+
+  func join(_ member: String) {
+    var it = Member()
+    it.lastSeen = now
+    members[member] = it
+    isRebalancing = true
+  }
+
+  func leave(_ member: String) {
+    members[member] = nil
+    isRebalancing = true
+  }
+
+  /// The member polls: it is alive, and learns what is new.
+  func poll(_ member: String) -> GroupChange? {
+    guard var it = members[member] else { return nil }
+    defer { members[member] = it }
+    it.lastSeen = now
+    if it.isExpelled {
+      it.isExpelled = false
+      it.hasJoined = false
+      it.generation = -1
+      isRebalancing = true
+      let tasks = it.tasks
+      it.tasks = []
+      it.news = []
+      return .lost(tasks)
+    }
+    if !it.news.isEmpty { return it.news.removeFirst() }
+    if isRebalancing, it.hasJoined == false, it.news.isEmpty, !it.tasks.isEmpty {
+      // Already told; its answer is awaited.
+      return nil
+    }
+    return nil
+  }
+
+  /// The member has answered a change with an assignment of its own.
+  func answered(_ member: String, wasRevoked: Bool) {
+    guard wasRevoked, members[member]?.isExpelled == false else { return }
+    members[member]?.tasks = []
+    members[member]?.hasJoined = true
+  }
+
+  /// Everybody is to join again.
+  func beginRebalance() {
+    for name in members.keys.sorted() {
+      guard var it = members[name], !it.isExpelled else { continue }
+      if it.generation >= 0, it.hasJoined, it.news.isEmpty {
+        it.hasJoined = false
+        it.news.append(.revoked(it.tasks))
+        members[name] = it
+      }
+    }
+    isRebalancing = true
+    isRoundOpen = true
+  }
+
+  private var isRoundOpen = false
+
+  /// Moves the group on: expels who is silent, and begins a generation once all have joined.
+  func advanceGroup() {
+    for name in members.keys.sorted() {
+      guard let it = members[name], !it.isExpelled, now - it.lastSeen > sessionTimeout else { continue }
+      members[name]?.isExpelled = true
+      members[name]?.generation = -1
+      isRebalancing = true
+    }
+    guard isRebalancing else { return }
+    if !isRoundOpen { beginRebalance() }
+    let live = members.filter { !$0.value.isExpelled }
+    guard live.values.allSatisfy({ $0.hasJoined && $0.news.isEmpty }) else { return }
+    isRebalancing = false
+    isRoundOpen = false
+    generation += 1
+    let names = live.keys.sorted()
+    for (index, name) in names.enumerated() {
+      let tasks = (0..<partitions).filter { Int($0) % names.count == index }
+      members[name]?.generation = generation
+      members[name]?.tasks = tasks
+      members[name]?.news = [.assigned(tasks)]
+    }
+  }
+
+  // MARK: The network
+
+  /// Something that happens by itself: a marker is written, a late copy of an EndTxn arrives.
+  func step(_ random: inout SeededGenerator) {
+    expireTransactions()
+    advanceGroup()
+    if !delayedEnds.isEmpty, random.oneIn(6) {
+      let request = delayedEnds.remove(at: random.below(delayedEnds.count))
+      // Whoever sent it is long gone: the answer goes nowhere.
+      _ = try? end(request)
+    }
+    for id in transactions.keys.sorted() {
+      guard let it = transactions[id], !random.oneIn(3) else { continue }
+      _ = writeMarker(it) { random.below($0) }
+    }
+  }
+}

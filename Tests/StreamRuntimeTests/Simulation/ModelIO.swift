@@ -1,0 +1,399 @@
+import NudgeSchema
+
+@testable import StreamRuntime
+
+/// A store on the model's disk. It keeps what was written when its process dies.
+final class ModelStore: TaskStore {
+  private let disk = MemoryRowStore()
+  private(set) var header: StoreHeader?
+  private(set) var rows: [RowKey: [UInt8]] = [:]
+  /// Called with each header that is written, before it is.
+  var onApply: ((StoreHeader) -> Void)?
+
+  func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+    guard let bytes = rows[key] else { return nil }
+    return try bytes.withUnsafeBytes { try body($0) }
+  }
+
+  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
+    for (key, bytes) in rows.sorted(by: { $0.key < $1.key }) where key.isBelow(prefix) {
+      try bytes.withUnsafeBytes { try body(key, $0) }
+    }
+  }
+
+  func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure) {
+    onApply?(header)
+    for (key, bytes) in rows { self.rows[key] = bytes }
+    self.header = header
+  }
+
+  func wipe() throws(StoreFailure) {
+    rows = [:]
+    header = nil
+  }
+
+  func close() {}
+}
+
+/// A defect put in on purpose: the checker must find each.
+enum Mutation: String, CaseIterable {
+  /// The store is written before the transaction commits.
+  case storeBeforeCommit
+  /// Offsets are left out of transactions: nothing fences a former owner.
+  case offsetsLeftOut
+  /// The reader of outputs does not drop repeats.
+  case repeatsKept
+  /// A restore ends at the first end it sees.
+  case firstEnd
+  /// Position records do not wait for what they stand for.
+  case flushSkipped
+  /// The rows of a torn transaction are not seen, so their keys are not written again.
+  case tornRowsUnseen
+  /// Whatever fails, the transaction is taken as not committed.
+  case unknownMeansAborted
+}
+
+/// Faults per call, each once in so many; 0: never.
+struct FaultRates {
+  var crash: UInt64 = 400
+  var commitUnknown: UInt64 = 40
+  var delayedEnd: UInt64 = 30
+  var refusal: UInt64 = 60
+  var diskLoss: UInt64 = 8
+  var interleave: UInt64 = 2
+
+  static let none = FaultRates(crash: 0, commitUnknown: 0, delayedEnd: 0, refusal: 0, diskLoss: 0, interleave: 0)
+}
+
+/// One process's I/O on the model. Each call is a place where the process can die, and where the world moves.
+final class ModelIO: StreamIO {
+  let world: SimulatedWorld
+  let name: String
+  private var broker: ModelBroker { world.broker }
+  var isDead = false
+  private var producer: (producer: Int, epoch: Int)?
+  private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, task: Int32?)] = []
+  private var added: Set<ModelPlace> = []
+  private var inTransaction = false
+  private var fetch: [ModelPlace: Int64] = [:]
+  private var isPaused = false
+  private var wasRevoked = false
+  private var changelogs: [Int32: Int64] = [:]
+  private var endsTold: [Int32: Int64] = [:]
+  private var positionOffsets: [Int32: Int64] = [:]
+  private var pendingChanges: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
+  private var generation = -1
+
+  init(_ name: String, _ world: SimulatedWorld) {
+    self.name = name
+    self.world = world
+  }
+
+  static let died = IOFailure(kind: .fatal, operation: "simulation", reason: "the process died")
+
+  /// The world moves before and after each call; the process may die here.
+  private func touch() throws(IOFailure) {
+    if isDead { throw Self.died }
+    world.move(during: name)
+    if isDead { throw Self.died }
+    if world.random.oneIn(world.faults.crash) {
+      isDead = true
+      throw Self.died
+    }
+  }
+
+  private func failure(_ refusal: ModelBroker.Refusal, _ operation: String) -> IOFailure {
+    let kind: IOFailure.Kind =
+      switch refusal {
+      case .fenced: .fenced
+      case .concurrent: .retriable
+      case .invalidState: .abortable
+      case .illegalGeneration: .abortable
+      case .unstable: .unstable
+      }
+    return IOFailure(kind: kind, operation: operation, reason: "\(refusal)")
+  }
+
+  private func ask<Value>(_ operation: String, _ body: () throws(ModelBroker.Refusal) -> Value) throws(IOFailure)
+    -> Value
+  {
+    do throws(ModelBroker.Refusal) { return try body() } catch { throw failure(error, operation) }
+  }
+
+  // MARK: Clocks
+
+  var wallClock: Milliseconds { broker.now }
+  var steadyClock: Milliseconds { broker.now }
+  func idle(atMost timeout: Milliseconds) {
+    broker.now += min(max(timeout, 1), 50)
+    if !isDead { world.move(during: name) }
+  }
+
+  // MARK: Group and input
+
+  func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult {
+    try touch()
+    var result = PollResult()
+    if let change = broker.poll(name) {
+      if case .assigned = change { generation = broker.members[name]?.generation ?? -1 }
+      if case .revoked = change { wasRevoked = true }
+      if case .lost = change {
+        wasRevoked = true
+        fetch = [:]
+      }
+      result.change = change
+      return result
+    }
+    if !isPaused {
+      for place in fetch.keys.sorted() {
+        let log = broker.log(place)
+        while var offset = fetch[place], offset < log.stable, result.records.count < maxRecords {
+          let entry = log.entries[Int(offset)]
+          defer { fetch[place] = offset }
+          if entry.status == .plain || entry.status == .committed {
+            result.records.append(
+              InputRecord(
+                topic: place.topic, topicName: place.topic.rawValue, partition: place.partition, offset: offset,
+                timestamp: broker.now, key: entry.key, value: entry.value))
+          }
+          offset += 1
+          if world.random.oneIn(4) { break }
+        }
+      }
+    }
+    broker.now += result.records.isEmpty ? max(1, min(timeout, 20)) : 1
+    return result
+  }
+
+  func assign(_ starts: [InputPosition]) throws(IOFailure) {
+    try touch()
+    fetch = [:]
+    for start in starts { fetch[ModelPlace(topic: start.topic, partition: start.task)] = start.offset }
+    isPaused = false
+    if wasRevoked {
+      wasRevoked = false
+      broker.answered(name, wasRevoked: true)
+    }
+  }
+
+  func setPaused(_ paused: Bool) throws(IOFailure) { isPaused = paused }
+
+  func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput] {
+    try touch()
+    let places = tasks.flatMap { task in broker.inputs.map { ModelPlace(topic: $0, partition: task) } }
+    return try ask("committed") { () throws(ModelBroker.Refusal) in try broker.committedOffsets(places) }.map {
+      CommittedInput(topic: $0.0.topic, task: $0.0.partition, offset: $0.1, metadata: $0.2)
+    }
+  }
+
+  func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 { 0 }
+
+  // MARK: Transactions
+
+  func openProducer() throws(IOFailure) {
+    try touch()
+    queue = []
+    inTransaction = false
+    let id = name
+    producer = try ask("init transactions") { () throws(ModelBroker.Refusal) in try broker.initProducer(id) }
+  }
+
+  private func current() throws(IOFailure) -> (producer: Int, epoch: Int) {
+    guard let producer else { throw IOFailure(kind: .uncertain, operation: "produce", reason: "no producer") }
+    return producer
+  }
+
+  func begin() throws(IOFailure) {
+    try touch()
+    _ = try current()
+    inTransaction = true
+    queue = []
+    added = []
+    pendingChanges = [:]
+  }
+
+  func produce(_ output: OutputRecord) throws(IOFailure) {
+    queue.append((ModelPlace(topic: output.topic, partition: output.partition), output.key, output.value, nil))
+    if world.random.oneIn(4) { try deliver(1) }
+  }
+
+  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
+    queue.append(
+      (ModelPlace(topic: CountingStage.definition.changelog, partition: task), key.bytes, bytes, marksEnd ? task : nil))
+    if !marksEnd { pendingChanges[task, default: []].append((key, bytes)) }
+    if marksEnd && world.mutation == .storeBeforeCommit { writeStoreEarly(task, bytes) }
+    if world.random.oneIn(4) { try deliver(1) }
+  }
+
+  private func writeStoreEarly(_ task: Int32, _ bytes: [UInt8]?) {
+    guard let bytes, let position = try? RecordCoder().decode(PositionRecord.self, from: bytes) else { return }
+    let place = ModelPlace(topic: CountingStage.definition.changelog, partition: task)
+    try? world.store(name, task).apply(
+      (pendingChanges[task] ?? []).sorted { $0.key < $1.key },
+      header: StoreHeader(position: position, changelogOffset: broker.log(place).high, storedAt: broker.now))
+  }
+
+  /// Sends what is queued, in order within a partition; records of different partitions arrive in any order.
+  private func deliver(_ count: Int) throws(IOFailure) {
+    for _ in 0..<count where !queue.isEmpty {
+      try touch()
+      let (producer, epoch) = try current()
+      let places = Array(Set(queue.map(\.place))).sorted()
+      let place = places[world.random.below(places.count)]
+      guard let index = queue.firstIndex(where: { $0.place == place }) else { continue }
+      let record = queue.remove(at: index)
+      let id = name
+      if added.insert(place).inserted {
+        // The client repeats this by itself while the markers of the transaction before are being written.
+        var tries = 0
+        while true {
+          do throws(ModelBroker.Refusal) {
+            try broker.addPartition(id, producer: producer, epoch: epoch, place)
+            break
+          } catch {
+            tries += 1
+            guard error == .concurrent, tries < 200 else { throw failure(error, "add partitions") }
+            try touch()
+          }
+        }
+      }
+      if world.random.oneIn(world.faults.refusal) {
+        throw IOFailure(kind: .abortable, operation: "produce", reason: "simulated refusal")
+      }
+      let offset = try ask("produce") { () throws(ModelBroker.Refusal) in
+        try broker.produce(id, producer: producer, epoch: epoch, place, key: record.key, value: record.value)
+      }
+      if let task = record.task { positionOffsets[task] = offset }
+    }
+  }
+
+  func flush() throws(IOFailure) {
+    try touch()
+    if world.mutation == .flushSkipped { return }
+    try deliver(queue.count)
+  }
+
+  func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
+    try touch()
+    if world.mutation == .offsetsLeftOut { return }
+    let (producer, epoch) = try current()
+    let (id, generation) = (name, generation)
+    guard generation >= 0 else {
+      throw IOFailure(kind: .abortable, operation: "send offsets", reason: "no generation")
+    }
+    var tries = 0
+    while true {
+      do throws(ModelBroker.Refusal) {
+        try broker.addPartition(id, producer: producer, epoch: epoch, nil)
+        break
+      } catch {
+        tries += 1
+        guard error == .concurrent, tries < 200 else { throw failure(error, "add offsets") }
+        try touch()
+      }
+    }
+    var places: [ModelPlace: (offset: Int64, metadata: String)] = [:]
+    for input in offsets {
+      if let offset = input.offset {
+        places[ModelPlace(topic: input.topic, partition: input.task)] = (offset, input.metadata)
+      }
+    }
+    try ask("send offsets") { () throws(ModelBroker.Refusal) in
+      try broker.commitOffsets(id, producer: producer, epoch: epoch, member: id, generation: generation, places)
+    }
+  }
+
+  func commit() throws(IOFailure) { try end(commit: true) }
+
+  func abort() throws(IOFailure) {
+    queue = []
+    try end(commit: false)
+  }
+
+  private func end(commit: Bool) throws(IOFailure) {
+    if commit { try deliver(queue.count) }
+    try touch()
+    let (producer, epoch) = try current()
+    let request = ModelBroker.EndRequest(id: name, producer: producer, epoch: epoch, commit: commit)
+    inTransaction = false
+    // Nothing was added: the client does not ask the broker.
+    if added.isEmpty && broker.transactions[name]?.state != .ongoing { return }
+    if world.random.oneIn(world.faults.delayedEnd) { broker.delayedEnds.append(request) }
+    if world.random.oneIn(world.faults.commitUnknown) {
+      // The request, or its answer, is lost; a copy may still arrive, at once, late or never.
+      switch world.random.below(3) {
+      case 0: _ = try? broker.end(request)
+      case 1: broker.delayedEnds.append(request)
+      default: break
+      }
+      broker.now += 50
+      if world.mutation == .unknownMeansAborted {
+        throw IOFailure(kind: .abortable, operation: "end", reason: "mutation")
+      }
+      throw IOFailure(kind: .uncertain, operation: "end transaction", reason: "no answer")
+    }
+    do throws(ModelBroker.Refusal) {
+      try broker.end(request)
+    } catch {
+      if world.mutation == .unknownMeansAborted && !commit { return }
+      throw error == .fenced
+        ? failure(error, "end transaction")
+        : IOFailure(kind: .uncertain, operation: "end transaction", reason: "\(error)")
+    }
+    try touch()
+  }
+
+  func positionOffset(of task: Int32) -> Int64? { positionOffsets.removeValue(forKey: task) }
+
+  // MARK: Changelog and store
+
+  private func changelog(_ task: Int32) -> ModelPlace {
+    ModelPlace(topic: CountingStage.definition.changelog, partition: task)
+  }
+
+  func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
+    try touch()
+    let log = broker.log(changelog(task))
+    return ChangelogEnds(start: 0, high: world.mutation == .firstEnd ? 0 : log.high)
+  }
+
+  func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
+    try touch()
+    changelogs = starts
+    endsTold = [:]
+  }
+
+  func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
+    try touch()
+    var items: [ChangelogItem] = []
+    for task in changelogs.keys.sorted() {
+      let log = broker.log(changelog(task))
+      let from = changelogs[task] ?? 0
+      let stable = log.stable
+      var offset = from
+      let firstItem = items.count
+      while offset < stable {
+        let entry = log.entries[Int(offset)]
+        if entry.status == .committed || entry.status == .plain {
+          items.append(
+            .record(task: task, offset: offset, key: RowKey(bytes: entry.key ?? []), bytes: entry.value))
+        }
+        offset += 1
+      }
+      if world.mutation == .tornRowsUnseen {
+        while items.count > firstItem, case .record(_, _, let key, _)? = items.last, key != PositionRecord.key {
+          items.removeLast()
+        }
+      }
+      changelogs[task] = offset
+      if endsTold[task] != offset {
+        endsTold[task] = offset
+        items.append(.end(task: task, offset: offset))
+      }
+    }
+    if items.isEmpty { broker.now += 5 }
+    return items
+  }
+
+  func openStore(of task: Int32) throws -> ModelStore { world.store(name, task) }
+}

@@ -1,0 +1,34 @@
+import NudgeSchema
+
+@testable import StreamRuntime
+
+/// Counts the records of each key: the smallest stage whose outputs show whether its state was right.
+struct CountingStage: Stage {
+  struct Row: StateRow, Equatable {
+    var count: Int
+
+    init(count: Int) { self.count = count }
+    init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
+      guard let count = Int(String(decoding: bytes, as: UTF8.self)) else {
+        throw StoreFailure(operation: "read a row", reason: "no number")
+      }
+      self.count = count
+    }
+    func encoded(coder: RecordCoder) throws -> [UInt8] { Array(String(count).utf8) }
+  }
+
+  static let definition = StageDefinition(
+    name: "counting", inputs: [.timeline], outputs: [.decisions], changelog: .analyzerState)
+
+  func process(_ record: InputRecord, in step: Step<Self>) throws {
+    guard let key = record.key, let value = record.value else { throw Rejection(.missingKey, "no key or value") }
+    let name = String(decoding: key, as: UTF8.self)
+    let rowKey = RowKey("k", name)
+    let count = (try step.row(rowKey)?.count ?? 0) + 1
+    try step.set(Row(count: count), for: rowKey)
+    // Refused after the row was set: the step must be undone.
+    if value == Array("poison".utf8) { throw Rejection(.schemaViolation, "poison") }
+    try step.emit(
+      bytes: Array("\(count) \(record.offset)".utf8), to: .decisions, key: name, partition: record.partition)
+  }
+}
