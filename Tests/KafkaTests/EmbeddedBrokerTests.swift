@@ -160,6 +160,9 @@ struct EmbeddedBrokerTests {
     }
     try consumer.resume([place])
     #expect(try consumer.records(7).map(\.offset) == Array(3..<10))
+    try consumer.pause([place])
+    try consumer.assign([TopicPartitionOffset(place, offset: 5)])
+    #expect(try consumer.records(1).map(\.offset) == [5], "an assignment ends the pause")
   }
 
   @Test("deliveries are told by tag, once each, and failures with their reason")

@@ -46,11 +46,11 @@ extension Consumer {
   {
     let client = try open(operation)
     let list = try PartitionList(times.map { TopicPartitionOffset($0.0, offset: $0.1) })
-    let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.milliseconds)
+    let code = list.lend { rd_kafka_offsets_for_times(client.pointer, $0, timeout.milliseconds) }
     try KafkaError.check(operation, code, client: client.pointer)
-    try Self.checkEach(list, operation)
+    try list.check(operation)
     var offsets: [TopicPartition: Int64?] = [:]
-    for entry in list.entries { offsets[entry.place] = .some(entry.offset >= 0 ? entry.offset : nil) }
+    for found in list.offsets { offsets[found.topicPartition] = .some(found.offset) }
     return offsets
   }
 
