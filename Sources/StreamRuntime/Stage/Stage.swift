@@ -33,12 +33,16 @@ public protocol Stage: SendableMetatype {
 }
 
 extension Stage {
+  /// Nothing is due.
   public mutating func open(in step: Step<Self>) throws {}
+  /// Never asked for.
   public mutating func wake(in step: Step<Self>) throws {}
+  /// Nothing is held in memory.
   public mutating func close(partition: Int32) {}
 }
 
 extension Stage where Reply == Never {
+  /// There are no effects, so there is no reply.
   public mutating func receive(_ reply: Never, in step: Step<Self>) throws {}
 }
 

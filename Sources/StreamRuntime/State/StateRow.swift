@@ -49,8 +49,10 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     bytes.count > prefix.bytes.count && bytes[prefix.bytes.count] == 0 && bytes.starts(with: prefix.bytes)
   }
 
+  /// By bytes: the order of the store.
   public static func < (a: RowKey, b: RowKey) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
 
+  /// The parts, for people.
   public var description: String { parts.joined(separator: "/") }
 }
 
@@ -67,5 +69,6 @@ public struct StoreFailure: Error, CustomStringConvertible {
     self.reason = reason
   }
 
+  /// What was done, and why it failed.
   public var description: String { "state store: \(operation): \(reason)" }
 }
