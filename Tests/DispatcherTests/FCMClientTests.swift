@@ -13,6 +13,8 @@ private final class FCMBench: Sendable {
   let emulator: FCMEmulator
   let client: FCMClient
   let log: LogCapture
+  let health = HealthChecks()
+  let metrics = MetricsRegistry()
   private let replies = Mutex<[SendReply]>([])
 
   init(_ configuration: FCMEmulatorConfiguration = FCMEmulatorConfiguration(), trustsEmulator: Bool = true) throws {
@@ -24,7 +26,7 @@ private final class FCMBench: Sendable {
     let http = try HTTPClient(HTTPClientConfiguration(caFile: trustsEmulator ? emulator.caFile : nil))
     client = FCMClient(
       account: try ServiceAccount(file: emulator.serviceAccountFile), http: http, baseURL: emulator.url,
-      log: Logger(label: "fcm", sink: log.sink), grace: .zero)
+      log: Logger(label: "fcm", sink: log.sink), monitor: FCMMonitor(metrics: metrics, readiness: health), grace: .zero)
   }
 
   deinit {
@@ -148,6 +150,31 @@ struct FCMClientTests {
     #expect(reply.requests == 2)
     #expect(bench.sends.count == 2)
     #expect(bench.log.entries.contains { $0.level == .error })
+  }
+
+  @Test(
+    "P6: while FCM refuses the project the service is not ready and says why; then it is again. Answers are counted")
+  func readiness() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [
+      Fault(times: 2, action: .answer(EmulatorAnswer(.permissionDenied))),
+      Fault(times: 1, action: .answer(EmulatorAnswer(.unavailable))),
+      Fault(times: 1, action: .answer(EmulatorAnswer(.unspecifiedError))),
+    ]
+    let bench = try FCMBench(configuration)
+    #expect(bench.health.isReady)
+    for id in 1...3 {
+      bench.send(UInt64(id))
+      _ = try await bench.replies(id)
+      #expect(bench.health.reasons["fcm"]?.contains("PERMISSION_DENIED (HTTP 403)") == true)
+    }
+    bench.send(4)
+    _ = try await bench.replies(4)
+    #expect(bench.health.isReady)
+    let text = bench.metrics.exposition()
+    #expect(text.contains("nudge_fcm_answers_total{verdict=\"project_refused\"} 2"))
+    #expect(text.contains("nudge_fcm_answers_total{verdict=\"server_failed\"} 1"))
+    #expect(text.contains("nudge_fcm_unknown_answers_total 1"))
   }
 
   @Test("P4: 401 because of APNs' key refreshes nothing")

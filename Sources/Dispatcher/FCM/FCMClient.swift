@@ -22,6 +22,7 @@ public final class FCMClient: EffectPerformer {
   private let http: any HTTPSending
   private let tokens: AccessTokenSource
   private let pacer: SendPacer
+  private let monitor: FCMMonitor?
   private let log: Logger
   private let now: @Sendable () -> Milliseconds
   private let shutDown: @Sendable () -> Void
@@ -31,26 +32,30 @@ public final class FCMClient: EffectPerformer {
   /// - Parameters:
   ///   - http: is the client's own from here on; `stop` ends it.
   ///   - baseURL: without a path, `https://fcm.googleapis.com` unless it is an emulator's.
+  ///   - monitor: counts the answers, and says when FCM refuses.
   ///   - maxPerMinute: requests a minute at most, FCM's quota of a project unless a part of it is to be left to others;
   ///     reached within a minute of the start (P5).
   ///   - grace: how long `stop` lets requests finish that are on the wire.
   public convenience init(
     account: ServiceAccount, http: HTTPClient, baseURL: String = FCMClient.googleURL, log: Logger,
-    maxPerMinute: Int = 600_000, grace: Duration = .seconds(1)
+    monitor: FCMMonitor? = nil, maxPerMinute: Int = 600_000, grace: Duration = .seconds(1)
   ) {
     self.init(
-      account: account, http: http, baseURL: baseURL, log: log, pacer: SendPacer(perMinute: maxPerMinute),
+      account: account, http: http, baseURL: baseURL, log: log, monitor: monitor,
+      pacer: SendPacer(perMinute: maxPerMinute),
       now: { SystemClock.milliseconds() }, shutDown: { http.shutdown(grace: grace) })
   }
 
   init(
-    account: ServiceAccount, http: any HTTPSending, baseURL: String, log: Logger, pacer: SendPacer,
+    account: ServiceAccount, http: any HTTPSending, baseURL: String, log: Logger, monitor: FCMMonitor?,
+    pacer: SendPacer,
     now: @escaping @Sendable () -> Milliseconds, shutDown: @escaping @Sendable () -> Void
   ) {
     self.account = account
     self.http = http
     self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
     self.log = log
+    self.monitor = monitor
     self.pacer = pacer
     self.now = now
     self.shutDown = shutDown
@@ -63,8 +68,11 @@ public final class FCMClient: EffectPerformer {
       let started = self.now()
       let completion: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
         self.note(answer)
-        reply(
-          SendReply(id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: self.now()))
+        let result = SendReply(
+          id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: self.now())
+        self.monitor?.note(
+          result, isOwnProject: effect.projectId == nil || effect.projectId == self.account.projectId)
+        reply(result)
       }
       if maySend {
         self.attempt(effect, requests: 0, completion: completion)

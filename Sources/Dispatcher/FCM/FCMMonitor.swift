@@ -1,0 +1,87 @@
+import NudgeSchema
+public import ServiceKit
+import Synchronization
+
+/// Says how sending goes: counts answers, and makes the service not ready while FCM refuses its project (P6).
+public final class FCMMonitor: Sendable {
+  /// The part of readiness it speaks for.
+  public static let part = "fcm"
+
+  private let readiness: HealthChecks
+  private let isRefused = Mutex(false)
+  private let answers: [String: Counter]
+  private let unknown: Counter
+  private let requests: Counter
+  private let seconds: Histogram
+
+  /// A monitor that counts into a registry and sets a part of readiness, which is ready until FCM refuses.
+  public init(metrics: MetricsRegistry, readiness: HealthChecks) {
+    self.readiness = readiness
+    answers = Dictionary(
+      uniqueKeysWithValues: FCMAnswer.verdictNames.map {
+        (
+          $0,
+          metrics.counter("nudge_fcm_answers_total", help: "Answers to pushes, by verdict.", labels: ["verdict": $0])
+        )
+      })
+    unknown = metrics.counter(
+      "nudge_fcm_unknown_answers_total", help: "Answers FCM's documentation does not have, treated by HTTP class.")
+    requests = metrics.counter("nudge_fcm_requests_total", help: "Requests made to FCM.")
+    seconds = metrics.histogram("nudge_fcm_request_seconds", help: "From a push's request to its answer.")
+    readiness.set(Self.part, .ready)
+  }
+
+  /// An answer came; `isOwnProject`: for the service account's project, which readiness is about.
+  func note(_ reply: SendReply, isOwnProject: Bool) {
+    answers[reply.answer.verdictName]?.increment()
+    requests.increment(by: reply.requests)
+    if reply.answer.isUnknown { unknown.increment() }
+    if reply.requests > 0 { seconds.observe(Double(reply.finishedAt - reply.startedAt) / 1000) }
+    guard isOwnProject else { return }
+    switch reply.answer.verdict {
+    case .projectRefused: setRefused(true, reply.answer)
+    // These decide nothing: the way to FCM, or FCM itself, may be down on top.
+    case .serverFailed, .unreachable, .quotaExceeded: break
+    default: setRefused(false, reply.answer)
+    }
+  }
+
+  /// Only changes reach readiness, in the order they are found.
+  private func setRefused(_ refused: Bool, _ answer: FCMAnswer) {
+    isRefused.withLock { isRefused in
+      guard isRefused != refused else { return }
+      isRefused = refused
+      let status = answer.httpStatus.map { " (HTTP \($0))" } ?? ""
+      readiness.set(
+        Self.part,
+        refused
+          ? .notReady(
+            "FCM refuses the project: \(answer.errorCode ?? "unknown")\(status); its pushes wait. Check --fcm-credentials, "
+              + "the project and --fcm-url") : .ready)
+    }
+  }
+}
+
+extension FCMAnswer {
+  /// Every value of `verdictName`.
+  static let verdictNames = [
+    "sent", "invalid_token", "sender_mismatch", "rejected", "project_refused", "platform_refused", "quota_device",
+    "quota_project", "server_failed", "unreachable",
+  ]
+
+  /// The verdict as a label of metrics.
+  var verdictName: String {
+    switch verdict {
+    case .sent: "sent"
+    case .invalidToken: "invalid_token"
+    case .senderMismatch: "sender_mismatch"
+    case .rejected: "rejected"
+    case .projectRefused: "project_refused"
+    case .platformRefused: "platform_refused"
+    case .quotaExceeded(.device): "quota_device"
+    case .quotaExceeded(.project): "quota_project"
+    case .serverFailed: "server_failed"
+    case .unreachable: "unreachable"
+    }
+  }
+}
