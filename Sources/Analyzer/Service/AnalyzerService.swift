@@ -20,7 +20,7 @@ public enum AnalyzerService {
   }
 
   private static func parts(_ context: ServiceContext) -> ServiceParts {
-    let rules = AnalyzerSettings.rules(from: context)
+    let rules = AnalyzerSettings.rules(from: context.values)
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
       makeStage: { AnalyzerStage(rules: rules) })

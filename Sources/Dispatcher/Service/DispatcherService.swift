@@ -30,13 +30,14 @@ public enum DispatcherService {
     }
     let url = context.values[DispatcherSettings.url]
     let log = context.logger.with(label: "dispatcher.fcm")
-    let http = try HTTPClient(DispatcherSettings.transport(from: context), log: { Self.log($1, at: $0, to: log) })
+    let http = try HTTPClient(
+      DispatcherSettings.transport(from: context.values), log: { Self.log($1, at: $0, to: log) })
     let client = FCMClient(
       account: account, http: http, baseURL: url, log: log, timeout: context.values[DispatcherSettings.timeout])
     let observed = ObservedSends(
       client, projectId: account.projectId, metrics: context.metrics, readiness: context.health.readiness)
     observed.watch(http)
-    let rules = DispatcherSettings.rules(from: context)
+    let rules = DispatcherSettings.rules(from: context.values)
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
       performer: observed, makeStage: { DispatcherStage(rules: rules) })

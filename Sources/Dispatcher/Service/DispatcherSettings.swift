@@ -50,16 +50,16 @@ enum DispatcherSettings {
   private static let beforeRequest: Duration = .seconds(10)
 
   /// The rules that the settings make.
-  static func rules(from context: ServiceContext) -> DispatcherRules {
+  static func rules(from values: SettingsValues) -> DispatcherRules {
     var rules = DispatcherRules()
-    rules.maxInFlight = context.values[inFlight]
-    rules.unansweredAfter = (context.values[timeout] + beforeRequest).milliseconds
+    rules.maxInFlight = values[inFlight]
+    rules.unansweredAfter = (values[timeout] + beforeRequest).milliseconds
     return rules
   }
 
   /// How to connect.
-  static func transport(from context: ServiceContext) -> HTTPClientConfiguration {
+  static func transport(from values: SettingsValues) -> HTTPClientConfiguration {
     HTTPClientConfiguration(
-      caFile: context.values[certificateAuthorities], maxConnectionsPerHost: context.values[connections])
+      caFile: values[certificateAuthorities], maxConnectionsPerHost: values[connections])
   }
 }
