@@ -19,6 +19,7 @@ public final class FCMClient: EffectPerformer {
 
   private let account: ServiceAccount
   private let baseURL: String
+  private let timeout: Duration
   private let http: any HTTPSending
   private let tokens: AccessTokenSource
   private let pacer: SendPacer
@@ -35,25 +36,28 @@ public final class FCMClient: EffectPerformer {
   ///   - monitor: counts the answers, and says when FCM refuses.
   ///   - maxPerMinute: requests a minute at most, FCM's quota of a project unless a part of it is to be left to others;
   ///     reached within a minute of the start (P5).
+  ///   - timeout: how long a request may take, time spent waiting for a free stream included.
   ///   - grace: how long `stop` lets requests finish that are on the wire.
   public convenience init(
     account: ServiceAccount, http: HTTPClient, baseURL: String = FCMClient.googleURL, log: Logger,
-    monitor: FCMMonitor? = nil, maxPerMinute: Int = 600_000, grace: Duration = .seconds(1)
+    monitor: FCMMonitor? = nil, maxPerMinute: Int = 600_000, timeout: Duration = .seconds(15),
+    grace: Duration = .seconds(1)
   ) {
     self.init(
-      account: account, http: http, baseURL: baseURL, log: log, monitor: monitor,
-      pacer: SendPacer(perMinute: maxPerMinute),
-      now: { SystemClock.milliseconds() }, shutDown: { http.shutdown(grace: grace) })
+      account: account, http: http, baseURL: baseURL, timeout: timeout, log: log, monitor: monitor,
+      pacer: SendPacer(perMinute: maxPerMinute), now: { SystemClock.milliseconds() },
+      shutDown: { http.shutdown(grace: grace) })
   }
 
   init(
-    account: ServiceAccount, http: any HTTPSending, baseURL: String, log: Logger, monitor: FCMMonitor?,
-    pacer: SendPacer,
+    account: ServiceAccount, http: any HTTPSending, baseURL: String, timeout: Duration = .seconds(15), log: Logger,
+    monitor: FCMMonitor?, pacer: SendPacer,
     now: @escaping @Sendable () -> Milliseconds, shutDown: @escaping @Sendable () -> Void
   ) {
     self.account = account
     self.http = http
     self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
+    self.timeout = timeout
     self.log = log
     self.monitor = monitor
     self.pacer = pacer
@@ -123,7 +127,8 @@ public final class FCMClient: EffectPerformer {
   private func request(_ effect: SendRequest, token: String) -> HTTPRequest {
     HTTPRequest(
       url: "\(baseURL)/v1/projects/\(Self.pathSegment(effect.projectId ?? account.projectId))/messages:send",
-      headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body)
+      headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body,
+      timeout: timeout)
   }
 
   /// Project ids come with device registrations: nothing in one may reach beyond its place in the URL.
