@@ -26,9 +26,5 @@ public struct DispatcherRules: Sendable {
   public init(hash: @escaping @Sendable (String) -> String = DispatcherRules.sha256) { self.hash = hash }
 
   /// The first 32 hexadecimal digits of a text's SHA-256.
-  public static let sha256: @Sendable (String) -> String = { text in
-    let digits = Array("0123456789abcdef".utf8)
-    let digest = SHA256Digest.of(Array(text.utf8)).prefix(16)
-    return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
+  public static let sha256: @Sendable (String) -> String = { TokenHash.of($0) }
 }

@@ -1,1 +1,4 @@
-print("not built yet")
+import Foundation
+import Dispatcher
+
+exit(DispatcherService.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment))

@@ -1,1 +1,4 @@
-print("not built yet")
+import Foundation
+import NudgeCommands
+
+exit(NudgeCLI.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment))

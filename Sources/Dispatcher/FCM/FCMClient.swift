@@ -19,6 +19,7 @@ public final class FCMClient: EffectPerformer {
 
   private let account: ServiceAccount
   private let baseURL: String
+  private let timeout: Duration
   private let http: any HTTPSending
   private let tokens: AccessTokenSource
   private let log: Logger
@@ -30,23 +31,25 @@ public final class FCMClient: EffectPerformer {
   /// - Parameters:
   ///   - http: is the client's own from here on; `stop` ends it.
   ///   - baseURL: without a path, `https://fcm.googleapis.com` unless it is an emulator's.
+  ///   - timeout: how long a request may take, time spent waiting for a free stream included.
   ///   - grace: how long `stop` lets requests finish that are on the wire.
   public convenience init(
     account: ServiceAccount, http: HTTPClient, baseURL: String = FCMClient.googleURL, log: Logger,
-    grace: Duration = .seconds(1)
+    timeout: Duration = .seconds(15), grace: Duration = .seconds(1)
   ) {
     self.init(
-      account: account, http: http, baseURL: baseURL, log: log, now: { SystemClock.milliseconds() },
+      account: account, http: http, baseURL: baseURL, timeout: timeout, log: log, now: { SystemClock.milliseconds() },
       shutDown: { http.shutdown(grace: grace) })
   }
 
   init(
-    account: ServiceAccount, http: any HTTPSending, baseURL: String, log: Logger,
+    account: ServiceAccount, http: any HTTPSending, baseURL: String, timeout: Duration = .seconds(15), log: Logger,
     now: @escaping @Sendable () -> Milliseconds, shutDown: @escaping @Sendable () -> Void
   ) {
     self.account = account
     self.http = http
     self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
+    self.timeout = timeout
     self.log = log
     self.now = now
     self.shutDown = shutDown
@@ -100,7 +103,8 @@ public final class FCMClient: EffectPerformer {
   private func request(_ effect: SendRequest, token: String) -> HTTPRequest {
     HTTPRequest(
       url: "\(baseURL)/v1/projects/\(Self.pathSegment(effect.projectId ?? account.projectId))/messages:send",
-      headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body)
+      headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body,
+      timeout: timeout)
   }
 
   /// Project ids come with device registrations: nothing in one may reach beyond its place in the URL.

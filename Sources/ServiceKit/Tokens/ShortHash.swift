@@ -7,7 +7,7 @@ public enum ShortHash {
     hexadecimal(SHA256Digest.of(Array(text.utf8)).prefix(6))
   }
 
-  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  fileprivate static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
     for byte in bytes {
@@ -15,6 +15,14 @@ public enum ShortHash {
       text.append(digits[Int(byte & 15)])
     }
     return String(decoding: text, as: UTF8.self)
+  }
+}
+
+/// The name of a device's token on topics and in state: long enough that no two tokens share it.
+public enum TokenHash {
+  /// The first 32 hexadecimal digits of the SHA-256 of the token's UTF-8 bytes.
+  public static func of(_ token: String) -> String {
+    ShortHash.hexadecimal(SHA256Digest.of(Array(token.utf8)).prefix(16))
   }
 }
 

@@ -20,6 +20,7 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
+  /// The stage's name.
   public let name = S.definition.name
   private let configuration: Configuration
   private let makeStage: @Sendable () -> S
@@ -53,6 +54,14 @@ public final class StreamService<S: Stage>: Service {
   }
 
   // MARK: Start
+
+  /// What `--check` looks at: whether the topics are there and configured as the stage needs them, as `start` does.
+  public var topicCheck: ServiceCheck {
+    ServiceCheck("topics") { [self] in
+      let counts = try checkTopics(TopicNames(prefix: configuration.settings.topicPrefix))
+      return "\(counts.count) of \(S.definition.name)'s, \(counts[S.definition.inputs[0]] ?? 0) partitions"
+    }
+  }
 
   /// Checks the topics, locks the state directory and starts the threads. Throws what is wrong, with the fix.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {

@@ -1,0 +1,32 @@
+import ServiceKit
+
+/// What the analyzer can be told beside what every service is. All instances of a deployment must be told the same.
+enum AnalyzerSettings {
+  /// How long FCM keeps a push (P2).
+  static let pushLifetime = Setting<Duration>(
+    "push-ttl", default: .seconds(28 * 86_400), in: .zero...(.seconds(28 * 86_400)),
+    help: "How long FCM keeps a push for a device that is off; whole seconds.")
+
+  /// When a token is dropped (T5).
+  static let tokenLifetime = Setting<Duration>(
+    "token-lifetime", default: .seconds(270 * 86_400), in: .seconds(86_400)...(.seconds(3_650 * 86_400)),
+    help: "A device that did not register for so long is dropped, as FCM does.")
+
+  /// The limit of who set none (D4).
+  static let analysesPerHour = Setting<Int>(
+    "analyses-per-hour", default: 10, in: 0...1_000,
+    help: "Smart analyses in an hour for a person who set no limit.")
+
+  /// All of them, in the order of the help.
+  static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour]
+
+  /// The rules that the settings make.
+  static func rules(from context: ServiceContext) -> AnalyzerRules {
+    var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
+    rules.freshness = context.settings.freshness.milliseconds
+    rules.ttlSeconds = Int(context.values[pushLifetime].milliseconds / 1_000)
+    rules.tokenLifetime = context.values[tokenLifetime].milliseconds
+    rules.analysesPerHour = context.values[analysesPerHour]
+    return rules
+  }
+}

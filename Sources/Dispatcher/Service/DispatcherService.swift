@@ -1,0 +1,63 @@
+import Foundation
+import HTTPTransport
+public import ServiceKit
+import StreamRuntime
+
+/// The dispatcher process: settings in, stream threads, the client of FCM and their surroundings out.
+public enum DispatcherService {
+  /// The program, with settings, help and checks.
+  public static let program = ServiceProgram(
+    name: "dispatcher",
+    abstract: "Sends pushes through Firebase Cloud Messaging and records what became of each.",
+    settings: DispatcherSettings.all,
+    examples: [
+      "nudge-dispatcher --bootstrap-servers kafka:9092 --fcm-credentials service-account.json --instance dispatcher-0",
+      "nudge-dispatcher --bootstrap-servers kafka:9092 --fcm-credentials service-account.json --check",
+    ],
+    build: parts)
+
+  /// Runs the process and returns what it exits with; `arguments` are without the program's name.
+  public static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
+    program.run(arguments, environment: environment)
+  }
+
+  private static func parts(_ context: ServiceContext) throws -> ServiceParts {
+    let account = try ServiceAccount(file: context.values[DispatcherSettings.credentials])
+    let certificateAuthorities = context.values[DispatcherSettings.certificateAuthorities]
+    // curl would say so only at the first push.
+    if let file = certificateAuthorities, !FileManager.default.isReadableFile(atPath: file) {
+      throw SettingsError("--fcm-ca-file: \(file) cannot be read; it must be a PEM file")
+    }
+    let url = context.values[DispatcherSettings.url]
+    let log = context.logger.with(label: "dispatcher.fcm")
+    let http = try HTTPClient(DispatcherSettings.transport(from: context), log: { Self.log($1, at: $0, to: log) })
+    let client = FCMClient(
+      account: account, http: http, baseURL: url, log: log, timeout: context.values[DispatcherSettings.timeout])
+    let observed = ObservedSends(
+      client, projectId: account.projectId, metrics: context.metrics, readiness: context.health.readiness)
+    observed.watch(http)
+    let rules = DispatcherSettings.rules(from: context)
+    let streams = StreamService(
+      .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
+      performer: observed, makeStage: { DispatcherStage(rules: rules) })
+    return ServiceParts(
+      services: [streams],
+      checks: [
+        streams.topicCheck,
+        ServiceCheck("fcm credentials") { "\(account), sends to \(url)" },
+        ServiceCheck("libcurl") {
+          HTTPClient.resetsFinishedStreams
+            ? "\(HTTPClient.libcurlVersion); older than 8.14, so connections are renewed every 900 requests"
+            : HTTPClient.libcurlVersion
+        },
+      ])
+  }
+
+  private static func log(_ line: String, at level: HTTPClientLogLevel, to logger: Logger) {
+    switch level {
+    case .debug: logger.debug(line)
+    case .info: logger.info(line)
+    case .warning: logger.warning(line)
+    }
+  }
+}

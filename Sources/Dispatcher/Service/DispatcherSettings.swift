@@ -1,0 +1,65 @@
+import Foundation
+import HTTPTransport
+import ServiceKit
+
+/// What the dispatcher can be told beside what every service is.
+enum DispatcherSettings {
+  /// FCM, or an emulator.
+  static let url = Setting<String>(
+    "fcm-url", default: FCMClient.googleURL, placeholder: "URL", help: "Where FCM is, without a path.",
+    check: { text in
+      do throws(SettingValueError) {
+        _ = try URL.parse(text)
+        return nil
+      } catch {
+        return error.allowed
+      }
+    })
+
+  /// The service account.
+  static let credentials = Setting<String>(
+    required: "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]),
+    placeholder: "FILE", help: "JSON file of the service account that may send.")
+
+  /// Whom to trust.
+  static let certificateAuthorities = Setting<String?>(
+    "fcm-ca-file", default: nil, placeholder: "FILE",
+    help: "PEM file of the certificate authorities to trust, for FCM and its token server. Default: the system's.")
+
+  /// Connections.
+  static let connections = Setting<Int>(
+    "fcm-connections", default: 2, in: 1...64,
+    help: "HTTP/2 connections to FCM at a time, with 100 requests on each at a time.")
+
+  /// Requests in the air.
+  static let inFlight = Setting<Int>(
+    "fcm-in-flight", default: 500, in: 1...10_000,
+    help: "Requests under way for one partition at a time, those that wait for a connection included.")
+
+  /// A request's time.
+  static let timeout = Setting<Duration>(
+    "fcm-timeout", default: .seconds(15), in: .seconds(1)...(.seconds(60)),
+    help: "How long a request to FCM may take. FCM's slower answers take more than 10s: giving up earlier sends twice.")
+
+  /// All of them, in the order of the help.
+  static let all: [any AnySetting] = [
+    url, credentials, certificateAuthorities, connections, inFlight, timeout,
+  ]
+
+  /// What may pass between asking for a request and making it, beside the request's own time-out.
+  private static let beforeRequest: Duration = .seconds(10)
+
+  /// The rules that the settings make.
+  static func rules(from context: ServiceContext) -> DispatcherRules {
+    var rules = DispatcherRules()
+    rules.maxInFlight = context.values[inFlight]
+    rules.unansweredAfter = (context.values[timeout] + beforeRequest).milliseconds
+    return rules
+  }
+
+  /// How to connect.
+  static func transport(from context: ServiceContext) -> HTTPClientConfiguration {
+    HTTPClientConfiguration(
+      caFile: context.values[certificateAuthorities], maxConnectionsPerHost: context.values[connections])
+  }
+}

@@ -1,0 +1,28 @@
+public import ServiceKit
+import StreamRuntime
+
+/// The ingest process: settings in, stream threads and their surroundings out.
+public enum IngestService {
+  /// The program, with settings, help and checks.
+  public static let program = ServiceProgram(
+    name: "ingest",
+    abstract: "Validates chat and user events, knows conversations and devices, and writes each person's timeline.",
+    examples: [
+      "nudge-ingest --bootstrap-servers kafka:9092 --state-dir /var/lib/nudge --instance ingest-0",
+      "nudge-ingest --bootstrap-servers kafka:9092 --check",
+    ],
+    build: parts)
+
+  /// Runs the process and returns what it exits with; `arguments` are without the program's name.
+  public static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
+    program.run(arguments, environment: environment)
+  }
+
+  private static func parts(_ context: ServiceContext) -> ServiceParts {
+    let rules = IngestRules(freshness: context.settings.freshness.milliseconds, hash: { TokenHash.of($0) })
+    let streams = StreamService(
+      .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
+      makeStage: { IngestStage(rules) })
+    return ServiceParts(services: [streams], checks: [streams.topicCheck])
+  }
+}

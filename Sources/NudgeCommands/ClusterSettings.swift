@@ -1,0 +1,35 @@
+import Kafka
+import NudgeSchema
+import ServiceKit
+
+/// Where the pipeline's Kafka is: the settings of every command that talks to it, by the names the services use.
+struct ClusterSettings {
+  /// All of them, in the order of the help.
+  static let all: [any AnySetting] = [
+    ServiceSettings.bootstrapServers, ServiceSettings.kafkaProperties, ServiceSettings.topicPrefix,
+  ]
+
+  private let bootstrapServers: String
+  private let properties: [String: String]
+  /// The topics' names with the deployment's prefix.
+  let topics: TopicNames
+
+  /// Takes them from what a command was called with.
+  init(_ input: CommandInput) {
+    bootstrapServers = input[ServiceSettings.bootstrapServers]
+    properties = input[ServiceSettings.kafkaProperties]
+    topics = TopicNames(prefix: input[ServiceSettings.topicPrefix])
+  }
+
+  /// A client for what administrators ask.
+  func admin() throws(KafkaError) -> Admin {
+    try Admin(
+      ClientConfiguration(bootstrapServers: bootstrapServers).merging(
+        overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
+      name: "nudge",
+      log: { line in
+        // What is lower repeats what the command says itself in the end.
+        if line.level <= 3 { StandardError.write("librdkafka: \(line.message)") }
+      })
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Kafka
+import ServiceKit
+
+/// `nudge topics create | list | check`.
+enum TopicsCommand {
+  private static let partitions = Setting<Int?>(
+    "partitions", environment: .none, default: nil,
+    help: "Partitions of each topic: how far each stage can be scaled out. Pinned once the topics are made. "
+      + "Default: as the topics that are there, else 12.",
+    check: { count in (count ?? 1) >= 1 && (count ?? 1) <= 10_000 ? nil : "a number from 1 to 10000" })
+
+  private static let replicationFactor = Setting<Int?>(
+    "replication-factor", environment: .none, default: nil,
+    help: "Brokers that keep each partition; 3 in production. Default: the broker's.",
+    check: { count in (count ?? 1) >= 1 && (count ?? 1) <= 100 ? nil : "a number from 1 to 100" })
+
+  private static let json = Setting<Bool>(
+    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+
+  static let command = Command(
+    "topics", abstract: "The pipeline's topics: make them, list them, check them.",
+    subcommands: [create, list, check])
+
+  private static let create = Command(
+    "create",
+    abstract: "Makes the topics that are missing and compares the others with the plan. Doing it again is safe. "
+      + "Exits with 1 where a topic differs or could not be made.",
+    settings: ClusterSettings.all + [partitions, replicationFactor, json],
+    examples: [
+      "nudge topics create --bootstrap-servers localhost:9092",
+      "nudge topics create --bootstrap-servers kafka:9092 --partitions 24 --replication-factor 3",
+    ]
+  ) { input in
+    let cluster = ClusterSettings(input)
+    let report = try TopicCreation.create(
+      on: cluster.admin(), names: cluster.topics, partitions: input[partitions],
+      replicationFactor: input[replicationFactor])
+    try show(report, asJSON: input[json])
+    return report.isGood ? ExitCode.success : ExitCode.failure
+  }
+
+  private static let list = Command(
+    "list", abstract: "Lists the topics with partitions and retention.", settings: ClusterSettings.all + [json],
+    examples: ["nudge topics list --bootstrap-servers localhost:9092"]
+  ) { input in
+    let cluster = ClusterSettings(input)
+    var report = try TopicCreation.report(on: cluster.admin(), names: cluster.topics)
+    report.topics.removeAll { $0.status == .missing }
+    try show(report, asJSON: input[json])
+    return ExitCode.success
+  }
+
+  private static let check = Command(
+    "check",
+    abstract: "Compares the topics with the plan. Exits with 1 where one is missing or differs.",
+    settings: ClusterSettings.all + [partitions, json],
+    examples: ["nudge topics check --bootstrap-servers localhost:9092 --json"]
+  ) { input in
+    let cluster = ClusterSettings(input)
+    let report = try TopicCreation.report(on: cluster.admin(), names: cluster.topics, partitions: input[partitions])
+    try show(report, asJSON: input[json])
+    return report.isGood ? ExitCode.success : ExitCode.failure
+  }
+
+  private static func show(_ report: TopicReport, asJSON: Bool) throws {
+    guard asJSON else { return print(report.text) }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    print(String(decoding: try encoder.encode(report), as: UTF8.self))
+  }
+}
