@@ -32,7 +32,8 @@ enum ChatPhrases {
     "it arrived, it's with the neighbours on the second floor", "done ✅",
   ]
   static let chatter = [
-    "lovely weather", "just missed the bus", "so tired today", "that was a great evening", "the cat is on the roof again",
+    "lovely weather", "just missed the bus", "so tired today", "that was a great evening",
+    "the cat is on the roof again",
     "I will be ten minutes late", "we are out of milk", "see https://example.org/timetable for the new times",
     "the tomatoes are finally red", "tests are green", "it rains here", "I cannot stop humming that song",
     "the lift is broken again", "nobody told me there would be goats", "left my phone at work, back now",

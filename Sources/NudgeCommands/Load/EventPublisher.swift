@@ -71,7 +71,8 @@ final class EventPublisher: Sendable {
     }
     do throws(KafkaError) {
       try producer.produce(
-        topic: try producer.topic(topics(event.topic)), partition: EventPublisher.anyPartition, key: Array(event.key.utf8),
+        topic: try producer.topic(topics(event.topic)), partition: EventPublisher.anyPartition,
+        key: Array(event.key.utf8),
         value: event.value, timestamp: now, tag: tag)
     } catch {
       state.state.withLock { state in

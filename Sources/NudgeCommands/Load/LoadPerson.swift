@@ -33,7 +33,8 @@ struct LoadPerson: Sendable, Equatable {
       return DeviceRegistered(
         userId: userId, deviceId: Self.device(index, of: userId), token: token,
         platform: random.pick([.ios, .ios, .ios, .ios, .android, .android, .android, .android, .android, .web]),
-        appVersion: "1.\(random.number(0...9)).\(random.number(0...9))", locale: random.pick(["en", "de-CH", "sv", "ja"]))
+        appVersion: "1.\(random.number(0...9)).\(random.number(0...9))",
+        locale: random.pick(["en", "de-CH", "sv", "ja"]))
     }
   }
 
@@ -57,7 +58,9 @@ struct LoadPerson: Sendable, Equatable {
     case ..<13:
       return PreferencesPatch(quietHours: .set(QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Zurich")))
     case ..<19:
-      return PreferencesPatch(muted: [MutedConversation(conversationId: conversationId, exceptMentions: random.chance(50))])
+      return PreferencesPatch(muted: [
+        MutedConversation(conversationId: conversationId, exceptMentions: random.chance(50))
+      ])
     case ..<25: return PreferencesPatch(starredSenders: friend.map { [$0] } ?? [])
     case ..<29: return PreferencesPatch(keywords: ["train", "build", "kernel", "mount", "cake"])
     case ..<33: return PreferencesPatch(badgeMode: .messages)

@@ -105,7 +105,7 @@ final class LoadRun: Sendable {
     for number in 0..<plan.cast.messages {
       guard let message = try log.next() else { break }
       publisher.wait(until: pace.due(number))
-      if state.withLock({ $0.isToldToStop }) { break }
+      if state.withLock({ $0.isToldToStop }) { return }
       let now = SystemClock.milliseconds()
       for event in try script.events(for: message, at: now) { try publisher.publish(event, at: now) }
     }
