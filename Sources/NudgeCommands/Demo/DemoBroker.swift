@@ -22,10 +22,14 @@ final class DemoBroker {
 
   /// Starts it, or only notes where it is. `run` makes the names of topics on a broker that others use.
   init(_ options: DemoOptions, directory: URL, run: String) throws {
-    properties = options.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    var properties = options.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     switch options.broker {
     case .embedded:
       let broker = try EmbeddedBroker()
+      // Before anybody connects. Where none is found, the demo is slower and no less true.
+      _ = PromptAnswers.turnOn(for: broker.bootstrapServers)
+      // It does not answer a fetch that waits when data comes, but when the wait is over.
+      properties.insert(("fetch.wait.max.ms", "5"), at: 0)
       (embedded, local) = (broker, nil)
       bootstrapServers = broker.bootstrapServers
       name = "embedded broker"
@@ -41,6 +45,7 @@ final class DemoBroker {
       bootstrapServers = servers
       name = "Kafka"
     }
+    self.properties = properties
     seesAborted = embedded != nil
     let isShared = embedded == nil && local == nil
     topics = NudgeSchema.TopicNames(prefix: options.topicPrefix ?? (isShared ? "nudge-demo-\(run)-" : ""))
