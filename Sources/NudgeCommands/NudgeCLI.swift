@@ -4,7 +4,8 @@ public import ServiceKit
 public enum NudgeCLI {
   /// Every command, in the order of the help. Each has a folder of its own beside this file.
   static let commands: [Command] = [
-    TopicsCommand.command
+    TopicsCommand.command,
+    DemoCommand.command,
   ]
 
   /// Runs what the arguments (without the program's name) ask for, and returns what the process exits with.

@@ -1,0 +1,65 @@
+import ServiceKit
+
+/// The summary for a person.
+struct DemoReport {
+  private let summary: DemoSummary
+
+  /// Of a summary.
+  init(_ summary: DemoSummary) { self.summary = summary }
+
+  /// A line a fact, then a line a check.
+  func text(_ paint: Paint) -> String {
+    var rows: [(String, String)] = [
+      ("broker", summary.broker),
+      ("chat log", summary.chatLog),
+      (
+        "messages",
+        "\(grouped(summary.messages)) in \(summary.durationSeconds) s, \(summary.rateAchieved)/s of \(summary.rateAsked)/s asked"
+      ),
+      ("events", grouped(summary.events)),
+      ("candidates", "\(grouped(summary.candidates)), \(summary.candidatesPerSecond)/s"),
+      ("decisions", counts(summary.decisions)),
+      ("", counts(summary.decisionsByReason)),
+      (
+        "pushes",
+        "\(grouped(summary.pushes)) to \(grouped(summary.targets)) devices, \(summary.pushesPerSecond)/s"
+      ),
+      ("outcomes", counts(summary.outcomes)),
+      ("requests", counts(summary.requestsByStatus)),
+      ("banners", grouped(summary.banners)),
+      ("latency", latency),
+    ]
+    if !summary.deadLetters.isEmpty { rows.append(("dead letters", counts(summary.deadLetters))) }
+    if summary.repeats > 0 { rows.append(("repeats", grouped(summary.repeats))) }
+    for kill in summary.kills {
+      let ready = kill.readyAfterMs.map { "ready again after \($0) ms" } ?? "not ready again"
+      rows.append(("killed", "\(kill.program.shortName) at \(kill.after.seconds) s, \(ready)"))
+    }
+    if summary.resentAfterKill > 0 {
+      rows.append(("resent", "\(summary.resentAfterKill) that were in flight at a kill"))
+    }
+    let facts = rows.map { "  \($0.0)\(String(repeating: " ", count: 14 - $0.0.count))\($0.1)" }
+    let checks = summary.account.checks.map { check in
+      let mark = check.ok ? paint.green("✓") : paint.red("✗")
+      let numbers =
+        check.ok ? grouped(check.found) : "expected \(grouped(check.expected)), found \(grouped(check.found))"
+      return "  \(mark) \(check.name): \(numbers)"
+    }
+    return (["", paint.bold("summary")] + facts + ["", paint.bold("account")] + checks).joined(separator: "\n")
+  }
+
+  private var latency: String {
+    let latency = summary.latencyMs
+    guard let p50 = latency.p50, let p90 = latency.p90, let p99 = latency.p99, let longest = latency.max else {
+      return "no push"
+    }
+    return "p50 \(p50) ms, p90 \(p90) ms, p99 \(p99) ms, max \(longest) ms, from event to request"
+  }
+
+  private func counts(_ counts: [String: Int]) -> String {
+    counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\(grouped($0.value)) \($0.key)" }
+      .joined(separator: ", ")
+  }
+
+  private func grouped(_ number: Int) -> String { DemoView.grouped(number) }
+}

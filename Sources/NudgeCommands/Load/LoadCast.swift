@@ -1,0 +1,33 @@
+/// Everybody who will write in the first messages of a log: found by reading it once before the load begins, so that
+/// their devices can be registered.
+struct LoadCast: Sendable {
+  /// The people, in the order of their first messages.
+  let people: [LoadPerson]
+  /// Messages the load will have: fewer than asked for where the log is shorter.
+  let messages: Int
+  /// Different conversations among them.
+  let conversations: Int
+
+  /// Reads at most `limit` messages.
+  init(_ source: ChatLogSource, messages limit: Int, seed: UInt64) throws(ChatLogError) {
+    var log = try source.open()
+    var order: [(userId: String, conversationId: String)] = []
+    var friends: [String: String] = [:]
+    var known: Set<String> = []
+    var latest: [String: String] = [:]
+    var count = 0
+    while count < limit, let message = try log.next() {
+      count += 1
+      let userId = ChatNames.user(message.nick)
+      let conversationId = ChatNames.conversation(message.log)
+      if known.insert(userId).inserted { order.append((userId, conversationId)) }
+      if let before = latest[conversationId], before != userId, friends[userId] == nil { friends[userId] = before }
+      latest[conversationId] = userId
+    }
+    messages = count
+    conversations = latest.count
+    people = order.map {
+      LoadPerson(userId: $0.userId, conversationId: $0.conversationId, friend: friends[$0.userId], seed: seed)
+    }
+  }
+}
