@@ -90,13 +90,17 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer"]),
     tests("ServiceKitTests", ["ServiceKit", "HTTPServer"]),
     tests("StreamRuntimeTests", ["StreamRuntime", "Kafka", "NudgeSchema", "ServiceKit", "SQLite"]),
-    tests("IngestTests", ["Ingest", "NudgeSchema", "StreamRuntime"]),
-    tests("AnalyzerTests", ["Analyzer", "NudgeSchema", "StreamRuntime"]),
+    tests("IngestTests", ["Ingest", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit"]),
+    tests("AnalyzerTests", ["Analyzer", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit"]),
     tests(
       "DispatcherTests",
       ["Dispatcher", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit", "JSONCodec"]),
     tests("FCMEmulatorTests", ["FCMEmulator", "HTTPTransport"]),
-    tests("NudgeCommandsTests", ["NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator"]),
+    tests(
+      "NudgeCommandsTests",
+      [
+        "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "Ingest", "Analyzer", "Dispatcher",
+      ]),
     tests("IntegrationTests", ["NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime"]),
   ],
   cxxLanguageStandard: .cxx17

@@ -27,3 +27,7 @@ static inline int nudge_ssl_ctx_set_min_version(SSL_CTX *ctx, int version) {
 static inline void nudge_ssl_ctx_set_partial_writes(SSL_CTX *ctx) {
   SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
+// `name` ends in NUL.
+static inline int nudge_x509_name_set_common(X509_NAME *subject, const char *name) {
+  return X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0);
+}

@@ -9,8 +9,9 @@ public struct DispatcherRules: Sendable {
   /// After this long without an answer a request counts as lost, where the process that made it is gone: the request's
   /// time-out (15 s) and what may pass between asking for it and making it.
   public var unansweredAfter: Milliseconds = 25_000
-  /// Requests in the air for one task. Lanes beyond wait their turn.
-  public var maxInFlight = 500
+  /// Requests in the air for one task; lanes beyond wait their turn. Above the runtime's own bound on effects (2,000), so
+  /// that a backlog stays on its topic rather than in the lanes; this one holds where a task begins, or a pause ends.
+  public var maxInFlight = 2_500
   /// Pushes that wait for one device, as many as FCM itself stores for one.
   public var maxLaneLength = 100
   /// While a project or platform is paused, one request is tried after this long, then after twice as long, and so on.

@@ -72,7 +72,7 @@ final class Certificate: @unchecked Sendable {
       X509_gmtime_adj(X509_getm_notAfter(certificate), 10 * day) != nil,
       X509_set_pubkey(certificate, key.handle) == 1,
       let subject = X509_get_subject_name(certificate),
-      X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC_VALUE, Array(name.utf8), -1, -1, 0) == 1,
+      nudge_x509_name_set_common(subject, name) == 1,
       X509_set_issuer_name(certificate, issuer.map { X509_get_subject_name($0.certificate.handle) } ?? subject) == 1
     else { throw .openSSL("filling in a certificate") }
     if let issuer {
@@ -108,9 +108,6 @@ final class Certificate: @unchecked Sendable {
     guard X509_add_ext(handle, extension_, -1) == 1 else { throw .openSSL("adding a certificate extension") }
   }
 }
-
-/// MBSTRING_ASC, a macro Swift does not import: the text is ASCII.
-private let MBSTRING_ASC_VALUE: Int32 = 0x1000 | 1
 
 private func pemText(
   _ operation: String, _ write: (OpaquePointer) -> Int32

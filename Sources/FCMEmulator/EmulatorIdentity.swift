@@ -47,7 +47,8 @@ struct EmulatorIdentity: Sendable {
       // It holds a private key.
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: accountFile)
     } catch {
-      throw FCMEmulatorError("cannot write the CA and service account to \(directory): \(error)")
+      throw FCMEmulatorError(
+        "cannot write the CA and service account to \(directory): \(error.localizedDescription)")
     }
     return (caFile, accountFile)
   }

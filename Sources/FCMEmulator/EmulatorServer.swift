@@ -46,8 +46,8 @@ final class EmulatorServer: @unchecked Sendable {
     maxConcurrentStreams = configuration.maxConcurrentStreams
     keepsRequests = configuration.recordFile != nil || configuration.keepRequests > 0
     namePrefixes = configuration.projects.map { Array("{\n  \"name\": \"projects/\($0)/messages/0:".utf8) }
-    tls = try Self.makeTLS(identity)
     recorder = try configuration.recordFile.map { (path) throws(FCMEmulatorError) in try Recorder(path: path) }
+    tls = try Self.makeTLS(identity)
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     wakeup = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
     guard poller >= 0, wakeup >= 0 else {

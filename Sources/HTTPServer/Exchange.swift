@@ -20,6 +20,8 @@ final class Exchange: Sendable {
     case receiving(Match, body: [UInt8])
     /// A body is being read and thrown away; then the answer is this.
     case discarding(HTTPServerResponse, discarded: Int)
+    /// The handler has been called, or is about to be; the connection is not suspended yet.
+    case handling
     /// The connection is suspended until there is an answer.
     case waiting(Connection)
     /// There is an answer, not yet given to libmicrohttpd.
@@ -53,12 +55,29 @@ final class Exchange: Sendable {
 
   func set(_ next: Phase) { phase.withLock { $0 = next } }
 
-  /// Gives the answer and lets libmicrohttpd go on with the connection, if one is still awaited.
+  /// Suspends the connection, unless the answer came while its handler was called; then that is returned, and much work is saved.
+  func suspend(_ connection: Connection) -> HTTPServerResponse? {
+    phase.withLock { phase in
+      if case .answered(let response) = phase { return response }
+      // Within the lock, so that nobody can resume it before: it would never wake again.
+      MHD_suspend_connection(connection.pointer)
+      phase = .waiting(connection)
+      return nil
+    }
+  }
+
+  /// Gives the answer, if one is still awaited, and lets libmicrohttpd go on with the connection.
   func answer(_ response: HTTPServerResponse) {
     phase.withLock { phase in
-      guard case .waiting(let connection) = phase else { return }
-      phase = .answered(response)
-      MHD_resume_connection(connection.pointer)
+      switch phase {
+      case .handling:
+        phase = .answered(response)
+      case .waiting(let connection):
+        phase = .answered(response)
+        MHD_resume_connection(connection.pointer)
+      case .begun, .receiving, .discarding, .answered, .ended:
+        break
+      }
     }
   }
 }

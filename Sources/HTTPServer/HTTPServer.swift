@@ -112,8 +112,7 @@ public final class HTTPServer: Sendable {
     if !gate.waitUntilIdle(limits.drain) {
       let unanswered = gate.close()
       log("\(unanswered.count) requests were not answered within \(limits.drain); they get 503")
-      let response = HTTPServerResponse.error(503, code: "stopping", message: "the server stops; send it again")
-      for exchange in unanswered { exchange.answer(response) }
+      for exchange in unanswered { exchange.answer(Refusal.stopping) }
       // Time to write those answers; libmicrohttpd must have no suspended connection when it is stopped.
       _ = gate.waitUntilIdle(.milliseconds(500))
     }
@@ -181,7 +180,7 @@ public final class HTTPServer: Sendable {
       return .YES
     case .answered(let response):
       return send(response, on: connection)
-    case .waiting, .ended:
+    case .handling, .waiting, .ended:
       return .NO
     }
   }
@@ -236,19 +235,19 @@ public final class HTTPServer: Sendable {
     let request = HTTPServerRequest(
       method: match.method, path: match.target.path, parameters: match.parameters, query: match.target.query,
       headers: match.headers, body: body, remoteAddress: RequestHead.peer(of: connection))
-    exchange.set(.waiting(connection))
-    // Suspended before anybody can answer: a connection resumed too early would never wake again.
-    let isSuspended = gate.suspend(exchange) { MHD_suspend_connection(connection.pointer) }
-    guard isSuspended else {
-      _ = exchange.take()
-      return send(.error(503, code: "stopping", message: "the server stops; send it again"), on: connection)
-    }
-    let responder = HTTPResponder(exchange)
-    switch match.route.answer {
+    exchange.set(.handling)
+    call(match.route.answer, request, HTTPResponder(exchange))
+    guard let answer = gate.awaitAnswer(of: exchange, on: connection) else { return .YES }
+    _ = exchange.take()
+    return send(answer, on: connection)
+  }
+
+  /// The responder ends with this call, unless the handler keeps it.
+  private func call(_ answer: Route.Answer, _ request: HTTPServerRequest, _ responder: HTTPResponder) {
+    switch answer {
     case .blocking(let handler): threads.run { responder.respond(handler(request)) }
     case .later(let handler): handler(request, responder)
     }
-    return .YES
   }
 
   private func send(_ answer: HTTPServerResponse, on connection: Exchange.Connection) -> MHD_Result {

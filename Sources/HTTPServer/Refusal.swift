@@ -9,6 +9,9 @@ struct Refusal: Error {
   static let badAnswer = HTTPServerResponse(
     status: 500, body: Array(#"{"code":"internal","message":"the answer had an invalid header"}"#.utf8))
 
+  static let stopping = HTTPServerResponse.error(
+    503, code: "stopping", message: "the server stops: send it again, to another")
+
   static func notFound(_ path: String) -> Refusal {
     Refusal(response: .error(404, code: "not_found", message: "there is nothing at \(path)"))
   }

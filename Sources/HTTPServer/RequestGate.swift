@@ -21,13 +21,13 @@ final class RequestGate: Sendable {
     underWay.leave()
   }
 
-  /// Suspends with `suspend` and notes the exchange as waiting; false, without suspending, if the gate is closed.
-  func suspend(_ exchange: Exchange, _ suspend: () -> Void) -> Bool {
+  /// Suspends the exchange's connection until its answer comes; returns the answer, if it is already there or must not be awaited because the gate is closed.
+  func awaitAnswer(of exchange: Exchange, on connection: Exchange.Connection) -> HTTPServerResponse? {
     state.withLock { state in
-      guard !state.isClosed else { return false }
+      if state.isClosed { exchange.answer(Refusal.stopping) }
+      if let response = exchange.suspend(connection) { return response }
       state.waiting[ObjectIdentifier(exchange)] = exchange
-      suspend()
-      return true
+      return nil
     }
   }
 

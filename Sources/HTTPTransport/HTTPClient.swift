@@ -36,6 +36,9 @@ public struct HTTPClientStatistics: Sendable, Equatable {
 /// thread, one at a time and exactly once for each request: they must be short and must not block. (A request that is refused,
 /// `queueFull` or `shutDown`, completes on the caller's thread before `send` returns.) A completion may call `send`.
 ///
+/// libcurl sends a request again by itself, within the request's time, when a connection that was used before goes away before
+/// the first byte of an answer. That cannot be turned off: a request may reach the server twice even if it is sent once.
+///
 /// It follows no redirects, keeps no cookies, verifies certificates and host names, and speaks TLS 1.2 or newer.
 public final class HTTPClient: Sendable {
   /// Called once with the answer or the reason there is none.

@@ -18,8 +18,8 @@ extension Duration {
   var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }
-    // A million days and more are as good as for ever, and must not overflow.
-    if seconds > 86_400_000_000 { return 86_400_000_000_000 }
+    // Thirty years are as good as for ever, and do not overflow as nanoseconds.
+    if seconds > 1_000_000_000 { return 1_000_000_000_000 }
     return Int(seconds) * 1_000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
   }
 

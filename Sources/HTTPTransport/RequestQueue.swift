@@ -2,6 +2,8 @@
 struct RequestQueue {
   private var items: [Submission?] = []
   private var head = 0
+  /// No request's time ends before this, on ``MonotonicClock``; it may be earlier than the first that does.
+  private(set) var earliestDeadline = UInt64.max
 
   var count: Int { items.count - head }
 
@@ -9,11 +11,15 @@ struct RequestQueue {
     if head == items.count {
       items.removeAll(keepingCapacity: true)
       head = 0
+      earliestDeadline = .max
     } else if head > 4_096, head > items.count / 2 {
       items.removeFirst(head)
       head = 0
     }
-    items.append(contentsOf: more)
+    for submission in more {
+      earliestDeadline = min(earliestDeadline, submission.deadline)
+      items.append(submission)
+    }
   }
 
   mutating func popFirst() -> Submission? {
@@ -24,5 +30,15 @@ struct RequestQueue {
       head += 1
     }
     return items[head]
+  }
+
+  /// Takes out all whose time has passed. Looks at the queue only when there may be one.
+  mutating func popExpired(_ now: UInt64) -> [Submission] {
+    guard earliestDeadline <= now else { return [] }
+    let all = items[head...].compactMap { $0 }
+    items = all.filter { $0.deadline > now }
+    head = 0
+    earliestDeadline = items.reduce(.max) { min($0, $1?.deadline ?? .max) }
+    return all.filter { $0.deadline <= now }
   }
 }

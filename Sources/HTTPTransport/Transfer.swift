@@ -4,8 +4,8 @@ internal import CLibcurl
 struct Submission {
   let request: HTTPRequest
   let completion: HTTPClient.Completion
-  /// When `send` was called, on ``MonotonicClock``; the time-out counts from here.
-  var submittedAt: UInt64 = 0
+  /// When the request's time ends, on ``MonotonicClock``; it runs from `send` on.
+  var deadline: UInt64 = 0
 }
 
 /// A pooled libcurl easy handle and the bytes of the request it carries.

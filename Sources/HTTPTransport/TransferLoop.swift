@@ -57,6 +57,7 @@ final class TransferLoop: @unchecked Sendable {
         kind: .invalidRequest,
         message: "the HTTP client's limits must be positive, and maxRequestsPerConnection above maxConcurrentStreams")
     }
+    wakeup = try WakeupPipe()
     guard let share = curl_share_init() else {
       throw HTTPTransportError(kind: .other, message: "libcurl cannot make a share handle: out of memory")
     }
@@ -66,7 +67,6 @@ final class TransferLoop: @unchecked Sendable {
     self.share = share
     self.configuration = configuration
     self.log = log
-    wakeup = try WakeupPipe()
     let capacity = configuration.maxConnectionsPerHost * configuration.maxConcurrentStreams
     maxInFlight = min(configuration.maxInFlight ?? capacity, capacity)
     retireAfter = limit - configuration.maxConcurrentStreams
@@ -102,7 +102,7 @@ final class TransferLoop: @unchecked Sendable {
       }
       for index in 0..<taken {
         var submission = batch[index]
-        submission.submittedAt = now
+        submission.deadline = now &+ submission.request.timeout.wholeNanoseconds
         box.arrivals.append(submission)
       }
       let wake = box.asleep && taken > 0
@@ -158,9 +158,11 @@ final class TransferLoop: @unchecked Sendable {
         failWaiting()
         if now >= deadline { cancelRunning() }
       }
-      startWaiting()
+      // Later than `now`: completions and the mailbox may have taken time, and what came since has deadlines after it.
       let later = MonotonicClock.now()
-      for set in sets { set.driveTimers(now: later) }
+      startWaiting(later)
+      let started = MonotonicClock.now()
+      for set in sets { set.driveTimers(now: started) }
       finishCompleted()
       cork(false)
       closeDrained()
@@ -193,6 +195,7 @@ final class TransferLoop: @unchecked Sendable {
       }
       wakeAt = min(wakeAt, set.timerDue ?? .max)
     }
+    if waiting.count > 0 { wakeAt = min(wakeAt, waiting.earliestDeadline) }
     let now = MonotonicClock.now()
     var milliseconds: Int32 = -1
     if wakeAt <= now {
@@ -239,14 +242,13 @@ final class TransferLoop: @unchecked Sendable {
     return deadline
   }
 
-  private func startWaiting() {
+  private func startWaiting(_ now: UInt64) {
+    for submission in waiting.popExpired(now) {
+      fail(submission, HTTPTransportError(kind: .timedOut, message: "no stream became free in the request's time"))
+    }
     while counters.inFlight < maxInFlight, let next = waiting.popFirst() {
-      let elapsed = Int((MonotonicClock.now() - next.submittedAt) / 1_000_000)
-      let remaining = next.request.timeout.wholeMilliseconds - elapsed
-      guard remaining > 0 else {
-        fail(next, HTTPTransportError(kind: .timedOut, message: "no stream became free in the request's time"))
-        continue
-      }
+      // Rounded up: 0 would mean no limit to libcurl, which counts milliseconds in 32 bits.
+      let remaining = Int(min((max(next.deadline, now + 1) - now + 999_999) / 1_000_000, UInt64(Int32.max)))
       var transfer: Transfer?
       do throws(HTTPTransportError) {
         let loaded = try takeTransfer()

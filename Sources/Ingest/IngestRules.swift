@@ -22,7 +22,7 @@ public struct IngestRules: Sendable {
   public var signedOutDevices: Int
   /// Members of conversations whose rosters are held decoded in memory, over all conversations of a thread.
   public var cachedMembers: Int
-  /// The name a token has on topics and in state: 32 hexadecimal digits of its SHA-256.
+  /// The name a token has on topics and in state: `TokenHash`, unless a test wants to see the token in it.
   public var hash: @Sendable (String) -> String
 
   /// Settings; the defaults are those of the service.
@@ -30,7 +30,7 @@ public struct IngestRules: Sendable {
     freshness: Milliseconds = 3_600_000, futureTolerance: Milliseconds = 300_000,
     maxEventAge: Milliseconds = 7 * 86_400_000, maxRecordBytes: Int = 4 << 20, bodyCharacters: Int = 1_000,
     bodyBytes: Int = 3_072, removedMembers: Int = 1_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
-    hash: @escaping @Sendable (String) -> String
+    hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
   ) {
     self.freshness = freshness
     self.futureTolerance = futureTolerance

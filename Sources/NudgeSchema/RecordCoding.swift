@@ -24,6 +24,10 @@ public final class RecordCoder {
   /// Reads a value. Throws `EventFormatError` or `DecodingError`.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
     guard let base = bytes.baseAddress else { return try decoder.decode(type, from: Data()) }
+    // Foundation would read UTF-16 and UTF-32 too, told by these bytes, none of which is in JSON written as UTF-8.
+    guard !bytes.prefix(2).contains(where: { $0 == 0x00 || $0 >= 0xFE }) else {
+      throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the record is not UTF-8"))
+    }
     // The data borrows the bytes for the length of the call: nothing decoded keeps a reference to them.
     let data = Data(
       bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: bytes.count, deallocator: .none)

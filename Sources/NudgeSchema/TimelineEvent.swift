@@ -167,7 +167,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var conversation: CandidateConversation
   /// Title of a notification (M3).
   public var title: String
-  /// Body of a notification (M3), not yet cut to a push's limit.
+  /// Body of a notification (M3), cut to what a candidate may carry but not yet to a push's limit.
   public var body: String
   /// The first attachment.
   public var attachment: Attachment?
@@ -177,6 +177,9 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var replyTo: String?
   /// Who it may be for, 1 to `maxRecipients`.
   public var recipients: [Recipient]
+  /// Ingest's memory of event ids does not reach back to this event, so it may be a producer's retry of one processed
+  /// before (M6): it notifies nobody and counts for nothing. Absent: it is none.
+  public var possibleRepeat: Bool?
   /// The replay that asked for it, where there was one.
   public var replayId: String?
 
@@ -184,7 +187,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public init(
     conversationId: String, messageId: String, sender: Member, conversation: CandidateConversation, title: String,
     body: String, attachment: Attachment? = nil, mentions: [String] = [], replyTo: String? = nil,
-    recipients: [Recipient], replayId: String? = nil
+    recipients: [Recipient], possibleRepeat: Bool? = nil, replayId: String? = nil
   ) {
     self.conversationId = conversationId
     self.messageId = messageId
@@ -196,6 +199,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
     self.mentions = mentions
     self.replyTo = replyTo
     self.recipients = recipients
+    self.possibleRepeat = possibleRepeat
     self.replayId = replayId
   }
 }

@@ -70,6 +70,15 @@ struct CheckOrderTests {
     #expect(try scene.message("m2", at: noon, decidedAt: noon + hour + 1).decision?.reason == .expired)
   }
 
+  @Test("M6: what may be a repeat of an event long forgotten notifies nobody and counts for nothing")
+  func possibleRepeat() throws {
+    let scene = try Scene.withPhone()
+    let written = try scene.message("m1", possibleRepeat: true)
+    #expect(written.decision?.reason == .expired)
+    #expect(written.decision?.badge == 0)
+    #expect(written.pushEvents.isEmpty)
+  }
+
   @Test("D8: a muted conversation is silent until its time, and a mention passes if the person chose so")
   func muted() throws {
     let scene = try Scene.withPhone()

@@ -122,12 +122,12 @@ final class Scene {
   func message(
     _ messageId: String, in conversationId: String = "c1", at time: Milliseconds = noon,
     _ context: RecipientContext = RecipientContext(), group: String? = nil, body: String = "hello there",
-    decidedAt now: Milliseconds? = nil, origin: Origin? = nil
+    decidedAt now: Milliseconds? = nil, origin: Origin? = nil, possibleRepeat: Bool? = nil
   ) throws -> Written {
     driver.now = now ?? time
-    return try send(
-      .candidate(Self.candidate(messageId, in: conversationId, context, group: group, body: body)), at: time,
-      origin: origin ?? nextOrigin())
+    var candidate = Self.candidate(messageId, in: conversationId, context, group: group, body: body)
+    candidate.possibleRepeat = possibleRepeat
+    return try send(.candidate(candidate), at: time, origin: origin ?? nextOrigin())
   }
 
   @discardableResult

@@ -210,6 +210,12 @@ import Testing
     #expect(rows == [46, 47, 48, 49])
   }
 
+  @Test("T4: a token's name is the first 32 hexadecimal digits of its SHA-256")
+  func tokenHash() {
+    #expect(TokenHash.of("abc") == "ba7816bf8f01cfea414140de5dae2223")
+    #expect(IngestRules().hash("abc") == TokenHash.of("abc"))
+  }
+
   @Test("T4: neither state nor a claim's key holds the token in the clear")
   func noTokenInState() throws {
     let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.hash = { _ in "0123" } })

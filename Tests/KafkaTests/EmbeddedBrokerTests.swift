@@ -160,6 +160,9 @@ struct EmbeddedBrokerTests {
     }
     try consumer.resume([place])
     #expect(try consumer.records(7).map(\.offset) == Array(3..<10))
+    try consumer.pause([place])
+    try consumer.assign([TopicPartitionOffset(place, offset: 5)])
+    #expect(try consumer.records(1).map(\.offset) == [5], "an assignment ends the pause")
   }
 
   @Test("deliveries are told by tag, once each, and failures with their reason")
@@ -312,6 +315,7 @@ struct EmbeddedBrokerTests {
       if let event = first.poll(timeout: .milliseconds(100)) { Issue.record("before the answer: \(event)") }
     }
     #expect(try first.groupMetadata().generation >= 0)
+    #expect(try first.committed([all[0]], timeout: patience) == [TopicPartitionOffset(all[0], offset: nil)])
     try first.assign([])  // take nothing, restore …
     #expect(first.poll(timeout: .milliseconds(300)) == nil)
     try first.assign([TopicPartitionOffset(all[0], offset: 15)])  // … then read

@@ -83,6 +83,22 @@ struct RecordCodingTests {
     #expect(String(decoding: slash, as: UTF8.self).contains("https://cdn.example.com/a/ada.png"))
   }
 
+  @Test("records are UTF-8: what is JSON in another encoding is refused")
+  func encodings() throws {
+    let json = "{\(read)}"
+    #expect(try coder.decode(UserEvent.self, from: Array(json.utf8)).body.userId == "u")
+    let others: [String.Encoding] = [
+      .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian,
+    ]
+    for encoding in others {
+      let bytes = [UInt8](try #require(json.data(using: encoding)))
+      #expect(throws: DecodingError.self, "\(encoding)") { try coder.decode(UserEvent.self, from: bytes) }
+    }
+    #expect(throws: DecodingError.self) {
+      try coder.decode(UserEvent.self, from: Array(json.utf8).map { $0 == UInt8(ascii: "u") ? 0xE9 : $0 })
+    }
+  }
+
   @Test("input that is no JSON object is refused, never trapped on")
   func malformed() {
     for text in ["", " ", "null", "[]", "1", "\"\"", "{", "{\"a\"", "\u{0}", String(repeating: "[", count: 100_000)] {

@@ -43,7 +43,7 @@ extension AnalyzerStage {
       }
       let isRead = conversation.readUpTo.map { place <= $0 } ?? false
       var marks: RecentMessage.Marks = []
-      if !isRead { marks.insert(.unread) }
+      if !isRead && message.candidate.possibleRepeat != true { marks.insert(.unread) }
       if verdict.reason.notifies { marks.insert(.notified) }
       conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
     }

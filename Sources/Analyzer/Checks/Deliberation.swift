@@ -103,6 +103,11 @@ struct Deliberation {
 
   private mutating func expired() -> Verdict? {
     let expiresAt = message.sentAt + rules.freshness
+    if message.candidate.possibleRepeat == true {
+      return checks.check(
+        .expired, ["sentAt": String(message.sentAt), "possibleRepeat": "true"], suppresses: true,
+        "the event is older than what is remembered of events: it may be a repeat")
+    }
     return checks.check(
       .expired, ["sentAt": String(message.sentAt), "expiresAt": String(expiresAt), "now": String(now)],
       suppresses: now > expiresAt, "the message is too old: its freshness ended at \(RFC3339.text(expiresAt))")

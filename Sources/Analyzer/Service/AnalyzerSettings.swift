@@ -21,12 +21,12 @@ enum AnalyzerSettings {
   static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour]
 
   /// The rules that the settings make.
-  static func rules(from context: ServiceContext) -> AnalyzerRules {
+  static func rules(from values: SettingsValues) -> AnalyzerRules {
     var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
-    rules.freshness = context.settings.freshness.milliseconds
-    rules.ttlSeconds = Int(context.values[pushLifetime].milliseconds / 1_000)
-    rules.tokenLifetime = context.values[tokenLifetime].milliseconds
-    rules.analysesPerHour = context.values[analysesPerHour]
+    rules.freshness = values[ServiceSettings.freshness].milliseconds
+    rules.ttlSeconds = Int(values[pushLifetime].milliseconds / 1_000)
+    rules.tokenLifetime = values[tokenLifetime].milliseconds
+    rules.analysesPerHour = values[analysesPerHour]
     return rules
   }
 }

@@ -22,6 +22,7 @@ public final class FCMClient: EffectPerformer {
   private let timeout: Duration
   private let http: any HTTPSending
   private let tokens: AccessTokenSource
+  private let pacer: SendPacer
   private let log: Logger
   private let now: @Sendable () -> Milliseconds
   private let shutDown: @Sendable () -> Void
@@ -32,18 +33,22 @@ public final class FCMClient: EffectPerformer {
   ///   - http: is the client's own from here on; `stop` ends it.
   ///   - baseURL: without a path, `https://fcm.googleapis.com` unless it is an emulator's.
   ///   - timeout: how long a request may take, time spent waiting for a free stream included.
+  ///   - maxPerMinute: requests a minute at most, FCM's quota of a project unless a part of it is to be left to others;
+  ///     reached within a minute of the start (P5).
   ///   - grace: how long `stop` lets requests finish that are on the wire.
   public convenience init(
     account: ServiceAccount, http: HTTPClient, baseURL: String = FCMClient.googleURL, log: Logger,
-    timeout: Duration = .seconds(15), grace: Duration = .seconds(1)
+    timeout: Duration = .seconds(15), maxPerMinute: Int = 600_000, grace: Duration = .seconds(1)
   ) {
     self.init(
-      account: account, http: http, baseURL: baseURL, timeout: timeout, log: log, now: { SystemClock.milliseconds() },
+      account: account, http: http, baseURL: baseURL, timeout: timeout, log: log,
+      pacer: SendPacer(perMinute: maxPerMinute), now: { SystemClock.milliseconds() },
       shutDown: { http.shutdown(grace: grace) })
   }
 
   init(
     account: ServiceAccount, http: any HTTPSending, baseURL: String, timeout: Duration = .seconds(15), log: Logger,
+    pacer: SendPacer,
     now: @escaping @Sendable () -> Milliseconds, shutDown: @escaping @Sendable () -> Void
   ) {
     self.account = account
@@ -51,6 +56,7 @@ public final class FCMClient: EffectPerformer {
     self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
     self.timeout = timeout
     self.log = log
+    self.pacer = pacer
     self.now = now
     self.shutDown = shutDown
     tokens = AccessTokenSource(account: account, http: http, log: log, now: now)
@@ -58,16 +64,27 @@ public final class FCMClient: EffectPerformer {
 
   /// Sends a request; `reply` is called exactly once.
   public func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
-    let started = now()
-    attempt(effect, requests: 0) { answer, requests in
-      self.note(answer)
-      reply(
-        SendReply(id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: self.now()))
+    pacer.enqueue { maySend in
+      let started = self.now()
+      let completion: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
+        self.note(answer)
+        reply(
+          SendReply(id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: self.now()))
+      }
+      if maySend {
+        self.attempt(effect, requests: 0, completion: completion)
+      } else {
+        completion(FCMAnswer(.unreachable, errorCode: "shut_down"), 0)
+      }
     }
   }
 
-  /// Ends the HTTP client: what waits there, and what comes later, is answered as not sent.
-  public func stop() { shutDown() }
+  /// Ends the HTTP client: what waits, here or there, and what comes later, is answered as not sent. Blocks for the
+  /// grace at most.
+  public func stop() {
+    pacer.stop()
+    shutDown()
+  }
 
   /// Gets a token, sends, and once more with a new token where FCM says that this one is none. `requests` were made.
   private func attempt(

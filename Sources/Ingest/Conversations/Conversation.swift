@@ -9,7 +9,8 @@ import StreamRuntime
 struct Conversation {
   let id: String
   let key: RowKey
-  private(set) var row: ConversationRow
+  private(set) var row: ConversationRow { didSet { isChanged = true } }
+  private var isChanged = false
   /// Whether anything was ever said of the conversation.
   private(set) var isKnown: Bool
   private let step: Step<IngestStage>
@@ -29,9 +30,9 @@ struct Conversation {
     self.roster = roster?.version == row.version ? roster : nil
   }
 
-  /// Writes the conversation's own row, and gives back what may be held in memory.
+  /// Writes the conversation's own row if it changed, and gives back what may be held in memory.
   func save() throws -> Roster? {
-    try step.set(.conversation(row), for: key)
+    if isChanged { try step.set(.conversation(row), for: key) }
     return roster
   }
 

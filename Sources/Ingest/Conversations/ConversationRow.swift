@@ -113,8 +113,9 @@ public struct Turn: Sendable, Equatable, Codable {
 extension ConversationRow {
   /// Messages that are kept at most.
   static let turnLimit = 20
-  /// What they may take: together with a name of 256 characters, all escaped, the row stays below 16 kB.
-  static let turnBytes = 5_000
+  /// What they may take. Were all of it escaped, and the name and the stamps as long and as escaped as can be, the row
+  /// would have 15 kB.
+  static let turnBytes = 6_000
 
   /// Adds a message, and forgets the oldest beyond the bounds.
   mutating func append(_ turn: Turn) {

@@ -1,18 +1,6 @@
 import NudgeSchema
 import StreamRuntime
 
-/// A header of `message.candidate`: whatever else is decided, it must notify nobody. Its value is one of these.
-public enum CandidateHeader: String, Sendable {
-  /// Older than freshness when it came.
-  case stale
-  /// Older than ingest's memory of event ids reaches: it may be a retry of what was processed before (M6), so it counts
-  /// for nothing either.
-  case possibleRepeat = "possible-repeat"
-
-  /// The header's name.
-  public static let name = "nudge-notifies-nobody"
-}
-
 extension IngestStage {
   /// Writes who a message may be for (M1), and the sender's own record.
   func create(
@@ -35,6 +23,7 @@ extension IngestStage {
         memberCount: conversation.row.memberCount, activeSpeakers: contexts.activeSpeakers),
       title: text.title, body: text.body, attachment: message.attachments?.first, mentions: message.mentions ?? [],
       replyTo: message.replyTo, recipients: [],
+      possibleRepeat: mayBeRepeat ? true : nil,
       replayId: record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) })
 
     var recipients: [(Recipient, Int32)] = []
@@ -45,12 +34,11 @@ extension IngestStage {
       if context.isAddressed, addressed.count < Turn.addressedLimit { addressed.append(member.userId) }
       recipients.append((Recipient(userId: member.userId, context: context), member.partition))
     }
-    let headers = header(occurredAt: occurredAt, now: step.now, mayBeRepeat: mayBeRepeat)
     for (partition, chunk) in TimelineWriter.chunks(recipients) {
       var part = candidate
       part.recipients = chunk
       try timeline.write(
-        .candidate(part), key: message.conversationId, partition: partition, headers: headers)
+        .candidate(part), key: message.conversationId, partition: partition)
     }
     try timeline.write(
       .sent(
@@ -59,14 +47,6 @@ extension IngestStage {
       to: message.senderId)
     conversation.append(
       Turn(userId: message.senderId, at: occurredAt, messageId: message.messageId, addressed: addressed))
-  }
-
-  private func header(occurredAt: Milliseconds, now: Milliseconds, mayBeRepeat: Bool) -> [RecordHeaderField] {
-    if mayBeRepeat { return [RecordHeaderField(CandidateHeader.name, CandidateHeader.possibleRepeat.rawValue)] }
-    if now - occurredAt > rules.freshness {
-      return [RecordHeaderField(CandidateHeader.name, CandidateHeader.stale.rawValue)]
-    }
-    return []
   }
 }
 

@@ -18,23 +18,35 @@ struct RecipientContexts {
       turns.last { $0.messageId.isExactly(replyTo) }.map { ExactText($0.userId) }
     }
     lastSpeaker = turns.last.map { ExactText($0.userId) }
-    let sender = ExactText(message.senderId)
-    var speakers: Set<ExactText> = [sender]
+    activeSpeakers = Self.read(turns, sender: message.senderId, into: &past)
+  }
+
+  /// Reads the last turns; returns how many different people spoke in them, the sender included.
+  private static func read(
+    _ turns: [Turn], sender: String, into past: inout [ExactText: RecipientContext]
+  ) -> Int {
+    var speakers = 0
     for (index, turn) in turns.enumerated() {
-      let speaker = ExactText(turn.userId)
-      speakers.insert(speaker)
-      past[speaker, default: RecipientContext()].lastSpokeAt = turn.at
-      past[speaker]?.messagesSince = turns.count - index - 1
-      var partners = Set(turn.addressed.map { ExactText($0) })
-      if index > 0 { partners.insert(ExactText(turns[index - 1].userId)) }
-      partners.remove(speaker)
-      if speaker == sender {
-        for partner in partners { past[partner, default: RecipientContext()].exchange += 1 }
-      } else if partners.contains(sender) {
-        past[speaker]?.exchange += 1
+      let isSender = turn.userId.isExactly(sender)
+      let before = index > 0 ? turns[index - 1].userId : nil
+      if isSender {
+        if let before, !before.isExactly(sender) { past[ExactText(before), default: RecipientContext()].exchange += 1 }
+        // One turn counts once: not again for whom it addressed and answered to.
+        for person in turn.addressed where before?.isExactly(person) != true {
+          past[ExactText(person), default: RecipientContext()].exchange += 1
+        }
+        continue
       }
+      var context = past[ExactText(turn.userId)] ?? RecipientContext()
+      if context.lastSpokeAt == nil { speakers += 1 }
+      context.lastSpokeAt = turn.at
+      context.messagesSince = turns.count - index - 1
+      if before?.isExactly(sender) == true || turn.addressed.contains(where: { $0.isExactly(sender) }) {
+        context.exchange += 1
+      }
+      past[ExactText(turn.userId)] = context
     }
-    activeSpeakers = speakers.count
+    return speakers + 1
   }
 
   /// What is told of one member.

@@ -14,7 +14,12 @@ struct ExactText: Hashable {
 
 extension String {
   /// Whether both have the same bytes.
-  func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+  func isExactly(_ other: String) -> Bool {
+    let whereContiguous = utf8.withContiguousStorageIfAvailable { mine in
+      other.utf8.withContiguousStorageIfAvailable { mine.count == $0.count && mine.elementsEqual($0) }
+    }
+    return (whereContiguous ?? nil) ?? utf8.elementsEqual(other.utf8)
+  }
 
   /// Whether this sorts before the other by bytes, which is the order of row keys.
   func exactlyPrecedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }

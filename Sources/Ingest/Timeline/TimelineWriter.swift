@@ -25,13 +25,13 @@ struct TimelineWriter {
 
   /// Writes to the timelines of one partition.
   mutating func write(
-    _ body: TimelineEventBody, key: String, partition: Int32, headers: [RecordHeaderField] = []
+    _ body: TimelineEventBody, key: String, partition: Int32
   ) throws {
     let index = written[partition, default: 0]
     written[partition] = index + 1
     try step.emit(
       TimelineEvent(envelope, origin: Origin(cause, index: index), source: source, body), to: .timeline, key: key,
-      partition: partition, headers: headers)
+      partition: partition)
   }
 
   /// Tells people that a message, or with nil the whole conversation, is no longer theirs to be told of.

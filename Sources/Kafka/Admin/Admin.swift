@@ -62,9 +62,11 @@ public final class Admin: Sendable {
     let answer = try request(operation, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: timeout) { options, queue in
       rd_kafka_CreateTopics(client.pointer, &made, made.count, options, queue)
     }
-    var count = 0
-    let results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(answer.event), &count)
-    return Self.outcomes(UnsafeBufferPointer(start: results, count: count), "create topic")
+    return try answer.read { (event) throws(KafkaError) in
+      var count = 0
+      let results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count)
+      return Self.outcomes(UnsafeBufferPointer(start: results, count: count), "create topic")
+    }
   }
 
   /// Deletes topics.
@@ -79,9 +81,11 @@ public final class Admin: Sendable {
     let answer = try request("delete topics", RD_KAFKA_ADMIN_OP_DELETETOPICS, timeout: timeout) { options, queue in
       rd_kafka_DeleteTopics(client.pointer, &named, named.count, options, queue)
     }
-    var count = 0
-    let results = rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(answer.event), &count)
-    return Self.outcomes(UnsafeBufferPointer(start: results, count: count), "delete topic")
+    return try answer.read { (event) throws(KafkaError) in
+      var count = 0
+      let results = rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count)
+      return Self.outcomes(UnsafeBufferPointer(start: results, count: count), "delete topic")
+    }
   }
 
   private static func outcomes(_ results: UnsafeBufferPointer<OpaquePointer?>, _ operation: String)
@@ -104,9 +108,8 @@ public final class Admin: Sendable {
   public func listTopics(timeout: Duration) throws(KafkaError) -> [String: Int] {
     let metadata = try Metadata("list topics", client: client.pointer, topic: nil, timeout: timeout)
     var counts: [String: Int] = [:]
-    for topic in metadata.topics where topic.err == RD_KAFKA_RESP_ERR_NO_ERROR {
-      guard let name = topic.topic else { continue }
-      counts[String(cString: name)] = Int(topic.partition_cnt)
+    for topic in metadata.topics where topic.error == RD_KAFKA_RESP_ERR_NO_ERROR {
+      counts[topic.name] = topic.partitions
     }
     return counts
   }
@@ -125,10 +128,18 @@ public final class Admin: Sendable {
     let answer = try request("describe topics", RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) { options, queue in
       rd_kafka_DescribeConfigs(client.pointer, &resources, resources.count, options, queue)
     }
-    var count = 0
-    let results = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(answer.event), &count)
+    return try answer.read { (event) throws(KafkaError) in
+      var count = 0
+      let results = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event), &count)
+      return Self.descriptions(UnsafeBufferPointer(start: results, count: count))
+    }
+  }
+
+  private static func descriptions(_ results: UnsafeBufferPointer<OpaquePointer?>)
+    -> [String: Result<[String: String], KafkaError>]
+  {
     var described: [String: Result<[String: String], KafkaError>] = [:]
-    for case .some(let result) in UnsafeBufferPointer(start: results, count: count) {
+    for case .some(let result) in results {
       guard let text = rd_kafka_ConfigResource_name(result) else { continue }
       let name = String(cString: text)
       let code = rd_kafka_ConfigResource_error(result)
@@ -137,7 +148,7 @@ public final class Admin: Sendable {
         described[name] = .failure(KafkaError("describe topic \"\(name)\"", code, reason: reason))
         continue
       }
-      described[name] = .success(Self.settings(of: result))
+      described[name] = .success(settings(of: result))
     }
     return described
   }
@@ -157,18 +168,28 @@ public final class Admin: Sendable {
 
   /// Sets a group's committed offsets and notes. The group must have no members.
   public func alterOffsets(group: String, to places: [TopicPartitionOffset], timeout: Duration) throws(KafkaError) {
+    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+      try alterOffsetsOnce(group: group, to: places, timeout: timeout)
+    }
+  }
+
+  private func alterOffsetsOnce(group: String, to places: [TopicPartitionOffset], timeout: Duration)
+    throws(KafkaError)
+  {
     let operation = "alter offsets of group \"\(group)\""
     let list = try PartitionList(places)
-    var wanted: [OpaquePointer?] = [rd_kafka_AlterConsumerGroupOffsets_new(group, list.pointer)]
+    var wanted: [OpaquePointer?] = [list.lend { rd_kafka_AlterConsumerGroupOffsets_new(group, $0) }]
     defer { rd_kafka_AlterConsumerGroupOffsets_destroy_array(&wanted, wanted.count) }
     let answer = try request(operation, RD_KAFKA_ADMIN_OP_ALTERCONSUMERGROUPOFFSETS, timeout: timeout) {
       options, queue in
       rd_kafka_AlterConsumerGroupOffsets(client.pointer, &wanted, wanted.count, options, queue)
     }
-    var count = 0
-    let results = rd_kafka_AlterConsumerGroupOffsets_result_groups(
-      rd_kafka_event_AlterConsumerGroupOffsets_result(answer.event), &count)
-    try Self.checkGroups(UnsafeBufferPointer(start: results, count: count), operation)
+    try answer.read { (event) throws(KafkaError) in
+      var count = 0
+      let results = rd_kafka_AlterConsumerGroupOffsets_result_groups(
+        rd_kafka_event_AlterConsumerGroupOffsets_result(event), &count)
+      try Self.checkGroups(UnsafeBufferPointer(start: results, count: count), operation)
+    }
   }
 
   /// What a group has committed, with the notes, for these partitions or (without any) for all it has.
@@ -178,23 +199,35 @@ public final class Admin: Sendable {
   public func committedOffsets(
     group: String, _ partitions: [TopicPartition]? = nil, requireStable: Bool = false, timeout: Duration
   ) throws(KafkaError) -> [TopicPartitionOffset] {
-    try client.groupOffsets(group: group, partitions, requireStable: requireStable, timeout: timeout)
+    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+      try client.groupOffsets(group: group, partitions, requireStable: requireStable, timeout: timeout)
+    }
   }
 
   /// Forgets a group's committed offsets of these partitions. The group must not be subscribed to their topics.
   public func deleteOffsets(group: String, of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) {
+    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+      try deleteOffsetsOnce(group: group, of: partitions, timeout: timeout)
+    }
+  }
+
+  private func deleteOffsetsOnce(group: String, of partitions: [TopicPartition], timeout: Duration)
+    throws(KafkaError)
+  {
     let operation = "delete offsets of group \"\(group)\""
     let list = try PartitionList(partitions)
-    var wanted: [OpaquePointer?] = [rd_kafka_DeleteConsumerGroupOffsets_new(group, list.pointer)]
+    var wanted: [OpaquePointer?] = [list.lend { rd_kafka_DeleteConsumerGroupOffsets_new(group, $0) }]
     defer { rd_kafka_DeleteConsumerGroupOffsets_destroy_array(&wanted, wanted.count) }
     let answer = try request(operation, RD_KAFKA_ADMIN_OP_DELETECONSUMERGROUPOFFSETS, timeout: timeout) {
       options, queue in
       rd_kafka_DeleteConsumerGroupOffsets(client.pointer, &wanted, wanted.count, options, queue)
     }
-    var count = 0
-    let results = rd_kafka_DeleteConsumerGroupOffsets_result_groups(
-      rd_kafka_event_DeleteConsumerGroupOffsets_result(answer.event), &count)
-    try Self.checkGroups(UnsafeBufferPointer(start: results, count: count), operation)
+    try answer.read { (event) throws(KafkaError) in
+      var count = 0
+      let results = rd_kafka_DeleteConsumerGroupOffsets_result_groups(
+        rd_kafka_event_DeleteConsumerGroupOffsets_result(event), &count)
+      try Self.checkGroups(UnsafeBufferPointer(start: results, count: count), operation)
+    }
   }
 
   private static func checkGroups(_ results: UnsafeBufferPointer<OpaquePointer?>, _ operation: String)

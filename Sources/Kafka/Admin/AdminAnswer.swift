@@ -1,8 +1,9 @@
 import CLibrdkafka
+import Foundation
 
 /// One admin request and its answer. Owns the event, and what is read from it.
 struct AdminAnswer: ~Copyable {
-  let event: OpaquePointer
+  private let event: OpaquePointer
 
   /// Sends by `send` and waits for the answer.
   init(
@@ -36,6 +37,11 @@ struct AdminAnswer: ~Copyable {
   }
 
   deinit { rd_kafka_event_destroy(event) }
+
+  /// Lends the answer's event, which owns whatever librdkafka reads from it.
+  func read<Content>(_ body: (OpaquePointer) throws(KafkaError) -> Content) throws(KafkaError) -> Content {
+    try body(event)
+  }
 }
 
 extension KafkaError {
@@ -46,9 +52,23 @@ extension KafkaError {
       throw KafkaError(operation, rd_kafka_error_code(error), reason: reason)
     }
     guard let list = rd_kafka_group_result_partitions(result) else { return }
-    for entry in UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt))
-    where entry.err != RD_KAFKA_RESP_ERR_NO_ERROR {
+    for entry in list.pointee.entries where entry.err != RD_KAFKA_RESP_ERR_NO_ERROR {
       throw KafkaError(operation, entry.err, at: entry.place)
+    }
+  }
+}
+
+extension Deadline {
+  /// Asks a group's coordinator in attempts of at most 3 s. librdkafka 2.0.2 drops an admin request that is answered
+  /// with "coordinator is loading" and then waits for its time-out; a request that sets or asks may be made again.
+  func attempts<Answer>(_ ask: (Duration) throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
+    while true {
+      do throws(KafkaError) {
+        return try ask(min(remaining, .seconds(3)))
+      } catch {
+        guard error.isTimedOut || error.isCoordinatorLoss, !isPast else { throw error }
+        usleep(20_000)  // for an answer that comes at once
+      }
     }
   }
 }
@@ -61,7 +81,7 @@ extension Client {
     let operation = "ask for committed offsets of group \"\(group)\""
     let list = try PartitionList(partitions ?? [])
     var wanted: [OpaquePointer?] = [
-      rd_kafka_ListConsumerGroupOffsets_new(group, partitions == nil ? nil : list.pointer)
+      list.lend { rd_kafka_ListConsumerGroupOffsets_new(group, partitions == nil ? nil : $0) }
     ]
     defer { rd_kafka_ListConsumerGroupOffsets_destroy_array(&wanted, wanted.count) }
     let answer = try AdminAnswer(
@@ -70,18 +90,17 @@ extension Client {
     ) { options, queue in
       rd_kafka_ListConsumerGroupOffsets(pointer, &wanted, wanted.count, options, queue)
     }
-    var count = 0
-    let results = rd_kafka_ListConsumerGroupOffsets_result_groups(
-      rd_kafka_event_ListConsumerGroupOffsets_result(answer.event), &count)
-    var offsets: [TopicPartitionOffset] = []
-    for case .some(let result) in UnsafeBufferPointer(start: results, count: count) {
-      try KafkaError.checkGroup(result, operation)
-      guard let list = rd_kafka_group_result_partitions(result) else { continue }
-      for entry in UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt)) {
-        offsets.append(
-          TopicPartitionOffset(entry.place, offset: entry.offset >= 0 ? entry.offset : nil, metadata: entry.note))
+    return try answer.read { (event) throws(KafkaError) in
+      var count = 0
+      let results = rd_kafka_ListConsumerGroupOffsets_result_groups(
+        rd_kafka_event_ListConsumerGroupOffsets_result(event), &count)
+      var offsets: [TopicPartitionOffset] = []
+      for case .some(let result) in UnsafeBufferPointer(start: results, count: count) {
+        try KafkaError.checkGroup(result, operation)
+        guard let list = rd_kafka_group_result_partitions(result) else { continue }
+        offsets += list.pointee.entries.map(\.offsetAndNote)
       }
+      return offsets
     }
-    return offsets
   }
 }

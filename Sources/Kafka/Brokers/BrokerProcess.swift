@@ -36,6 +36,13 @@ final class BrokerProcess: Sendable {
     process.standardInput = input
     let ended = ended
     process.terminationHandler = { _ in ended.signal() }
+    // A child inherits the mask of the thread that starts it, and Dispatch's threads block all signals: the shell would
+    // not learn of the broker's end, nor the broker of SIGTERM.
+    var none = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     do {
       try process.run()
     } catch {

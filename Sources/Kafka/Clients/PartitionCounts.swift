@@ -24,16 +24,16 @@ extension Client {
     let operation = "ask for the metadata of topic \"\(name)\""
     while true {
       let metadata = try Metadata(operation, client: pointer, topic: topic, timeout: deadline.remaining)
-      guard let found = metadata.topics.first(where: { $0.topic.map { String(cString: $0) } == name }) else {
+      guard let found = metadata.topics.first(where: { $0.name == name }) else {
         return nil
       }
-      switch found.err {
-      case RD_KAFKA_RESP_ERR_NO_ERROR: return Int(found.partition_cnt)
+      switch found.error {
+      case RD_KAFKA_RESP_ERR_NO_ERROR: return found.partitions
       case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC: return nil
       case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE where !deadline.isPast:
         // A pause between two questions, so that a broker that is electing is not flooded.
         usleep(20_000)
-      default: throw KafkaError(operation, found.err)
+      default: throw KafkaError(operation, found.error)
       }
     }
   }
@@ -54,7 +54,10 @@ struct Metadata: ~Copyable {
 
   deinit { rd_kafka_metadata_destroy(pointer) }
 
-  var topics: UnsafeBufferPointer<rd_kafka_metadata_topic> {
-    UnsafeBufferPointer(start: pointer.pointee.topics, count: Int(pointer.pointee.topic_cnt))
+  /// The topics told of, copied.
+  var topics: [(name: String, partitions: Int, error: rd_kafka_resp_err_t)] {
+    UnsafeBufferPointer(start: pointer.pointee.topics, count: Int(pointer.pointee.topic_cnt)).map {
+      ($0.topic.map { String(cString: $0) } ?? "", Int($0.partition_cnt), $0.err)
+    }
   }
 }

@@ -2,7 +2,7 @@ import CLibrdkafka
 
 /// Owns an `rd_kafka_topic_partition_list_t`.
 struct PartitionList: ~Copyable {
-  let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+  private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
   /// An empty list.
   init(capacity: Int) throws(KafkaError) {
@@ -22,17 +22,14 @@ struct PartitionList: ~Copyable {
     for place in places { add(place) }
   }
 
-  /// Takes over a list that librdkafka handed out.
-  init(owning pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) { self.pointer = pointer }
-
   deinit { rd_kafka_topic_partition_list_destroy(pointer) }
 
   /// The entry is valid until the next one is added.
-  func add(_ partition: TopicPartition) -> UnsafeMutablePointer<rd_kafka_topic_partition_t>? {
+  private func add(_ partition: TopicPartition) -> UnsafeMutablePointer<rd_kafka_topic_partition_t>? {
     rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)
   }
 
-  func add(_ place: TopicPartitionOffset) {
+  private func add(_ place: TopicPartitionOffset) {
     guard let entry = add(place.topicPartition) else { return }
     entry.pointee.offset = place.offset ?? Int64(RD_KAFKA_OFFSET_INVALID)
     guard let metadata = place.metadata, !metadata.isEmpty else { return }
@@ -46,13 +43,26 @@ struct PartitionList: ~Copyable {
     }
   }
 
-  var entries: UnsafeBufferPointer<rd_kafka_topic_partition_t> {
-    UnsafeBufferPointer(start: pointer.pointee.elems, count: Int(pointer.pointee.cnt))
+  /// Lends the list to a call. Only here: a pointer taken out would not keep the list alive until the call returns.
+  func lend<Answer>(_ call: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> Answer) -> Answer {
+    call(pointer)
   }
 
-  /// The entries' partitions.
-  static func partitions(of pointer: UnsafePointer<rd_kafka_topic_partition_list_t>) -> [TopicPartition] {
-    UnsafeBufferPointer(start: pointer.pointee.elems, count: Int(pointer.pointee.cnt)).map(\.place)
+  /// Throws the first error that librdkafka noted at an entry.
+  func check(_ operation: String) throws(KafkaError) {
+    for entry in pointer.pointee.entries where entry.err != RD_KAFKA_RESP_ERR_NO_ERROR {
+      throw KafkaError(operation, entry.err, at: entry.place)
+    }
+  }
+
+  /// The entries' partitions and offsets, as librdkafka has filled them in.
+  var offsets: [TopicPartitionOffset] { pointer.pointee.entries.map(\.offsetAndNote) }
+}
+
+extension rd_kafka_topic_partition_list_t {
+  /// Valid as long as the list.
+  var entries: UnsafeBufferPointer<rd_kafka_topic_partition_t> {
+    UnsafeBufferPointer(start: elems, count: Int(cnt))
   }
 }
 
@@ -61,9 +71,12 @@ extension rd_kafka_topic_partition_t {
     TopicPartition(topic: topic.map { String(cString: $0) } ?? "", partition: partition)
   }
 
-  /// The committed note; `nil` for none and for an empty one.
-  var note: String? {
-    guard let metadata, metadata_size > 0 else { return nil }
-    return String(decoding: UnsafeRawBufferPointer(start: metadata, count: metadata_size), as: UTF8.self)
+  /// The offset, `nil` where it is none or stands for a place, and the note, `nil` for an empty one.
+  var offsetAndNote: TopicPartitionOffset {
+    var note: String?
+    if let metadata, metadata_size > 0 {
+      note = String(decoding: UnsafeRawBufferPointer(start: metadata, count: metadata_size), as: UTF8.self)
+    }
+    return TopicPartitionOffset(place, offset: offset >= 0 ? offset : nil, metadata: note)
   }
 }

@@ -4,17 +4,15 @@ import CLibrdkafka
 extension Consumer {
   /// What the group has committed for these partitions, with the notes.
   ///
-  /// - Throws: ``KafkaError/isUnstableOffsets`` while a transaction that holds offsets of one of them is pending.
+  /// - Throws: ``KafkaError/isUnstableOffsets``, at once, while a transaction that holds offsets of one of them is
+  ///   pending: ask again after a while.
   public func committed(_ partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [TopicPartitionOffset]
   {
-    let operation = "ask for committed offsets"
-    let client = try open(operation)
-    let list = try PartitionList(partitions)
-    try KafkaError.check(
-      operation, rd_kafka_committed(client.pointer, list.pointer, timeout.milliseconds), client: client.pointer)
-    try Self.checkEach(list, operation)
-    return list.entries.map {
-      TopicPartitionOffset($0.place, offset: $0.offset >= 0 ? $0.offset : nil, metadata: $0.note)
+    let client = try open("ask for committed offsets")
+    // Not rd_kafka_committed: while offsets are unstable it repeats the question until the time is over and then says
+    // "timed out", which a silent coordinator is told by as well. The admin request has the broker's own answer.
+    return try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+      try client.groupOffsets(group: groupID, partitions, requireStable: true, timeout: timeout)
     }
   }
 
@@ -48,11 +46,11 @@ extension Consumer {
   {
     let client = try open(operation)
     let list = try PartitionList(times.map { TopicPartitionOffset($0.0, offset: $0.1) })
-    let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.milliseconds)
+    let code = list.lend { rd_kafka_offsets_for_times(client.pointer, $0, timeout.milliseconds) }
     try KafkaError.check(operation, code, client: client.pointer)
-    try Self.checkEach(list, operation)
+    try list.check(operation)
     var offsets: [TopicPartition: Int64?] = [:]
-    for entry in list.entries { offsets[entry.place] = .some(entry.offset >= 0 ? entry.offset : nil) }
+    for found in list.offsets { offsets[found.topicPartition] = .some(found.offset) }
     return offsets
   }
 

@@ -31,9 +31,12 @@ public final class Consumer {
   public let name: String
   /// Wakes a waiting poll, from any thread.
   public let waker: ConsumerWaker
+  /// The consumer group's name.
+  let groupID: String
   private let inbox = RebalanceInbox()
   private var client: Client?
   private var names = TopicNames()
+  private var paused: Set<TopicPartition> = []
 
   /// Makes a consumer; it connects in the background.
   ///
@@ -47,6 +50,7 @@ public final class Consumer {
     statistics: (@Sendable (String) -> Void)? = nil
   ) throws(KafkaError) {
     self.name = name
+    groupID = configuration["group.id"] ?? ""
     let callbacks = ClientCallbacks(name: name, log: log, statistics: statistics, rebalances: inbox)
     let client = try Client(RD_KAFKA_CONSUMER, configuration, callbacks: callbacks) {
       rd_kafka_conf_set_rebalance_cb($0, Self.rebalanced)
@@ -58,6 +62,7 @@ public final class Consumer {
     try KafkaError.check("make a consumer", rd_kafka_set_log_queue(client.pointer, nil))
   }
 
+  /// Closes, if nobody did; that blocks until the group has been told.
   deinit { close(leavingGroup: false) }
 
   /// The client, for this class's extensions.
@@ -72,7 +77,7 @@ public final class Consumer {
   public func subscribe(_ topics: [String]) throws(KafkaError) {
     let client = try open("subscribe")
     let list = try PartitionList(topics.map { TopicPartition(topic: $0, partition: RD_KAFKA_PARTITION_UA) })
-    try KafkaError.check("subscribe", rd_kafka_subscribe(client.pointer, list.pointer), client: client.pointer)
+    try KafkaError.check("subscribe", list.lend { rd_kafka_subscribe(client.pointer, $0) }, client: client.pointer)
   }
 
   /// Leaves the group; also a static member does. A `revoked` follows from poll and wants its answer.
@@ -84,11 +89,19 @@ public final class Consumer {
   /// Reads these partitions from these offsets, and no others: the answer to a rebalance, or a change afterwards.
   ///
   /// The answer to `revoked` is the empty list; a list that is not is taken as empty then, as the partitions are gone.
+  /// Pauses end with the assignment they were made in.
   public func assign(_ places: [TopicPartitionOffset]) throws(KafkaError) {
     let client = try open("assign partitions")
+    // librdkafka keeps a pause with the partition: one that is revoked and comes back would stay silent.
+    // (Whatever it answers: a partition it does not know any more has no pause.)
+    if !paused.isEmpty {
+      _ = try PartitionList(paused).lend { rd_kafka_resume_partitions(client.pointer, $0) }
+      paused = []
+    }
     let answered = inbox.takeUnanswered()
     // NULL, and not an empty list, is what ends the wait for the answer to a revocation; the other way round for an
     // assignment (rd_kafka_cgrp_assign, rd_kafka_cgrp_unassign).
+    //
     // Assigning clears librdkafka's note that the assignment was lost, also where the revocation that says so waits in
     // the queue still: kept for that event.
     if answered == nil, rd_kafka_assignment_lost(client.pointer) != 0 { inbox.noteLoss() }
@@ -96,7 +109,8 @@ public final class Consumer {
       try KafkaError.check("give up partitions", rd_kafka_assign(client.pointer, nil), client: client.pointer)
     } else {
       let list = try PartitionList(places)
-      try KafkaError.check("assign partitions", rd_kafka_assign(client.pointer, list.pointer), client: client.pointer)
+      try KafkaError.check(
+        "assign partitions", list.lend { rd_kafka_assign(client.pointer, $0) }, client: client.pointer)
     }
   }
 
@@ -104,16 +118,18 @@ public final class Consumer {
   public func pause(_ partitions: [TopicPartition]) throws(KafkaError) {
     let client = try open("pause partitions")
     let list = try PartitionList(partitions)
-    try KafkaError.check("pause partitions", rd_kafka_pause_partitions(client.pointer, list.pointer))
-    try Self.checkEach(list, "pause partitions")
+    try KafkaError.check("pause partitions", list.lend { rd_kafka_pause_partitions(client.pointer, $0) })
+    paused.formUnion(partitions)
+    try list.check("pause partitions")
   }
 
   /// Delivers these partitions again, from where they were paused.
   public func resume(_ partitions: [TopicPartition]) throws(KafkaError) {
     let client = try open("resume partitions")
     let list = try PartitionList(partitions)
-    try KafkaError.check("resume partitions", rd_kafka_resume_partitions(client.pointer, list.pointer))
-    try Self.checkEach(list, "resume partitions")
+    try KafkaError.check("resume partitions", list.lend { rd_kafka_resume_partitions(client.pointer, $0) })
+    paused.subtract(partitions)
+    try list.check("resume partitions")
   }
 
   /// Whether the partitions may have another owner already: commit nothing.
@@ -130,13 +146,6 @@ public final class Consumer {
   /// The error that made this consumer unusable, if one did.
   public var fatalError: KafkaError? {
     client.flatMap { KafkaError(fatalErrorOf: $0.pointer, "consume") }
-  }
-
-  /// Throws the first error that librdkafka noted at a partition of a list.
-  static func checkEach(_ list: borrowing PartitionList, _ operation: String) throws(KafkaError) {
-    for entry in list.entries where entry.err != RD_KAFKA_RESP_ERR_NO_ERROR {
-      throw KafkaError(operation, entry.err, at: entry.place)
-    }
   }
 
   // MARK: Polling
@@ -215,7 +224,7 @@ public final class Consumer {
       inbox.note(
         RebalanceInbox.Rebalance(
           kind: kind,
-          partitions: list.map { PartitionList.partitions(of: $0) } ?? [],
+          partitions: list?.pointee.entries.map(\.place) ?? [],
           isLost: rd_kafka_assignment_lost(client) != 0))
       rd_kafka_yield(client)
     }

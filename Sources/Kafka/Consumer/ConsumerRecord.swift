@@ -3,7 +3,9 @@ import CLibrdkafka
 /// A header: its name, and its value, which may be missing.
 public typealias Header = (name: String, value: [UInt8]?)
 
-/// A record that was polled. Owns librdkafka's message and with it the memory of key and value, which is not copied.
+/// A record that was polled. Owns librdkafka's message and with it the memory of key and value, which is not copied:
+/// it is part of the broker's answer that the record came in, and that whole answer stays in memory as long as any record
+/// of it lives. Whoever keeps records for long copies what is needed.
 ///
 /// Not `Sendable`: reading headers parses them in place.
 public final class ConsumerRecord {
@@ -36,12 +38,13 @@ public final class ConsumerRecord {
     return rd_kafka_message_timestamp(message, &type)
   }
 
-  /// The key's bytes, valid while the record lives; `nil` for a record without a key.
+  /// The key's bytes, valid while the record lives (`withExtendedLifetime` where nothing else holds it); `nil` for a
+  /// record without a key.
   public var key: UnsafeRawBufferPointer? {
     message.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len) }
   }
 
-  /// The value's bytes, valid while the record lives; `nil` for a tombstone.
+  /// The value's bytes, valid while the record lives (as ``key``'s); `nil` for a tombstone.
   public var value: UnsafeRawBufferPointer? {
     message.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.len) }
   }

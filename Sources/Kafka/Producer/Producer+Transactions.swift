@@ -7,6 +7,7 @@ extension Producer {
   /// producer of the same `transactional.id` left behind.
   public func initTransactions(timeout: Duration) throws(KafkaError) {
     let client = try open("init transactions")
+    defer { withExtendedLifetime(client) {} }
     try KafkaError.check(
       "init transactions", rd_kafka_init_transactions(client.pointer, timeout.milliseconds), client: client.pointer)
   }
@@ -14,6 +15,7 @@ extension Producer {
   /// Opens a transaction. Asks no broker.
   public func begin() throws(KafkaError) {
     let client = try open("begin transaction")
+    defer { withExtendedLifetime(client) {} }
     try KafkaError.check("begin transaction", rd_kafka_begin_transaction(client.pointer), client: client.pointer)
   }
 
@@ -27,6 +29,7 @@ extension Producer {
   {
     let operation = "send offsets to transaction"
     let client = try open(operation)
+    defer { withExtendedLifetime(client) {} }
     if let place = places.first(where: { ($0.offset ?? -1) < 0 }) {
       throw .invalid(operation, "\(place) has no offset to commit")
     }
@@ -40,7 +43,9 @@ extension Producer {
     let list = try PartitionList(places)
     try KafkaError.check(
       operation,
-      rd_kafka_send_offsets_to_transaction(client.pointer, list.pointer, group.pointer, timeout.milliseconds),
+      list.lend {
+        rd_kafka_send_offsets_to_transaction(client.pointer, $0, group.pointer, timeout.milliseconds)
+      },
       client: client.pointer)
   }
 
@@ -48,6 +53,7 @@ extension Producer {
   /// outcome may be unknown.
   public func commit(timeout: Duration) throws(KafkaError) {
     let client = try open("commit transaction")
+    defer { withExtendedLifetime(client) {} }
     try KafkaError.check(
       "commit transaction", rd_kafka_commit_transaction(client.pointer, timeout.milliseconds), client: client.pointer)
   }
@@ -55,6 +61,7 @@ extension Producer {
   /// Drops what is queued and aborts. Where this succeeds, nothing of the transaction was committed.
   public func abort(timeout: Duration) throws(KafkaError) {
     let client = try open("abort transaction")
+    defer { withExtendedLifetime(client) {} }
     try KafkaError.check(
       "abort transaction", rd_kafka_abort_transaction(client.pointer, timeout.milliseconds), client: client.pointer)
   }

@@ -40,7 +40,8 @@ public final class Producer: Sendable {
     state = Mutex(State(client: client))
   }
 
-  /// The client while the producer is open. Whoever holds it may call: it is not destroyed meanwhile.
+  /// The client while the producer is open. Whoever holds it may call: it is not destroyed meanwhile, whoever closes.
+  /// Hold it to the end of the call (`withExtendedLifetime`): its pointer alone does not.
   func open(_ operation: String) throws(KafkaError) -> Client {
     guard let client = state.withLock({ $0.client }) else { throw .closed(operation) }
     return client
@@ -51,6 +52,7 @@ public final class Producer: Sendable {
   /// The handle of a topic; the same one each time.
   public func topic(_ name: String) throws(KafkaError) -> TopicHandle {
     let client = try open("open topic \"\(name)\"")
+    defer { withExtendedLifetime(client) {} }
     return try state.withLock { (state) throws(KafkaError) in
       if let known = state.topics[name] { return known }
       let handle = TopicHandle(name: name, pointer: try client.makeTopic(name), owner: client.life)
@@ -88,6 +90,7 @@ public final class Producer: Sendable {
     headers: [Header] = [], timestamp: Int64? = nil, tag: UInt64 = 0
   ) throws(KafkaError) {
     let client = try open("produce")
+    defer { withExtendedLifetime(client) {} }
     guard topic.owner === client.life else {
       throw .invalid("produce", "the handle of topic \"\(topic.name)\" belongs to another producer")
     }
@@ -153,6 +156,7 @@ public final class Producer: Sendable {
   /// Serves delivery reports, logs and statistics; waits for the first of them.
   public func poll(timeout: Duration) {
     guard let client = state.withLock({ $0.client }) else { return }
+    defer { withExtendedLifetime(client) {} }
     rd_kafka_poll(client.pointer, timeout.milliseconds)
   }
 
@@ -161,6 +165,7 @@ public final class Producer: Sendable {
   /// - Throws: ``KafkaError/isTimedOut`` where some have none by then; they stay queued.
   public func flush(timeout: Duration) throws(KafkaError) {
     let client = try open("flush")
+    defer { withExtendedLifetime(client) {} }
     try KafkaError.check("flush", rd_kafka_flush(client.pointer, timeout.milliseconds), client: client.pointer)
   }
 

@@ -58,10 +58,14 @@ public struct SettingsValues: Sendable {
     }.joined(separator: "\n")
   }
 
-  /// One line in the log with all values, secrets masked; to be written at start.
+  /// One line in the log with all values that are not empty, secrets masked; to be written at start.
   public func log(to logger: Logger) {
     var metadata: [String: LogValue] = [:]
-    for entry in entries { metadata[entry.declaration.name] = .string(entry.declaration.shown(entry.value)) }
+    for entry in entries {
+      let value = entry.declaration.shown(entry.value)
+      // An empty one would hide the logger's own metadata of that name, such as the instance.
+      if !value.isEmpty { metadata[entry.declaration.name] = .string(value) }
+    }
     logger.info("settings", metadata)
   }
 

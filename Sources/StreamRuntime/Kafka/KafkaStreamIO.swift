@@ -252,19 +252,15 @@ final class KafkaStreamIO: StreamIO {
 
   private func opened(_ operation: String) throws(IOFailure) -> Producer {
     guard let producer else {
-      throw IOFailure(kind: .uncertain, operation: operation, reason: "there is no producer")
+      throw IOFailure(kind: .retriable, operation: operation, reason: "there is no producer")
     }
     return producer
   }
 
-  /// What an error inside a transaction means: abort where librdkafka says so, then fenced; whatever is fatal or unclear
-  /// wants a new producer.
+  /// What an error inside a transaction means: whatever it is, a new producer mends it, unless it says that somebody else
+  /// works under this name.
   private func transactionFailure(_ error: KafkaError) -> IOFailure {
-    if error.isFenced { return IOFailure(kind: .fenced, error) }
-    if error.requiresAbort || error.isStaleMember { return IOFailure(kind: .abortable, error) }
-    if error.isAuthorization { return IOFailure(kind: .fatal, error) }
-    if error.isRetriable { return IOFailure(kind: .retriable, error) }
-    return IOFailure(kind: .uncertain, error)
+    IOFailure(kind: error.isFenced ? .fenced : .retriable, error)
   }
 
   func begin() throws(IOFailure) {
@@ -304,7 +300,7 @@ final class KafkaStreamIO: StreamIO {
     do throws(KafkaError) {
       try producer.flush(timeout: Self.transactionTimeout)
     } catch {
-      throw IOFailure(kind: error.isFatal ? .uncertain : .abortable, error)
+      throw transactionFailure(error)
     }
   }
 
@@ -326,15 +322,6 @@ final class KafkaStreamIO: StreamIO {
     let producer = try opened("commit")
     do throws(KafkaError) {
       try producer.commit(timeout: Self.transactionTimeout)
-    } catch {
-      throw transactionFailure(error)
-    }
-  }
-
-  func abort() throws(IOFailure) {
-    let producer = try opened("abort")
-    do throws(KafkaError) {
-      try producer.abort(timeout: Self.transactionTimeout)
     } catch {
       throw transactionFailure(error)
     }

@@ -118,9 +118,11 @@ final class StreamObserver: Sendable {
           "records": .int(count), "outputs": .int(outputCount), "rows": .int(rowCount),
           "milliseconds": .int(Int(milliseconds)),
         ])
-    case .transactionFailed(let reason, let recovery):
+    case .transactionFailed(let reason):
       failedTransactions.increment()
-      log.warning("transaction failed", ["reason": .string(reason), "recovery": .string(recovery)])
+      log.warning(
+        "a transaction failed: a new producer, a look at the changelog, then the same content again",
+        ["reason": .string(reason)])
     case .outcomeKnown(let task, let committed):
       log.warning(
         committed

@@ -26,8 +26,8 @@ public enum StreamEvent: Sendable, Equatable {
   case deadLettered(code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String)
   /// A transaction committed.
   case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
-  /// A transaction was refused or its outcome is unknown; what happens next.
-  case transactionFailed(reason: String, recovery: String)
+  /// A transaction failed, or its outcome is unknown: a new producer, a look at the changelog, the same content again.
+  case transactionFailed(reason: String)
   /// An unknown outcome was cleared up by the changelog.
   case outcomeKnown(task: Int32, committed: Bool)
   /// Committed rows went to the store.

@@ -44,10 +44,8 @@ protocol StreamIO: AnyObject {
   func flush() throws(IOFailure)
   /// Adds offsets with the group's metadata: the fence against former owners (KIP-447).
   func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure)
-  /// Commits. Any error but `abortable` leaves the outcome unknown.
+  /// Commits. Any error leaves the outcome unknown.
   func commit() throws(IOFailure)
-  /// Aborts. Only success means that nothing was committed.
-  func abort() throws(IOFailure)
   /// The offset of the last `marksEnd` change of a task, once it is acknowledged.
   func positionOffset(of task: Int32) -> Int64?
 
@@ -66,12 +64,8 @@ protocol StreamIO: AnyObject {
 /// Why a call of a stream thread's I/O failed, as far as its decisions need to know.
 struct IOFailure: Error, Equatable, CustomStringConvertible {
   enum Kind: Equatable {
-    /// Nothing has happened; the same call may succeed later.
+    /// The same call may succeed later. Inside a transaction: the transaction has failed.
     case retriable
-    /// The transaction must be, and can be, aborted.
-    case abortable
-    /// What happened is unknown, or the producer is of no more use: a new one and a look at the log tell.
-    case uncertain
     /// Someone else has this thread's name, or its partitions.
     case fenced
     /// A transaction on the group's offsets is pending.

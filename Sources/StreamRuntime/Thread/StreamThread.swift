@@ -39,7 +39,6 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private var restore: RestoreBatch<IO.Store>?
   /// Tasks whose state was lost, and when to look again.
   private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
-  private var producerRetryAt: Milliseconds = 0
   /// Since when replies wait for their commit.
   private var dirtySince: Milliseconds?
   /// Polled records that have not been processed yet, from `heldIndex` on.
@@ -89,7 +88,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       switch failure.kind {
       case .fenced: end(.fenced)
       case .fatal: end(.failed(failure.description))
-      case .retriable, .abortable, .uncertain, .unstable:
+      case .retriable, .unstable:
         observe(.retrying(reason: failure.description))
         io.idle(atMost: limits.maxPollWait)
       }
@@ -284,13 +283,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     let start = io.steadyClock
     let group = tasks.values.filter { $0.isDirty || hasEffects }.sorted { $0.number < $1.number }
     guard !group.isEmpty else { return true }
-    var inCommit = false
     var positions: [Int32: PositionRecord] = [:]
     var rows = 0
     var outputs = 0
     do {
       try io.begin()
-      transactions.began()
       for task in group where task.isDirty || task.position.sequence == 0 {
         positions[task.number] = task.nextPosition(writer: writer)
         for output in task.outputs { try io.produce(output) }
@@ -311,11 +308,15 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         try io.produce(
           change: PositionRecord.key, bytes: try coder.encode(position), task: task.number, marksEnd: true)
       }
-      inCommit = true
       try io.commit()
     } catch let failure as IOFailure {
       isFrozen = true
-      recover(from: failure, inCommit: inCommit)
+      transactions.failed(failure)
+      if transactions.state == .fenced {
+        end(.fenced)
+      } else {
+        observe(.transactionFailed(reason: failure.description))
+      }
       return false
     }
     let end = io.steadyClock
@@ -333,38 +334,17 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     return true
   }
 
-  private func recover(from failure: IOFailure, inCommit: Bool) {
-    switch transactions.failed(failure, inCommit: inCommit) {
-    case .exitFenced: end(.fenced)
-    case .uncertain:
-      observe(.transactionFailed(reason: failure.description, recovery: "new producer, then a look at the changelog"))
-    case .abort:
-      do throws(IOFailure) {
-        try io.abort()
-        transactions.aborted(steadyNow: io.steadyClock)
-        observe(.transactionFailed(reason: failure.description, recovery: "aborted, the same content again"))
-      } catch {
-        transactions.abortFailed(error)
-        observe(
-          .transactionFailed(
-            reason: "\(failure.description); \(error.description)",
-            recovery: "new producer, then a look at the changelog"))
-      }
-    }
-  }
-
   private func openProducer() throws {
-    guard io.steadyClock >= producerRetryAt else { return }
     do throws(IOFailure) {
       try io.openProducer()
       transactions.producerOpened()
     } catch {
-      guard let retryAt = transactions.producerFailed(error, steadyNow: io.steadyClock) else {
-        end(error.kind == .fenced ? .fenced : .failed(error.description))
-        return
+      transactions.producerFailed(error, steadyNow: io.steadyClock)
+      switch error.kind {
+      case .fenced: end(.fenced)
+      case .fatal: end(.failed(error.description))
+      case .retriable, .unstable: observe(.retrying(reason: error.description))
       }
-      producerRetryAt = retryAt
-      observe(.retrying(reason: error.description))
     }
   }
 
@@ -472,8 +452,6 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if late { return }
       if case .wait(let until) = transactions.next(steadyNow: io.steadyClock) {
         io.idle(atMost: max(1, until - io.steadyClock))
-      } else if io.steadyClock < producerRetryAt {
-        io.idle(atMost: producerRetryAt - io.steadyClock)
       }
     }
   }

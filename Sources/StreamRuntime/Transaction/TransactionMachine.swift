@@ -2,19 +2,19 @@ import NudgeSchema
 
 /// The decisions about a thread's transactions, apart from the I/O.
 ///
-/// What is to be committed is kept whole until it is known to be committed, so that every recovery is the same: make sure
-/// of the outcome, then commit the same content again. That is why an abort never rewinds an input here, and why an
-/// answer of FCM is never forgotten.
+/// What is to be committed is kept whole until it is known to be committed, so every failure has one recovery: a new
+/// producer, whose epoch shuts out all that the old one left on its way and ends what it left open; a look at the
+/// changelogs, which tells what was committed; and the same content again where it was not. There is no abort: a copy of
+/// its request that comes late would end the next transaction of the same epoch early, and lose what has arrived of it.
+/// That is also why no input is ever rewound here, and why an answer of FCM is never forgotten.
 struct TransactionMachine {
   /// Where the thread stands.
   enum State: Equatable {
-    /// There is no producer that could be used.
+    /// There is no producer yet.
     case noProducer
     /// A transaction may begin, not before a time of the steady clock.
     case ready(notBefore: Milliseconds)
-    /// Between begin and the end of a commit or abort.
-    case open
-    /// A transaction's outcome is unknown: a new producer, then a look at the log.
+    /// Something failed, or took so long that copies of its requests may be on their way.
     case uncertain(producerReplaced: Bool)
     /// Somebody else has this thread's name.
     case fenced
@@ -28,38 +28,28 @@ struct TransactionMachine {
     case wait(until: Milliseconds)
     /// Open a producer.
     case openProducer
-    /// Read the changelogs of all tasks with something uncommitted, and judge by their positions.
+    /// Read the changelogs of all tasks to their ends, and judge by their positions.
     case checkPositions
     /// Send nothing more; exit with 75.
     case exitFenced
   }
 
-  /// What a failure inside a transaction asks for.
-  enum Recovery: Equatable {
-    /// Abort; then the same content again.
-    case abort
-    /// The outcome is unknown.
-    case uncertain
-    /// Exit.
-    case exitFenced
-  }
-
-  /// A commit that took longer than this may have been committed by an earlier copy of its own request, and a late copy
-  /// of it may still be on its way.
+  /// A commit that took longer than this may have been repeated by the client, and a late copy may be on its way.
   static let slowCommit: Milliseconds = 1000
   /// First and longest wait before a refused transaction is tried again.
   static let retryWait: ClosedRange<Milliseconds> = 10...1000
 
   private(set) var state: State = .noProducer
-  private var refusals = 0
+  private var failures = 0
+  private var producerNotBefore: Milliseconds = 0
 
   /// What to do before the next transaction.
   func next(steadyNow: Milliseconds) -> Action {
     switch state {
-    case .noProducer: .openProducer
     case .ready(let notBefore): notBefore > steadyNow ? .wait(until: notBefore) : .begin
-    case .open: .begin
-    case .uncertain(let replaced): replaced ? .checkPositions : .openProducer
+    case .uncertain(producerReplaced: true): .checkPositions
+    case .noProducer, .uncertain(producerReplaced: false):
+      producerNotBefore > steadyNow ? .wait(until: producerNotBefore) : .openProducer
     case .fenced: .exitFenced
     }
   }
@@ -69,57 +59,36 @@ struct TransactionMachine {
     switch state {
     case .noProducer: state = .ready(notBefore: 0)
     case .uncertain: state = .uncertain(producerReplaced: true)
-    case .ready, .open, .fenced: break
+    case .ready, .fenced: break
     }
   }
 
-  /// Opening a producer failed. Returns the time of the steady clock to try again at; nil: exit.
-  mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) -> Milliseconds? {
+  /// Opening a producer failed: it is tried again later, unless the failure is `fenced` or `fatal`.
+  mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) {
     if failure.kind == .fenced { state = .fenced }
-    if failure.kind == .fenced || failure.kind == .fatal { return nil }
-    refusals += 1
-    return steadyNow + wait
+    failures += 1
+    producerNotBefore = steadyNow + wait
   }
 
   /// The positions were read: for every task it is known what was committed.
-  mutating func positionsChecked(steadyNow: Milliseconds) { state = .ready(notBefore: steadyNow) }
-
-  /// A transaction begins.
-  mutating func began() { state = .open }
+  mutating func positionsChecked(steadyNow: Milliseconds) {
+    state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
+  }
 
   /// The commit succeeded after so many milliseconds.
   mutating func committed(took: Milliseconds) {
-    refusals = 0
-    // The content is committed all the same: the check finds its positions, and the new epoch shuts out late copies.
+    failures = 0
+    // What it held is committed all the same; the check finds its positions.
     state = took > Self.slowCommit ? .uncertain(producerReplaced: false) : .ready(notBefore: 0)
   }
 
-  /// A call inside the transaction failed.
-  mutating func failed(_ failure: IOFailure, inCommit: Bool) -> Recovery {
-    switch failure.kind {
-    case .fenced:
-      state = .fenced
-      return .exitFenced
-    case .abortable, .unstable: return .abort
-    case .retriable where !inCommit: return .abort
-    case .retriable, .uncertain, .fatal:
-      state = .uncertain(producerReplaced: false)
-      return .uncertain
-    }
-  }
-
-  /// The abort succeeded: nothing was committed.
-  mutating func aborted(steadyNow: Milliseconds) {
-    refusals += 1
-    state = .ready(notBefore: steadyNow + wait)
-  }
-
-  /// The abort failed: the outcome is unknown.
-  mutating func abortFailed(_ failure: IOFailure) {
+  /// A call inside a transaction failed.
+  mutating func failed(_ failure: IOFailure) {
+    failures += 1
     state = failure.kind == .fenced ? .fenced : .uncertain(producerReplaced: false)
   }
 
   private var wait: Milliseconds {
-    min(Self.retryWait.lowerBound << min(Milliseconds(refusals), 16), Self.retryWait.upperBound)
+    min(Self.retryWait.lowerBound << min(Milliseconds(failures - 1), 16), Self.retryWait.upperBound)
   }
 }

@@ -48,7 +48,7 @@ enum Sample {
         userId: "ben",
         context: RecipientContext(
           mentioned: true, named: true, answered: true, lastSpokeAt: 1_795_275_500_000, messagesSince: 3, exchange: 2))
-    ], replayId: "replay-1")
+    ], possibleRepeat: true, replayId: "replay-1")
 
   static let chatEvents: [ChatEvent] = [
     .conversationUpdated(conversationUpdated), .memberAdded(membership), .memberRemoved(membership),

@@ -98,6 +98,8 @@ final class ModelBroker {
   let sessionTimeout: Milliseconds = 30_000
   let transactionTimeout: Milliseconds = 5000
   private var producers = 0
+  /// Told when a late copy of an EndTxn did something.
+  var onLateEnd: ((String) -> Void)?
 
   init(partitions: Int32, inputs: [Topic]) {
     self.partitions = partitions
@@ -337,16 +339,21 @@ final class ModelBroker {
   // MARK: The network
 
   /// Something that happens by itself: a marker is written, a late copy of an EndTxn arrives.
-  func step(_ random: inout SeededGenerator) {
+  func step(_ random: inout SeededGenerator, markerRate: UInt64) {
     expireTransactions()
     advanceGroup()
     if !delayedEnds.isEmpty, random.oneIn(6) {
       let request = delayedEnds.remove(at: random.below(delayedEnds.count))
       // Whoever sent it is long gone: the answer goes nowhere.
+      let before = transactions[request.id]?.state
       _ = try? end(request)
+      if let after = transactions[request.id]?.state, after != before {
+        onLateEnd?(
+          "late \(request.commit ? "commit" : "abort") of \(request.id) turned \(before ?? .empty) into \(after)")
+      }
     }
     for id in transactions.keys.sorted() {
-      guard let it = transactions[id], !random.oneIn(3) else { continue }
+      guard let it = transactions[id], random.oneIn(markerRate) else { continue }
       _ = writeMarker(it) { random.below($0) }
     }
   }

@@ -49,20 +49,39 @@ enum Mutation: String, CaseIterable {
   case flushSkipped
   /// The rows of a torn transaction are not seen, so their keys are not written again.
   case tornRowsUnseen
-  /// Whatever fails, the transaction is taken as not committed.
-  case unknownMeansAborted
+  /// A transaction of unknown outcome is taken as committed.
+  case unknownMeansCommitted
 }
 
-/// Faults per call, each once in so many; 0: never.
+/// Faults, each once in so many calls or turns; 0: never. Every schedule draws its own, so that some are full of crashes,
+/// others of late markers or of pauses.
 struct FaultRates {
-  var crash: UInt64 = 400
-  var commitUnknown: UInt64 = 40
-  var delayedEnd: UInt64 = 30
-  var refusal: UInt64 = 60
-  var diskLoss: UInt64 = 8
-  var interleave: UInt64 = 2
+  /// The process dies in a call.
+  var crash: UInt64 = 0
+  /// A process is stopped inside a call, while the others go on.
+  var stall: UInt64 = 0
+  /// The answer to a commit is lost, with or without the request.
+  var commitUnknown: UInt64 = 0
+  /// A copy of a request to commit comes late.
+  var delayedEnd: UInt64 = 0
+  /// A produce is refused.
+  var refusal: UInt64 = 0
+  /// A process that died has lost its disk.
+  var diskLoss: UInt64 = 0
+  /// Another process has its turn inside a call.
+  var interleave: UInt64 = 0
+  /// A marker is written, when the world moves.
+  var marker: UInt64 = 1
 
-  static let none = FaultRates(crash: 0, commitUnknown: 0, delayedEnd: 0, refusal: 0, diskLoss: 0, interleave: 0)
+  static let none = FaultRates()
+
+  static func drawn(_ random: inout SeededGenerator) -> FaultRates {
+    func pick(_ choices: [UInt64]) -> UInt64 { choices[random.below(choices.count)] }
+    return FaultRates(
+      crash: pick([0, 60, 150, 400, 1000]), stall: pick([0, 200, 600]), commitUnknown: pick([0, 10, 40]),
+      delayedEnd: pick([0, 3, 10, 40]), refusal: pick([0, 30, 100]), diskLoss: pick([0, 2, 8]),
+      interleave: pick([0, 2, 4]), marker: pick([1, 2, 6, 20]))
+  }
 }
 
 /// One process's I/O on the model. Each call is a place where the process can die, and where the world moves.
@@ -74,7 +93,6 @@ final class ModelIO: StreamIO {
   private var producer: (producer: Int, epoch: Int)?
   private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, task: Int32?)] = []
   private var added: Set<ModelPlace> = []
-  private var inTransaction = false
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
   private var wasRevoked = false
@@ -95,6 +113,7 @@ final class ModelIO: StreamIO {
   private func touch() throws(IOFailure) {
     if isDead { throw Self.died }
     world.move(during: name)
+    if world.random.oneIn(world.faults.stall) { world.stall(name) }
     if isDead { throw Self.died }
     if world.random.oneIn(world.faults.crash) {
       isDead = true
@@ -106,9 +125,7 @@ final class ModelIO: StreamIO {
     let kind: IOFailure.Kind =
       switch refusal {
       case .fenced: .fenced
-      case .concurrent: .retriable
-      case .invalidState: .abortable
-      case .illegalGeneration: .abortable
+      case .concurrent, .invalidState, .illegalGeneration: .retriable
       case .unstable: .unstable
       }
     return IOFailure(kind: kind, operation: operation, reason: "\(refusal)")
@@ -193,20 +210,18 @@ final class ModelIO: StreamIO {
   func openProducer() throws(IOFailure) {
     try touch()
     queue = []
-    inTransaction = false
     let id = name
     producer = try ask("init transactions") { () throws(ModelBroker.Refusal) in try broker.initProducer(id) }
   }
 
   private func current() throws(IOFailure) -> (producer: Int, epoch: Int) {
-    guard let producer else { throw IOFailure(kind: .uncertain, operation: "produce", reason: "no producer") }
+    guard let producer else { throw IOFailure(kind: .retriable, operation: "produce", reason: "no producer") }
     return producer
   }
 
   func begin() throws(IOFailure) {
     try touch()
     _ = try current()
-    inTransaction = true
     queue = []
     added = []
     pendingChanges = [:]
@@ -258,11 +273,12 @@ final class ModelIO: StreamIO {
         }
       }
       if world.random.oneIn(world.faults.refusal) {
-        throw IOFailure(kind: .abortable, operation: "produce", reason: "simulated refusal")
+        throw IOFailure(kind: .retriable, operation: "produce", reason: "simulated refusal")
       }
       let offset = try ask("produce") { () throws(ModelBroker.Refusal) in
         try broker.produce(id, producer: producer, epoch: epoch, place, key: record.key, value: record.value)
       }
+      world.note("\(id) wrote \(place.topic.rawValue)-\(place.partition)@\(offset)")
       if let task = record.task { positionOffsets[task] = offset }
     }
   }
@@ -279,7 +295,7 @@ final class ModelIO: StreamIO {
     let (producer, epoch) = try current()
     let (id, generation) = (name, generation)
     guard generation >= 0 else {
-      throw IOFailure(kind: .abortable, operation: "send offsets", reason: "no generation")
+      throw IOFailure(kind: .retriable, operation: "send offsets", reason: "no generation")
     }
     var tries = 0
     while true {
@@ -303,21 +319,11 @@ final class ModelIO: StreamIO {
     }
   }
 
-  func commit() throws(IOFailure) { try end(commit: true) }
-
-  func abort() throws(IOFailure) {
-    queue = []
-    try end(commit: false)
-  }
-
-  private func end(commit: Bool) throws(IOFailure) {
-    if commit { try deliver(queue.count) }
+  func commit() throws(IOFailure) {
+    try deliver(queue.count)
     try touch()
     let (producer, epoch) = try current()
-    let request = ModelBroker.EndRequest(id: name, producer: producer, epoch: epoch, commit: commit)
-    inTransaction = false
-    // Nothing was added: the client does not ask the broker.
-    if added.isEmpty && broker.transactions[name]?.state != .ongoing { return }
+    let request = ModelBroker.EndRequest(id: name, producer: producer, epoch: epoch, commit: true)
     if world.random.oneIn(world.faults.delayedEnd) { broker.delayedEnds.append(request) }
     if world.random.oneIn(world.faults.commitUnknown) {
       // The request, or its answer, is lost; a copy may still arrive, at once, late or never.
@@ -327,19 +333,10 @@ final class ModelIO: StreamIO {
       default: break
       }
       broker.now += 50
-      if world.mutation == .unknownMeansAborted {
-        throw IOFailure(kind: .abortable, operation: "end", reason: "mutation")
-      }
-      throw IOFailure(kind: .uncertain, operation: "end transaction", reason: "no answer")
+      if world.mutation == .unknownMeansCommitted { return }
+      throw IOFailure(kind: .retriable, operation: "end transaction", reason: "no answer")
     }
-    do throws(ModelBroker.Refusal) {
-      try broker.end(request)
-    } catch {
-      if world.mutation == .unknownMeansAborted && !commit { return }
-      throw error == .fenced
-        ? failure(error, "end transaction")
-        : IOFailure(kind: .uncertain, operation: "end transaction", reason: "\(error)")
-    }
+    try ask("end transaction") { () throws(ModelBroker.Refusal) in try broker.end(request) }
     try touch()
   }
 

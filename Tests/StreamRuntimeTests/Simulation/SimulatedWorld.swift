@@ -39,7 +39,7 @@ final class SimulatedWorld {
   init(seed: UInt64, mutation: Mutation? = nil, records: Int = 40, instances: Int = 2) {
     random = SeededGenerator(seed: seed)
     self.mutation = mutation
-    faults = FaultRates()
+    faults = .drawn(&random)
     broker = ModelBroker(partitions: 2, inputs: [Self.input])
     for index in 0..<records {
       let key = "k\(random.below(4))"
@@ -51,7 +51,13 @@ final class SimulatedWorld {
         unsent.append((key, place))
       }
     }
+    broker.onLateEnd = { [unowned self] in note($0) }
     for index in 0..<instances { processes.append(Process("p\(index)")) }
+  }
+
+  /// Adds a line to the trace.
+  func note(_ line: @autoclosure () -> String) {
+    if isTracing { trace.append("\(broker.now) \(line())") }
   }
 
   // MARK: Disks
@@ -69,13 +75,30 @@ final class SimulatedWorld {
 
   /// Lets the world move on; called from within calls of a process, too.
   func move(during name: String?) {
-    broker.step(&random)
+    broker.step(&random, markerRate: faults.marker)
     guard depth == 0, random.oneIn(faults.interleave) else { return }
     depth += 1
     defer { depth -= 1 }
     let others = processes.filter { $0.name != name && !$0.isInTurn && $0.suspendedUntil <= broker.now }
     guard !others.isEmpty else { return }
     run(others[random.below(others.count)])
+  }
+
+  /// A process is stopped in the middle of a call, perhaps for longer than its session; the others go on.
+  func stall(_ name: String) {
+    guard depth == 0 else { return }
+    depth += 1
+    defer { depth -= 1 }
+    let others = processes.filter { $0.name != name && !$0.isInTurn }
+    guard !others.isEmpty else { return }
+    let until = broker.now + Milliseconds(random.below(45_000))
+    note("\(name) is stopped until \(until)")
+    for _ in 0..<40 {
+      run(others[random.below(others.count)])
+      broker.now += (until - broker.now) / 20
+      broker.step(&random, markerRate: faults.marker)
+    }
+    broker.now = max(broker.now, until)
   }
 
   private func run(_ process: Process) {
@@ -88,7 +111,7 @@ final class SimulatedWorld {
     let exit = thread.turn()
     process.isInTurn = false
     if io.isDead || exit != nil {
-      if isTracing { trace.append("\(broker.now) \(process.name) ended: \(exit.map { "\($0)" } ?? "died")") }
+      note("\(process.name) ended: \(exit.map { "\($0)" } ?? "died")")
       process.thread = nil
       process.io = nil
       process.downUntil = broker.now + Milliseconds(random.below(2000))
@@ -113,9 +136,7 @@ final class SimulatedWorld {
     process.thread = StreamThread(
       CountingStage(), io: io, topics: TopicNames(), partitionCounts: [Self.input: 2, Self.output: 2], limits: limits,
       writer: "\(process.name)/\(process.lives)",
-      observe: { [unowned self] event in
-        if isTracing { trace.append("\(broker.now) \(name) \(event)") }
-      })
+      observe: { [unowned self] event in note("\(name) \(event)") })
     // A process that comes back within its session time-out under its name is a static member; here it joins anew.
     broker.join(process.name)
   }

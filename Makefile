@@ -1,0 +1,66 @@
+# Nudge. `make demo` shows it at work, `make test` proves it; both install missing Debian packages when root.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# What the build and the tests need from Debian or Ubuntu.
+PACKAGES := librdkafka-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libmicrohttpd-dev libnghttp2-dev \
+  libsimdjson-dev zlib1g-dev pkg-config python3-jsonschema kcat nghttp2-client
+
+SWIFT ?= swift
+DEMO_FLAGS ?=
+SEEDS ?= 100000
+SEED ?= 1
+
+.PHONY: help deps build test demo bench lint format ci simulate clean
+
+help: ## This list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+deps: ## Install missing packages (as root), or say how
+	@missing=$$(dpkg-query -W -f '$${db:Status-Status} $${Package}\n' $(PACKAGES) 2>/dev/null \
+	    | awk '$$1 == "installed" { print $$2 }' | sort > /tmp/nudge-installed.$$$$; \
+	  printf '%s\n' $(PACKAGES) | sort | comm -23 - /tmp/nudge-installed.$$$$; rm -f /tmp/nudge-installed.$$$$); \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ]; then \
+	    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
+	  else \
+	    echo "missing packages; run: sudo apt-get install -y" $$missing >&2; exit 1; \
+	  fi; \
+	fi
+	@command -v $(SWIFT) > /dev/null || { echo "Swift 6.3 is missing: https://www.swift.org/install" >&2; exit 1; }
+
+build: deps ## Build everything, for debugging
+	$(SWIFT) build
+
+test: deps ## All tests; with KAFKA_HOME=/path/to/kafka also those on a real broker
+	@[ -n "$${KAFKA_HOME:-}" ] || echo "KAFKA_HOME is not set: the suites on a real Kafka are skipped (KAFKA_HOME=/path/to/kafka make test)"
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+demo: deps ## The pipeline at work: embedded broker, FCM emulator, three services, a chat log as load
+	$(SWIFT) build -c release --product nudge
+	$(SWIFT) build -c release --product nudge-ingest
+	$(SWIFT) build -c release --product nudge-analyzer
+	$(SWIFT) build -c release --product nudge-dispatcher
+	$(SWIFT) build -c release --product fcm-emulator
+	"$$($(SWIFT) build -c release --show-bin-path)/nudge" demo $(DEMO_FLAGS)
+
+bench: deps ## Benchmarks, in one run on this machine
+	cd Benchmarks && $(SWIFT) run -c release nudge-benchmarks
+
+simulate: deps ## SEEDS schedules of crashes, stalls and late requests, from SEED on
+	SEEDS=$(SEEDS) SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-simulate \
+	  --filter SimulationTests/schedules
+
+lint: ## Format check
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+
+format: ## Format all sources
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
+
+ci: ## What CI runs
+	.ci/run
+
+clean: ## Remove what was built
+	rm -rf .build .build-simulate

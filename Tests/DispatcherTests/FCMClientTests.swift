@@ -1,0 +1,275 @@
+import FCMEmulator
+import Foundation
+import HTTPTransport
+import NudgeSchema
+import ServiceKit
+import Synchronization
+import Testing
+
+@testable import Dispatcher
+
+/// An emulator, a client against it, and what was replied.
+private final class FCMBench: Sendable {
+  let emulator: FCMEmulator
+  let client: FCMClient
+  let log: LogCapture
+  private let replies = Mutex<[SendReply]>([])
+
+  init(_ configuration: FCMEmulatorConfiguration = FCMEmulatorConfiguration(), trustsEmulator: Bool = true) throws {
+    var configuration = configuration
+    configuration.keepRequests = 1_000
+    emulator = try FCMEmulator(configuration)
+    emulator.start()
+    log = LogCapture()
+    let http = try HTTPClient(HTTPClientConfiguration(caFile: trustsEmulator ? emulator.caFile : nil))
+    client = FCMClient(
+      account: try ServiceAccount(file: emulator.serviceAccountFile), http: http, baseURL: emulator.url,
+      log: Logger(label: "fcm", sink: log.sink), grace: .zero)
+  }
+
+  deinit {
+    client.stop()
+    emulator.stop()
+  }
+
+  func send(_ id: UInt64, token: String? = nil, project: String? = nil) {
+    var push = DispatcherBench.push("p\(id)")
+    push.targets[0].token = token ?? "token-\(id)"
+    let message = FCMMessage(push: push, target: push.targets[0], occurredAt: 0, hash: DispatcherRules.sha256)
+    send(
+      SendRequest(
+        id: id, projectId: project, deviceId: "phone", token: push.targets[0].token, attempt: 1,
+        body: message.encoded() ?? []))
+  }
+
+  func send(_ request: SendRequest) {
+    client.perform(request) { reply in self.replies.withLock { $0.append(reply) } }
+  }
+
+  /// Waits for so many replies, by id.
+  func replies(_ count: Int, within deadline: Duration = .seconds(30)) async throws -> [SendReply] {
+    let end = ContinuousClock.now + deadline
+    while ContinuousClock.now < end {
+      let all = replies.withLock { $0 }
+      if all.count >= count { return all.sorted { $0.id < $1.id } }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    Issue.record("only \(replies.withLock { $0.count }) of \(count) replies came")
+    return []
+  }
+
+  /// Replies in the order they came.
+  var arrived: [SendReply] { replies.withLock { $0 } }
+
+  var sends: [RecordedRequest] { emulator.requests().filter { $0.path.hasSuffix("messages:send") } }
+}
+
+@Suite("P1: requests to FCM, against the emulator")
+struct FCMClientTests {
+  @Test("P1: service account file, token, request: FCM's name comes back, and nothing secret is logged")
+  func sends() async throws {
+    let bench = try FCMBench()
+    bench.send(1)
+    let reply = try #require(try await bench.replies(1).first)
+    guard case .sent(let name?) = reply.answer.verdict else {
+      Issue.record("\(reply)")
+      return
+    }
+    #expect(name.hasPrefix("projects/"))
+    #expect(reply.requests == 1)
+    #expect(reply.startedAt <= reply.finishedAt)
+    let request = try #require(bench.sends.first)
+    let body = String(decoding: request.body, as: UTF8.self)
+    #expect(body.contains("\"token\":\"token-1\""))
+    #expect(request.headers.contains { $0.name == "content-type" && $0.value == "application/json" })
+    for entry in bench.log.entries {
+      #expect(!"\(entry)".contains("token-1") && !"\(entry)".contains("Hello") && !"\(entry)".contains("Bearer"))
+    }
+  }
+
+  @Test("P2: what every kind of push is made into, FCM takes", arguments: Platform.everyOne)
+  func validates(platform: Platform) async throws {
+    let bench = try FCMBench()
+    var id: UInt64 = 0
+    for kind in [Push.Kind.message, .badge, .read] {
+      for presentation in [Presentation.alert, .silent, .badge] {
+        for length in [10, 10_000] {
+          id += 1
+          var push = DispatcherBench.push(
+            "p\(id)", kind: kind, presentation: presentation, platform: platform,
+            body: String(repeating: "é\"\u{1}👩‍👩‍👦", count: length))
+          push.imageUrl = "https://example.org/a.png"
+          push.messageId = String(repeating: "m", count: length == 10 ? 10 : 256)
+          let message = FCMMessage(
+            push: push, target: push.targets[0], occurredAt: 0, hash: DispatcherRules.sha256)
+          bench.send(
+            SendRequest(
+              id: id, projectId: nil, deviceId: "d", token: "t", attempt: 1, body: try #require(message.encoded())))
+        }
+      }
+    }
+    for reply in try await bench.replies(Int(id)) { #expect(reply.answer.httpStatus == 200, "request \(reply.id)") }
+  }
+
+  @Test("P1: a hundred requests at once share one access token, fetched once")
+  func oneToken() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [Fault(endpoint: .token, delay: .milliseconds(200))]
+    let bench = try FCMBench(configuration)
+    for id in 1...100 { bench.send(UInt64(id)) }
+    let replies = try await bench.replies(100)
+    #expect(replies.allSatisfy { $0.answer.httpStatus == 200 })
+    #expect(bench.emulator.counters.tokensIssued == 1)
+  }
+
+  @Test("P4: 401 for a token that ended: one refresh for all that were in the air, each sent once more")
+  func refreshes() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [
+      Fault(times: 20, delay: .milliseconds(50), action: .answer(EmulatorAnswer(.accessTokenExpired)))
+    ]
+    let bench = try FCMBench(configuration)
+    for id in 1...20 { bench.send(UInt64(id)) }
+    let replies = try await bench.replies(20)
+    #expect(replies.allSatisfy { $0.answer.httpStatus == 200 })
+    #expect(replies.allSatisfy { $0.requests == 2 })
+    #expect(bench.emulator.counters.tokensIssued == 2)
+  }
+
+  @Test("P4: a second 401 is the project's trouble, not a reason for a third request")
+  func secondRefusal() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [Fault(action: .answer(EmulatorAnswer(.accessTokenExpired)))]
+    let bench = try FCMBench(configuration)
+    bench.send(1)
+    let reply = try #require(try await bench.replies(1).first)
+    #expect(reply.answer.verdict == .projectRefused)
+    #expect(reply.answer.httpStatus == 401)
+    #expect(reply.requests == 2)
+    #expect(bench.sends.count == 2)
+    #expect(bench.log.entries.contains { $0.level == .error })
+  }
+
+  @Test("P4: 401 because of APNs' key refreshes nothing")
+  func thirdParty() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [Fault(action: .answer(EmulatorAnswer(.thirdPartyAuthError)))]
+    let bench = try FCMBench(configuration)
+    bench.send(1)
+    let reply = try #require(try await bench.replies(1).first)
+    #expect(reply.answer.verdict == .platformRefused)
+    #expect(reply.requests == 1)
+    #expect(bench.emulator.counters.tokensIssued == 1)
+  }
+
+  @Test("P6: with the token server down nothing is sent, everybody is told, and it is asked once")
+  func tokenServerDown() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [
+      Fault(
+        endpoint: .token, delay: .milliseconds(100),
+        action: .answer(EmulatorAnswer(status: 503, headers: [("retry-after", "20")])))
+    ]
+    let bench = try FCMBench(configuration)
+    for id in 1...10 { bench.send(UInt64(id)) }
+    let replies = try await bench.replies(10)
+    #expect(replies.allSatisfy { $0.answer.verdict == .projectRefused && $0.requests == 0 })
+    #expect(replies.allSatisfy { $0.answer.errorCode == "access_token_unreachable" })
+    #expect(replies.allSatisfy { ($0.answer.retryAfter ?? 0) >= 20_000 })
+    #expect(bench.sends.isEmpty)
+    #expect(bench.emulator.requests().count == 1)
+  }
+
+  @Test("P6: an account the token server refuses is said to the operator, with what to look at")
+  func refusedAccount() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [
+      Fault(
+        endpoint: .token, action: .answer(EmulatorAnswer(status: 400, body: "{\"error\":\"invalid_grant\"}")))
+    ]
+    let bench = try FCMBench(configuration)
+    bench.send(1)
+    let reply = try #require(try await bench.replies(1).first)
+    #expect(reply.answer.errorCode == "access_token_refused")
+    #expect(
+      bench.log.entries.contains { $0.message.contains("invalid_grant") && $0.message.contains("--fcm-credentials") })
+  }
+
+  @Test("P4: slow answers hold up nobody else")
+  func slow() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [Fault(tokenPrefix: "slow", action: .hang)]
+    let bench = try FCMBench(configuration)
+    bench.send(1, token: "slow")
+    for id in 2...20 { bench.send(UInt64(id)) }
+    _ = try await bench.replies(19)
+    // The one that hangs may have run out of time meanwhile, but not before the others were answered.
+    let first = bench.arrived.prefix(19)
+    #expect(first.map(\.id).sorted() == Array(2...20))
+    #expect(first.allSatisfy { $0.answer.httpStatus == 200 })
+  }
+
+  @Test("P4: a stream or connection that is reset, a body that breaks: a lost request is told from one that was sent")
+  func broken() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [
+      Fault(tokenPrefix: "stream", action: .resetStream), Fault(tokenPrefix: "body", action: .brokenBody),
+    ]
+    let bench = try FCMBench(configuration)
+    bench.send(1, token: "stream")
+    _ = try await bench.replies(1)
+    bench.send(2, token: "body")
+    let replies = try await bench.replies(2)
+    #expect(replies[0].answer.verdict == .unreachable)
+    #expect(replies[0].answer.errorCode == "connection_reset")
+    #expect(replies[1].answer.verdict == .sent(name: nil))
+    #expect(replies.allSatisfy { $0.requests == 1 })
+  }
+
+  @Test("P6: a certificate that is not trusted is the operator's to mend; nothing is sent")
+  func untrusted() async throws {
+    let bench = try FCMBench(trustsEmulator: false)
+    bench.send(1)
+    let reply = try #require(try await bench.replies(1).first)
+    #expect(reply.answer.verdict == .projectRefused)
+    #expect(reply.requests == 0)
+    #expect(bench.emulator.requests().isEmpty)
+  }
+
+  @Test(
+    "P6: a project FCM does not know is 404 without details: refused, no token to blame; its name stays in its place")
+  func wrongProject() async throws {
+    let bench = try FCMBench()
+    bench.send(1, project: "another")
+    bench.send(2, project: "../../token?x=")
+    let replies = try await bench.replies(2)
+    #expect(replies.allSatisfy { $0.answer.verdict == .projectRefused && $0.answer.httpStatus == 404 })
+    #expect(bench.emulator.requests().contains { $0.path.contains("%2E%2E%2F") })
+  }
+
+  @Test("P8: after stop every request is still answered, as not sent")
+  func stopped() async throws {
+    let bench = try FCMBench()
+    bench.send(1)
+    _ = try await bench.replies(1)
+    bench.client.stop()
+    bench.send(2)
+    let reply = try #require(try await bench.replies(2).last)
+    #expect(reply.answer.errorCode == "shut_down")
+    #expect(reply.requests == 0)
+  }
+
+  @Test("P8: what is in the air at stop is answered, as perhaps sent")
+  func stoppedInAir() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [Fault(action: .hang)]
+    let bench = try FCMBench(configuration)
+    bench.send(1)
+    let end = ContinuousClock.now + .seconds(30)
+    while bench.sends.isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+    bench.client.stop()
+    let reply = try #require(try await bench.replies(1).first)
+    #expect(reply.answer.verdict == .unreachable)
+    #expect(reply.requests == 1)
+  }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import NudgeSchema
+import Testing
+
+@testable import Dispatcher
+
+@Suite("P2: the payload of each platform")
+struct FCMMessageTests {
+  private func message(_ push: Push, occurredAt: Milliseconds = 1_700_000_000_999) throws -> [String: Any] {
+    let message = FCMMessage(
+      push: push, target: push.targets[0], occurredAt: occurredAt, hash: DispatcherRules.sha256)
+    let bytes = try #require(message.encoded())
+    let root = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+    #expect(root["validate_only"] as? Bool == false)
+    return try #require(root["message"] as? [String: Any])
+  }
+
+  /// The value at a path of keys joined by `/`.
+  private func at(_ path: String, _ message: [String: Any]) -> Any? {
+    path.split(separator: "/").reduce(message as Any?) { ($0 as? [String: Any])?[String($1)] }
+  }
+
+  private func text(_ path: String, _ message: [String: Any]) -> String? { at(path, message) as? String }
+
+  private func push(_ platform: Platform, _ presentation: Presentation, kind: Push.Kind = .message) -> Push {
+    var push = DispatcherBench.push("p1", kind: kind, presentation: presentation, platform: platform)
+    push.imageUrl = "https://example.org/bob.png"
+    return push
+  }
+
+  @Test("P2: high on iOS: alert with sound, at once, threaded, replaceable, with category, badge and avatar")
+  func iosAlert() throws {
+    let message = try message(push(.ios, .alert))
+    #expect(text("token", message) == "token-phone-1")
+    #expect(text("notification/title", message) == "Bob")
+    #expect(text("notification/body", message) == "Hello")
+    #expect(text("notification/image", message) == "https://example.org/bob.png")
+    #expect(text("apns/headers/apns-push-type", message) == "alert")
+    #expect(text("apns/headers/apns-priority", message) == "10")
+    #expect(text("apns/headers/apns-collapse-id", message) == "m-p1")
+    #expect(
+      text("apns/headers/apns-expiration", message) == String(DispatcherBench.start / 1000 + 2_419_200))
+    #expect(text("apns/payload/aps/sound", message) == "default")
+    #expect(text("apns/payload/aps/thread-id", message) == "c1")
+    #expect(text("apns/payload/aps/category", message) == "SMART_NOTIFICATION_CATEGORY")
+    #expect(text("apns/payload/aps/interruption-level", message) == "active")
+    #expect(at("apns/payload/aps/badge", message) as? Int == 3)
+    #expect(at("apns/payload/aps/mutable-content", message) as? Int == 1)
+    #expect(at("apns/payload/aps/content-available", message) as? Int == 1)
+    #expect(text("apns/fcm_options/image", message) == "https://example.org/bob.png")
+    #expect(message["android"] == nil && message["webpush"] == nil)
+  }
+
+  @Test("P2: medium on iOS: no sound, passive, priority 5")
+  func iosSilent() throws {
+    let message = try message(push(.ios, .silent))
+    #expect(text("notification/body", message) == "Hello")
+    #expect(at("apns/payload/aps/sound", message) == nil)
+    #expect(text("apns/payload/aps/interruption-level", message) == "passive")
+    #expect(text("apns/headers/apns-priority", message) == "5")
+  }
+
+  @Test(
+    "P2: low, badge and read pushes show nothing", arguments: Platform.everyOne, [Push.Kind.message, .badge, .read])
+  func quiet(platform: Platform, kind: Push.Kind) throws {
+    let message = try message(push(platform, .badge, kind: kind))
+    #expect(message["notification"] == nil)
+    #expect(text("data/type", message) == (kind == .read ? "read" : "badge"))
+    #expect(text("data/badge", message) == "3")
+    switch platform {
+    case .ios:
+      #expect(at("apns/payload/aps/badge", message) as? Int == 3)
+      #expect(at("apns/payload/aps/content-available", message) as? Int == 1)
+      #expect(at("apns/payload/aps/sound", message) == nil)
+      #expect(text("apns/headers/apns-priority", message) == "5")
+      #expect(text("apns/headers/apns-collapse-id", message) == (kind == .read ? "read-c1" : "badge"))
+    case .android:
+      #expect(text("android/priority", message) == "NORMAL")
+      #expect(at("android/notification", message) == nil)
+      #expect(text("android/collapse_key", message) == (kind == .read ? nil : "badge"))
+    case .web:
+      #expect(text("webpush/headers/Urgency", message) == "low")
+      #expect(at("webpush/notification", message) == nil)
+    }
+  }
+
+  @Test("P2: Android: channel, tag, ttl and priority; no collapse_key on what is visible")
+  func android() throws {
+    let high = try message(push(.android, .alert))
+    #expect(text("android/priority", high) == "HIGH")
+    #expect(text("android/ttl", high) == "2419200s")
+    #expect(text("android/notification/channel_id", high) == "messages")
+    #expect(text("android/notification/tag", high) == "m-p1")
+    #expect(text("android/notification/sound", high) == "default")
+    #expect(at("android/collapse_key", high) == nil)
+    let medium = try message(push(.android, .silent))
+    #expect(text("android/priority", medium) == "NORMAL")
+    #expect(text("android/notification/channel_id", medium) == "messages_silent")
+    #expect(at("android/notification/sound", medium) == nil)
+    #expect(high["apns"] == nil && high["webpush"] == nil)
+  }
+
+  @Test("P2: Web Push: TTL and urgency")
+  func web() throws {
+    let high = try message(push(.web, .alert))
+    #expect(text("webpush/headers/TTL", high) == "2419200")
+    #expect(text("webpush/headers/Urgency", high) == "high")
+    #expect(text("webpush/notification/tag", high) == "m-p1")
+    #expect(at("webpush/notification/silent", high) as? Bool == false)
+    let medium = try message(push(.web, .silent))
+    #expect(text("webpush/headers/Urgency", medium) == "normal")
+    #expect(at("webpush/notification/silent", medium) as? Bool == true)
+  }
+
+  @Test("P2: data: every value a string, with recipient and time")
+  func data() throws {
+    let data = try #require(try message(push(.ios, .alert))["data"] as? [String: String])
+    #expect(
+      data == [
+        "type": "smart_notification", "conversationId": "c1", "messageId": "m-p1", "senderId": "bob",
+        "recipientId": "ann", "pushId": "p1", "priority": "high", "badge": "3", "timestamp": "1700000000",
+      ])
+  }
+
+  @Test("C1: a fallback's notification is new_message with its own category")
+  func fallback() throws {
+    var push = push(.ios, .silent)
+    for reason in [DecisionReason.simpleRules, .notifyAll] {
+      push.reason = reason
+      let message = try message(push)
+      #expect(text("data/type", message) == "new_message")
+      #expect(text("apns/payload/aps/category", message) == "MESSAGE")
+    }
+  }
+
+  @Test("P2: a message id of more than 64 bytes is hashed for collapse id and tag, and whole in the data")
+  func longId() throws {
+    var push = push(.ios, .alert)
+    push.messageId = String(repeating: "é", count: 33)
+    let id = try #require(text("apns/headers/apns-collapse-id", try message(push)))
+    #expect(id == DispatcherRules.sha256(String(repeating: "é", count: 33)))
+    #expect(text("data/messageId", try message(push)) == push.messageId)
+    push.targets[0].platform = .android
+    #expect(text("android/notification/tag", try message(push)) == id)
+    push.messageId = String(repeating: "x", count: 64)
+    #expect(text("android/notification/tag", try message(push)) == push.messageId)
+  }
+
+  @Test("P2: ttl is brought into FCM's range")
+  func ttl() throws {
+    var push = push(.android, .alert)
+    push.ttlSeconds = 3_000_000
+    #expect(text("android/ttl", try message(push)) == "2419200s")
+    push.ttlSeconds = -1
+    #expect(text("android/ttl", try message(push)) == "0s")
+    push.targets[0].platform = .ios
+    #expect(text("apns/headers/apns-expiration", try message(push)) == "0")
+  }
+
+  @Test("P2: a long body is shortened on a grapheme boundary to 4,096 bytes, ids never", arguments: Platform.everyOne)
+  func longBody(platform: Platform) throws {
+    let family = "👨‍👩‍👧‍👦"
+    var push = push(platform, .alert)
+    push.body = String(repeating: family, count: 1_000)
+    push.messageId = String(repeating: "m", count: 256)
+    push.conversationId = String(repeating: "c", count: 256)
+    let message = try message(push)
+    let body = try #require(text("notification/body", message))
+    #expect(body.hasSuffix("…"))
+    #expect(body.dropLast().allSatisfy { String($0) == family })
+    let shown = body.count - 1
+    #expect(shown > 80)
+    #expect(text("data/messageId", message) == push.messageId)
+    #expect(text("data/conversationId", message) == push.conversationId)
+    #expect(text("notification/image", message) == push.imageUrl)
+    // One character more would have been too much.
+    #expect(payloadBytes(message) <= 4096)
+    #expect(payloadBytes(message) + family.utf8.count > 4096)
+  }
+
+  /// Keys and values below `message`, the token apart, counted as the limit counts them.
+  private func payloadBytes(_ value: Any) -> Int {
+    switch value {
+    case let object as [String: Any]:
+      object.filter { $0.key != "token" }.reduce(0) { $0 + $1.key.utf8.count + payloadBytes($1.value) }
+    case let text as String: text.utf8.count
+    case let number as NSNumber where CFGetTypeIDIsBoolean(number): number.boolValue ? 4 : 5
+    default: "\(value)".utf8.count
+    }
+  }
+
+  private func CFGetTypeIDIsBoolean(_ number: NSNumber) -> Bool { number.objCType.pointee == 0x63 }
+
+  @Test("P2: where the body alone does not do, the title is shortened, then the picture goes; ids alone too much: nil")
+  func longEverything() throws {
+    var push = push(.ios, .alert)
+    push.title = String(repeating: "t", count: 5_000)
+    push.body = String(repeating: "b", count: 5_000)
+    let titleCut = try message(push)
+    #expect(at("notification/body", titleCut) == nil)
+    #expect(text("notification/title", titleCut)?.hasSuffix("…") == true)
+    push.imageUrl = "https://example.org/" + String(repeating: "i", count: 4_000)
+    let pictureGone = try message(push)
+    #expect(at("notification/image", pictureGone) == nil)
+    #expect(at("apns/fcm_options/image", pictureGone) == nil)
+    push.pushId = String(repeating: "p", count: 5_000)
+    #expect(
+      FCMMessage(push: push, target: push.targets[0], occurredAt: 0, hash: DispatcherRules.sha256).encoded() == nil)
+  }
+
+  @Test("P2: text of every kind is valid JSON and arrives as it was")
+  func escapes() throws {
+    var push = push(.ios, .alert)
+    push.title = "a\"b\\c\u{0}\u{1F}\u{7F}\n\t"
+    push.body = "שלום \u{202E}x\u{2028} 🇫🇷 \u{FEFF}"
+    let message = try message(push)
+    #expect(text("notification/title", message) == push.title)
+    #expect(text("notification/body", message)?.utf8.elementsEqual(push.body?.utf8 ?? "".utf8) == true)
+  }
+
+  @Test("P2: text cuts keep whole characters, and say nil where not even the ellipsis fits")
+  func cut() {
+    #expect(TextCut.shortened("hello", toBytes: 5) == "hello")
+    #expect(TextCut.shortened("hello!", toBytes: 5) == "he…")
+    #expect(TextCut.shortened("👍🏽👍🏽", toBytes: 12) == "👍🏽…")
+    #expect(TextCut.shortened("👍🏽👍🏽", toBytes: 10) == "…")
+    #expect(TextCut.shortened("hello", toBytes: 2) == nil)
+    #expect(TextCut.shortened("", toBytes: 0) == "")
+  }
+
+  @Test("T4: a request that is printed shows neither token nor text")
+  func printing() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    let request = try #require(bench.air.first)
+    var dumped = ""
+    dump(request, to: &dumped)
+    for text in ["\(request)", String(reflecting: request), dumped, "\([request])"] {
+      #expect(!text.contains("token-phone") && !text.contains("Hello"))
+    }
+  }
+}
+
+extension Platform {
+  static let everyOne: [Platform] = [.ios, .android, .web]
+}

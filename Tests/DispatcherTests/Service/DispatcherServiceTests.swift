@@ -1,0 +1,65 @@
+import FCMEmulator
+import Foundation
+import ServiceKit
+import StreamRuntime
+import Testing
+
+@testable import Dispatcher
+
+@Suite("The dispatcher process")
+struct DispatcherServiceTests {
+  private func run(_ arguments: [String], environment: [String: String] = [:]) -> (exitCode: Int32, lines: [String]) {
+    var lines: [String] = []
+    let exitCode = DispatcherService.assembly.program(sink: LogCapture().sink, signals: false).main(
+      ["--bootstrap-servers", "127.0.0.1:1"] + arguments, environment: environment,
+      output: { lines.append($0) }, errors: { lines.append($0) })
+    return (exitCode, lines)
+  }
+
+  @Test("without credentials it ends with 64 and says where they may be given")
+  func noCredentials() {
+    let (exitCode, lines) = run([])
+    #expect(exitCode == ExitCode.usage)
+    #expect(lines.first?.contains("NUDGE_FCM_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS") == true)
+  }
+
+  @Test("credentials come from NUDGE_FCM_CREDENTIALS, else from GOOGLE_APPLICATION_CREDENTIALS")
+  func credentialsFromEnvironment() {
+    let google = ["GOOGLE_APPLICATION_CREDENTIALS": "google.json"]
+    #expect(run(["--print-config"], environment: google).lines.first?.contains("= google.json  (GOOGLE_") == true)
+    let both = google.merging(["NUDGE_FCM_CREDENTIALS": "nudge.json"]) { $1 }
+    #expect(run(["--print-config"], environment: both).lines.first?.contains("= nudge.json  (NUDGE_") == true)
+  }
+
+  @Test("credentials that cannot be read end it, and --check, with the name of the file")
+  func unreadableCredentials() {
+    let started = run(["--fcm-credentials", "/nowhere/account.json"])
+    #expect(started.exitCode == ExitCode.software)
+    #expect(started.lines.first?.contains("/nowhere/account.json cannot be read") == true)
+    let checked = run(["--fcm-credentials", "/nowhere/account.json", "--check"])
+    #expect(checked.exitCode == started.exitCode)
+    #expect(checked.lines == started.lines)
+  }
+
+  @Test("a URL that is none, and a CA file that cannot be read, are refused")
+  func wrongSettings() throws {
+    #expect(run(["--fcm-credentials", "x", "--fcm-url", "fcm"]).exitCode == ExitCode.usage)
+    let emulator = try FCMEmulator()
+    let (exitCode, lines) = run(
+      ["--fcm-credentials", emulator.serviceAccountFile, "--fcm-ca-file", "/nowhere/ca.pem"])
+    #expect(exitCode == ExitCode.usage)
+    #expect(lines.first?.contains("/nowhere/ca.pem") == true)
+  }
+
+  @Test("a lost request's wait is longer than the request may take; requests under way are bounded by the runtime")
+  func unanswered() throws {
+    let request = try DispatcherService.assembly.schema.parse(
+      ["--bootstrap-servers", "127.0.0.1:1", "--fcm-credentials", "x", "--fcm-timeout", "40s", "--fcm-in-flight", "7"],
+      environment: [:])
+    guard case .run(let values) = request else { throw SettingsError("not a run") }
+    let rules = DispatcherSettings.rules(from: values)
+    #expect(rules.unansweredAfter == 50_000)
+    #expect(DispatcherSettings.limits(from: values).maxEffects == 7)
+    #expect(rules.maxInFlight > 7, "a backlog stays on its topic rather than in the lanes")
+  }
+}
