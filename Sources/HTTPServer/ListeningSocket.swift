@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import Glibc
 
 /// A bound TCP socket that listens, closed when it goes.
