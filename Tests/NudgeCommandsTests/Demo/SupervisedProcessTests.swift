@@ -36,8 +36,12 @@ struct SupervisedProcessTests {
     }
   }
 
-  @Test("get signals by name")
+  @Test("get signals by name, also where the thread that starts them blocks all signals")
   func signals() throws {
+    var (everything, before) = (sigset_t(), sigset_t())
+    sigfillset(&everything)
+    pthread_sigmask(SIG_SETMASK, &everything, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     try withLog { log in
       let process = try SupervisedProcess(
         Self.shell, ["-c", "trap 'exit 3' TERM; echo up; while :; do sleep 0.02; done"], environment: [:], log: log)
