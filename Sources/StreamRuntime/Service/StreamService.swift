@@ -129,9 +129,13 @@ public final class StreamService<S: Stage>: Service {
     guard let found = try waitForBroker(admin) else { return nil }
     let counts = try check.partitionCounts(from: found)
     for thread in 0..<settings.threads { observer.set(thread, .notReady("joining the group")) }
+    guard admin.hasController(timeout: .seconds(1)) else {
+      logger.notice("topic settings were not checked: the cluster has no controller to ask (an embedded broker)")
+      return counts
+    }
     let descriptions: [String: Result<[String: String], KafkaError>]
     do {
-      descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(3))
+      descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(10))
     } catch {
       logger.notice("topic settings were not checked: the broker does not tell them", ["reason": "\(error)"])
       return counts
@@ -162,6 +166,8 @@ public final class StreamService<S: Stage>: Service {
 
   private static func log(_ line: KafkaLogLine, to logger: Logger) {
     let metadata: [String: LogValue] = ["client": .string(line.client), "facility": .string(line.facility)]
+    // The operator's properties are given to consumers and producers alike; each warns of the other's.
+    if line.facility == "CONFWARN" { return logger.debug("librdkafka: \(line.message)", metadata) }
     // While a broker is away every client says so, again and again.
     let key = "\(line.client)/\(line.facility)"
     guard let logger = line.level > 6 ? logger : logger.limited(key, every: .seconds(5)) else { return }
