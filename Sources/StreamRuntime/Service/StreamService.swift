@@ -27,6 +27,7 @@ public final class StreamService<S: Stage>: Service {
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
   private let logger: Logger
   private let observer: StreamObserver
+  private let watchdog: Watchdog
   private let state = Mutex(State())
 
   private struct State {
@@ -50,6 +51,7 @@ public final class StreamService<S: Stage>: Service {
     self.performer = performer
     self.makeStage = makeStage
     observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
+    watchdog = Watchdog(logger: logger, liveness: health.liveness)
     for thread in 0..<configuration.settings.threads { observer.set(thread, .notReady("joining the group")) }
   }
 
@@ -72,6 +74,7 @@ public final class StreamService<S: Stage>: Service {
       $0.lock = lock
       $0.threads = [starter]
     }
+    watchdog.start()
     spawn("nudge-start", starter) { [self] in startThreads(onEnd) }
   }
 
@@ -200,8 +203,10 @@ public final class StreamService<S: Stage>: Service {
       performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
     var exit: StreamThread<S, KafkaStreamIO>.Exit?
     while exit == nil {
+      watchdog.turned(number)
       exit = isStopping ? thread.stop() : thread.turn()
     }
+    watchdog.ended(number)
     io.close(leavingGroup: exit == .stopped && !settings.isStatic)
     switch exit {
     case .fenced:
@@ -226,6 +231,7 @@ public final class StreamService<S: Stage>: Service {
   /// Drains every thread: nothing new is begun, replies are waited for, what was done is committed.
   public func stop() {
     observer.stopping()
+    watchdog.stop()
     state.withLock { $0.isStopping = true }
     // The starter comes first: once it is done, no thread is added any more.
     var index = 0

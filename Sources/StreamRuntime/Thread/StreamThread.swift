@@ -196,6 +196,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       }
       deadLetter(record, rejection, task)
     }
+    if let record, step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition }) {
+      observe(.rekeyed)
+    }
     task.finish(record: record)
     if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
   }
