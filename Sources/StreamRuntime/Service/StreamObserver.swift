@@ -104,12 +104,12 @@ final class StreamObserver: Sendable {
       moved.increment()
       log.warning(
         "the group's committed offsets were moved by somebody else; the position in the changelog stands, nothing is "
-          + "processed or sent again (use nudge replay for that)",
+          + "processed or sent again",
         ["task": .int(Int(task)), "position": .string(Self.list(position)), "sequence": .int(Int(sequence))])
     case .stateLost(let task):
       log.error(
         "the group has committed offsets but the changelog has no position: the state of this task is lost",
-        ["task": .int(Int(task)), "fix": "nudge state rebuild, or nudge state accept-loss"])
+        ["task": .int(Int(task)), "fix": "docs/operations.md, Lost state"])
       lostStates.increment()
       state.withLock { state in
         state.restoring[thread]?.remove(task)
