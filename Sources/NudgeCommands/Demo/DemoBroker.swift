@@ -55,7 +55,14 @@ final class DemoBroker {
   /// Makes the topics that are not there.
   func createTopics(partitions: Int) throws {
     if let embedded { return try TopicCreation.create(on: embedded, names: topics, partitions: partitions) }
-    let report = try TopicCreation.create(on: try admin(), names: topics, partitions: partitions)
+    let report: TopicReport
+    do throws(KafkaError) {
+      report = try TopicCreation.create(on: try admin(), names: topics, partitions: partitions)
+    } catch {
+      throw DemoError(
+        "no topics could be made on \(bootstrapServers): \(error); does a broker answer there, and does --kafka-property "
+          + "say what it asks for?")
+    }
     let wrong = report.topics.filter { !$0.differences.isEmpty }
     guard wrong.isEmpty else {
       throw DemoError(

@@ -15,6 +15,7 @@ final class DemoRun {
   private let interrupts: Interrupts
   private let display: DemoDisplay
   private let name = String(UInt32.random(in: .min ... .max), radix: 36)
+  private let cast: LoadCast
   /// Logs, state, the record of requests, and the broker's data where it is started here.
   let directory: URL
 
@@ -22,12 +23,15 @@ final class DemoRun {
   private var kills: [DemoSummary.Kill] = []
   private var pendingKills: [KillPlan.Kill]
 
-  /// A demo; makes its directory.
+  /// A demo; reads who will take part, and makes its directory.
   init(_ options: DemoOptions, programs: [DemoProgram: URL], interrupts: Interrupts, display: DemoDisplay) throws {
     self.options = options
     self.programs = programs
     self.interrupts = interrupts
     self.display = display
+    display.say("reading \(options.source.name)")
+    cast = try LoadCast(options.source, messages: options.messages, seed: options.seed)
+    guard cast.messages > 0 else { throw DemoError("\(options.source.name) has no messages") }
     account = Account(seesAborted: options.broker == .embedded)
     pendingKills = options.kills
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-demo-\(name)")
@@ -36,9 +40,6 @@ final class DemoRun {
 
   /// Runs it. Throws where it cannot go on; what does not balance is in the summary.
   func run() throws -> DemoSummary {
-    display.say("reading \(options.source.name)")
-    let cast = try LoadCast(options.source, messages: options.messages, seed: options.seed)
-    guard cast.messages > 0 else { throw DemoError("\(options.source.name) has no messages") }
     display.say(
       "\(cast.messages) messages of \(cast.people.count) people in \(cast.conversations) conversations; logs in "
         + directory.path)
@@ -63,7 +64,7 @@ final class DemoRun {
       requests: RequestRecord(path: processes.requestRecord))
     defer { publisher.close() }
 
-    try introduce(cast, scene)
+    try introduce(scene)
     try play(scene)
     let settledAfter = try settle(scene)
     try end(scene)
@@ -102,7 +103,7 @@ final class DemoRun {
 
   /// Publishes everybody's devices and preferences, and waits until the timeline has them: what comes behind them on a
   /// person's timeline finds them there.
-  private func introduce(_ cast: LoadCast, _ scene: Scene) throws {
+  private func introduce(_ scene: Scene) throws {
     let devices = cast.people.flatMap(\.devices)
     for device in devices { account.register(deviceId: device.deviceId, token: device.token) }
     let now = SystemClock.milliseconds()

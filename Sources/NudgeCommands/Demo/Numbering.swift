@@ -12,9 +12,6 @@ struct Numbering: Sendable {
     return number
   }
 
-  /// The number of a text that has one.
-  func known(_ name: String) -> Int32? { numbers[name] }
-
   /// The text of a number.
   func name(_ number: Int32) -> String { names[Int(number)] }
 }

@@ -13,8 +13,6 @@ final class DemoProcess {
   private var output: GrowingFile
   /// The line that said it is ready; nil while it is not.
   private(set) var readyLine: String?
-  /// How often it was started.
-  private(set) var starts = 0
 
   /// A process that does not run yet.
   init(
@@ -33,7 +31,6 @@ final class DemoProcess {
     // What a former life said last must not be taken for this one's word.
     _ = try isReady()
     readyLine = nil
-    starts += 1
     process = try SupervisedProcess(executable, arguments, environment: environment, log: log)
   }
 

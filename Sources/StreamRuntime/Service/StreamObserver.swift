@@ -1,5 +1,6 @@
 import NudgeSchema
 import ServiceKit
+import Synchronization
 
 /// Turns what stream threads tell into logs, metrics and readiness. Any thread may call it.
 final class StreamObserver: Sendable {
@@ -17,6 +18,13 @@ final class StreamObserver: Sendable {
   private let age: Gauge
   private let moved: Counter
   private let torn: Counter
+  private let state = Mutex(State())
+
+  private struct State {
+    /// Tasks a thread was given that do not run yet.
+    var restoring: [Int: Set<Int32>] = [:]
+    var isStopping = false
+  }
 
   init(stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry) {
     self.stage = stage
@@ -48,6 +56,7 @@ final class StreamObserver: Sendable {
     switch event {
     case .assigned(let tasks):
       log.info("partitions assigned", ["tasks": .string(Self.list(tasks))])
+      state.withLock { $0.restoring[thread] = Set(tasks) }
       set(thread, tasks.isEmpty ? .ready : .notReady("restoring tasks \(Self.list(tasks))"))
       if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
     case .released(let tasks, let lost):
@@ -68,7 +77,11 @@ final class StreamObserver: Sendable {
           "task": .int(Int(task)), "sequence": .int(Int(sequence)), "next": .string(Self.list(next)),
           "rowsRead": .int(rows), "restoreMilliseconds": .int(Int(milliseconds)),
         ])
-      set(thread, .ready)
+      let left = state.withLock { state in
+        state.restoring[thread]?.remove(task)
+        return state.restoring[thread]?.count ?? 0
+      }
+      set(thread, left == 0 ? .ready : .notReady("\(left) tasks still to be restored"))
     case .offsetsMoved(let task, let position, let sequence):
       moved.increment()
       log.warning(
@@ -145,7 +158,14 @@ final class StreamObserver: Sendable {
     }
   }
 
-  func set(_ thread: Int, _ status: HealthStatus) { health.readiness.set(part(thread: thread), status) }
+  func set(_ thread: Int, _ status: HealthStatus) {
+    // A service that stops in good order says so itself; that it gives up its partitions is no news.
+    if state.withLock({ $0.isStopping }) { return }
+    health.readiness.set(part(thread: thread), status)
+  }
+
+  /// The service is asked to stop.
+  func stopping() { state.withLock { $0.isStopping = true } }
 
   private static func list(_ tasks: [Int32]) -> String { tasks.map(String.init).joined(separator: ",") }
 

@@ -58,18 +58,44 @@ public final class StreamService<S: Stage>: Service {
   /// What `--check` looks at: whether the topics are there and configured as the stage needs them, as `start` does.
   public var topicCheck: ServiceCheck {
     ServiceCheck("topics") { [self] in
-      let counts = try checkTopics(TopicNames(prefix: configuration.settings.topicPrefix))
+      let counts = try checkTopics(TopicNames(prefix: configuration.settings.topicPrefix)) ?? [:]
       return "\(counts.count) of \(S.definition.name)'s, \(counts[S.definition.inputs[0]] ?? 0) partitions"
     }
   }
 
-  /// Checks the topics, locks the state directory and starts the threads. Throws what is wrong, with the fix.
+  /// Locks the state directory and begins to start: once a broker answers and the topics are right, the threads run. Until
+  /// then readiness says what is missing; topics that are wrong end the service, with the fix.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
+    let lock = try StateDirectoryLock("\(configuration.settings.stateDirectory)/\(S.definition.name)")
+    let starter = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
+    state.withLock {
+      $0.lock = lock
+      $0.threads = [starter]
+    }
+    spawn("nudge-start", starter) { [self] in startThreads(onEnd) }
+  }
+
+  private func spawn(_ name: String, _ running: RunningThread, _ body: @escaping @Sendable () -> Void) {
+    let thread = Thread {
+      body()
+      running.done.signal()
+    }
+    thread.name = name
+    thread.stackSize = 8 << 20
+    thread.start()
+  }
+
+  private func startThreads(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) {
     let settings = configuration.settings
     let topics = TopicNames(prefix: settings.topicPrefix)
-    let counts = try checkTopics(topics)
-    let lock = try StateDirectoryLock("\(settings.stateDirectory)/\(S.definition.name)")
-    state.withLock { $0.lock = lock }
+    let counts: [Topic: Int32]
+    do {
+      guard let checked = try checkTopics(topics) else { return }
+      counts = checked
+    } catch {
+      onEnd(ServiceEnd(exitCode: ExitCode.software, reason: "\(error)"))
+      return
+    }
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
     for number in 0..<settings.threads {
       let running = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
@@ -79,18 +105,19 @@ public final class StreamService<S: Stage>: Service {
         threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
         stateDirectory: settings.stateDirectory, limits: configuration.limits,
         log: { [logger] in Self.log($0, to: logger) })
-      state.withLock { $0.threads.append(running) }
-      let thread = Thread { [self] in
-        run(number, kafka, counts, writer: "\(settings.instance)-\(number)/\(life)", running, onEnd)
-        running.done.signal()
+      let isStopping = state.withLock { state in
+        if !state.isStopping { state.threads.append(running) }
+        return state.isStopping
       }
-      thread.name = "nudge-stream-\(number)"
-      thread.stackSize = 8 << 20
-      thread.start()
+      if isStopping { return }
+      spawn("nudge-stream-\(number)", running) { [self] in
+        run(number, kafka, counts, writer: "\(settings.instance)-\(number)/\(life)", running, onEnd)
+      }
     }
   }
 
-  private func checkTopics(_ topics: TopicNames) throws -> [Topic: Int32] {
+  /// Waits for a broker, then looks at the topics; nil when the service is stopped meanwhile.
+  private func checkTopics(_ topics: TopicNames) throws -> [Topic: Int32]? {
     let settings = configuration.settings
     let admin = try Admin(
       ClientConfiguration(bootstrapServers: settings.bootstrapServers).merging(
@@ -99,8 +126,9 @@ public final class StreamService<S: Stage>: Service {
     let definition = S.definition
     let needed = Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters])
     let check = TopicCheck(stage: definition, topics: topics, freshness: settings.freshness.milliseconds)
-    let counts = try check.partitionCounts(
-      from: admin.listTopics(timeout: .seconds(30)))
+    guard let found = try waitForBroker(admin) else { return nil }
+    let counts = try check.partitionCounts(from: found)
+    for thread in 0..<settings.threads { observer.set(thread, .notReady("joining the group")) }
     let descriptions: [String: Result<[String: String], KafkaError>]
     do {
       descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(3))
@@ -113,8 +141,30 @@ public final class StreamService<S: Stage>: Service {
     return counts
   }
 
+  /// All topics with their partition counts, once a broker answers; nil when the service is stopped before one does.
+  private func waitForBroker(_ admin: Admin) throws -> [String: Int]? {
+    let settings = configuration.settings
+    while !isStopping {
+      do {
+        return try admin.listTopics(timeout: .seconds(1))
+      } catch {
+        if error.isAuthorization { throw error }
+        logger.limited("no-broker", every: .seconds(10))?.warning(
+          "no broker answers; trying again",
+          ["brokers": .string(settings.bootstrapServers), "reason": .string("\(error.name): \(error.reason)")])
+        for thread in 0..<settings.threads {
+          observer.set(thread, .notReady("no broker answers at \(settings.bootstrapServers)"))
+        }
+      }
+    }
+    return nil
+  }
+
   private static func log(_ line: KafkaLogLine, to logger: Logger) {
     let metadata: [String: LogValue] = ["client": .string(line.client), "facility": .string(line.facility)]
+    // While a broker is away every client says so, again and again.
+    let key = "\(line.client)/\(line.facility)"
+    guard let logger = line.level > 6 ? logger : logger.limited(key, every: .seconds(5)) else { return }
     switch line.level {
     case ...3: logger.error("librdkafka: \(line.message)", metadata)
     case 4: logger.warning("librdkafka: \(line.message)", metadata)
@@ -169,12 +219,15 @@ public final class StreamService<S: Stage>: Service {
 
   /// Drains every thread: nothing new is begun, replies are waited for, what was done is committed.
   public func stop() {
-    let threads = state.withLock { state in
-      state.isStopping = true
-      return state.threads
+    observer.stopping()
+    state.withLock { $0.isStopping = true }
+    // The starter comes first: once it is done, no thread is added any more.
+    var index = 0
+    while let thread = state.withLock({ index < $0.threads.count ? $0.threads[index] : nil }) {
+      for running in state.withLock({ $0.threads }) { running.signal.raise() }
+      thread.done.wait()
+      index += 1
     }
-    for thread in threads { thread.signal.raise() }
-    for thread in threads { thread.done.wait() }
     performer?.stop()
     state.withLock { $0.lock = nil }
   }

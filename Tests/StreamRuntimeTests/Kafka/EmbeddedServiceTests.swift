@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import NudgeSchema
+import ServiceKit
 
 import Testing
 
@@ -53,9 +54,11 @@ struct EmbeddedServiceTests {
     try broker.createTopic("nudge.timeline", partitions: 4)
     let directory = try TemporaryDirectory()
     let service = try ServiceUnderTest(brokers: broker.bootstrapServers, stateDirectory: directory.path)
-    let error = #expect(throws: TopicCheck.Failure.self) { try service.start() }
-    #expect(error?.description.contains("nudge.analyzer-state") == true)
-    #expect(error?.description.contains("nudge topics create") == true)
+    try service.start()
+    wait(for: "the service to end") { !service.ends.isEmpty }
+    #expect(service.ends.first?.reason.contains("nudge.analyzer-state") == true)
+    #expect(service.ends.first?.reason.contains("nudge topics create") == true)
+    service.service.stop()
   }
 
   @Test("topics of a stage with different numbers of partitions are refused")
@@ -69,8 +72,23 @@ struct EmbeddedServiceTests {
     }
     try other.createTopic("nudge.analyzer-state", partitions: 3)
     let service = try ServiceUnderTest(brokers: other.bootstrapServers, stateDirectory: directory.path)
-    let error = #expect(throws: TopicCheck.Failure.self) { try service.start() }
-    #expect(error?.description.contains("nudge.analyzer-state has 3 partitions") == true)
+    try service.start()
+    wait(for: "the service to end") { !service.ends.isEmpty }
+    #expect(service.ends.first?.reason.contains("nudge.analyzer-state has 3 partitions") == true)
+    service.service.stop()
+  }
+
+  @Test("without a broker the service waits, says so, and stops at once when asked")
+  func noBroker() throws {
+    let directory = try TemporaryDirectory()
+    // Nobody listens on port 1.
+    let service = try ServiceUnderTest(brokers: "127.0.0.1:1", stateDirectory: directory.path)
+    try service.start()
+    wait(for: "readiness to say so") { service.health.readiness.reasons.values.contains { $0.contains("no broker") } }
+    let started = Date()
+    service.service.stop()
+    #expect(Date().timeIntervalSince(started) < 10)
+    #expect(service.ends.isEmpty)
   }
 
   @Test("a second process on one state directory is refused")
