@@ -104,6 +104,12 @@ public final class Admin: Sendable {
     return outcomes
   }
 
+  /// Whether the cluster has a controller, which answers what is asked about settings. The embedded broker has none, and
+  /// would let such a question wait for its whole time-out.
+  public func hasController(timeout: Duration) -> Bool {
+    rd_kafka_controllerid(client.pointer, timeout.milliseconds) >= 0
+  }
+
   /// Every topic of the cluster, with how many partitions it has.
   public func listTopics(timeout: Duration) throws(KafkaError) -> [String: Int] {
     let metadata = try Metadata("list topics", client: client.pointer, topic: nil, timeout: timeout)

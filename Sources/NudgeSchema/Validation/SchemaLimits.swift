@@ -42,11 +42,11 @@ public enum SchemaLimits {
   /// Muted conversations.
   public static let muted = 100
   /// All muted conversations as JSON, in bytes.
-  public static let mutedBytes = 8_192
+  public static let mutedBytes = 7_500
   /// Starred senders.
   public static let starredSenders = 100
   /// All starred senders as JSON, in bytes.
-  public static let starredSendersBytes = 3_072
+  public static let starredSendersBytes = 2_500
   /// Keywords.
   public static let keywords = 50
   /// All keywords as JSON, in bytes.

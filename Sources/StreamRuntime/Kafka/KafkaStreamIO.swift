@@ -53,6 +53,7 @@ final class KafkaStreamIO: StreamIO {
   private let positionOffsets = PositionOffsets()
   private var polled: [ConsumerRecord] = []
   private var assigned: [TopicPartition] = []
+  private var isWarm = false
   /// An error that came behind records which had to be delivered first.
   private var laterFailure: IOFailure?
   private let topicByName: [String: Topic]
@@ -346,11 +347,22 @@ final class KafkaStreamIO: StreamIO {
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
     do throws(KafkaError) {
+      try warmUp()
       try changelogConsumer.assign(
         starts.sorted { $0.key < $1.key }.map { TopicPartitionOffset(changelog($0.key), offset: $0.value) })
     } catch {
       throw IOFailure(kind: .retriable, error)
     }
+  }
+
+  /// Learns the leaders of the topics that are read, so that an assignment does not wait for a timer of a second that
+  /// would ask for them.
+  private func warmUp() throws(KafkaError) {
+    guard !isWarm else { return }
+    _ = try changelogConsumer.partitionCounts(
+      of: [settings.topics(settings.stage.changelog)], timeout: Self.queryTimeout)
+    _ = try consumer.partitionCounts(of: settings.stage.inputs.map { settings.topics($0) }, timeout: Self.queryTimeout)
+    isWarm = true
   }
 
   /// Records of one call at most: about 20 ms of work.

@@ -18,11 +18,17 @@ final class StreamObserver: Sendable {
   private let age: Gauge
   private let moved: Counter
   private let torn: Counter
+  private let wiped: Counter
+  private let gaps: Counter
+  private let lostStates: Counter
+  private let rekeyed: Counter
   private let state = Mutex(State())
 
   private struct State {
     /// Tasks a thread was given that do not run yet.
     var restoring: [Int: Set<Int32>] = [:]
+    /// Tasks of a thread whose state is lost.
+    var lost: [Int: Set<Int32>] = [:]
     var isStopping = false
   }
 
@@ -47,6 +53,14 @@ final class StreamObserver: Sendable {
       help: "Tasks started whose committed offsets had been moved by somebody else; the position stands.")
     torn = metrics.counter(
       "nudge_torn_transactions_total", help: "Torn transactions found in a changelog and written again.")
+    wiped = metrics.counter(
+      "nudge_stores_wiped_total", help: "Stores found to be of no use and restored from the start.")
+    gaps = metrics.counter(
+      "nudge_gap_records_total", help: "Offsets that were gone from an input before they were processed.")
+    lostStates = metrics.counter(
+      "nudge_state_lost_total", help: "Times a task was found to have committed offsets but no position.")
+    rekeyed = metrics.counter(
+      "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
   }
 
   func part(thread: Int) -> String { "stream-\(thread)" }
@@ -56,13 +70,17 @@ final class StreamObserver: Sendable {
     switch event {
     case .assigned(let tasks):
       log.info("partitions assigned", ["tasks": .string(Self.list(tasks))])
-      state.withLock { $0.restoring[thread] = Set(tasks) }
+      state.withLock {
+        $0.restoring[thread] = Set(tasks)
+        $0.lost[thread] = []
+      }
       set(thread, tasks.isEmpty ? .ready : .notReady("restoring tasks \(Self.list(tasks))"))
       if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
     case .released(let tasks, let lost):
       log.info(lost ? "partitions lost" : "partitions given up", ["tasks": .string(Self.list(tasks))])
       set(thread, .notReady("rebalancing"))
     case .storeWiped(let task, let reason):
+      wiped.increment()
       log.warning(
         "the store is of no use and is restored from the log's start",
         ["task": .int(Int(task)), "reason": .string(reason)])
@@ -77,23 +95,29 @@ final class StreamObserver: Sendable {
           "task": .int(Int(task)), "sequence": .int(Int(sequence)), "next": .string(Self.list(next)),
           "rowsRead": .int(rows), "restoreMilliseconds": .int(Int(milliseconds)),
         ])
-      let left = state.withLock { state in
+      state.withLock { state in
         state.restoring[thread]?.remove(task)
-        return state.restoring[thread]?.count ?? 0
+        state.lost[thread]?.remove(task)
       }
-      set(thread, left == 0 ? .ready : .notReady("\(left) tasks still to be restored"))
+      setReadiness(thread)
     case .offsetsMoved(let task, let position, let sequence):
       moved.increment()
       log.warning(
         "the group's committed offsets were moved by somebody else; the position in the changelog stands, nothing is "
-          + "processed or sent again (use nudge replay for that)",
+          + "processed or sent again",
         ["task": .int(Int(task)), "position": .string(Self.list(position)), "sequence": .int(Int(sequence))])
     case .stateLost(let task):
       log.error(
         "the group has committed offsets but the changelog has no position: the state of this task is lost",
-        ["task": .int(Int(task)), "fix": "nudge state rebuild, or nudge state accept-loss"])
-      set(thread, .notReady("the state of task \(task) is lost"))
+        ["task": .int(Int(task)), "fix": "docs/operations.md, Lost state"])
+      lostStates.increment()
+      state.withLock { state in
+        state.restoring[thread]?.remove(task)
+        state.lost[thread]?.insert(task)
+      }
+      setReadiness(thread)
     case .gap(let task, let topic, let from, let to):
+      gaps.increment(by: Int(to - from))
       log.error(
         "the log begins behind the position: these records were never processed",
         [
@@ -109,6 +133,7 @@ final class StreamObserver: Sendable {
     case .processed(let count, let milliseconds):
       records.increment(by: count)
       age.set(Double(milliseconds) / 1000)
+    case .rekeyed: rekeyed.increment()
     case .deadLettered(let code, let topic, let partition, let offset, let message):
       metrics.counter(
         "nudge_dead_letters_total", help: "Records sent to the dead letters, by reason.",
@@ -155,6 +180,16 @@ final class StreamObserver: Sendable {
       log.limited("held", every: .seconds(1))?.notice(
         "nothing is sent until the next transaction proves that this thread owns its tasks",
         ["waiting": .int(count)])
+    }
+  }
+
+  /// A thread is ready once every task it was given runs.
+  private func setReadiness(_ thread: Int) {
+    let (restoring, lost) = state.withLock { ($0.restoring[thread] ?? [], $0.lost[thread] ?? []) }
+    if !lost.isEmpty {
+      set(thread, .notReady("the state of tasks \(Self.list(lost.sorted())) is lost"))
+    } else {
+      set(thread, restoring.isEmpty ? .ready : .notReady("\(restoring.count) tasks still to be restored"))
     }
   }
 

@@ -27,6 +27,7 @@ public final class StreamService<S: Stage>: Service {
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
   private let logger: Logger
   private let observer: StreamObserver
+  private let watchdog: Watchdog
   private let state = Mutex(State())
 
   private struct State {
@@ -50,6 +51,7 @@ public final class StreamService<S: Stage>: Service {
     self.performer = performer
     self.makeStage = makeStage
     observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
+    watchdog = Watchdog(logger: logger, liveness: health.liveness)
     for thread in 0..<configuration.settings.threads { observer.set(thread, .notReady("joining the group")) }
   }
 
@@ -72,6 +74,7 @@ public final class StreamService<S: Stage>: Service {
       $0.lock = lock
       $0.threads = [starter]
     }
+    watchdog.start()
     spawn("nudge-start", starter) { [self] in startThreads(onEnd) }
   }
 
@@ -129,9 +132,13 @@ public final class StreamService<S: Stage>: Service {
     guard let found = try waitForBroker(admin) else { return nil }
     let counts = try check.partitionCounts(from: found)
     for thread in 0..<settings.threads { observer.set(thread, .notReady("joining the group")) }
+    guard admin.hasController(timeout: .seconds(1)) else {
+      logger.notice("topic settings were not checked: the cluster has no controller to ask (an embedded broker)")
+      return counts
+    }
     let descriptions: [String: Result<[String: String], KafkaError>]
     do {
-      descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(3))
+      descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(10))
     } catch {
       logger.notice("topic settings were not checked: the broker does not tell them", ["reason": "\(error)"])
       return counts
@@ -162,6 +169,8 @@ public final class StreamService<S: Stage>: Service {
 
   private static func log(_ line: KafkaLogLine, to logger: Logger) {
     let metadata: [String: LogValue] = ["client": .string(line.client), "facility": .string(line.facility)]
+    // The operator's properties are given to consumers and producers alike; each warns of the other's.
+    if line.facility == "CONFWARN" { return logger.debug("librdkafka: \(line.message)", metadata) }
     // While a broker is away every client says so, again and again.
     let key = "\(line.client)/\(line.facility)"
     guard let logger = line.level > 6 ? logger : logger.limited(key, every: .seconds(5)) else { return }
@@ -194,8 +203,10 @@ public final class StreamService<S: Stage>: Service {
       performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
     var exit: StreamThread<S, KafkaStreamIO>.Exit?
     while exit == nil {
+      watchdog.turned(number)
       exit = isStopping ? thread.stop() : thread.turn()
     }
+    watchdog.ended(number)
     io.close(leavingGroup: exit == .stopped && !settings.isStatic)
     switch exit {
     case .fenced:
@@ -220,6 +231,7 @@ public final class StreamService<S: Stage>: Service {
   /// Drains every thread: nothing new is begun, replies are waited for, what was done is committed.
   public func stop() {
     observer.stopping()
+    watchdog.stop()
     state.withLock { $0.isStopping = true }
     // The starter comes first: once it is done, no thread is added any more.
     var index = 0

@@ -14,7 +14,7 @@ public enum StreamEvent: Sendable, Equatable {
   case running(task: Int32, sequence: Int64, next: [String: Int64], rows: Int, milliseconds: Milliseconds)
   /// The group's committed offsets were moved by somebody else; the position of the changelog stands.
   case offsetsMoved(task: Int32, position: [String: Int64], sequence: Int64)
-  /// There are committed offsets but no position: `nudge state rebuild` or `nudge state accept-loss` decides.
+  /// There are committed offsets but no position: an operator decides (docs/operations.md, Lost state).
   case stateLost(task: Int32)
   /// The log begins behind the position: so many records of the topic were never processed.
   case gap(task: Int32, topic: String, from: Int64, to: Int64)
@@ -22,6 +22,8 @@ public enum StreamEvent: Sendable, Equatable {
   case tornTransaction(task: Int32, rows: Int)
   /// Records were processed; the age is that of the last one, by its timestamp.
   case processed(records: Int, age: Milliseconds)
+  /// A record was on the wrong partition of its topic and was written to the right one (M9).
+  case rekeyed
   /// A record went to the dead letters.
   case deadLettered(code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String)
   /// A transaction committed.

@@ -15,6 +15,8 @@ public struct StreamLimits: Sendable, Equatable {
   public var maxPollWait: Milliseconds = 100
   /// How long a stage with effects gathers replies before it commits, in milliseconds.
   public var replyLinger: Milliseconds = 10
+  /// A stage with effects receives replies after so many records of a batch.
+  public var replyStride = 32
   /// Effects under way and waiting, beyond which nothing more is polled.
   public var maxEffects = 2000
   /// How often a stage with effects proves that it owns its tasks when it has nothing to commit, in milliseconds.

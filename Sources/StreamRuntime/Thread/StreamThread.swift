@@ -99,6 +99,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func work() throws {
+    // While the group is being joined there is time to make sure of the name.
+    if transactions.state == .noProducer, tasks.isEmpty, restore == nil { try openProducer() }
     let room = isFrozen ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
     let result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
     held += result.records
@@ -114,10 +116,15 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try flushStores(all: false)
   }
 
-  private var effectCount: Int { tasks.values.reduce(0) { $0 + $1.waitingEffects.count + $1.effectsUnderWay } }
+  /// Effects that wait or are under way, of all tasks.
+  private var effectCount: Int {
+    var count = 0
+    for task in tasks.values { count += task.waitingEffects.count + task.effectsUnderWay }
+    return count
+  }
 
   private var pollWait: Milliseconds {
-    if restore != nil || (!isFrozen && heldIndex < held.count) { return 0 }
+    if restore != nil || (!isFrozen && heldIndex < held.count && effectCount <= limits.maxEffects) { return 0 }
     var wait = limits.maxPollWait
     let steady = io.steadyClock
     if let dirtySince { wait = min(wait, dirtySince + limits.replyLinger - steady) }
@@ -143,6 +150,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     var processed = 0
     var last: InputRecord?
     while heldIndex < held.count, !isFrozen, exit == nil {
+      if hasEffects {
+        // Whoever waits for an answer is served between records, and a backlog waits in Kafka, not here.
+        if effectCount > limits.maxEffects { break }
+        if processed > 0, processed % limits.replyStride == 0 {
+          try takeReplies()
+          performEffects()
+        }
+      }
       let record = held[heldIndex]
       heldIndex += 1
       guard let task = tasks[record.partition] else { continue }
@@ -180,6 +195,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         throw StoreFailure(operation: "\(S.definition.name) step", reason: rejection.description)
       }
       deadLetter(record, rejection, task)
+    }
+    if let record, step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition }) {
+      observe(.rekeyed)
     }
     task.finish(record: record)
     if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }

@@ -1,0 +1,65 @@
+import Foundation
+import NudgeSchema
+import ServiceKit
+import Synchronization
+
+/// Notices a stream thread that does not come round any more. Kafka cannot: polling any queue, or librdkafka's own
+/// heartbeat, keeps a hung thread a member for long.
+final class Watchdog: Sendable {
+  /// The longest a turn may take, in milliseconds: a drain on revoke, a look at the changelog and a slow producer together
+  /// stay well below.
+  static let longestTurn: Milliseconds = 120_000
+  private static let interval: DispatchTimeInterval = .seconds(5)
+
+  private let turns = Mutex<[Int: Milliseconds]>([:])
+  private let logger: Logger
+  private let liveness: HealthChecks
+  private let now: @Sendable () -> Milliseconds
+  private let stopping = DispatchSemaphore(value: 0)
+
+  init(
+    logger: Logger, liveness: HealthChecks,
+    now: @escaping @Sendable () -> Milliseconds = { Milliseconds(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+  ) {
+    self.logger = logger
+    self.liveness = liveness
+    self.now = now
+  }
+
+  /// A thread begins a turn.
+  func turned(_ thread: Int) {
+    let time = now()
+    turns.withLock { $0[thread] = time }
+  }
+
+  /// A thread has ended; how is said elsewhere.
+  func ended(_ thread: Int) { turns.withLock { $0[thread] = nil } }
+
+  /// Looks at all threads: one that is stuck makes the process not alive, so that a supervisor restarts it.
+  func look() {
+    let time = now()
+    for (thread, since) in turns.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+      let stuck = time - since
+      let part = "stream-\(thread)"
+      guard stuck > Self.longestTurn else {
+        liveness.set(part, .ready)
+        continue
+      }
+      liveness.set(part, .notReady("stuck for \(stuck / 1000) s"))
+      logger.limited("stuck-\(thread)", every: .seconds(30))?.error(
+        "a stream thread does not come round any more: the process should be restarted",
+        ["thread": .int(thread), "seconds": .int(Int(stuck / 1000))])
+    }
+  }
+
+  /// Looks every few seconds until `stop`, on a thread of its own.
+  func start() {
+    let thread = Thread { [self] in
+      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { look() }
+    }
+    thread.name = "nudge-watchdog"
+    thread.start()
+  }
+
+  func stop() { stopping.signal() }
+}
