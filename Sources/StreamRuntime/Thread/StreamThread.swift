@@ -455,10 +455,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func settle(for drain: Milliseconds) throws {
     isSettling = true
     defer { isSettling = false }
-    for task in tasks.values { task.waitingEffects.removeAll() }
     let deadline = io.steadyClock + drain
     while exit == nil {
       try takeReplies()
+      try forgoEffects()
       let underWay = tasks.values.contains { $0.effectsUnderWay > 0 }
       let late = io.steadyClock >= deadline
       if underWay && !late {
@@ -471,6 +471,17 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if case .wait(let until) = transactions.next(steadyNow: io.steadyClock) {
         io.idle(atMost: max(1, until - io.steadyClock))
       }
+    }
+  }
+
+  /// Gives back to the stage what it asked for and nobody will do: also what a reply has just made it ask for.
+  private func forgoEffects() throws {
+    guard !isFrozen else { return }
+    let now = io.wallClock
+    for task in tasks.values {
+      let effects = task.waitingEffects
+      task.waitingEffects.removeAll()
+      for effect in effects { try run(task, record: nil, now: now) { try $0.forgo(effect, in: $1) } }
     }
   }
 

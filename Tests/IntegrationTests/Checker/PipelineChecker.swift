@@ -54,6 +54,7 @@ struct PipelineChecker {
   private(set) var deadLetters: [KafkaRecord] = []
   private var positions: [String: [Int32: [Wire.Position]]] = [:]
   private var lastOffsets: [String: [Int32: Int64]] = [:]
+  private var counts: [String: Int] = [:]
   private var unreadable: [String] = []
   private let decoder = JSONDecoder()
 
@@ -69,6 +70,7 @@ struct PipelineChecker {
   /// Takes a record. Of one partition they come in the order of their offsets.
   mutating func read(_ record: KafkaRecord) {
     lastOffsets[record.topic, default: [:]][record.partition] = record.offset
+    counts[record.topic, default: 0] += 1
     do {
       try take(record)
     } catch {
@@ -112,6 +114,8 @@ struct PipelineChecker {
 
   // MARK: Counts
 
+  /// Records of a topic.
+  func count(of topic: String) -> Int { counts[topic] ?? 0 }
   var decisionCount: Int { decisions.count }
   var outcomeCount: Int { outcomes.count }
   var candidateRecipientCount: Int { candidates.reduce(0) { $0 + $1.body.recipients.count } }

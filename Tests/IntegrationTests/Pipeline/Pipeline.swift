@@ -172,7 +172,11 @@ final class Pipeline {
   /// Waits until all that was published has been worked off. `expected`: the load's recipients.
   func settle(_ expected: [String: Set<String>]?, atMost seconds: Double = 90) throws {
     checker.expected = expected
-    try wait(for: "everything to be worked off", atMost: seconds) { try publisher.isDone() && $0.open.isEmpty }
+    try wait(for: "everything to be worked off", atMost: seconds) { checker in
+      // Only what has been read can be open.
+      let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
+      return try publisher.isDone() && read == publisher.sent && checker.open.isEmpty
+    }
   }
 
   /// Publishes a load's introductions and waits until they are worked off.

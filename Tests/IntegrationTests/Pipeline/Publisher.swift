@@ -13,7 +13,10 @@ struct PublishedEvent: Sendable {
 /// A client of the pipeline's as anybody would write one: keys by murmur2, JSON by hand.
 final class Publisher: Sendable {
   private struct State {
+    /// Of the load.
     var published = 0
+    /// Of all.
+    var sent = 0
     var failure: String?
     var isDone = true
   }
@@ -40,12 +43,16 @@ final class Publisher: Sendable {
     try producer.produce(
       topic: try producer.topic(names(event.topic)), partition: -1, key: Array(event.key.utf8),
       value: Array(event.value.utf8))
+    state.withLock { $0.sent += 1 }
   }
 
   /// Publishes events at so many a second, on a thread of its own. Made when their turn comes, so that their times are
   /// those of a live chat.
   func start(rate: Double, _ events: [@Sendable () -> PublishedEvent]) {
-    state.withLock { $0 = State(isDone: false) }
+    state.withLock { state in
+      state.published = 0
+      state.isDone = false
+    }
     let thread = Thread { [self] in
       do {
         let start = ContinuousClock.now
@@ -68,6 +75,9 @@ final class Publisher: Sendable {
 
   /// Events of the load that were handed to Kafka.
   var published: Int { state.withLock { $0.published } }
+
+  /// Events that were handed to Kafka since this was made.
+  var sent: Int { state.withLock { $0.sent } }
 
   /// Whether Kafka has all of the load. Throws where it could not be published.
   func isDone() throws -> Bool {
