@@ -36,7 +36,8 @@ build: deps ## Build everything, for debugging
 test: deps ## All tests; with KAFKA_HOME=/path/to/kafka also those on a real broker
 	@[ -n "$${KAFKA_HOME:-}" ] || echo "KAFKA_HOME is not set: the suites on a real Kafka are skipped (KAFKA_HOME=/path/to/kafka make test)"
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	@# One test at a time: many of them run processes, brokers and waits that would starve each other on two cores.
+	$(SWIFT) test --skip-build --no-parallel
 
 demo: deps ## The pipeline at work: embedded broker, FCM emulator, three services, a chat log as load
 	$(SWIFT) build -c release --product nudge

@@ -40,7 +40,8 @@ final class ModelBroker {
     var producer: Int
   }
 
-  struct Log {
+  /// A class, so that appending to one of many does not copy it.
+  final class Log {
     var entries: [Entry] = []
     /// The first offset of each producer's open transaction.
     var openSince: [Int: Int] = [:]
@@ -109,10 +110,15 @@ final class ModelBroker {
   // MARK: Logs
 
   func append(_ place: ModelPlace, key: [UInt8]?, value: [UInt8]?) {
-    logs[place, default: Log()].entries.append(Entry(key: key, value: value, status: .plain, producer: -1))
+    log(place).entries.append(Entry(key: key, value: value, status: .plain, producer: -1))
   }
 
-  func log(_ place: ModelPlace) -> Log { logs[place] ?? Log() }
+  func log(_ place: ModelPlace) -> Log {
+    if let log = logs[place] { return log }
+    let log = Log()
+    logs[place] = log
+    return log
+  }
 
   /// Committed records of a partition, in order.
   func readCommitted(_ place: ModelPlace) -> [(offset: Int64, key: [UInt8]?, value: [UInt8]?)] {
@@ -167,7 +173,7 @@ final class ModelBroker {
     _ id: String, producer: Int, epoch: Int, _ place: ModelPlace, key: [UInt8]?, value: [UInt8]?
   ) throws(Refusal) -> Int64 {
     let it = try coordinated(id, producer: producer, epoch: epoch)
-    var log = log(place)
+    let log = log(place)
     // Without an open transaction of this producer's in its log, the leader asks the coordinator whether the partition
     // is part of one (KIP-890, part 1); with one it does not, even where a marker is on its way.
     guard log.openSince[producer] != nil || (it.state == .ongoing && it.partitions.contains(place)) else {
@@ -176,7 +182,6 @@ final class ModelBroker {
     let offset = log.entries.count
     log.openSince[producer] = log.openSince[producer] ?? offset
     log.entries.append(Entry(key: key, value: value, status: .open, producer: producer))
-    logs[place] = log
     return Int64(offset)
   }
 
@@ -223,7 +228,7 @@ final class ModelBroker {
       it.offsetsMarkerPending = false
     } else {
       let place = it.pendingMarkers.remove(at: choice)
-      var log = log(place)
+      let log = log(place)
       if let first = log.openSince.removeValue(forKey: it.producer) {
         for index in first..<log.entries.count
         where log.entries[index].producer == it.producer && log.entries[index].status == .open {
@@ -231,7 +236,6 @@ final class ModelBroker {
         }
       }
       log.entries.append(Entry(key: nil, value: nil, status: .marker, producer: it.producer))
-      logs[place] = log
     }
     finishIfDone(it)
     return true

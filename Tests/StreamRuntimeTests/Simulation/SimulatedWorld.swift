@@ -29,6 +29,8 @@ final class SimulatedWorld {
   private var depth = 0
   private var unsent: [(key: String, place: ModelPlace)] = []
   private let coder = RecordCoder()
+  /// Position records decoded before, by their offset.
+  private var knownPositions: [Int32: (index: Int, position: PositionRecord?)] = [:]
   /// What threads said, for a person who looks into a seed.
   var trace: [String] = []
   var isTracing = false
@@ -36,10 +38,13 @@ final class SimulatedWorld {
   static let input = Topic.timeline
   static let output = Topic.decisions
 
-  init(seed: UInt64, mutation: Mutation? = nil, records: Int = 40, instances: Int = 2) {
+  init(
+    seed: UInt64, mutation: Mutation? = nil, faults fixed: FaultRates? = nil, records: Int = 40, instances: Int = 2
+  ) {
     random = SeededGenerator(seed: seed)
     self.mutation = mutation
-    faults = .drawn(&random)
+    let drawn = FaultRates.drawn(&random)
+    faults = fixed ?? drawn
     broker = ModelBroker(partitions: 2, inputs: [Self.input])
     for index in 0..<records {
       let key = "k\(random.below(4))"
@@ -200,8 +205,14 @@ final class SimulatedWorld {
 
   private func lastPosition(_ partition: Int32) -> PositionRecord? {
     let place = ModelPlace(topic: CountingStage.definition.changelog, partition: partition)
-    let record = broker.readCommitted(place).last { $0.key ?? [] == PositionRecord.key.bytes }
-    return record.flatMap { try? coder.decode(PositionRecord.self, from: $0.value ?? []) }
+    let entries = broker.log(place).entries
+    guard
+      let index = entries.lastIndex(where: { $0.status == .committed && $0.key ?? [] == PositionRecord.key.bytes })
+    else { return nil }
+    if let known = knownPositions[partition], known.index == index { return known.position }
+    let position = try? coder.decode(PositionRecord.self, from: entries[index].value ?? [])
+    knownPositions[partition] = (index, position)
+    return position
   }
 
   /// A store may lag, never lead: what is written to it must be decided as committed.
