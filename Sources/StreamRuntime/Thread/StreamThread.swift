@@ -544,8 +544,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     guard let batch = restore else { return }
     guard let results = try batch.advance(on: io, observe: observe) else { return }
-    restore = nil
+    // Questions first: one that fails is asked again in the next turn, and no task has begun by then.
+    var logStarts: [Int32: [Topic: Int64]] = [:]
+    for (number, result) in results {
+      guard case .restored = result else { continue }
+      for topic in S.definition.inputs {
+        logStarts[number, default: [:]][topic] = try io.logStart(of: topic, task: number)
+      }
+    }
     try io.readChangelogs([:])
+    restore = nil
     var lost: [Int32] = []
     for (number, result) in results.sorted(by: { $0.key < $1.key }) {
       switch result {
@@ -553,17 +561,20 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         store.close()
         observe(.stateLost(task: number))
         lost.append(number)
-      case .restored(let restored): try start(number, restored, took: io.steadyClock - batch.startedAt)
+      case .restored(let restored):
+        try start(number, restored, logStarts: logStarts[number] ?? [:], took: io.steadyClock - batch.startedAt)
       }
     }
     if !lost.isEmpty { lostState = (lost, io.steadyClock + limits.stateLostRetry) }
     try assignRunning()
   }
 
-  private func start(_ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, took: Milliseconds) throws {
+  private func start(
+    _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, logStarts: [Topic: Int64], took: Milliseconds
+  ) throws {
     var next: [Topic: Int64] = [:]
     for topic in S.definition.inputs {
-      let logStart = try io.logStart(of: topic, task: number)
+      let logStart = logStarts[topic] ?? 0
       guard let position = restored.position?.next(topic) else {
         next[topic] = logStart
         continue
