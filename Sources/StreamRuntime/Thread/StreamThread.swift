@@ -104,19 +104,28 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     let room = isFrozen ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
     let result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
     held += result.records
-    try process()
-    try takeReplies()
-    try wakeTasks()
-    try setPaused(isFrozen || effectCount > limits.maxEffects)
-    if isCommitDue { try commit() }
+    do {
+      try workOff()
+    } catch let failure as IOFailure where failure.isPassing && result.change != nil {
+      // The change of the group came with this poll and will not come again: it is answered whatever else fails.
+      observe(.retrying(reason: failure.description))
+    }
     if exit != nil { return }
-    performEffects()
     if let change = result.change { try take(change) }
     try advanceRestore()
     try flushStores(all: false)
   }
 
   /// Effects that wait or are under way, of all tasks.
+  private func workOff() throws {
+    try process()
+    try takeReplies()
+    try wakeTasks()
+    try setPaused(isFrozen || effectCount > limits.maxEffects)
+    if isCommitDue { try commit() }
+    if exit == nil { performEffects() }
+  }
+
   private var effectCount: Int {
     var count = 0
     for task in tasks.values { count += task.waitingEffects.count + task.effectsUnderWay }
@@ -466,7 +475,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         continue
       }
       if !tasks.values.contains(where: { $0.isDirty }) { return }
-      if try commit() { continue }
+      do {
+        if try commit() { continue }
+      } catch let failure as IOFailure where failure.isPassing {
+        // Tried again while there is time; what is given up must be answered to the group all the same.
+        observe(.retrying(reason: failure.description))
+        if !late { io.idle(atMost: limits.maxPollWait) }
+      }
       if late { return }
       if case .wait(let until) = transactions.next(steadyNow: io.steadyClock) {
         io.idle(atMost: max(1, until - io.steadyClock))
