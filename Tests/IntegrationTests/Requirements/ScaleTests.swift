@@ -12,10 +12,10 @@ extension PipelineTests {
       // A static member's partitions wait for it for a session time-out.
       let session = ["--kafka-property", "session.timeout.ms=6000"]
       let first = try pipeline.start(instance: "first", session)
-      let load = ChatLoad("s", groups: 16, messages: 600)
+      let load = ChatLoad("s", groups: 16, messages: 800)
       try pipeline.introduce(load)
       try pipeline.start(instance: "second", session)
-      pipeline.publisher.start(rate: 150, load.chat)
+      pipeline.publisher.start(rate: 80, load.chat)
       try pipeline.wait(for: "both instances of each to work") { checker in
         PipelineChecker.stages.keys.allSatisfy { stage in
           let names = Set(checker.writers(of: stage).compactMap { $0.split(separator: "-").first })
