@@ -57,6 +57,11 @@ public struct DispatcherStage: Stage {
     try work(in: step) { try $0.receive(reply, in: step) }
   }
 
+  /// A request that is not made: the task is being given up.
+  public mutating func forgo(_ effect: SendRequest, in step: Step<Self>) throws {
+    try work(in: step) { try $0.forgo(effect, in: step) }
+  }
+
   /// A wait is over.
   public mutating func wake(in step: Step<Self>) throws {
     try work(in: step) { try $0.wake(in: step) }

@@ -84,6 +84,13 @@ final class DispatcherBench {
     try take(driver.receive(reply, partition: 0))
   }
 
+  /// A request is not made, by default the oldest.
+  func forgo(_ request: SendRequest? = nil) throws {
+    let request = request ?? air[0]
+    air.removeAll { $0.id == request.id }
+    try take(driver.forgo(request, partition: 0))
+  }
+
   /// Moves the clock to the wake-up that was asked for, and wakes.
   func wake() throws {
     guard let time = wakeAt else { return }

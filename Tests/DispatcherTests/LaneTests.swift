@@ -51,6 +51,24 @@ struct LaneTests {
     #expect(bench.air.map(\.pushId) == ["p3", "p2"])
   }
 
+  @Test("O4: a request that was asked for while the task was given up goes out as soon as the task begins again")
+  func forgone() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.send(DispatcherBench.push("p2"))
+    try bench.answer(.sent)
+    #expect(bench.air.map(\.pushId) == ["p2"])
+    try bench.forgo()
+    #expect(bench.air.isEmpty)
+    try bench.restart()
+    #expect(bench.air.map(\.pushId) == ["p2"])
+    #expect(bench.air.first?.attempt == 1, "what was never sent is no attempt")
+    try bench.answer(.sent)
+    #expect(bench.outcomes.map(\.result) == [.sent, .sent])
+    #expect(bench.outcomes.last?.attempts == 1)
+    #expect(try bench.lane() == nil)
+  }
+
   @Test("P7: a repeat of a push has no effect, whether the first waits or has ended")
   func repeats() throws {
     let bench = DispatcherBench()

@@ -136,6 +136,21 @@ struct TaskLanes {
     askForWake(in: step)
   }
 
+  /// A request was asked for and is not made: its push waits as before, for whoever owns the task next.
+  mutating func forgo(_ request: SendRequest, in step: Step<DispatcherStage>) throws {
+    guard let flight = flights.removeValue(forKey: request.id) else { return }
+    for scope in flight.probes where pauses[scope]?.probe == request.id { pauses[scope]?.probe = nil }
+    places[flight.device] = .ready
+    ready.append(flight.device)
+    let queue = LaneQueue(key: flight.device, step: step)
+    guard var item = try queue.first() else { return }
+    item.attempts = max(0, item.attempts - 1)
+    if item.attempts == 0 { item.firstAttemptAt = nil }
+    item.inAir = false
+    item.notBefore = 0
+    try queue.replaceFirst(item)
+  }
+
   /// The time asked for has come.
   mutating func wake(in step: Step<DispatcherStage>) throws {
     while let key = due.pop(dueAt: step.now) {

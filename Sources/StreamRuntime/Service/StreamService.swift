@@ -17,6 +17,7 @@ public final class StreamService<S: Stage>: Service {
     public init(settings: ServiceSettings, limits: StreamLimits = StreamLimits()) {
       self.settings = settings
       self.limits = limits
+      self.limits.follow(kafkaProperties: settings.kafkaProperties)
     }
   }
 

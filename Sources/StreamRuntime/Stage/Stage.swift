@@ -25,6 +25,10 @@ public protocol Stage: SendableMetatype {
   /// The answer to an effect. It is never forgotten: what it changes is committed, through aborts too.
   mutating func receive(_ reply: Reply, in step: Step<Self>) throws
 
+  /// An effect that was asked for is not done: the task is being given up. There is no reply; what was noted about it is
+  /// to be taken back, so that the next owner need not wait for an answer that nobody will give.
+  mutating func forgo(_ effect: Effect, in step: Step<Self>) throws
+
   /// The time asked for with `Step.wake(at:)` has come.
   mutating func wake(in step: Step<Self>) throws
 
@@ -44,6 +48,11 @@ extension Stage {
 extension Stage where Reply == Never {
   /// There are no effects, so there is no reply.
   public mutating func receive(_ reply: Never, in step: Step<Self>) throws {}
+}
+
+extension Stage where Effect == Never {
+  /// There are no effects.
+  public mutating func forgo(_ effect: Never, in step: Step<Self>) throws {}
 }
 
 /// What a stage is called, reads and writes.

@@ -117,6 +117,12 @@ public final class StageDriver<S: Stage> {
     run(partition, record: nil) { try $0.receive(reply, in: $1) }
   }
 
+  /// Tells the stage that an effect is not done.
+  @discardableResult
+  public func forgo(_ effect: S.Effect, partition: Int32) -> StepResult {
+    run(partition, record: nil) { try $0.forgo(effect, in: $1) }
+  }
+
   /// Wakes the stage.
   @discardableResult
   public func wake(partition: Int32 = 0) -> StepResult {

@@ -77,6 +77,9 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   var operation: String
   var reason: String
 
+  /// The same call may succeed later.
+  var isPassing: Bool { kind == .retriable || kind == .unstable }
+
   var description: String { "\(operation): \(reason)" }
 }
 

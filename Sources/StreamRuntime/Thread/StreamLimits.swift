@@ -43,4 +43,14 @@ public struct StreamLimits: Sendable, Equatable {
 
   /// The defaults.
   public init() {}
+
+  /// Takes up what the operator tells librdkafka about the same times. With another `session.timeout.ms` than the group's,
+  /// a thread would go on causing effects when its tasks may have another owner already.
+  mutating func follow(kafkaProperties: [String: String]) {
+    guard let text = kafkaProperties["session.timeout.ms"], let milliseconds = Milliseconds(text), milliseconds > 0
+    else { return }
+    sessionTimeout = milliseconds
+    // A proof holds for half a session time-out: it must be renewed well before that.
+    proofInterval = min(proofInterval, milliseconds / 8)
+  }
 }

@@ -104,19 +104,28 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     let room = isFrozen ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
     let result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
     held += result.records
-    try process()
-    try takeReplies()
-    try wakeTasks()
-    try setPaused(isFrozen || effectCount > limits.maxEffects)
-    if isCommitDue { try commit() }
+    do {
+      try workOff()
+    } catch let failure as IOFailure where failure.isPassing && result.change != nil {
+      // The change of the group came with this poll and will not come again: it is answered whatever else fails.
+      observe(.retrying(reason: failure.description))
+    }
     if exit != nil { return }
-    performEffects()
     if let change = result.change { try take(change) }
     try advanceRestore()
     try flushStores(all: false)
   }
 
   /// Effects that wait or are under way, of all tasks.
+  private func workOff() throws {
+    try process()
+    try takeReplies()
+    try wakeTasks()
+    try setPaused(isFrozen || effectCount > limits.maxEffects)
+    if isCommitDue { try commit() }
+    if exit == nil { performEffects() }
+  }
+
   private var effectCount: Int {
     var count = 0
     for task in tasks.values { count += task.waitingEffects.count + task.effectsUnderWay }
@@ -455,10 +464,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func settle(for drain: Milliseconds) throws {
     isSettling = true
     defer { isSettling = false }
-    for task in tasks.values { task.waitingEffects.removeAll() }
     let deadline = io.steadyClock + drain
     while exit == nil {
       try takeReplies()
+      try forgoEffects()
       let underWay = tasks.values.contains { $0.effectsUnderWay > 0 }
       let late = io.steadyClock >= deadline
       if underWay && !late {
@@ -466,11 +475,28 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         continue
       }
       if !tasks.values.contains(where: { $0.isDirty }) { return }
-      if try commit() { continue }
+      do {
+        if try commit() { continue }
+      } catch let failure as IOFailure where failure.isPassing {
+        // Tried again while there is time; what is given up must be answered to the group all the same.
+        observe(.retrying(reason: failure.description))
+        if !late { io.idle(atMost: limits.maxPollWait) }
+      }
       if late { return }
       if case .wait(let until) = transactions.next(steadyNow: io.steadyClock) {
         io.idle(atMost: max(1, until - io.steadyClock))
       }
+    }
+  }
+
+  /// Gives back to the stage what it asked for and nobody will do: also what a reply has just made it ask for.
+  private func forgoEffects() throws {
+    guard !isFrozen else { return }
+    let now = io.wallClock
+    for task in tasks.values {
+      let effects = task.waitingEffects
+      task.waitingEffects.removeAll()
+      for effect in effects { try run(task, record: nil, now: now) { try $0.forgo(effect, in: $1) } }
     }
   }
 
@@ -533,8 +559,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     guard let batch = restore else { return }
     guard let results = try batch.advance(on: io, observe: observe) else { return }
-    restore = nil
+    // Questions first: one that fails is asked again in the next turn, and no task has begun by then.
+    var logStarts: [Int32: [Topic: Int64]] = [:]
+    for (number, result) in results {
+      guard case .restored = result else { continue }
+      for topic in S.definition.inputs {
+        logStarts[number, default: [:]][topic] = try io.logStart(of: topic, task: number)
+      }
+    }
     try io.readChangelogs([:])
+    restore = nil
     var lost: [Int32] = []
     for (number, result) in results.sorted(by: { $0.key < $1.key }) {
       switch result {
@@ -542,17 +576,20 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         store.close()
         observe(.stateLost(task: number))
         lost.append(number)
-      case .restored(let restored): try start(number, restored, took: io.steadyClock - batch.startedAt)
+      case .restored(let restored):
+        try start(number, restored, logStarts: logStarts[number] ?? [:], took: io.steadyClock - batch.startedAt)
       }
     }
     if !lost.isEmpty { lostState = (lost, io.steadyClock + limits.stateLostRetry) }
     try assignRunning()
   }
 
-  private func start(_ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, took: Milliseconds) throws {
+  private func start(
+    _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, logStarts: [Topic: Int64], took: Milliseconds
+  ) throws {
     var next: [Topic: Int64] = [:]
     for topic in S.definition.inputs {
-      let logStart = try io.logStart(of: topic, task: number)
+      let logStart = logStarts[topic] ?? 0
       guard let position = restored.position?.next(topic) else {
         next[topic] = logStart
         continue

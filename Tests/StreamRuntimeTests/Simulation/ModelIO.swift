@@ -70,6 +70,8 @@ struct FaultRates {
   var diskLoss: UInt64 = 0
   /// Another process has its turn inside a call.
   var interleave: UInt64 = 0
+  /// A question about offsets fails, as while a partition's leader moves.
+  var question: UInt64 = 0
   /// A marker is written, when the world moves.
   var marker: UInt64 = 1
 
@@ -80,7 +82,7 @@ struct FaultRates {
     return FaultRates(
       crash: pick([0, 60, 150, 400, 1000]), stall: pick([0, 200, 600]), commitUnknown: pick([0, 10, 40]),
       delayedEnd: pick([0, 3, 10, 40]), refusal: pick([0, 30, 100]), diskLoss: pick([0, 2, 8]),
-      interleave: pick([0, 2, 4]), marker: pick([1, 2, 6, 20]))
+      interleave: pick([0, 2, 4]), question: pick([0, 5, 30]), marker: pick([1, 2, 6, 20]))
   }
 }
 
@@ -119,6 +121,11 @@ final class ModelIO: StreamIO {
       isDead = true
       throw Self.died
     }
+  }
+
+  private func question(_ operation: String) throws(IOFailure) {
+    guard world.random.oneIn(world.faults.question) else { return }
+    throw IOFailure(kind: .retriable, operation: operation, reason: "not leader")
   }
 
   private func failure(_ refusal: ModelBroker.Refusal, _ operation: String) -> IOFailure {
@@ -203,7 +210,10 @@ final class ModelIO: StreamIO {
     }
   }
 
-  func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 { 0 }
+  func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
+    try question("log start")
+    return 0
+  }
 
   // MARK: Transactions
 
@@ -350,6 +360,7 @@ final class ModelIO: StreamIO {
 
   func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
     try touch()
+    try question("changelog ends")
     let log = broker.log(changelog(task))
     return ChangelogEnds(start: 0, high: world.mutation == .firstEnd ? 0 : log.high)
   }

@@ -1,0 +1,522 @@
+import Foundation
+
+/// Judges a run of the pipeline by what is on its topics and what FCM saw. It reads records by code of its own and knows
+/// the catalogue only. A value: evidence in, violations out; records may come in any order between partitions.
+struct PipelineChecker {
+  // MARK: What the test knows
+
+  /// The recipients of each message the load has published; nil: nothing is known of the load.
+  var expected: [String: Set<String>]?
+  /// Codes of dead letters that the test has asked for.
+  var allowedDeadLetters: Set<String> = []
+  /// When dispatchers were killed. What FCM had taken within `inFlightTime` before that may be sent once more.
+  var dispatcherCrashes: [Int64] = []
+  /// How long before a crash an answer of FCM may have come whose outcome was lost with the process, in milliseconds: the
+  /// time replies are gathered for (10 ms) and a transaction's, on a loaded machine.
+  var inFlightTime: Int64 = 5_000
+  /// Within how many milliseconds after the loss of a token nothing more is sent for the former owner (T2).
+  var ownershipTime: Int64 = 1_000
+
+  // MARK: Evidence
+
+  private struct Place: Hashable, Comparable {
+    var partition: Int32
+    var offset: Int64
+    static func < (a: Place, b: Place) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
+  }
+
+  /// A person and something else: a message, a candidate's place, a device.
+  private struct Pair<Other: Hashable>: Hashable {
+    var user: String
+    var other: Other
+  }
+
+  private struct Delivery: Hashable {
+    var pushId: String
+    var deviceId: String
+  }
+
+  private struct Target {
+    var pushId: String
+    var userId: String
+    var deviceId: String
+    var token: String
+    var expiresAt: Int64
+    var place: Place
+  }
+
+  private var candidates: [(place: Place, header: Wire.Header, body: Wire.Candidate)] = []
+  private var decisions: [(place: Place, header: Wire.Header, body: Wire.Decision)] = []
+  private var pushes: [(place: Place, body: Wire.Push)] = []
+  private var outcomes: [Wire.Outcome] = []
+  private var ownership: [(time: Int64, userId: String, deviceId: String, token: String?, cause: String)] = []
+  private(set) var requests: [SeenRequest] = []
+  private(set) var deadLetters: [KafkaRecord] = []
+  private var positions: [String: [Int32: [Wire.Position]]] = [:]
+  private var lastOffsets: [String: [Int32: Int64]] = [:]
+  private var counts: [String: Int] = [:]
+  private var unreadable: [String] = []
+  private let decoder = JSONDecoder()
+
+  init(expected: [String: Set<String>]? = nil) { self.expected = expected }
+
+  /// The inputs of each stage, and its changelog.
+  static let stages: [String: (inputs: [String], changelog: String)] = [
+    "ingest": (["chat.events", "user.events", "nudge.device-claims"], "nudge.ingest-state"),
+    "analyzer": (["nudge.timeline"], "nudge.analyzer-state"),
+    "dispatcher": (["nudge.pushes"], "nudge.dispatcher-state"),
+  ]
+
+  /// Takes a record. Of one partition they come in the order of their offsets.
+  mutating func read(_ record: KafkaRecord) {
+    lastOffsets[record.topic, default: [:]][record.partition] = record.offset
+    counts[record.topic, default: 0] += 1
+    do {
+      try take(record)
+    } catch {
+      unreadable.append("\(record.topic) \(record.partition)/\(record.offset): \(error)")
+    }
+  }
+
+  private mutating func take(_ record: KafkaRecord) throws {
+    let place = Place(partition: record.partition, offset: record.offset)
+    let data = Data(record.value ?? [])
+    func value<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decode(type, from: data) }
+    switch record.topic {
+    case "nudge.timeline":
+      let header = try value(Wire.Header.self)
+      switch header.type {
+      case "message.candidate": candidates.append((place, header, try value(Wire.Candidate.self)))
+      case "device.registered":
+        let fields = try value(Wire.DeviceGained.self)
+        ownership.append((record.timestamp, fields.userId, fields.deviceId, fields.token, header.type))
+      case "device.unregistered":
+        let fields = try value(Wire.DeviceLost.self)
+        ownership.append((record.timestamp, fields.userId, fields.deviceId, nil, fields.cause))
+      default: break
+      }
+    case "nudge.decisions": decisions.append((place, try value(Wire.Header.self), try value(Wire.Decision.self)))
+    case "nudge.pushes":
+      guard try value(Wire.Header.self).type == "push" else { return }
+      pushes.append((place, try value(Wire.Push.self)))
+    case "nudge.outcomes": outcomes.append(try value(Wire.Outcome.self))
+    case "nudge.dead-letters": deadLetters.append(record)
+    default:
+      guard Self.stages.values.contains(where: { $0.changelog == record.topic }), record.key == "@position" else {
+        return
+      }
+      positions[record.topic, default: [:]][record.partition, default: []].append(try value(Wire.Position.self))
+    }
+  }
+
+  /// Takes a request, in the order FCM saw them.
+  mutating func read(_ request: SeenRequest) { requests.append(request) }
+
+  // MARK: Counts
+
+  /// Records of a topic.
+  func count(of topic: String) -> Int { counts[topic] ?? 0 }
+  var decisionCount: Int { decisions.count }
+  var outcomeCount: Int { outcomes.count }
+  var candidateRecipientCount: Int { candidates.reduce(0) { $0 + $1.body.recipients.count } }
+  /// Outcomes by result, for a report.
+  var outcomesByResult: [String: Int] { Dictionary(grouping: outcomes, by: \.result).mapValues(\.count) }
+  /// Decisions by reason, for a report.
+  var decisionsByReason: [String: Int] { Dictionary(grouping: decisions, by: \.body.reason).mapValues(\.count) }
+  /// How many positions each task of a stage has, which is how many transactions it has committed.
+  func transactions(of stage: String) -> Int {
+    (Self.stages[stage].flatMap { positions[$0.changelog] } ?? [:]).values.reduce(0) { $0 + $1.count }
+  }
+  /// Who has written positions of a stage's tasks: one name a life of a thread.
+  func writers(of stage: String) -> Set<String> {
+    Set((Self.stages[stage].flatMap { positions[$0.changelog] } ?? [:]).values.joined().map(\.writer))
+  }
+  /// The outcomes of a person's pushes.
+  func outcomes(of userId: String) -> [Wire.Outcome] { outcomes.filter { $0.userId == userId } }
+  /// The decision for a person and message.
+  func decision(of messageId: String, for userId: String) -> Wire.Decision? {
+    decisions.first { $0.body.messageId == messageId && $0.body.userId == userId }?.body
+  }
+
+  /// What was sent again after FCM had taken it, around a crash of the dispatcher: no fault, but told.
+  var resends: [String] { sentAgain().excused }
+
+  // MARK: Judgement
+
+  /// What is still under way; empty once all is done.
+  var open: [PipelineViolation] {
+    unprocessed() + missingCandidates() + decisionsOfCandidates().filter(\.rule.isOpen)
+      + pushesOfDecisions().filter(\.rule.isOpen)
+      + outcomesOfTargets().filter(\.rule.isOpen) + missingRequests()
+  }
+
+  /// Everything that does not hold. `committed`: the groups' offsets, asked for when all was done.
+  func violations(committed: [CommittedPlace]? = nil) -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    found += unreadable.map { PipelineViolation(rule: .unreadable, detail: $0) }
+    found += unexpectedDeadLetters() + unprocessed() + missingCandidates() + doubledCandidates()
+    found += decisionsOfCandidates() + notifications() + pushesOfDecisions() + outcomesOfTargets() + missingRequests()
+    found += sentAgain().violations + requestsOfTargets() + formerOwners() + userOrder() + deviceOrder() + limits()
+    found += sequences()
+    if let committed { found += mismatches(committed) }
+    return found.sorted { $0.rule < $1.rule }
+  }
+
+  // MARK: Inputs and positions
+
+  private func unprocessed() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    for (stage, topics) in Self.stages.sorted(by: { $0.key < $1.key }) {
+      for input in topics.inputs {
+        for (partition, last) in lastOffsets[input] ?? [:] {
+          let next = positions[topics.changelog]?[partition]?.last?.next[input] ?? 0
+          if next <= last {
+            found.append(
+              .init(rule: .unprocessed, detail: "\(stage): \(input) \(partition) at \(next), last is \(last)"))
+          }
+        }
+      }
+    }
+    return found
+  }
+
+  private func sequences() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    for (topic, partitions) in positions {
+      for (partition, positions) in partitions {
+        for (before, after) in zip(positions, positions.dropFirst()) {
+          if after.sequence != before.sequence + 1 {
+            found.append(
+              .init(
+                rule: .sequenceBroken,
+                detail: "\(topic) \(partition): \(after.sequence) of \(after.writer) follows \(before.sequence) of "
+                  + before.writer))
+          }
+          for (input, next) in after.next where next < before.next[input] ?? 0 {
+            found.append(
+              .init(rule: .sequenceBroken, detail: "\(topic) \(partition): \(input) goes back to \(next)"))
+          }
+        }
+      }
+    }
+    return found
+  }
+
+  private func mismatches(_ committed: [CommittedPlace]) -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    for (stage, topics) in Self.stages {
+      for (partition, positions) in positions[topics.changelog] ?? [:] {
+        guard let last = positions.last else { continue }
+        for input in topics.inputs {
+          let place = committed.first { $0.stage == stage && $0.topic == input && $0.partition == partition }
+          let wanted = "nudge:\(last.sequence) at \(last.next[input].map(String.init) ?? "-")"
+          let found1 = place.map { "\($0.metadata) at \($0.offset)" } ?? "nothing"
+          if wanted != found1 {
+            found.append(
+              .init(
+                rule: .positionMismatch,
+                detail: "\(stage): \(input) \(partition) has \(found1) committed, its position is \(wanted)"))
+          }
+        }
+      }
+    }
+    return found
+  }
+
+  // MARK: Candidates and decisions
+
+  private func unexpectedDeadLetters() -> [PipelineViolation] {
+    deadLetters.compactMap { letter in
+      let code = letter.headers["nudge-error-code"] ?? "(no code)"
+      guard !allowedDeadLetters.contains(code) else { return nil }
+      return .init(
+        rule: .unexpectedDeadLetter,
+        detail: "\(code) at \(letter.partition)/\(letter.offset): \(letter.headers["nudge-error-message"] ?? "")")
+    }
+  }
+
+  private func missingCandidates() -> [PipelineViolation] {
+    guard let expected else { return [] }
+    var named: [String: Set<String>] = [:]
+    for candidate in candidates {
+      named[candidate.body.messageId, default: []].formUnion(candidate.body.recipients.map(\.userId))
+    }
+    return expected.sorted { $0.key < $1.key }.flatMap { messageId, users in
+      users.subtracting(named[messageId] ?? []).sorted().map {
+        PipelineViolation(rule: .candidateMissing, detail: "message \(messageId) for \($0)")
+      }
+    }
+  }
+
+  private func doubledCandidates() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    var seen = Set<Pair<Wire.Place>>()
+    for candidate in candidates where candidate.body.replayId == nil {
+      for user in candidate.body.recipients.map(\.userId) {
+        let what = "message \(candidate.body.messageId) for \(user)"
+        if !seen.insert(Pair(user: user, other: candidate.header.source)).inserted {
+          found.append(.init(rule: .candidateTwice, detail: what))
+        }
+        if let expected, expected[candidate.body.messageId]?.contains(user) != true {
+          found.append(.init(rule: .unexpectedRecipient, detail: what))
+        }
+      }
+    }
+    return found
+  }
+
+  private func decisionsOfCandidates() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    // One candidate record is one cause: a second candidate of one message has decisions of its own (`duplicate`).
+    var counts: [Pair<Place>: Int] = [:]
+    for decision in decisions where decision.body.replayId == nil {
+      let origin = Place(partition: decision.header.origin.partition, offset: decision.header.origin.offset)
+      counts[Pair(user: decision.body.userId, other: origin), default: 0] += 1
+    }
+    for candidate in candidates where candidate.body.replayId == nil {
+      for user in candidate.body.recipients.map(\.userId) {
+        let count = counts.removeValue(forKey: Pair(user: user, other: candidate.place)) ?? 0
+        let what = "message \(candidate.body.messageId) for \(user)"
+        if count == 0 { found.append(.init(rule: .decisionMissing, detail: what)) }
+        if count > 1 { found.append(.init(rule: .decidedTwice, detail: "\(what): \(count) decisions")) }
+      }
+    }
+    for (pair, _) in counts {
+      found.append(
+        .init(
+          rule: .decisionUncaused, detail: "for \(pair.user) by timeline \(pair.other.partition)/\(pair.other.offset)"))
+    }
+    return found
+  }
+
+  private func notifications() -> [PipelineViolation] {
+    var notified = Set<Pair<String>>()
+    return decisions.compactMap { decision in
+      guard decision.body.outcome == "notify",
+        !notified.insert(Pair(user: decision.body.userId, other: decision.body.messageId)).inserted
+      else { return nil }
+      return .init(rule: .notifiedTwice, detail: "\(decision.body.userId) of message \(decision.body.messageId)")
+    }
+  }
+
+  private func userOrder() -> [PipelineViolation] {
+    struct Cause: Comparable {
+      var partition: Int32
+      var offset: Int64
+      var index: Int32
+      static func < (a: Self, b: Self) -> Bool { (a.offset, a.index) < (b.offset, b.index) }
+    }
+    var found: [PipelineViolation] = []
+    var last: [Pair<String>: Cause] = [:]
+    for decision in decisions.sorted(by: { $0.place < $1.place }) where decision.body.replayId == nil {
+      let origin = decision.header.origin
+      let cause = Cause(partition: origin.partition, offset: origin.offset, index: origin.index ?? 0)
+      let pair = Pair(user: decision.body.userId, other: decision.body.conversationId)
+      if let before = last[pair], cause < before || cause.partition != before.partition {
+        found.append(
+          .init(
+            rule: .userOrder,
+            detail: "\(pair.user) in \(pair.other): \(cause.partition)/\(cause.offset) is decided after "
+              + "\(before.partition)/\(before.offset)"))
+      }
+      last[pair] = cause
+    }
+    return found
+  }
+
+  private func limits() -> [PipelineViolation] {
+    var windows: [Pair<Int64>: (count: Int, limit: Int)] = [:]
+    for decision in decisions {
+      guard let analysis = decision.body.analysis, analysis.fallback == nil else { continue }
+      let pair = Pair(user: decision.body.userId, other: analysis.windowStartedAt ?? 0)
+      windows[pair] = ((windows[pair]?.count ?? 0) + 1, max(windows[pair]?.limit ?? 0, analysis.limit))
+    }
+    return windows.compactMap { pair, window in
+      guard window.count > window.limit else { return nil }
+      return .init(
+        rule: .overLimit, detail: "\(pair.user): \(window.count) of \(window.limit) in the window from \(pair.other)")
+    }
+  }
+
+  // MARK: Pushes and outcomes
+
+  private func pushesOfDecisions() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    var made: [String: Int] = [:]
+    for push in pushes { made[push.body.pushId, default: 0] += 1 }
+    for (pushId, count) in made where count > 1 {
+      found.append(.init(rule: .pushTwice, detail: "\(pushId): \(count) records"))
+    }
+    let decided = Set(decisions.compactMap(\.body.pushId))
+    for decision in decisions where decision.body.outcome == "notify" {
+      guard let pushId = decision.body.pushId, made[pushId] != nil else {
+        found.append(
+          .init(rule: .pushMissing, detail: "message \(decision.body.messageId) for \(decision.body.userId)"))
+        continue
+      }
+    }
+    // Badge and read pushes of a person's own doings have no message, and no decision.
+    for push in pushes where push.body.messageId != nil && !decided.contains(push.body.pushId) {
+      found.append(.init(rule: .pushUndecided, detail: push.body.pushId))
+    }
+    return found
+  }
+
+  private func targets() -> [Delivery: Target] {
+    var targets: [Delivery: Target] = [:]
+    for push in pushes {
+      for target in push.body.targets {
+        targets[Delivery(pushId: push.body.pushId, deviceId: target.deviceId)] = Target(
+          pushId: push.body.pushId, userId: push.body.userId, deviceId: target.deviceId, token: target.token,
+          expiresAt: push.body.expiresAt, place: push.place)
+      }
+    }
+    return targets
+  }
+
+  private func outcomesOfTargets() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    var counts: [Delivery: Int] = [:]
+    for outcome in outcomes { counts[Delivery(pushId: outcome.pushId, deviceId: outcome.deviceId), default: 0] += 1 }
+    for delivery in targets().keys {
+      let count = counts.removeValue(forKey: delivery) ?? 0
+      let what = "push \(delivery.pushId) on \(delivery.deviceId)"
+      if count == 0 { found.append(.init(rule: .outcomeMissing, detail: what)) }
+      if count > 1 { found.append(.init(rule: .outcomeTwice, detail: "\(what): \(count) outcomes")) }
+    }
+    for delivery in counts.keys {
+      found.append(.init(rule: .outcomeUncaused, detail: "push \(delivery.pushId) on \(delivery.deviceId)"))
+    }
+    return found
+  }
+
+  // MARK: Requests
+
+  /// A push and the token it went to.
+  private struct Sending: Hashable {
+    var pushId: String
+    var token: String
+  }
+
+  private func requestsBySending() -> [Sending: [SeenRequest]] {
+    Dictionary(grouping: requests) { Sending(pushId: $0.pushId, token: $0.token) }
+  }
+
+  private func missingRequests() -> [PipelineViolation] {
+    let taken = Set(requests.filter { $0.status == 200 }.map { Sending(pushId: $0.pushId, token: $0.token) })
+    let targets = targets()
+    return outcomes.compactMap { outcome in
+      guard outcome.result == "sent",
+        let target = targets[Delivery(pushId: outcome.pushId, deviceId: outcome.deviceId)],
+        !taken.contains(Sending(pushId: outcome.pushId, token: target.token))
+      else { return nil }
+      return .init(rule: .requestMissing, detail: "push \(outcome.pushId) on \(outcome.deviceId)")
+    }
+  }
+
+  private func sentAgain() -> (violations: [PipelineViolation], excused: [String]) {
+    var found: [PipelineViolation] = []
+    var excused: [String] = []
+    for (sending, requests) in requestsBySending() {
+      for (first, second) in zip(requests, requests.dropFirst()) where first.status == 200 {
+        let what = "push \(sending.pushId), taken at \(first.time), sent again at \(second.time)"
+        let isExcused = dispatcherCrashes.contains {
+          $0 - inFlightTime <= first.time && first.time <= $0 && $0 < second.time
+        }
+        if isExcused { excused.append(what) } else { found.append(.init(rule: .sentAgain, detail: what)) }
+      }
+    }
+    return (found, excused)
+  }
+
+  private func requestsOfTargets() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    var bySending: [Sending: Target] = [:]
+    for target in targets().values { bySending[Sending(pushId: target.pushId, token: target.token)] = target }
+    var finished: [Delivery: Int64] = [:]
+    for outcome in outcomes {
+      finished[Delivery(pushId: outcome.pushId, deviceId: outcome.deviceId)] = outcome.finishedAt
+    }
+    for (sending, requests) in requestsBySending() {
+      guard let target = bySending[sending], let first = requests.first else {
+        found.append(.init(rule: .sentUncaused, detail: "push \(sending.pushId)"))
+        continue
+      }
+      if first.time > target.expiresAt {
+        found.append(
+          .init(
+            rule: .sentStale, detail: "push \(sending.pushId): \(first.time - target.expiresAt) ms after its freshness")
+        )
+      }
+      if let end = finished[Delivery(pushId: target.pushId, deviceId: target.deviceId)],
+        let late = requests.first(where: { $0.time > end })
+      {
+        found.append(
+          .init(
+            rule: .sentAfterOutcome,
+            detail: "push \(sending.pushId) on \(target.deviceId): \(late.time - end) ms after its outcome"))
+      }
+    }
+    return found
+  }
+
+  private func deviceOrder() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    var bySending: [Sending: Target] = [:]
+    for target in targets().values { bySending[Sending(pushId: target.pushId, token: target.token)] = target }
+    var last: [Pair<String>: Target] = [:]
+    var seen = Set<Sending>()
+    for request in requests {
+      let sending = Sending(pushId: request.pushId, token: request.token)
+      guard seen.insert(sending).inserted, let target = bySending[sending] else { continue }
+      let device = Pair(user: target.userId, other: target.deviceId)
+      if let before = last[device], target.place < before.place {
+        found.append(
+          .init(
+            rule: .deviceOrder,
+            detail: "\(device.other): push \(target.pushId) of \(target.place.offset) went after "
+              + "\(before.pushId) of \(before.place.offset)"))
+      }
+      last[device] = target
+    }
+    return found
+  }
+
+  private func formerOwners() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    // Which tokens a person's device had when; the timeline of one person is one partition, so this is in order.
+    struct Loss {
+      var userId: String
+      var token: String
+      var from: Int64
+      var until: Int64
+    }
+    var held: [Pair<String>: String] = [:]
+    var losses: [Loss] = []
+    for entry in ownership {
+      let device = Pair(user: entry.userId, other: entry.deviceId)
+      if let token = entry.token {
+        held[device] = token
+        for index in losses.indices
+        where losses[index].userId == entry.userId && losses[index].token == token && losses[index].until == .max {
+          losses[index].until = entry.time
+        }
+      } else if entry.cause == "claimed_elsewhere", let token = held.removeValue(forKey: device) {
+        losses.append(Loss(userId: entry.userId, token: token, from: entry.time + ownershipTime, until: .max))
+      }
+    }
+    for loss in losses {
+      for request in requests
+      where request.recipientId == loss.userId && request.token == loss.token && request.time > loss.from
+        && request.time < loss.until
+      {
+        found.append(
+          .init(
+            rule: .sentToFormerOwner,
+            detail: "push \(request.pushId) for \(loss.userId), \(request.time - loss.from + ownershipTime) ms after "
+              + "the token was claimed by somebody else"))
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,205 @@
+import Testing
+
+@Suite("The checker finds what it is there to find")
+struct PipelineCheckerTests {
+  /// A rule, and what breaks it and nothing else in the sample.
+  struct Fault: CustomTestStringConvertible, Sendable {
+    var rule: PipelineRule
+    var name: String
+    var spoil: @Sendable (inout SampleRun) throws -> Void
+
+    init(_ rule: PipelineRule, _ name: String, _ spoil: @escaping @Sendable (inout SampleRun) throws -> Void) {
+      (self.rule, self.name, self.spoil) = (rule, name, spoil)
+    }
+
+    var testDescription: String { "\(rule.rawValue): \(name)" }
+  }
+
+  static let faults: [Fault] = [
+    Fault(.unprocessed, "an event behind ingest's position") {
+      try $0.add("chat.events", 2, key: "c", ["type": "message.created"])
+    },
+    Fault(.unprocessed, "a task that has not run") {
+      try $0.add("user.events", 0, key: "bob", ["type": "user.activity"])
+    },
+    Fault(.candidateMissing, "a recipient is left out") { $0.checker.expected?["m1"] = ["bob", "cem", "dan"] },
+    Fault(.decisionMissing, "a candidate's recipient is skipped") {
+      $0.checker.expected?["m1"] = ["bob", "cem", "dan"]
+      try $0.change("nudge.timeline", 0) {
+        $0["recipients"] = ["bob", "cem", "dan"].map { ["userId": $0] }
+      }
+    },
+    Fault(.pushMissing, "a decision's push was not made") {
+      try $0.change("nudge.decisions", 0) { $0["pushId"] = "nobody-made-it" }
+      try $0.again("nudge.decisions", 1) {
+        $0["pushId"] = "m1-bob"
+        $0["replayId"] = "r"
+        $0["outcome"] = "suppress"
+        $0["analysis"] = nil
+      }
+    },
+    Fault(.outcomeMissing, "a target is forgotten") { $0.remove("nudge.outcomes", 1) },
+    Fault(.requestMissing, "FCM was never asked") { $0.requests.remove(at: 0) },
+    Fault(.unreadable, "a record that is no JSON") {
+      $0.records.append(
+        KafkaRecord(
+          topic: "nudge.outcomes", partition: 1, offset: 0, timestamp: 0, key: "bob", value: Array("{".utf8)))
+    },
+    Fault(.unexpectedDeadLetter, "a record was refused") {
+      $0.records.append(
+        KafkaRecord(
+          topic: "nudge.dead-letters", partition: 0, offset: 0, timestamp: 0, value: [],
+          headers: ["nudge-error-code": "internal"]))
+    },
+    Fault(.unexpectedRecipient, "the sender hears of it") { $0.checker.expected?["m1"] = ["bob"] },
+    Fault(.candidateTwice, "ingest did an event again") {
+      try $0.again("nudge.timeline", 1)
+      try $0.change("nudge.analyzer-state", 2) { $0["next"] = ["nudge.timeline": 3] }
+      for index in $0.committed.indices where $0.committed[index].topic == "nudge.timeline" {
+        $0.committed[index].offset = 3
+      }
+      for index in [2, 3] {
+        try $0.again("nudge.decisions", index) {
+          $0["origin"] = SampleRun.place("nudge.timeline", 2)
+          $0["outcome"] = "suppress"
+          $0["analysis"] = nil
+          $0["pushId"] = nil
+        }
+      }
+    },
+    Fault(.decisionUncaused, "a decision out of nothing") {
+      try $0.again("nudge.decisions", 3) {
+        $0["userId"] = "dan"
+        $0["outcome"] = "suppress"
+      }
+    },
+    Fault(.decidedTwice, "the analyzer did a candidate again") {
+      try $0.again("nudge.decisions", 3) {
+        $0["outcome"] = "suppress"
+        $0["analysis"] = nil
+      }
+    },
+    Fault(.notifiedTwice, "a replay notified again") {
+      try $0.again("nudge.decisions", 3) {
+        $0["replayId"] = "r"
+        $0["analysis"] = nil
+      }
+    },
+    Fault(.pushUndecided, "a push nobody decided") {
+      try $0.change("nudge.decisions", 3) {
+        $0["pushId"] = nil
+        $0["outcome"] = "suppress"
+      }
+    },
+    Fault(.pushTwice, "a push was written again") {
+      try $0.again("nudge.pushes", 3)
+      try $0.change("nudge.dispatcher-state", 2) { $0["next"] = ["nudge.pushes": 5] }
+      for index in $0.committed.indices where $0.committed[index].topic == "nudge.pushes" {
+        $0.committed[index].offset = 5
+      }
+    },
+    Fault(.outcomeUncaused, "an outcome of no target") {
+      try $0.again("nudge.outcomes", 0) {
+        $0["deviceId"] = "bob-2"
+        $0["result"] = "expired"
+      }
+    },
+    Fault(.outcomeTwice, "an outcome was written again") { try $0.again("nudge.outcomes", 0) },
+    Fault(.sentAgain, "FCM had taken it") { $0.requests.insert($0.requests[0], at: 1) },
+    Fault(.sentAgain, "long before the crash") { run in
+      run.checker.dispatcherCrashes = [SampleRun.start + 60_000]
+      run.requests.append(run.requests[0])
+      run.requests[run.requests.count - 1].time = SampleRun.start + 60_001
+      try run.change("nudge.outcomes", 0) { $0["finishedAt"] = SampleRun.start + 60_002 }
+    },
+    Fault(.sentAfterOutcome, "its end was on record") { run in
+      run.checker.dispatcherCrashes = [SampleRun.start + 100]
+      run.requests.append(run.requests[0])
+      run.requests[run.requests.count - 1].time = SampleRun.start + 200
+    },
+    Fault(.sentUncaused, "a request for no push") {
+      $0.requests.append($0.requests[0])
+      $0.requests[$0.requests.count - 1].pushId = "unknown"
+    },
+    Fault(.sentStale, "the freshness was over") { run in
+      try run.change("nudge.pushes", 0) { $0["expiresAt"] = SampleRun.start + 9 }
+    },
+    Fault(.sentToFormerOwner, "somebody else had claimed the token") {
+      let origin = SampleRun.place("nudge.device-claims", 0)
+      try $0.add(
+        "nudge.timeline", 2, key: "bob",
+        [
+          "type": "device.registered", "userId": "bob", "deviceId": "bob-1", "token": "token-bob-1", "origin": origin,
+          "source": origin,
+        ])
+      try $0.add(
+        "nudge.timeline", 3, key: "bob",
+        [
+          "type": "device.unregistered", "userId": "bob", "deviceId": "bob-1", "cause": "claimed_elsewhere",
+          "origin": origin, "source": origin,
+        ])
+      // bob's second request comes 1,010 ms after the loss.
+      try $0.change("nudge.analyzer-state", 2) { $0["next"] = ["nudge.timeline": 4] }
+      for index in $0.committed.indices where $0.committed[index].topic == "nudge.timeline" {
+        $0.committed[index].offset = 4
+      }
+    },
+    Fault(.userOrder, "two messages changed places") {
+      for (index, offset) in [(0, 1), (2, 0)] {
+        try $0.change("nudge.decisions", index) { $0["origin"] = SampleRun.place("nudge.timeline", Int64(offset)) }
+      }
+    },
+    Fault(.deviceOrder, "the second push went first") { $0.requests.swapAt(0, 3) },
+    Fault(.overLimit, "three analyses where two are allowed") {
+      try $0.change("nudge.decisions", 0) {
+        $0["analysis"] = ["used": 1, "limit": 1, "windowStartedAt": SampleRun.start]
+      }
+      try $0.change("nudge.decisions", 2) {
+        $0["analysis"] = ["used": 1, "limit": 1, "windowStartedAt": SampleRun.start]
+      }
+    },
+    Fault(.sequenceBroken, "a transaction is missing") { $0.remove("nudge.analyzer-state", 1) },
+    Fault(.sequenceBroken, "two owners wrote the same") {
+      let index = $0.records.firstIndex { $0.topic == "nudge.analyzer-state" } ?? 0
+      $0.records.insert($0.records[index], at: index)
+    },
+    Fault(.positionMismatch, "the offsets are of another transaction") { $0.committed[0].metadata = "nudge:2" },
+    Fault(.positionMismatch, "somebody moved the offsets") { $0.committed[0].offset = 77 },
+    Fault(.positionMismatch, "nothing is committed") { $0.committed.remove(at: 0) },
+  ]
+
+  @Test("a run in which everything holds has no violation, and nothing is open")
+  func good() throws {
+    let run = try SampleRun()
+    #expect(run.violations() == [])
+    var checker = run.checker
+    for record in run.records { checker.read(record) }
+    for request in run.requests { checker.read(request) }
+    #expect(checker.open == [])
+  }
+
+  @Test("a fault breaks its rule and no other", arguments: faults)
+  func finds(_ fault: Fault) throws {
+    var run = try SampleRun()
+    try fault.spoil(&run)
+    let found = run.violations()
+    #expect(Set(found.map(\.rule)) == [fault.rule], "\(found)")
+  }
+
+  @Test("every rule has a fault that it finds")
+  func complete() {
+    #expect(Set(Self.faults.map(\.rule)) == Set(PipelineRule.allCases))
+  }
+
+  @Test("P7: what was in flight when the dispatcher was killed may be sent once more, and is told")
+  func inFlight() throws {
+    var run = try SampleRun()
+    run.checker.dispatcherCrashes = [SampleRun.start + 15]
+    run.requests.append(run.requests[0])
+    run.requests[run.requests.count - 1].time = SampleRun.start + 18
+    #expect(run.violations() == [])
+    var checker = run.checker
+    for request in run.requests { checker.read(request) }
+    #expect(checker.resends.count == 1)
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+
+/// A small run of the pipeline, made up, in which everything holds: two messages of ann to bob and cem, who has two
+/// devices. Tests spoil it.
+struct SampleRun {
+  static let expected: [String: Set<String>] = ["m1": ["bob", "cem"], "m2": ["bob", "cem"]]
+  /// When the first message was written.
+  static let start: Int64 = 1_700_000_000_000
+
+  var records: [KafkaRecord] = []
+  var requests: [SeenRequest] = []
+  var committed: [CommittedPlace] = []
+  var checker = PipelineChecker(expected: expected)
+
+  init() throws {
+    for (number, message) in ["m1", "m2"].enumerated() {
+      let time = Self.start + Int64(number) * 1_000
+      let offset = Int64(number)
+      try add("chat.events", offset, key: "c", ["type": "message.created", "messageId": message])
+      let chat = Self.place("chat.events", offset)
+      try add(
+        "nudge.timeline", offset, key: "c",
+        [
+          "type": "message.candidate", "origin": chat, "source": chat, "messageId": message, "conversationId": "c",
+          "recipients": [["userId": "bob", "context": [:]], ["userId": "cem", "context": [:]]],
+        ])
+      for (index, user) in ["bob", "cem"].enumerated() {
+        let place = offset * 2 + Int64(index)
+        let common: [String: Any] = [
+          "origin": Self.place("nudge.timeline", offset), "source": chat, "userId": user, "messageId": message,
+          "conversationId": "c", "pushId": "\(message)-\(user)",
+        ]
+        try add(
+          "nudge.decisions", place, key: user,
+          common.merging([
+            "type": "decision", "outcome": "notify", "reason": "relevant",
+            "analysis": ["used": number + 1, "limit": 2, "windowStartedAt": Self.start],
+          ]) { $1 })
+        let devices = user == "bob" ? ["bob-1"] : ["cem-1", "cem-2"]
+        try add(
+          "nudge.pushes", place, key: user,
+          common.merging([
+            "type": "push", "expiresAt": time + 3_600_000,
+            "targets": devices.map { ["deviceId": $0, "token": "token-\($0)"] },
+          ]) { $1 })
+        for device in devices {
+          requests.append(
+            SeenRequest(
+              time: time + 10, status: 200, token: "token-\(device)", pushId: "\(message)-\(user)", recipientId: user,
+              messageId: message))
+          try add(
+            "nudge.outcomes", Int64(requests.count - 1), key: user,
+            common.merging([
+              "type": "outcome", "deviceId": device, "result": "sent", "attempts": 1, "finishedAt": time + 20,
+            ]) { $1 })
+        }
+      }
+    }
+    let ends: [(stage: String, next: [String: Int64])] = [
+      ("ingest", ["chat.events": 2, "user.events": 0, "nudge.device-claims": 0]), ("analyzer", ["nudge.timeline": 2]),
+      ("dispatcher", ["nudge.pushes": 4]),
+    ]
+    for (stage, next) in ends {
+      for sequence in 1...3 {
+        try add(
+          "nudge.\(stage)-state", Int64(sequence), key: "@position",
+          ["sequence": sequence, "next": sequence == 3 ? next : next.mapValues { _ in 0 }, "writer": "one"])
+      }
+      for (topic, offset) in next {
+        committed.append(
+          CommittedPlace(stage: stage, topic: topic, partition: 0, offset: offset, metadata: "nudge:3"))
+      }
+    }
+  }
+
+  static func place(_ topic: String, _ offset: Int64) -> [String: Any] {
+    ["topic": topic, "partition": 0, "offset": offset]
+  }
+
+  mutating func add(_ topic: String, _ offset: Int64, key: String, _ value: [String: Any]) throws {
+    let fields = value.merging(["schemaVersion": 1, "eventId": "e", "occurredAt": Self.start]) { old, _ in old }
+    records.append(
+      KafkaRecord(
+        topic: topic, partition: 0, offset: offset, timestamp: Self.start, key: key,
+        value: Array(try JSONSerialization.data(withJSONObject: fields))))
+  }
+
+  /// The same record once more, at the end of its partition; `change` may alter it.
+  mutating func again(_ topic: String, _ index: Int, _ change: (inout [String: Any]) -> Void = { _ in }) throws {
+    let all = records.filter { $0.topic == topic }
+    var value = try Self.object(all[index])
+    change(&value)
+    try add(topic, (all.map(\.offset).max() ?? -1) + 1, key: all[index].key ?? "", value)
+  }
+
+  /// Alters a topic's record.
+  mutating func change(_ topic: String, _ index: Int, _ change: (inout [String: Any]) -> Void) throws {
+    let place = records.indices.filter { records[$0].topic == topic }[index]
+    var value = try Self.object(records[place])
+    change(&value)
+    records[place].value = Array(try JSONSerialization.data(withJSONObject: value))
+  }
+
+  mutating func remove(_ topic: String, _ index: Int) {
+    records.remove(at: records.indices.filter { records[$0].topic == topic }[index])
+  }
+
+  private static func object(_ record: KafkaRecord) throws -> [String: Any] {
+    try JSONSerialization.jsonObject(with: Data(record.value ?? [])) as? [String: Any] ?? [:]
+  }
+
+  /// What the checker finds.
+  func violations() -> [PipelineViolation] {
+    var checker = checker
+    for record in records { checker.read(record) }
+    for request in requests { checker.read(request) }
+    return checker.violations(committed: committed)
+  }
+}

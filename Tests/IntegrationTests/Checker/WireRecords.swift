@@ -1,0 +1,89 @@
+import Foundation
+
+/// The fields of Nudge's records that the checker looks at, read from the catalogue's JSON and by none of the services'
+/// own code, so that a fault of theirs cannot hide itself.
+enum Wire {
+  struct Origin: Decodable, Hashable {
+    var topic: String
+    var partition: Int32
+    var offset: Int64
+    var index: Int32?
+  }
+
+  struct Place: Decodable, Hashable {
+    var topic: String
+    var partition: Int32
+    var offset: Int64
+  }
+
+  struct Header: Decodable {
+    var type: String
+    var source: Place
+    var origin: Origin
+  }
+
+  struct Candidate: Decodable {
+    struct Recipient: Decodable { var userId: String }
+    var messageId: String
+    var recipients: [Recipient]
+    var replayId: String?
+  }
+
+  struct DeviceGained: Decodable {
+    var userId: String
+    var deviceId: String
+    var token: String
+  }
+
+  struct DeviceLost: Decodable {
+    var userId: String
+    var deviceId: String
+    var cause: String
+  }
+
+  struct Decision: Decodable {
+    struct Analysis: Decodable {
+      var used: Int
+      var limit: Int
+      var windowStartedAt: Int64?
+      var fallback: String?
+    }
+    var userId: String
+    var messageId: String
+    var conversationId: String
+    var outcome: String
+    var reason: String
+    var analysis: Analysis?
+    var pushId: String?
+    var replayId: String?
+  }
+
+  struct Push: Decodable {
+    struct Target: Decodable {
+      var deviceId: String
+      var token: String
+    }
+    var pushId: String
+    var userId: String
+    var messageId: String?
+    var targets: [Target]
+    var expiresAt: Int64
+  }
+
+  struct Outcome: Decodable {
+    var pushId: String
+    var userId: String
+    var deviceId: String
+    var result: String
+    var attempts: Int
+    var errorCode: String?
+    var finishedAt: Int64
+  }
+
+  struct Position: Decodable {
+    var sequence: Int64
+    /// By the catalogue's names of topics.
+    var next: [String: Int64]
+    var writer: String
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import NudgeSchema
+
+/// A chat of some groups, made from numbers alone: who is told of what is known beforehand.
+struct ChatLoad {
+  /// The name in all its ids, so that several on one pipeline are told apart.
+  let name: String
+  let groups: Int
+  let members: Int
+  let messages: Int
+
+  init(_ name: String, groups: Int = 12, members: Int = 5, messages: Int = 400) {
+    self.name = name
+    self.groups = groups
+    self.members = members
+    self.messages = messages
+  }
+
+  private func user(_ group: Int, _ member: Int) -> String { "\(name)-u\(group)-\(member)" }
+  private func group(_ group: Int) -> String { "\(name)-g\(group)" }
+  private func message(_ number: Int) -> String { "\(name)-m\(number)" }
+
+  /// The first two of a group write by turns; the others only hear.
+  private func sender(of number: Int) -> (group: Int, member: Int) { (number % groups, number / groups % 2) }
+
+  /// Everybody's devices and preferences, and the groups. Every second person is told of everything, the others by smart
+  /// analysis.
+  var introductions: [PublishedEvent] {
+    var events: [PublishedEvent] = []
+    let now = Self.now()
+    for group in 0..<groups {
+      var list: [String] = []
+      for member in 0..<members {
+        let user = user(group, member)
+        list.append(#"{"userId":"\#(user)","displayName":"\#(user)"}"#)
+        let platforms = ["ios", "android", "web"]
+        for device in 0...(member % 2) {
+          events.append(
+            PublishedEvent(
+              topic: .userEvents, key: user,
+              value: Self.event(
+                "device.registered", "\(user)-d\(device)", now,
+                #""userId":"\#(user)","deviceId":"\#(user)-d\#(device)","token":"token-\#(user)-\#(device)","#
+                  + #""platform":"\#(platforms[(group + member + device) % 3])""#)))
+        }
+        let preferences =
+          member % 2 == 0 ? #""maxAnalysesPerHour":0,"fallback":"notify_all""# : #""maxAnalysesPerHour":200"#
+        events.append(
+          PublishedEvent(
+            topic: .userEvents, key: user,
+            value: Self.event(
+              "preferences.updated", "\(user)-p", now, #""userId":"\#(user)","preferences":{\#(preferences)}"#)))
+      }
+      events.append(
+        PublishedEvent(
+          topic: .chatEvents, key: self.group(group),
+          value: Self.event(
+            "conversation.updated", "\(self.group(group))-c", now,
+            #""conversationId":"\#(self.group(group))","kind":"group","name":"Group \#(group)","members":[\#(list.joined(separator: ","))]"#
+          )))
+    }
+    return events
+  }
+
+  /// The messages, in order; each takes its time when it is published.
+  var chat: [@Sendable () -> PublishedEvent] {
+    (0..<messages).map { number in
+      let (group, member) = sender(of: number)
+      let conversation = self.group(group)
+      let sender = user(group, member)
+      // Now and then somebody is named, which makes an alert of it.
+      let mention = number % 3 == 0 ? user(group, 2 + number % max(1, members - 2)) : nil
+      let fields =
+        #""conversationId":"\#(conversation)","messageId":"\#(message(number))","senderId":"\#(sender)","#
+        + #""text":"Message number \#(number)""# + (mention.map { #","mentions":["\#($0)"]"# } ?? "")
+      let id = "\(message(number))-e"
+      return {
+        PublishedEvent(
+          topic: .chatEvents, key: conversation, value: Self.event("message.created", id, Self.now(), fields))
+      }
+    }
+  }
+
+  /// The recipients of each message.
+  var expected: [String: Set<String>] {
+    var expected: [String: Set<String>] = [:]
+    for number in 0..<messages {
+      let (group, sender) = sender(of: number)
+      expected[message(number)] = Set((0..<members).filter { $0 != sender }.map { user(group, $0) })
+    }
+    return expected
+  }
+
+  static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
+
+  /// An event as the catalogue has it.
+  static func event(_ type: String, _ id: String, _ occurredAt: Int64, _ fields: String) -> String {
+    #"{"schemaVersion":1,"type":"\#(type)","eventId":"\#(id)","occurredAt":\#(occurredAt),\#(fields)}"#
+  }
+}

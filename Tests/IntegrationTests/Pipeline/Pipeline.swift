@@ -1,0 +1,252 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import Testing
+
+@testable import NudgeCommands
+
+/// A pipeline of a test of its own: topics with a prefix, the emulator, and services as processes, which end with this
+/// object at the latest. One thread uses it.
+final class Pipeline {
+  static let partitions: Int32 = 4
+  /// Longer than FCM's slowest answer here, and short because what a killed dispatcher had in flight waits this long and
+  /// 10 s more before it is sent again.
+  static let fcmTimeout = "3s"
+
+  let brokers: String
+  let names: NudgeSchema.TopicNames
+  let directory: URL
+  let publisher: Publisher
+  /// What it knows so far; `judge` uses another that reads all anew.
+  private(set) var checker = PipelineChecker()
+  /// Each request's line, as the emulator wrote it.
+  private(set) var requestLines: [[UInt8]] = []
+
+  private let programs: [DemoProgram: URL]
+  private let reader: TopicReader
+  private var requests: RequestFile
+  private let emulator: DemoProcess
+  private let fcm: [String]
+  private var services: [DemoProcess] = []
+
+  private struct EmulatorReady: Decodable {
+    let url: String
+    let serviceAccount: String
+    let caFile: String
+  }
+
+  /// Makes the topics and starts the emulator. `faults`: its file of faults.
+  init(_ name: String, faults: String? = nil, delay: String = "20ms") throws {
+    brokers = try RealKafka.bootstrapServers()
+    names = NudgeSchema.TopicNames(prefix: "\(name).")
+    directory = RealKafka.directory.appendingPathComponent(name)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    programs = try DemoProgram.find(in: DemoProgram.directoryOfThisProgram())
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    let report = try TopicCreation.create(on: admin, names: names, partitions: Int(Self.partitions))
+    guard report.topics.allSatisfy({ $0.status == .created }) else {
+      throw DemoError("the topics were not made: \(report)")
+    }
+
+    let record = directory.appendingPathComponent("requests.jsonl").path
+    var arguments = ["--directory", directory.path, "--record", record, "--delay", delay]
+    if let faults {
+      let file = directory.appendingPathComponent("faults.json")
+      try Data(faults.utf8).write(to: file)
+      arguments += ["--faults", file.path]
+    }
+    emulator = try Self.process(.emulator, programs, arguments, directory)
+    try emulator.start()
+    let emulator = emulator
+    try waitUntil("the emulator is ready") { try emulator.isReady() }
+    let ready = try JSONDecoder().decode(EmulatorReady.self, from: Data((emulator.readyLine ?? "").utf8))
+    fcm = [
+      "--fcm-url", ready.url, "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile,
+      "--fcm-timeout", Self.fcmTimeout,
+    ]
+    requests = RequestFile(path: record)
+    reader = try TopicReader(brokers: brokers, names: names, partitions: Self.partitions)
+    publisher = try Publisher(brokers: brokers, names: names)
+  }
+
+  private static func process(
+    _ program: DemoProgram, _ programs: [DemoProgram: URL], _ arguments: [String], _ directory: URL
+  ) throws -> DemoProcess {
+    guard let executable = programs[program] else { throw DemoError("\(program.rawValue) was not found") }
+    var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NUDGE_") }
+    environment["GOOGLE_APPLICATION_CREDENTIALS"] = nil
+    return DemoProcess(
+      program, executable: executable, arguments: arguments, environment: environment, directory: directory)
+  }
+
+  // MARK: Services
+
+  /// Starts services, with a name for each instance or none, and waits until they are ready.
+  @discardableResult
+  func start(_ which: [DemoProgram] = DemoProgram.services, instance: String?, _ arguments: [String] = []) throws
+    -> [DemoProcess]
+  {
+    let place = directory.appendingPathComponent(instance ?? "unnamed")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    let started = try which.map { program in
+      try Self.process(
+        program, programs,
+        [
+          "--bootstrap-servers", brokers, "--topic-prefix", names.prefix, "--state-dir",
+          place.appendingPathComponent("state").path,
+        ] + (instance.map { ["--instance", $0] } ?? []) + (program == .dispatcher ? fcm : []) + arguments, place)
+    }
+    services += started
+    for service in started { try service.start() }
+    try waitUntilReady(started)
+    return started
+  }
+
+  /// Waits until services say that they are ready; ends the test where one has ended.
+  func waitUntilReady(_ services: [DemoProcess]) throws {
+    try waitUntil(
+      "services are ready",
+      state: { services.map { $0.obituary($0.exitStatus ?? 0) }.joined(separator: "\n") }
+    ) {
+      for service in services {
+        if let status = service.exitStatus { throw StillWaiting(description: service.obituary(status)) }
+      }
+      return try services.allSatisfy { try $0.isReady() }
+    }
+  }
+
+  /// The state directory of one of an instance's services.
+  func stateDirectory(_ program: DemoProgram, instance: String?) -> URL {
+    directory.appendingPathComponent(instance ?? "unnamed").appendingPathComponent("state")
+      .appendingPathComponent(program.shortName)
+  }
+
+  /// SIGTERM to services, all at once; each must drain and exit with 0 within 10 s.
+  func stop(_ which: [DemoProcess]? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
+    let stopping = which ?? services
+    services.removeAll { service in stopping.contains { $0 === service } }
+    for service in stopping { service.terminate() }
+    let deadline = ContinuousClock.now + .seconds(10)
+    for service in stopping {
+      let status = service.waitForEnd(timeout: max(.zero, ContinuousClock.now.duration(to: deadline)))
+      #expect(
+        status == 0, "\(service.obituary(status ?? 137))", sourceLocation: sourceLocation)
+    }
+  }
+
+  /// Kills a service as a crash would.
+  func kill(_ service: DemoProcess) throws {
+    try service.kill()
+    if service.program == .dispatcher { dispatcherCrashes.append(ChatLoad.now()) }
+  }
+
+  private(set) var dispatcherCrashes: [Int64] = []
+
+  // MARK: What happens
+
+  /// Reads on, topics and requests. Throws where a service that should run has ended.
+  func look() throws {
+    for service in services {
+      if let status = service.exitStatus, status != 137 {
+        throw StillWaiting(description: service.obituary(status))
+      }
+    }
+    try reader.read { checker.read($0) }
+    try requests.read { request, line in
+      checker.read(request)
+      requestLines.append(line)
+    }
+  }
+
+  /// Waits for a condition of what is known.
+  func wait(for what: String, atMost seconds: Double = 60, until condition: (PipelineChecker) throws -> Bool) throws {
+    try waitUntil(
+      what, atMost: seconds,
+      state: { "open: \(checker.open.prefix(5)); logs in \(directory.path)" }
+    ) {
+      try look()
+      return try condition(checker)
+    }
+  }
+
+  /// Waits until all that was published has been worked off. `expected`: the load's recipients.
+  func settle(_ expected: [String: Set<String>]?, atMost seconds: Double = 90) throws {
+    checker.expected = expected
+    try wait(for: "everything to be worked off", atMost: seconds) { checker in
+      // Only what has been read can be open.
+      let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
+      return try publisher.isDone() && read == publisher.sent && checker.open.isEmpty
+    }
+  }
+
+  /// Publishes a load's introductions and waits until they are worked off.
+  func introduce(_ load: ChatLoad) throws {
+    try publisher.publish(load.introductions)
+    try settle(nil)
+  }
+
+  /// Stops what runs and judges all that is there, read anew. Every rule must hold.
+  @discardableResult
+  func judge(
+    _ expected: [String: Set<String>]?, allowing deadLetters: Set<String> = [],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> PipelineChecker {
+    stop(sourceLocation: sourceLocation)
+    emulator.terminate()
+    #expect(emulator.waitForEnd(timeout: .seconds(10)) == 0, sourceLocation: sourceLocation)
+
+    var judge = PipelineChecker(expected: expected)
+    judge.allowedDeadLetters = deadLetters
+    judge.dispatcherCrashes = dispatcherCrashes
+    try TopicReader(brokers: brokers, names: names, partitions: Self.partitions).readAll { judge.read($0) }
+    var requests = RequestFile(path: directory.appendingPathComponent("requests.jsonl").path)
+    try requests.read { request, _ in judge.read(request) }
+    let violations = judge.violations(committed: try committed())
+    #expect(violations.isEmpty, "logs in \(directory.path)", sourceLocation: sourceLocation)
+    print(
+      "\(names.prefix) \(judge.decisionCount) decisions \(judge.decisionsByReason), \(judge.outcomeCount) outcomes "
+        + "\(judge.outcomesByResult), \(judge.requests.count) requests, \(judge.resends.count) sent again after a kill")
+    return judge
+  }
+
+  // MARK: Groups
+
+  private func inputs(_ stage: String) -> [TopicPartition] {
+    (PipelineChecker.stages[stage]?.inputs ?? []).flatMap { topic in
+      (0..<Self.partitions).map { TopicPartition(topic: names.prefix + topic, partition: $0) }
+    }
+  }
+
+  /// The stage's consumer group.
+  func group(_ stage: String) -> String { "\(names.prefix)nudge-\(stage)" }
+
+  private func committed() throws -> [CommittedPlace] {
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    return try PipelineChecker.stages.keys.flatMap { stage in
+      try admin.committedOffsets(group: group(stage), inputs(stage), requireStable: true, timeout: .seconds(30))
+        .compactMap { place in
+          place.offset.map {
+            CommittedPlace(
+              stage: stage, topic: String(place.topicPartition.topic.dropFirst(names.prefix.count)),
+              partition: place.topicPartition.partition, offset: $0, metadata: place.metadata ?? "")
+          }
+        }
+    }
+  }
+
+  /// Moves a stage's committed offsets to the beginning of all its inputs; the group must be empty by then, or soon.
+  func rewind(_ stage: String) throws {
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    var refusal = ""
+    try waitUntil("the group \(group(stage)) is empty", state: { refusal }) {
+      do {
+        try admin.alterOffsets(
+          group: group(stage), to: inputs(stage).map { TopicPartitionOffset($0, offset: 0) }, timeout: .seconds(10))
+        return true
+      } catch {
+        refusal = "\(error)"
+        return false
+      }
+    }
+  }
+}

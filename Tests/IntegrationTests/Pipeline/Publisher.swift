@@ -1,0 +1,89 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import Synchronization
+
+/// A record for one of the pipeline's two public topics.
+struct PublishedEvent: Sendable {
+  var topic: Topic
+  var key: String
+  var value: String
+}
+
+/// A client of the pipeline's as anybody would write one: keys by murmur2, JSON by hand.
+final class Publisher: Sendable {
+  private struct State {
+    /// Of the load.
+    var published = 0
+    /// Of all.
+    var sent = 0
+    var failure: String?
+    var isDone = true
+  }
+
+  private let producer: Producer
+  private let names: NudgeSchema.TopicNames
+  private let state = Mutex(State())
+
+  init(brokers: String, names: NudgeSchema.TopicNames) throws {
+    self.names = names
+    producer = try Producer(.producer(bootstrapServers: brokers, transactionalID: nil), name: "test-app")
+  }
+
+  deinit { producer.close() }
+
+  /// Publishes events and waits until Kafka has them.
+  func publish(_ events: [PublishedEvent]) throws {
+    for event in events { try send(event) }
+    try producer.flush(timeout: .seconds(30))
+  }
+
+  private func send(_ event: PublishedEvent) throws {
+    // -1: the partitioner chooses by the key.
+    try producer.produce(
+      topic: try producer.topic(names(event.topic)), partition: -1, key: Array(event.key.utf8),
+      value: Array(event.value.utf8))
+    state.withLock { $0.sent += 1 }
+  }
+
+  /// Publishes events at so many a second, on a thread of its own. Made when their turn comes, so that their times are
+  /// those of a live chat.
+  func start(rate: Double, _ events: [@Sendable () -> PublishedEvent]) {
+    state.withLock { state in
+      state.published = 0
+      state.isDone = false
+    }
+    let thread = Thread { [self] in
+      do {
+        let start = ContinuousClock.now
+        for (index, event) in events.enumerated() {
+          let due = start + .seconds(Double(index) / rate)
+          while ContinuousClock.now < due {
+            producer.poll(timeout: min(.milliseconds(20), ContinuousClock.now.duration(to: due)))
+          }
+          try send(event())
+          state.withLock { $0.published += 1 }
+        }
+        try producer.flush(timeout: .seconds(30))
+        state.withLock { $0.isDone = true }
+      } catch {
+        state.withLock { $0.failure = "\(error)" }
+      }
+    }
+    thread.start()
+  }
+
+  /// Events of the load that were handed to Kafka.
+  var published: Int { state.withLock { $0.published } }
+
+  /// Events that were handed to Kafka since this was made.
+  var sent: Int { state.withLock { $0.sent } }
+
+  /// Whether Kafka has all of the load. Throws where it could not be published.
+  func isDone() throws -> Bool {
+    try state.withLock { state in
+      if let failure = state.failure { throw StillWaiting(description: "the load failed: \(failure)") }
+      return state.isDone
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import Testing
+
+@testable import NudgeCommands
+
+/// The broker and the programs of the suite. The broker starts with the first test and ends with the process.
+enum RealKafka {
+  /// Why the suite cannot run here, with the fix; nil where it can.
+  static let missing: String? = {
+    if LocalBroker.find() == nil { return "set KAFKA_HOME=/path/to/kafka to run it" }
+    do {
+      _ = try DemoProgram.find(in: DemoProgram.directoryOfThisProgram())
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }()
+
+  /// Where broker, logs and state are; removed with the process.
+  static let directory = FileManager.default.temporaryDirectory
+    .appendingPathComponent("nudge-integration-\(UUID().uuidString)")
+
+  private static let broker: Result<LocalBroker, any Error> = Result {
+    guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
+    let broker = try LocalBroker(home: home, directory: directory.appendingPathComponent("kafka"))
+    try broker.start()
+    // What failed is looked at in the test's own output; KEEP_INTEGRATION_FILES=1 keeps the logs as well.
+    atexit {
+      if case .success(let broker) = RealKafka.broker { broker.kill() }
+      guard ProcessInfo.processInfo.environment["KEEP_INTEGRATION_FILES"] == nil else { return }
+      try? FileManager.default.removeItem(at: RealKafka.directory)
+    }
+    return broker
+  }
+
+  /// The broker's address; starts it.
+  static func bootstrapServers() throws -> String { try broker.get().bootstrapServers }
+
+  /// A script of the distribution, run to its end; what it printed.
+  static func run(_ script: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+    guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = home.appendingPathComponent("bin/\(script)")
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, text)
+  }
+}
+
+/// One test at a time: each has the machine for itself, and its times mean something.
+@Suite(
+  "The pipeline on a real Kafka", .serialized, .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
+enum PipelineTests {}

@@ -1,0 +1,40 @@
+import Foundation
+
+@testable import NudgeCommands
+
+/// The emulator's record of requests for messages, read as it grows.
+struct RequestFile {
+  /// A request with its whole message.
+  struct Line: Decodable {
+    struct Body: Decodable { var message: Message? }
+    struct Message: Decodable {
+      var token: String?
+      var data: [String: String]?
+    }
+    var time: Int64
+    var path: String
+    var status: Int
+    var body: Body?
+  }
+
+  private var file: GrowingFile
+  private let decoder = JSONDecoder()
+
+  init(path: String) { file = GrowingFile(path: path) }
+
+  /// Hands over each request that was written since the last call, with its line.
+  mutating func read(_ body: (SeenRequest, [UInt8]) -> Void) throws {
+    let decoder = decoder
+    try file.readLines { bytes in
+      let line = try decoder.decode(Line.self, from: Data(bytes))
+      guard line.path.hasSuffix("/messages:send"), let message = line.body?.message, let data = message.data else {
+        return
+      }
+      body(
+        SeenRequest(
+          time: line.time, status: line.status, token: message.token ?? "", pushId: data["pushId"] ?? "",
+          recipientId: data["recipientId"] ?? "", messageId: data["messageId"]),
+        Array(bytes))
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Kafka
+import NudgeSchema
+
+/// Reads all topics of a pipeline, read committed, from their beginning on. One thread uses it.
+final class TopicReader {
+  private let consumer: Consumer
+  private let names: NudgeSchema.TopicNames
+  private let places: Int
+  private var batch: [ConsumerRecord] = []
+
+  /// `partitions`: of every topic.
+  init(brokers: String, names: NudgeSchema.TopicNames, partitions: Int32) throws {
+    self.names = names
+    consumer = try Consumer(
+      .consumer(bootstrapServers: brokers, group: nil, reportsEndOfPartition: true), name: "test-reader")
+    let all = Topic.allCases.filter { $0 != .audit }.flatMap { topic in
+      (0..<partitions).map {
+        TopicPartitionOffset(TopicPartition(topic: names(topic), partition: $0), offset: Offset.beginning)
+      }
+    }
+    places = all.count
+    try consumer.assign(all)
+  }
+
+  deinit { consumer.close() }
+
+  /// Hands over what is there, waiting for the first record no longer than told.
+  func read(timeout: Duration = .milliseconds(20), _ body: (KafkaRecord) -> Void) throws {
+    _ = try poll(timeout, body)
+  }
+
+  /// Hands over everything up to the end of every partition, as of now. Of a new reader: all there is.
+  func readAll(_ body: (KafkaRecord) -> Void) throws {
+    var ended = Set<TopicPartition>()
+    try waitUntil("all of \(places) partitions end", state: { "\(ended.count) were reached" }) {
+      while let place = try poll(.milliseconds(50), body) { ended.insert(place) }
+      return ended.count == places
+    }
+  }
+
+  /// The partition whose end was reached, if one was.
+  private func poll(_ timeout: Duration, _ body: (KafkaRecord) -> Void) throws -> TopicPartition? {
+    batch.removeAll(keepingCapacity: true)
+    let event = consumer.poll(into: &batch, maxRecords: 1_000, maxBytes: 16 << 20, timeout: timeout)
+    for record in batch {
+      guard let topic = names.topic(named: record.topic) else { continue }
+      body(
+        KafkaRecord(
+          topic: topic.rawValue, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
+          key: record.keyBytes().map { String(decoding: $0, as: UTF8.self) }, value: record.valueBytes(),
+          headers: Dictionary(
+            record.headers().map { ($0.name, String(decoding: $0.value ?? [], as: UTF8.self)) }
+          ) { $1 }))
+    }
+    batch.removeAll(keepingCapacity: true)
+    switch event {
+    case .endOfPartition(let place, _): return place
+    case .error(let error) where error.isFatal || error.isOffsetOutOfRange: throw error
+    case nil, .record, .assigned, .revoked, .error: return nil
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import NudgeCommands
+
+extension PipelineTests {
+  @Suite("Offsets moved by Kafka's own tools")
+  struct MovedOffsetsTests {
+    @Test("a reset of all groups to the earliest offsets decides, sends and changes nothing again, and is logged")
+    func reset() throws {
+      let pipeline = try Pipeline("moved")
+      // Without a name an instance leaves its group when it ends: a static member would hold it for a session time-out.
+      try pipeline.start(instance: nil)
+      let load = ChatLoad("before", groups: 8, messages: 120)
+      try pipeline.introduce(load)
+      pipeline.publisher.start(rate: 200, load.chat)
+      try pipeline.settle(load.expected)
+      pipeline.stop()
+      try pipeline.look()
+      let before = pipeline.checker
+
+      try pipeline.rewind("analyzer")
+      try pipeline.rewind("dispatcher")
+      let (status, output) = try RealKafka.run(
+        "kafka-consumer-groups.sh",
+        [
+          "--bootstrap-server", pipeline.brokers, "--group", pipeline.group("ingest"), "--reset-offsets",
+          "--to-earliest",
+          "--all-topics", "--execute",
+        ])
+      #expect(status == 0 && !output.contains("Error"), "\(output)")
+
+      let services = try pipeline.start(instance: nil)
+      for service in services {
+        let log = try String(contentsOf: service.log, encoding: .utf8)
+        #expect(log.contains("moved by somebody else"), "\(service.program.rawValue)")
+      }
+      // What would be done again would be done before what comes now.
+      let more = ChatLoad("after", groups: 8, messages: 40)
+      try pipeline.introduce(more)
+      pipeline.publisher.start(rate: 200, more.chat)
+      let expected = load.expected.merging(more.expected) { $1 }
+      try pipeline.settle(expected)
+      let added = more.messages * (more.members - 1)
+      let judge = try pipeline.judge(expected)
+      #expect(judge.decisionCount == before.decisionCount + added)
+      #expect(judge.candidateRecipientCount == before.candidateRecipientCount + added)
+      #expect(before.requests.allSatisfy { old in judge.requests.filter { $0 == old }.count == 1 })
+      let tokensBefore = Set(before.requests.map(\.pushId))
+      #expect(judge.requests.filter { tokensBefore.contains($0.pushId) }.count == before.requests.count)
+    }
+  }
+}
