@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import NudgeSchema
 import ServiceKit
@@ -29,7 +30,7 @@ struct ClusterSettings {
       name: "nudge",
       log: { line in
         // What is lower repeats what the command says itself in the end.
-        if line.level <= 3 { StandardError.write("librdkafka: \(line.message)") }
+        if line.level <= 3 { FileHandle.standardError.write(Data("librdkafka: \(line.message)\n".utf8)) }
       })
   }
 }

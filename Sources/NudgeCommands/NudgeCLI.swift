@@ -1,4 +1,5 @@
-public import ServiceKit
+import Foundation
+import ServiceKit
 
 /// The `nudge` program: what operators and developers do with a pipeline.
 public enum NudgeCLI {
@@ -8,10 +9,20 @@ public enum NudgeCLI {
     DemoCommand.command,
   ]
 
+  /// Runs what the process's own command line asks for: `exit(NudgeCLI.main())`.
+  public static func main() -> Int32 {
+    let process = ProcessInfo.processInfo
+    return run(
+      Array(process.arguments.dropFirst()), environment: process.environment, output: { print($0) },
+      errors: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
+  }
+
   /// Runs what the arguments (without the program's name) ask for, and returns what the process exits with.
+  /// - Parameters:
+  ///   - output: Takes help and version, without their last newline; commands write to standard output themselves.
+  ///   - errors: The same for standard error.
   public static func run(
-    _ arguments: [String], environment: [String: String], output: (String) -> Void = { print($0) },
-    errors: (String) -> Void = StandardError.write
+    _ arguments: [String], environment: [String: String], output: (String) -> Void, errors: (String) -> Void
   ) -> Int32 {
     CommandDispatcher(
       program: "nudge", abstract: "Tools for Nudge, the push-notification pipeline.", version: NudgeVersion.current,

@@ -1,4 +1,5 @@
 import Foundation
 import Analyzer
+import ServiceKit
 
-exit(AnalyzerService.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment))
+exit(AnalyzerService.assembly.program().main())

@@ -1,4 +1,5 @@
 import Foundation
 import Dispatcher
+import ServiceKit
 
-exit(DispatcherService.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment))
+exit(DispatcherService.assembly.program().main())

@@ -1,4 +1,5 @@
 import Foundation
 import Ingest
+import ServiceKit
 
-exit(IngestService.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment))
+exit(IngestService.assembly.program().main())

@@ -1,4 +1,4 @@
 import Foundation
 import NudgeCommands
 
-exit(NudgeCLI.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment))
+exit(NudgeCLI.main())

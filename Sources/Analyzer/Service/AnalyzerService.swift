@@ -3,8 +3,8 @@ import StreamRuntime
 
 /// The analyzer process: settings in, stream threads and their surroundings out.
 public enum AnalyzerService {
-  /// The program, with settings, help and checks.
-  public static let program = ServiceProgram(
+  /// Settings, help, parts and checks.
+  public static let assembly = ServiceAssembly(
     name: "analyzer",
     abstract: "Reads each person's timeline and decides, message by message, whether and how they are notified.",
     settings: AnalyzerSettings.all,
@@ -13,11 +13,6 @@ public enum AnalyzerService {
       "nudge-analyzer --bootstrap-servers kafka:9092 --check",
     ],
     build: parts)
-
-  /// Runs the process and returns what it exits with; `arguments` are without the program's name.
-  public static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
-    program.run(arguments, environment: environment)
-  }
 
   private static func parts(_ context: ServiceContext) -> ServiceParts {
     let rules = AnalyzerSettings.rules(from: context.values)

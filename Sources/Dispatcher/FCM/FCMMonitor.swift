@@ -1,3 +1,4 @@
+public import HTTPTransport
 import NudgeSchema
 public import ServiceKit
 import Synchronization
@@ -29,6 +30,17 @@ public final class FCMMonitor: Sendable {
     requests = metrics.counter("nudge_fcm_requests_total", help: "Requests made to FCM.")
     seconds = metrics.histogram("nudge_fcm_request_seconds", help: "From a push's request to its answer.")
     readiness.set(Self.part, .ready)
+  }
+
+  /// Shows a client's connections and requests as gauges.
+  public static func watch(_ http: HTTPClient, metrics: MetricsRegistry) {
+    metrics.gauge("nudge_fcm_connections", help: "Connections open to FCM and its token server.") {
+      Double(http.statistics.openConnections)
+    }
+    metrics.gauge("nudge_fcm_requests_in_flight", help: "Requests on the wire.") { Double(http.statistics.inFlight) }
+    metrics.gauge("nudge_fcm_requests_queued", help: "Requests waiting for a free stream.") {
+      Double(http.statistics.queued)
+    }
   }
 
   /// An answer came; `isOwnProject`: for the service account's project, which readiness is about.

@@ -5,8 +5,8 @@ import StreamRuntime
 
 /// The dispatcher process: settings in, stream threads, the client of FCM and their surroundings out.
 public enum DispatcherService {
-  /// The program, with settings, help and checks.
-  public static let program = ServiceProgram(
+  /// Settings, help, parts and checks.
+  public static let assembly = ServiceAssembly(
     name: "dispatcher",
     abstract: "Sends pushes through Firebase Cloud Messaging and records what became of each.",
     settings: DispatcherSettings.all,
@@ -15,11 +15,6 @@ public enum DispatcherService {
       "nudge-dispatcher --bootstrap-servers kafka:9092 --fcm-credentials service-account.json --check",
     ],
     build: parts)
-
-  /// Runs the process and returns what it exits with; `arguments` are without the program's name.
-  public static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
-    program.run(arguments, environment: environment)
-  }
 
   private static func parts(_ context: ServiceContext) throws -> ServiceParts {
     let account = try ServiceAccount(file: context.values[DispatcherSettings.credentials])
@@ -32,15 +27,16 @@ public enum DispatcherService {
     let log = context.logger.with(label: "dispatcher.fcm")
     let http = try HTTPClient(
       DispatcherSettings.transport(from: context.values), log: { Self.log($1, at: $0, to: log) })
+    let monitor = FCMMonitor(metrics: context.metrics, readiness: context.health.readiness)
+    FCMMonitor.watch(http, metrics: context.metrics)
     let client = FCMClient(
-      account: account, http: http, baseURL: url, log: log, timeout: context.values[DispatcherSettings.timeout])
-    let observed = ObservedSends(
-      client, projectId: account.projectId, metrics: context.metrics, readiness: context.health.readiness)
-    observed.watch(http)
+      account: account, http: http, baseURL: url, log: log, monitor: monitor,
+      maxPerMinute: context.values[DispatcherSettings.quota], timeout: context.values[DispatcherSettings.timeout])
     let rules = DispatcherSettings.rules(from: context.values)
     let streams = StreamService(
-      .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
-      performer: observed, makeStage: { DispatcherStage(rules: rules) })
+      .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),
+      logger: context.logger, health: context.health, metrics: context.metrics,
+      performer: client, makeStage: { DispatcherStage(rules: rules) })
     return ServiceParts(
       services: [streams],
       checks: [

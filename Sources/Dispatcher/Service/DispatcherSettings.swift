@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTransport
 import ServiceKit
+import StreamRuntime
 
 /// What the dispatcher can be told beside what every service is.
 enum DispatcherSettings {
@@ -31,10 +32,15 @@ enum DispatcherSettings {
     "fcm-connections", default: 2, in: 1...64,
     help: "HTTP/2 connections to FCM at a time, with 100 requests on each at a time.")
 
-  /// Requests in the air.
+  /// Requests under way.
   static let inFlight = Setting<Int>(
-    "fcm-in-flight", default: 500, in: 1...10_000,
-    help: "Requests under way for one partition at a time, those that wait for a connection included.")
+    "fcm-in-flight", default: 2_000, in: 1...10_000,
+    help: "Requests under way for a stream thread at a time, those that wait for a connection included.")
+
+  /// Requests a minute (P5).
+  static let quota = Setting<Int>(
+    "fcm-quota", default: 600_000, in: 60...60_000_000,
+    help: "Requests a minute of this instance at most: FCM's quota of a project is shared by all that send.")
 
   /// A request's time.
   static let timeout = Setting<Duration>(
@@ -43,7 +49,7 @@ enum DispatcherSettings {
 
   /// All of them, in the order of the help.
   static let all: [any AnySetting] = [
-    url, credentials, certificateAuthorities, connections, inFlight, timeout,
+    url, credentials, certificateAuthorities, connections, inFlight, quota, timeout,
   ]
 
   /// What may pass between asking for a request and making it, beside the request's own time-out.
@@ -52,9 +58,17 @@ enum DispatcherSettings {
   /// The rules that the settings make.
   static func rules(from values: SettingsValues) -> DispatcherRules {
     var rules = DispatcherRules()
-    rules.maxInFlight = values[inFlight]
+    // Above the runtime's bound: see there.
+    rules.maxInFlight = values[inFlight] + values[inFlight] / 4 + 1
     rules.unansweredAfter = (values[timeout] + beforeRequest).milliseconds
     return rules
+  }
+
+  /// The bounds of a stream thread.
+  static func limits(from values: SettingsValues) -> StreamLimits {
+    var limits = StreamLimits()
+    limits.maxEffects = values[inFlight]
+    return limits
   }
 
   /// How to connect.

@@ -3,8 +3,8 @@ import StreamRuntime
 
 /// The ingest process: settings in, stream threads and their surroundings out.
 public enum IngestService {
-  /// The program, with settings, help and checks.
-  public static let program = ServiceProgram(
+  /// Settings, help, parts and checks.
+  public static let assembly = ServiceAssembly(
     name: "ingest",
     abstract: "Validates chat and user events, knows conversations and devices, and writes each person's timeline.",
     examples: [
@@ -12,11 +12,6 @@ public enum IngestService {
       "nudge-ingest --bootstrap-servers kafka:9092 --check",
     ],
     build: parts)
-
-  /// Runs the process and returns what it exits with; `arguments` are without the program's name.
-  public static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
-    program.run(arguments, environment: environment)
-  }
 
   private static func parts(_ context: ServiceContext) -> ServiceParts {
     let rules = IngestRules(freshness: context.settings.freshness.milliseconds, hash: { TokenHash.of($0) })

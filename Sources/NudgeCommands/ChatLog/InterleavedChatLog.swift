@@ -15,7 +15,13 @@ struct InterleavedChatLog: ChatMessages {
     /// What is added to a message's time to get its time in the play.
     let shift: Milliseconds
 
-    var nextAt: Milliseconds? { messages.first.map { $0.at + shift } }
+    /// A wrong time, far off, must not stop the play with an overflow.
+    var nextAt: Milliseconds? {
+      messages.first.map { message in
+        let (at, tooFar) = message.at.addingReportingOverflow(shift)
+        return tooFar ? (shift < 0 ? .min : .max) : at
+      }
+    }
   }
 
   private var source: any ChatMessages
@@ -62,7 +68,6 @@ struct InterleavedChatLog: ChatMessages {
       messages.append(message)
     }
     guard let first = messages.first else { return nil }
-    // A wrong time far off must not stop the play with an overflow.
     let (shift, tooFar) = now.subtractingReportingOverflow(first.at)
     return Segment(messages: messages[...], shift: tooFar ? 0 : shift)
   }

@@ -26,7 +26,7 @@ enum DemoCommand {
     do {
       summary = try demo.run()
     } catch {
-      StandardError.write("nudge demo: \(error)\nlogs and state are kept in \(demo.directory.path)")
+      complain("nudge demo: \(error)\nlogs and state are kept in \(demo.directory.path)")
       return interrupts.count > 0 ? ExitCode.interrupted : ExitCode.failure
     }
     if options.json {
@@ -38,12 +38,13 @@ enum DemoCommand {
       try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
     guard summary.account.isBalanced else {
-      StandardError.write("nudge demo: not everything is accounted for")
-      for complaint in summary.account.complaints { StandardError.write("  " + complaint) }
-      StandardError.write("logs and state are kept in \(demo.directory.path)")
+      complain("nudge demo: not everything is accounted for")
+      for complaint in summary.account.complaints { complain("  " + complaint) }
+      complain("logs and state are kept in \(demo.directory.path)")
       return ExitCode.failure
     }
-    if options.keep { StandardError.write("logs and state are kept in \(demo.directory.path)") }
+    if options.keep { complain("logs and state are kept in \(demo.directory.path)") }
     return summary.interrupted ? ExitCode.interrupted : ExitCode.success
   }
+  private static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 }

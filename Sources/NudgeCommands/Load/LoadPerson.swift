@@ -52,7 +52,8 @@ struct LoadPerson: Sendable, Equatable {
     switch random.number(0...99) {
     case ..<4: return PreferencesPatch(enabled: false)
     case ..<10:
-      let minute = Int(now / 60_000)
+      // A day later: also half an hour before the epoch is a time of day.
+      let minute = Int(now / 60_000) + 24 * 60
       return PreferencesPatch(
         quietHours: .set(QuietHours(start: Self.time(minute - 30), end: Self.time(minute + 360), timeZone: "UTC")))
     case ..<13:

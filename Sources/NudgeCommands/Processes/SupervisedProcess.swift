@@ -28,6 +28,12 @@ final class SupervisedProcess: Sendable {
     process.standardInput = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
     let ended = ended
     process.terminationHandler = { _ in ended.signal() }
+    // A child inherits what the starting thread blocks, and threads of a Dispatch queue block nearly everything: the shell
+    // would wait for ever for a SIGCHLD, and the program would never see a SIGTERM.
+    var (nothing, blocked) = (sigset_t(), sigset_t())
+    sigemptyset(&nothing)
+    pthread_sigmask(SIG_SETMASK, &nothing, &blocked)
+    defer { pthread_sigmask(SIG_SETMASK, &blocked, nil) }
     do {
       try process.run()
     } catch {

@@ -45,6 +45,9 @@ struct RowTable<Row: StateRow> {
     self.cacheBytes = cacheBytes
   }
 
+  /// Rows in memory, among them those known to be absent.
+  var count: Int { entries.count }
+
   /// The row now, changes of this step included.
   mutating func row(_ key: RowKey) throws -> Row? {
     if let index = entries.index(forKey: key) {

@@ -9,7 +9,7 @@ import Testing
 @Suite("The analyzer process")
 struct AnalyzerServiceTests {
   private func values(_ arguments: [String]) throws -> SettingsValues {
-    let request = try AnalyzerService.program.schema.parse(
+    let request = try AnalyzerService.assembly.schema.parse(
       ["--bootstrap-servers", "127.0.0.1:1"] + arguments, environment: [:])
     guard case .run(let values) = request else { throw SettingsError("not a run") }
     return values
@@ -46,11 +46,13 @@ struct AnalyzerServiceTests {
     for topic in Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters]) {
       try broker.createTopic("x.\(topic.rawValue)", partitions: 3)
     }
+    let log = LogCapture()
     var lines: [String] = []
-    let exitCode = AnalyzerService.program.run(
+    let exitCode = AnalyzerService.assembly.program(sink: log.sink, signals: false).main(
       ["--bootstrap-servers", broker.bootstrapServers, "--topic-prefix", "x.", "--check"], environment: [:],
-      sink: LogCapture().sink, output: { lines.append($0) })
+      output: { lines.append($0) }, errors: { lines.append($0) })
     #expect(exitCode == ExitCode.success)
-    #expect(lines == ["ok      topics: 6 of analyzer's, 3 partitions"])
+    #expect(lines == ["nudge-analyzer: the settings are good"])
+    #expect(log.entries.contains { $0.metadata["found"] == "6 of analyzer's, 3 partitions" })
   }
 }

@@ -1,6 +1,7 @@
 import FCMEmulator
 import Foundation
 import ServiceKit
+import StreamRuntime
 import Testing
 
 @testable import Dispatcher
@@ -9,8 +10,8 @@ import Testing
 struct DispatcherServiceTests {
   private func run(_ arguments: [String], environment: [String: String] = [:]) -> (exitCode: Int32, lines: [String]) {
     var lines: [String] = []
-    let exitCode = DispatcherService.program.run(
-      ["--bootstrap-servers", "127.0.0.1:1"] + arguments, environment: environment, sink: LogCapture().sink,
+    let exitCode = DispatcherService.assembly.program(sink: LogCapture().sink, signals: false).main(
+      ["--bootstrap-servers", "127.0.0.1:1"] + arguments, environment: environment,
       output: { lines.append($0) }, errors: { lines.append($0) })
     return (exitCode, lines)
   }
@@ -36,8 +37,8 @@ struct DispatcherServiceTests {
     #expect(started.exitCode == ExitCode.software)
     #expect(started.lines.first?.contains("/nowhere/account.json cannot be read") == true)
     let checked = run(["--fcm-credentials", "/nowhere/account.json", "--check"])
-    #expect(checked.exitCode == ExitCode.failure)
-    #expect(checked.lines.first?.hasPrefix("FAILED") == true)
+    #expect(checked.exitCode == started.exitCode)
+    #expect(checked.lines == started.lines)
   }
 
   @Test("a URL that is none, and a CA file that cannot be read, are refused")
@@ -50,14 +51,15 @@ struct DispatcherServiceTests {
     #expect(lines.first?.contains("/nowhere/ca.pem") == true)
   }
 
-  @Test("a lost request's wait is longer than the request may take")
+  @Test("a lost request's wait is longer than the request may take; requests under way are bounded by the runtime")
   func unanswered() throws {
-    let request = try DispatcherService.program.schema.parse(
+    let request = try DispatcherService.assembly.schema.parse(
       ["--bootstrap-servers", "127.0.0.1:1", "--fcm-credentials", "x", "--fcm-timeout", "40s", "--fcm-in-flight", "7"],
       environment: [:])
     guard case .run(let values) = request else { throw SettingsError("not a run") }
     let rules = DispatcherSettings.rules(from: values)
     #expect(rules.unansweredAfter == 50_000)
-    #expect(rules.maxInFlight == 7)
+    #expect(DispatcherSettings.limits(from: values).maxEffects == 7)
+    #expect(rules.maxInFlight > 7, "a backlog stays on its topic rather than in the lanes")
   }
 }

@@ -9,12 +9,12 @@ final class RunningService: Sendable {
   private let exit = Mutex<Int32?>(nil)
 
   /// Starts it; `arguments` without brokers and state directory.
-  init(_ program: ServiceProgram, brokers: String, stateDirectory: String, _ arguments: [String] = []) {
+  init(_ service: ServiceAssembly, brokers: String, stateDirectory: String, _ arguments: [String] = []) {
     let all = ["--bootstrap-servers", brokers, "--state-dir", stateDirectory, "--instance", "test-0"] + arguments
     let thread = Thread { [self] in
-      let exitCode = program.run(
-        all, environment: [:], sink: log.sink, signals: false,
-        started: { started in group.withLock { $0 = started } })
+      let program = service.program(
+        sink: log.sink, signals: false, started: { [self] started in group.withLock { $0 = started } })
+      let exitCode = program.main(all, environment: [:], output: { _ in }, errors: { _ in })
       exit.withLock { $0 = exitCode }
     }
     thread.start()

@@ -26,10 +26,10 @@ struct PipelineOnTopicsTests {
 
     let brokers = broker.bootstrapServers
     let services = [
-      RunningService(IngestService.program, brokers: brokers, stateDirectory: directory.path),
-      RunningService(AnalyzerService.program, brokers: brokers, stateDirectory: directory.path),
+      RunningService(IngestService.assembly, brokers: brokers, stateDirectory: directory.path),
+      RunningService(AnalyzerService.assembly, brokers: brokers, stateDirectory: directory.path),
       RunningService(
-        DispatcherService.program, brokers: brokers, stateDirectory: directory.path,
+        DispatcherService.assembly, brokers: brokers, stateDirectory: directory.path,
         [
           "--fcm-url", emulator.url, "--fcm-credentials", emulator.serviceAccountFile, "--fcm-ca-file",
           emulator.caFile,

@@ -45,9 +45,9 @@ struct TopicPlanTests {
   @Test("nudge --help names every command; an unknown one ends with 64 and a suggestion")
   func commandLine() {
     var output = ""
-    #expect(NudgeCLI.run(["--help"], environment: [:], output: { output = $0 }) == ExitCode.success)
+    #expect(NudgeCLI.run(["--help"], environment: [:], output: { output = $0 }, errors: { _ in }) == ExitCode.success)
     for command in NudgeCLI.commands { #expect(output.contains("  \(command.name) ")) }
-    #expect(NudgeCLI.run(["topcis"], environment: [:], errors: { output = $0 }) == ExitCode.usage)
+    #expect(NudgeCLI.run(["topcis"], environment: [:], output: { _ in }, errors: { output = $0 }) == ExitCode.usage)
     #expect(output.contains("did you mean 'topics'?"))
   }
 

@@ -1,0 +1,182 @@
+import Foundation
+import NudgeSchema
+import Testing
+
+@testable import StreamRuntime
+
+@Suite("The rows of a task in memory")
+struct RowTableTests {
+  private typealias Row = CountingStage.Row
+
+  private func key(_ name: String) -> RowKey { RowKey("k", name) }
+
+  private func bytes(_ count: Int) -> [UInt8] { Array(String(count).utf8) }
+
+  private func table(_ store: MemoryRowStore, cacheBytes: Int = 1 << 20) -> RowTable<CountingStage.Row> {
+    RowTable(store: store, coder: RecordCoder(), cacheBytes: cacheBytes)
+  }
+
+  @Test("a refused step leaves no trace, whatever it set, removed or read")
+  func undo() throws {
+    let store = MemoryRowStore()
+    store.apply([(key("a"), bytes(1)), (key("b"), bytes(2))])
+    var table = table(store)
+    table.beginStep()
+    try table.set(Row(count: 10), for: key("a"))
+    table.beginStep()
+    try table.set(Row(count: 11), for: key("a"))
+    try table.set(nil, for: key("b"))
+    try table.set(Row(count: 3), for: key("c"))
+    table.undoStep()
+    #expect(try table.row(key("a")) == Row(count: 10))
+    #expect(try table.row(key("b")) == Row(count: 2))
+    #expect(try table.row(key("c")) == nil)
+    #expect(try table.changes().map(\.key) == [key("a")])
+  }
+
+  @Test("a row that came and went between two commits writes nothing; a removed one a tombstone")
+  func changes() throws {
+    let store = MemoryRowStore()
+    store.apply([(key("a"), bytes(1))])
+    var table = table(store)
+    table.beginStep()
+    try table.set(Row(count: 5), for: key("new"))
+    try table.set(nil, for: key("new"))
+    try table.set(nil, for: key("a"))
+    let changes = try table.changes()
+    #expect(changes.map(\.key) == [key("a")])
+    #expect(changes.map(\.bytes) == [nil])
+  }
+
+  @Test("a torn key is written again as it is, or as a tombstone")
+  func rewrite() throws {
+    let store = MemoryRowStore()
+    store.apply([(key("a"), bytes(1))])
+    var table = table(store)
+    try table.rewrite(key("a"))
+    try table.rewrite(key("gone"))
+    let changes = try table.changes().sorted { $0.key < $1.key }
+    #expect(changes.map(\.key) == [key("a"), key("gone")])
+    #expect(changes.map(\.bytes) == [bytes(1), nil])
+  }
+
+  @Test("children of a key: store and changes together, in key order, without neighbours of other parents")
+  func scan() throws {
+    let store = MemoryRowStore()
+    store.apply([
+      (RowKey("c", "1", "x"), bytes(1)), (RowKey("c", "1", "y"), bytes(2)), (RowKey("c", "10", "x"), bytes(3)),
+      (RowKey("c", "1"), bytes(4)), (RowKey("c", "1", "x", "deeper"), bytes(5)),
+    ])
+    var table = table(store)
+    table.beginStep()
+    try table.set(nil, for: RowKey("c", "1", "x"))
+    try table.set(Row(count: 6), for: RowKey("c", "1", "a"))
+    try table.set(Row(count: 7), for: RowKey("c", "1", "y"))
+    let rows = try table.rows(below: RowKey("c", "1"))
+    #expect(rows.map(\.0) == [RowKey("c", "1", "a"), RowKey("c", "1", "y")])
+    #expect(rows.map(\.1.count) == [6, 7])
+  }
+
+  @Test("memory is bounded: clean rows go, changed ones stay, and all are still found")
+  func eviction() throws {
+    let store = MemoryRowStore()
+    var table = table(store, cacheBytes: 2000)
+    for round in 0..<20 {
+      table.beginStep()
+      for index in 0..<50 { try table.set(Row(count: round), for: key("\(round)-\(index)")) }
+      table.committed(try table.changes())
+      store.apply(try table.unstored())
+      table.stored()
+    }
+    #expect(table.count < 250, "\(table.count) rows in memory of 1000")
+    for round in 0..<20 { #expect(try table.row(key("\(round)-7")) == Row(count: round)) }
+  }
+
+  @Test("keys are bytes: ids that Unicode deems equal are two rows")
+  func canonicalEquivalence() throws {
+    var table = table(MemoryRowStore())
+    table.beginStep()
+    try table.set(Row(count: 1), for: key("\u{e9}"))
+    try table.set(Row(count: 2), for: key("e\u{301}"))
+    #expect(try table.row(key("\u{e9}")) == Row(count: 1))
+    #expect(try table.changes().count == 2)
+  }
+
+  @Test("random steps, commits and restarts end in the same rows as a plain dictionary", arguments: 1...30)
+  func randomised(_ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = MemoryRowStore()
+    var table = table(store, cacheBytes: 300)
+    var expected: [RowKey: Int] = [:]
+    var durable = expected
+    for _ in 0..<400 {
+      table.beginStep()
+      var next = expected
+      for _ in 0..<(1 + random.below(4)) {
+        let key = key("\(random.below(20))")
+        let count = random.oneIn(3) ? nil : random.below(100)
+        next[key] = count
+        try table.set(count.map { Row(count: $0) }, for: key)
+      }
+      if random.oneIn(5) { table.undoStep() } else { expected = next }
+      if random.oneIn(4) {
+        table.committed(try table.changes())
+        durable = expected
+        if random.oneIn(3) {
+          store.apply(try table.unstored())
+          table.stored()
+        }
+      }
+      for name in 0..<20 {
+        #expect(try table.row(key("\(name)"))?.count == expected[key("\(name)")], "seed \(seed)")
+      }
+      #expect(
+        try Dictionary(uniqueKeysWithValues: table.rows(below: RowKey("k")).map { ($0.0, $0.1.count) }) == expected,
+        "seed \(seed)")
+    }
+    table.committed(try table.changes())
+    durable = expected
+    store.apply(try table.unstored())
+    #expect(store.rows.mapValues { Int(String(decoding: $0, as: UTF8.self)) } == durable, "seed \(seed)")
+  }
+}
+
+@Suite("A task's store file")
+struct SQLiteTaskStoreTests {
+  private func header(_ sequence: Int64) -> StoreHeader {
+    StoreHeader(
+      position: PositionRecord(sequence: sequence, next: ["nudge.timeline": 4], writer: "w"), changelogOffset: 9,
+      storedAt: 1)
+  }
+
+  @Test("rows and position survive a reopening, together")
+  func reopen() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/counting/0.sqlite"
+    let first = try SQLiteTaskStore(path: path, coder: RecordCoder())
+    #expect(first.header == nil)
+    try first.apply([(RowKey("k", "a"), [1]), (RowKey("k", "b"), [2])], header: header(1))
+    try first.apply([(RowKey("k", "a"), nil)], header: header(2))
+    first.close()
+    let second = try SQLiteTaskStore(path: path, coder: RecordCoder())
+    #expect(second.header == header(2))
+    #expect(try second.withRow(RowKey("k", "a")) { _ in true } == nil)
+    #expect(try second.withRow(RowKey("k", "b")) { Array($0) } == [2])
+    try second.wipe()
+    #expect(second.header == nil)
+    #expect(try second.withRow(RowKey("k", "b")) { Array($0) } == nil)
+  }
+
+  @Test("a damaged file is made anew: it costs a restore, not the service")
+  func damaged() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/0.sqlite"
+    let first = try SQLiteTaskStore(path: path, coder: RecordCoder())
+    try first.apply([(RowKey("k", "a"), [1])], header: header(1))
+    first.close()
+    try String(repeating: "no database ", count: 2000).write(toFile: path, atomically: false, encoding: .utf8)
+    let second = try SQLiteTaskStore(path: path, coder: RecordCoder())
+    #expect(second.header == nil)
+    try second.apply([(RowKey("k", "b"), [2])], header: header(1))
+  }
+}
