@@ -126,8 +126,11 @@ final class KafkaStreamIO: StreamIO {
       into: &polled, maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout))
     var result = PollResult()
     result.records.reserveCapacity(polled.count)
+    // Records of one partition come together: the topic is looked up where it changes.
+    var last: (name: String, topic: Topic)?
     for record in polled {
-      guard let topic = topicByName[record.topic] else { continue }
+      if last?.name != record.topic { last = topicByName[record.topic].map { (record.topic, $0) } }
+      guard let topic = last?.topic else { continue }
       result.records.append(
         InputRecord(
           topic: topic, topicName: record.topic, partition: record.partition, offset: record.offset,
