@@ -46,6 +46,8 @@ final class KafkaStreamIO: StreamIO {
   private let signal: ThreadSignal
   private let consumer: Consumer
   private let changelogConsumer: Consumer
+  /// Whether the changelog consumer was told where its topic is.
+  private var knowsChangelog = false
   /// Sees uncommitted records too: for high watermarks.
   private let watermarkConsumer: Consumer
   private var producer: Producer?
@@ -349,6 +351,10 @@ final class KafkaStreamIO: StreamIO {
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
     do throws(KafkaError) {
+      if !starts.isEmpty && !knowsChangelog {
+        try changelogConsumer.warmUp(topics: [settings.topics(settings.stage.changelog)], timeout: Self.queryTimeout)
+        knowsChangelog = true
+      }
       try changelogConsumer.assign(
         starts.sorted { $0.key < $1.key }.map { TopicPartitionOffset(changelog($0.key), offset: $0.value) })
     } catch {
