@@ -33,6 +33,10 @@ let package = Package(
   products: [
     .library(name: "NudgeSchema", targets: ["NudgeSchema"]),
     .library(name: "NudgeClient", targets: ["NudgeClient"]),
+    // For Benchmarks/, a package of its own.
+    .library(
+      name: "NudgeServices",
+      targets: ["Kafka", "StreamRuntime", "ServiceKit", "NudgeSchema", "Ingest", "Analyzer", "Dispatcher"]),
     .executable(name: "nudge", targets: ["nudge"]),
     .executable(name: "nudge-ingest", targets: ["nudge-ingest"]),
     .executable(name: "nudge-analyzer", targets: ["nudge-analyzer"]),

@@ -2,6 +2,15 @@ import CLibrdkafka
 
 // Questions to the broker. Each blocks the caller for at most its time-out and serves no events meanwhile.
 extension Consumer {
+  /// Learns the leaders of the topics it will be assigned. Without a group nothing else asks for them before a timer of
+  /// up to a second, and an assignment waits for it.
+  public func warmUp(topics: [String], timeout: Duration) throws(KafkaError) {
+    let client = try open("ask for metadata")
+    // The client keeps what it learns of a topic as long as there is a handle of it.
+    for topic in topics { _ = try client.makeTopic(topic) }
+    _ = try client.partitionCounts(of: topics, timeout: timeout)
+  }
+
   /// What the group has committed for these partitions, with the notes.
   ///
   /// - Throws: ``KafkaError/isUnstableOffsets``, at once, while a transaction that holds offsets of one of them is

@@ -46,6 +46,8 @@ final class KafkaStreamIO: StreamIO {
   private let signal: ThreadSignal
   private let consumer: Consumer
   private let changelogConsumer: Consumer
+  /// Whether the changelog consumer was told where its topic is.
+  private var knowsChangelog = false
   /// Sees uncommitted records too: for high watermarks.
   private let watermarkConsumer: Consumer
   private var producer: Producer?
@@ -53,7 +55,6 @@ final class KafkaStreamIO: StreamIO {
   private let positionOffsets = PositionOffsets()
   private var polled: [ConsumerRecord] = []
   private var assigned: [TopicPartition] = []
-  private var isWarm = false
   /// An error that came behind records which had to be delivered first.
   private var laterFailure: IOFailure?
   private let topicByName: [String: Topic]
@@ -127,8 +128,11 @@ final class KafkaStreamIO: StreamIO {
       into: &polled, maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout))
     var result = PollResult()
     result.records.reserveCapacity(polled.count)
+    // Records of one partition come together: the topic is looked up where it changes.
+    var last: (name: String, topic: Topic)?
     for record in polled {
-      guard let topic = topicByName[record.topic] else { continue }
+      if last?.name != record.topic { last = topicByName[record.topic].map { (record.topic, $0) } }
+      guard let topic = last?.topic else { continue }
       result.records.append(
         InputRecord(
           topic: topic, topicName: record.topic, partition: record.partition, offset: record.offset,
@@ -347,22 +351,15 @@ final class KafkaStreamIO: StreamIO {
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
     do throws(KafkaError) {
-      try warmUp()
+      if !starts.isEmpty && !knowsChangelog {
+        try changelogConsumer.warmUp(topics: [settings.topics(settings.stage.changelog)], timeout: Self.queryTimeout)
+        knowsChangelog = true
+      }
       try changelogConsumer.assign(
         starts.sorted { $0.key < $1.key }.map { TopicPartitionOffset(changelog($0.key), offset: $0.value) })
     } catch {
       throw IOFailure(kind: .retriable, error)
     }
-  }
-
-  /// Learns the leaders of the topics that are read, so that an assignment does not wait for a timer of a second that
-  /// would ask for them.
-  private func warmUp() throws(KafkaError) {
-    guard !isWarm else { return }
-    _ = try changelogConsumer.partitionCounts(
-      of: [settings.topics(settings.stage.changelog)], timeout: Self.queryTimeout)
-    _ = try consumer.partitionCounts(of: settings.stage.inputs.map { settings.topics($0) }, timeout: Self.queryTimeout)
-    isWarm = true
   }
 
   /// Records of one call at most: about 20 ms of work.

@@ -11,11 +11,13 @@ struct ChangelogGroups {
   private(set) var position: PositionRecord?
   /// Behind that record.
   private(set) var offsetBehindPosition: Int64
-  /// The rows of closed groups that nobody has taken yet: the last value of each key.
-  private(set) var closed: [RowKey: [UInt8]?] = [:]
-  /// About how many bytes `closed` takes.
+  /// Rows in the order of the log: first those of closed groups that nobody has taken yet, then those of the open one.
+  /// Not by key: most keys come once between two takings, and sorting costs less than hashing.
+  private var rows: [(key: RowKey, bytes: [UInt8]?)] = []
+  private var closedCount = 0
+  private var openBytes = 0
+  /// About how many bytes the closed rows take.
   private(set) var closedBytes = 0
-  private var open: [(key: RowKey, bytes: [UInt8]?)] = []
   private let coder: RecordCoder
 
   /// Begins behind a known position, or with nil at the start of the log.
@@ -28,7 +30,8 @@ struct ChangelogGroups {
   /// Takes the next record. Throws where a position record is not readable.
   mutating func read(offset: Int64, key: RowKey, bytes: [UInt8]?) throws {
     guard key == PositionRecord.key else {
-      open.append((key, bytes))
+      rows.append((key, bytes))
+      openBytes += key.bytes.count + (bytes?.count ?? 0) + 32
       return
     }
     guard let bytes else {
@@ -36,21 +39,27 @@ struct ChangelogGroups {
     }
     position = try coder.decode(PositionRecord.self, from: bytes)
     offsetBehindPosition = offset + 1
-    for (key, bytes) in open {
-      closed[key] = .some(bytes)
-      closedBytes += key.bytes.count + (bytes?.count ?? 0) + 32
-    }
-    open.removeAll(keepingCapacity: true)
+    closedCount = rows.count
+    closedBytes += openBytes
+    openBytes = 0
   }
 
-  /// The closed rows so far, in key order, which are then forgotten.
+  /// The closed rows so far, the last value of each key, in key order, which are then forgotten.
   mutating func takeClosed() -> [(key: RowKey, bytes: [UInt8]?)] {
-    let rows = closed.sorted { $0.key < $1.key }.map { (key: $0.key, bytes: $0.value) }
-    closed.removeAll(keepingCapacity: true)
+    var order = Array(0..<closedCount)
+    order.sort { rows[$0].key == rows[$1].key ? $0 < $1 : rows[$0].key < rows[$1].key }
+    var last: [(key: RowKey, bytes: [UInt8]?)] = []
+    last.reserveCapacity(closedCount)
+    for (place, index) in order.enumerated() {
+      if place + 1 < order.count, rows[order[place + 1]].key == rows[index].key { continue }
+      last.append(rows[index])
+    }
+    rows.removeFirst(closedCount)
+    closedCount = 0
     closedBytes = 0
-    return rows
+    return last
   }
 
   /// The keys of the group that is not closed: to be written again.
-  var tornKeys: [RowKey] { open.map(\.key) }
+  var tornKeys: [RowKey] { rows[closedCount...].map(\.key) }
 }

@@ -24,7 +24,8 @@ final class RestoreBatch<Store: TaskStore> {
     case stateLost(Store)
   }
 
-  private struct Entry {
+  /// A task under restore. A class: one of them changes with every record.
+  private final class Entry {
     var store: Store
     var machine: RestoreMachine
     var groups: ChangelogGroups
@@ -32,6 +33,12 @@ final class RestoreBatch<Store: TaskStore> {
     var rows = 0
     var action: RestoreMachine.Action = .askCommitted(notBefore: 0)
     var isDone = false
+
+    init(store: Store, machine: RestoreMachine, groups: ChangelogGroups) {
+      self.store = store
+      self.machine = machine
+      self.groups = groups
+    }
   }
 
   private enum Phase {
@@ -99,7 +106,7 @@ final class RestoreBatch<Store: TaskStore> {
   private func askEnds(on io: some StreamIO, observe: (StreamEvent) -> Void) throws {
     var starts: [Int32: Int64] = [:]
     for number in entries.keys.sorted() {
-      guard var entry = entries[number] else { continue }
+      guard let entry = entries[number] else { continue }
       let ends = try io.changelogEnds(of: number)
       entry.target = ends.high
       if case .read(let from, let wipe) = entry.machine.ends(ends, wallNow: io.wallClock) {
@@ -111,38 +118,38 @@ final class RestoreBatch<Store: TaskStore> {
         entry.groups = ChangelogGroups(after: held?.position, offset: held?.changelogOffset ?? from, coder: coder)
         starts[number] = from
       }
-      entries[number] = entry
     }
     try io.readChangelogs(starts)
     phase = .reading
   }
 
   private func read(on io: some StreamIO, observe: (StreamEvent) -> Void) throws {
+    var told: (task: Int32, offset: Int64)?
     for item in try io.pollChangelogs(timeout: 10) {
       switch item {
       case .record(let task, let offset, let key, let bytes):
-        guard var entry = entries.removeValue(forKey: task) else { continue }
+        guard let entry = entries[task] else { continue }
         entry.rows += 1
         try entry.groups.read(offset: offset, key: key, bytes: bytes)
-        if entry.groups.closedBytes >= limits.restoreStepBytes { try store(&entry, wallNow: io.wallClock) }
-        entries[task] = entry
-        if io.steadyClock - toldAt >= 2000 {
-          toldAt = io.steadyClock
-          observe(.restoring(task: task, rows: entry.rows, offset: offset, target: entry.target))
-        }
+        if entry.groups.closedBytes >= limits.restoreStepBytes { try store(entry, wallNow: io.wallClock) }
+        told = (task, offset)
       case .end(let task, let offset):
-        guard var entry = entries[task] else { continue }
+        guard let entry = entries[task] else { continue }
         entry.action = entry.machine.reached(offset, position: entry.groups.position)
         if entry.action != .readOn && !entry.isDone {
           entry.isDone = true
-          if entry.groups.closedBytes > 0 { try store(&entry, wallNow: io.wallClock) }
+          if entry.groups.closedBytes > 0 { try store(entry, wallNow: io.wallClock) }
         }
-        entries[task] = entry
       }
+    }
+    let steady = io.steadyClock
+    if steady - toldAt >= 2000, let told, let entry = entries[told.task] {
+      toldAt = steady
+      observe(.restoring(task: told.task, rows: entry.rows, offset: told.offset, target: entry.target))
     }
   }
 
-  private func store(_ entry: inout Entry, wallNow: Milliseconds) throws {
+  private func store(_ entry: Entry, wallNow: Milliseconds) throws {
     guard let position = entry.groups.position else { return }
     let offset = entry.groups.offsetBehindPosition
     try entry.store.apply(

@@ -9,29 +9,18 @@ protocol RowStore: AnyObject {
 }
 
 /// The rows of one task in memory, over its store: hot rows stay decoded, changed rows wait for their commit and then for
-/// the store. One thread owns it.
+/// the store. One thread owns it; a copy shares the rows.
 struct RowTable<Row: StateRow> {
-  private struct Entry {
-    /// nil: there is no such row.
-    var row: Row?
-    /// About what the row takes in memory.
-    var bytes: Int
-    /// Changed since the last commit.
-    var uncommitted = false
-    /// Committed, but not in the store yet.
-    var unstored = false
-    /// The changelog may hold a value of this key: a removal must be written as a tombstone.
-    var inChangelog: Bool
-    /// Used since the sweep that evicts last passed.
-    var used = true
-  }
+  private typealias Slot = TypedRowSlot<Row>
 
-  private var entries: [RowKey: Entry] = [:]
-  private(set) var uncommittedKeys: [RowKey] = []
-  private(set) var unstoredKeys: [RowKey] = []
+  private var slots: [RowKey: RowSlot] = [:]
+  /// The slot asked for last: a row is read and then set.
+  private var last: RowSlot?
+  private var uncommitted: [RowSlot] = []
+  private var unstoredSlots: [RowSlot] = []
   /// Changed keys the store does not show yet, by parent: what a scan must put over the store.
   private var unstoredByParent: [RowKey: Set<RowKey>] = [:]
-  private var journal: [(RowKey, Entry?)] = []
+  private var journal: [RowSlot] = []
   private var journalUncommitted = 0
   private var cachedBytes = 0
   private let coder: RecordCoder
@@ -45,42 +34,59 @@ struct RowTable<Row: StateRow> {
     self.cacheBytes = cacheBytes
   }
 
-  /// Rows in memory, among them those known to be absent.
-  var count: Int { entries.count }
+  /// Rows in memory, absent ones included.
+  var count: Int { slots.count }
+
+  /// Whether anything has changed since the last commit.
+  var hasUncommitted: Bool { !uncommitted.isEmpty }
+
+  /// Committed rows the store lacks.
+  var unstoredCount: Int { unstoredSlots.count }
 
   /// The row now, changes of this step included.
-  mutating func row(_ key: RowKey) throws -> Row? {
-    if let index = entries.index(forKey: key) {
-      entries.values[index].used = true
-      return entries.values[index].row
+  mutating func row(_ key: RowKey) throws -> Row? { try slot(key).row }
+
+  private mutating func slot(_ key: RowKey) throws -> Slot {
+    if let last, last.key == key { return Self.typed(last) }
+    let slot: RowSlot
+    if let known = slots[key] {
+      slot = known
+    } else {
+      slot = try load(key)
+      slots[key] = slot
+      cachedBytes += slot.bytes
     }
-    let entry = try load(key)
-    entries[key] = entry
-    cachedBytes += entry.bytes
-    return entry.row
+    slot.isUsed = true
+    last = slot
+    return Self.typed(slot)
   }
 
-  private func load(_ key: RowKey) throws -> Entry {
+  /// All slots are made by `load`, of this type.
+  private static func typed(_ slot: RowSlot) -> Slot { unsafeDowncast(slot, to: Slot.self) }
+
+  private func load(_ key: RowKey) throws -> Slot {
     let found = try store.withRow(key) { bytes in
-      Entry(
-        row: try Row(key: key, bytes: bytes, coder: coder), bytes: bytes.count + key.bytes.count, inChangelog: true)
+      Slot(
+        key: key, row: try Row(key: key, bytes: bytes, coder: coder), bytes: bytes.count + key.bytes.count,
+        isInChangelog: true)
     }
-    return found ?? Entry(row: nil, bytes: key.bytes.count, inChangelog: false)
+    return found ?? Slot(key: key, row: nil, bytes: key.bytes.count, isInChangelog: false)
   }
 
   /// Sets or, with nil, removes a row.
   mutating func set(_ row: Row?, for key: RowKey) throws {
-    if entries[key] == nil { _ = try self.row(key) }
-    guard let index = entries.index(forKey: key) else { return }
-    journal.append((key, entries.values[index]))
-    if row == nil && entries.values[index].row == nil { return }
-    entries.values[index].row = row
-    entries.values[index].used = true
-    if !entries.values[index].uncommitted {
-      entries.values[index].uncommitted = true
-      uncommittedKeys.append(key)
-      if !entries.values[index].unstored, let parent = key.parent { unstoredByParent[parent, default: []].insert(key) }
-    }
+    let slot = try slot(key)
+    if row == nil && slot.row == nil { return }
+    if !slot.isInJournal { journal.append(slot) }
+    slot.set(row)
+    noteChange(slot)
+  }
+
+  private mutating func noteChange(_ slot: RowSlot) {
+    guard !slot.isUncommitted else { return }
+    slot.isUncommitted = true
+    uncommitted.append(slot)
+    if !slot.isUnstored, let parent = slot.key.parent { unstoredByParent[parent, default: []].insert(slot.key) }
   }
 
   /// All rows whose parent is `prefix`, in key order, changes of this step included.
@@ -89,11 +95,11 @@ struct RowTable<Row: StateRow> {
     let changed = unstoredByParent[prefix] ?? []
     try store.scan(below: prefix) { key, bytes in
       guard key.parent == prefix, !changed.contains(key) else { return }
-      found.append((key, try entries[key]?.row ?? Row(key: key, bytes: bytes, coder: coder)))
+      found.append((key, try slots[key].flatMap { Self.typed($0).row } ?? Row(key: key, bytes: bytes, coder: coder)))
     }
     if changed.isEmpty { return found }
     for key in changed {
-      if let row = entries[key]?.row { found.append((key, row)) }
+      if let slot = slots[key], let row = Self.typed(slot).row { found.append((key, row)) }
     }
     return found.sorted { $0.0 < $1.0 }
   }
@@ -101,27 +107,28 @@ struct RowTable<Row: StateRow> {
   /// Marks a row to be written again as it is, or its absence as a tombstone: the changelog may end in a value of this key
   /// that does not count.
   mutating func rewrite(_ key: RowKey) throws {
-    _ = try row(key)
-    guard let index = entries.index(forKey: key) else { return }
-    entries.values[index].inChangelog = true
-    guard !entries.values[index].uncommitted else { return }
-    entries.values[index].uncommitted = true
-    uncommittedKeys.append(key)
-    if !entries.values[index].unstored, let parent = key.parent { unstoredByParent[parent, default: []].insert(key) }
+    let slot = try slot(key)
+    slot.isInChangelog = true
+    noteChange(slot)
   }
 
   // MARK: Steps
 
   /// From here on changes can be undone.
   mutating func beginStep() {
-    journal.removeAll(keepingCapacity: true)
-    journalUncommitted = uncommittedKeys.count
+    if !journal.isEmpty { forgetJournal() }
+    journalUncommitted = uncommitted.count
   }
 
   /// Undoes what the step changed.
   mutating func undoStep() {
-    for (key, entry) in journal.reversed() { entries[key] = entry }
-    uncommittedKeys.removeSubrange(journalUncommitted...)
+    for slot in journal { slot.undo() }
+    uncommitted.removeSubrange(journalUncommitted...)
+    forgetJournal()
+  }
+
+  private mutating func forgetJournal() {
+    for slot in journal { slot.forget() }
     journal.removeAll(keepingCapacity: true)
   }
 
@@ -131,52 +138,53 @@ struct RowTable<Row: StateRow> {
   /// nothing.
   func changes() throws -> [(key: RowKey, bytes: [UInt8]?)] {
     var changes: [(key: RowKey, bytes: [UInt8]?)] = []
-    changes.reserveCapacity(uncommittedKeys.count)
-    for key in uncommittedKeys {
-      guard let entry = entries[key] else { continue }
-      if let row = entry.row {
-        changes.append((key, try row.encoded(coder: coder)))
-      } else if entry.inChangelog {
-        changes.append((key, nil))
-      }
+    changes.reserveCapacity(uncommitted.count)
+    for slot in uncommitted {
+      let bytes = try slot.encoded(coder: coder)
+      if bytes != nil || slot.isInChangelog { changes.append((slot.key, bytes)) }
     }
     return changes
   }
 
-  /// The transaction with `changes` has committed.
+  /// The transaction with `changes` has committed; nothing was changed in between.
   mutating func committed(_ changes: [(key: RowKey, bytes: [UInt8]?)]) {
-    for (key, bytes) in changes {
-      guard let index = entries.index(forKey: key) else { continue }
-      let size = key.bytes.count + (bytes?.count ?? 0)
-      cachedBytes += size - entries.values[index].bytes
-      entries.values[index].bytes = size
-      entries.values[index].inChangelog = bytes != nil
-      if !entries.values[index].unstored {
-        entries.values[index].unstored = true
-        unstoredKeys.append(key)
+    // The step is over: what it changed cannot be undone.
+    forgetJournal()
+    journalUncommitted = 0
+    var next = 0
+    for slot in uncommitted {
+      slot.isUncommitted = false
+      // `changes` are the uncommitted rows in their order, without those that came and went.
+      guard next < changes.count, changes[next].key == slot.key else { continue }
+      let bytes = changes[next].bytes
+      next += 1
+      let size = slot.key.bytes.count + (bytes?.count ?? 0)
+      cachedBytes += size - slot.bytes
+      slot.bytes = size
+      slot.isInChangelog = bytes != nil
+      slot.committed = bytes
+      if !slot.isUnstored {
+        slot.isUnstored = true
+        unstoredSlots.append(slot)
       }
     }
-    for key in uncommittedKeys {
-      if let index = entries.index(forKey: key) { entries.values[index].uncommitted = false }
-    }
-    uncommittedKeys.removeAll(keepingCapacity: true)
+    uncommitted.removeAll(keepingCapacity: true)
   }
 
   // MARK: Write-behind
 
   /// The committed rows the store lacks, in key order. Only between two transactions: nothing uncommitted may leak.
-  func unstored() throws -> [(key: RowKey, bytes: [UInt8]?)] {
-    try unstoredKeys.sorted().map { key in
-      (key, try entries[key]?.row?.encoded(coder: coder))
-    }
+  func unstored() -> [(key: RowKey, bytes: [UInt8]?)] {
+    unstoredSlots.map { (key: $0.key, bytes: $0.committed) }.sorted { $0.key < $1.key }
   }
 
   /// The store has all of `unstored` now: clean rows beyond the bound may go.
   mutating func stored() {
-    for key in unstoredKeys {
-      if let index = entries.index(forKey: key) { entries.values[index].unstored = false }
+    for slot in unstoredSlots {
+      slot.isUnstored = false
+      slot.committed = nil
     }
-    unstoredKeys.removeAll(keepingCapacity: true)
+    unstoredSlots.removeAll(keepingCapacity: true)
     unstoredByParent.removeAll(keepingCapacity: true)
     evict()
   }
@@ -184,21 +192,21 @@ struct RowTable<Row: StateRow> {
   /// Second chance: a row used since the last sweep survives this one.
   private mutating func evict() {
     guard cachedBytes > cacheBytes else { return }
+    last = nil
     for pass in 0..<2 where cachedBytes > cacheBytes {
       var victims: [RowKey] = []
       var freed = 0
-      for index in entries.indices {
-        let entry = entries.values[index]
-        if entry.uncommitted || entry.unstored { continue }
-        if entry.used && pass == 0 {
-          entries.values[index].used = false
+      for slot in slots.values {
+        if slot.isUncommitted || slot.isUnstored { continue }
+        if slot.isUsed && pass == 0 {
+          slot.isUsed = false
         } else {
-          victims.append(entries.keys[index])
-          freed += entry.bytes
+          victims.append(slot.key)
+          freed += slot.bytes
           if cachedBytes - freed <= cacheBytes * 3 / 4 { break }
         }
       }
-      for key in victims { entries[key] = nil }
+      for key in victims { slots[key] = nil }
       cachedBytes -= freed
     }
   }

@@ -1,3 +1,4 @@
+import Foundation
 public import NudgeSchema
 
 /// A row of a stage's state: small (at most `StateLimits.maxRowBytes` encoded), decoded once and kept decoded while hot.
@@ -49,8 +50,30 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     bytes.count > prefix.bytes.count && bytes[prefix.bytes.count] == 0 && bytes.starts(with: prefix.bytes)
   }
 
+  /// By bytes, all at once: an array hashes and compares them one by one.
+  public func hash(into hasher: inout Hasher) {
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+  }
+
+  /// By bytes.
+  public static func == (a: RowKey, b: RowKey) -> Bool {
+    a.bytes.count == b.bytes.count && a.compared(with: b, count: a.bytes.count) == 0
+  }
+
   /// By bytes: the order of the store.
-  public static func < (a: RowKey, b: RowKey) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
+  public static func < (a: RowKey, b: RowKey) -> Bool {
+    let order = a.compared(with: b, count: min(a.bytes.count, b.bytes.count))
+    return order == 0 ? a.bytes.count < b.bytes.count : order < 0
+  }
+
+  private func compared(with other: RowKey, count: Int) -> Int32 {
+    bytes.withUnsafeBytes { own in
+      other.bytes.withUnsafeBytes { others in
+        guard count > 0, let a = own.baseAddress, let b = others.baseAddress, a != b else { return 0 }
+        return memcmp(a, b, count)
+      }
+    }
+  }
 
   /// The parts, for people.
   public var description: String { parts.joined(separator: "/") }

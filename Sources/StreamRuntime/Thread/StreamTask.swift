@@ -57,7 +57,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       next[record.topic] = record.offset + 1
       records += 1
       isDirty = true
-    } else if !step.outputs.isEmpty || !step.table.uncommittedKeys.isEmpty {
+    } else if !step.outputs.isEmpty || step.table.hasUncommitted {
       isDirty = true
     }
   }
@@ -110,15 +110,15 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     outputBytes = 0
     records = 0
     isDirty = false
-    if unstoredSince == nil && !step.table.unstoredKeys.isEmpty { unstoredSince = steadyNow }
+    if unstoredSince == nil && step.table.unstoredCount > 0 { unstoredSince = steadyNow }
   }
 
   // MARK: Store
 
   /// Writes what is committed to the store. Only while nothing is uncommitted: the store may lag, never lead.
   func flushStore(wallNow: Milliseconds) throws -> Int {
-    guard step.table.uncommittedKeys.isEmpty else { return 0 }
-    let rows = try step.table.unstored()
+    guard !step.table.hasUncommitted else { return 0 }
+    let rows = step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
     try store.apply(

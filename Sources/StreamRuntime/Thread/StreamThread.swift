@@ -630,7 +630,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     for task in tasks.values {
       guard !task.isDirty, let since = task.unstoredSince else { continue }
       guard
-        all || steady - since >= limits.maxUnstoredAge || task.step.table.unstoredKeys.count >= limits.maxUnstoredRows
+        all || steady - since >= limits.maxUnstoredAge || task.step.table.unstoredCount >= limits.maxUnstoredRows
       else { continue }
       let rows = try task.flushStore(wallNow: io.wallClock)
       observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady))

@@ -47,12 +47,15 @@ struct RealServiceTests {
     }
   }
 
-  private func expect(_ perKey: Int, _ brokers: String, _ prefix: String) throws {
+  private func expect(
+    _ perKey: Int, _ brokers: String, _ prefix: String, of services: ServiceUnderTest...
+  ) throws {
     var found: [String: [Int]] = [:]
     try wait(for: "\(perKey) outputs for each key") {
       found = try counts(brokers, prefix)
       return found.values.reduce(0) { $0 + $1.count } >= perKey * 10
     }
+    if found.count != 10 { for service in services { print(service.lastLines) } }
     for (key, counts) in found { #expect(counts == Array(1...perKey), "counts of \(key)") }
     #expect(found.count == 10)
   }
@@ -70,7 +73,7 @@ struct RealServiceTests {
       try service.start()
       try Records.produce(
         records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
-      try expect(life * 20, brokers, prefix)
+      try expect(life * 20, brokers, prefix, of: service)
       service.service.stop()
       #expect(service.ends.isEmpty)
     }
@@ -84,7 +87,7 @@ struct RealServiceTests {
     let first = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
     try first.start()
     try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
-    try expect(20, brokers, prefix)
+    try expect(20, brokers, prefix, of: first)
     first.service.stop()
 
     let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
@@ -104,7 +107,7 @@ struct RealServiceTests {
     try second.start()
     wait(for: "the warning") { second.logged("offsets were moved by somebody else") }
     try Records.produce(records(0..<10), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
-    try expect(21, brokers, prefix)
+    try expect(21, brokers, prefix, of: second)
     second.service.stop()
   }
 
@@ -123,10 +126,10 @@ struct RealServiceTests {
     try second.start()
     wait(for: "the second instance to have tasks") { second.logged("task runs") }
     try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
-    try expect(40, brokers, prefix)
+    try expect(40, brokers, prefix, of: first, second)
     first.service.stop()
     try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
-    try expect(60, brokers, prefix)
+    try expect(60, brokers, prefix, of: second)
     second.service.stop()
     #expect(first.ends.isEmpty && second.ends.isEmpty)
   }

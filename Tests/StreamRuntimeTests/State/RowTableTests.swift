@@ -85,7 +85,7 @@ struct RowTableTests {
       table.beginStep()
       for index in 0..<50 { try table.set(Row(count: round), for: key("\(round)-\(index)")) }
       table.committed(try table.changes())
-      store.apply(try table.unstored())
+      store.apply(table.unstored())
       table.stored()
     }
     #expect(table.count < 250, "\(table.count) rows in memory of 1000")
@@ -123,7 +123,7 @@ struct RowTableTests {
         table.committed(try table.changes())
         durable = expected
         if random.oneIn(3) {
-          store.apply(try table.unstored())
+          store.apply(table.unstored())
           table.stored()
         }
       }
@@ -136,7 +136,7 @@ struct RowTableTests {
     }
     table.committed(try table.changes())
     durable = expected
-    store.apply(try table.unstored())
+    store.apply(table.unstored())
     #expect(store.rows.mapValues { Int(String(decoding: $0, as: UTF8.self)) } == durable, "seed \(seed)")
   }
 }

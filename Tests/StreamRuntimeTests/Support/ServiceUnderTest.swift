@@ -41,6 +41,11 @@ final class ServiceUnderTest {
   /// Why it ended by itself, if it did.
   var ends: [ServiceEnd] { ended.all }
 
+  /// What it logged last, for a test that failed.
+  var lastLines: String {
+    capture.entries.suffix(40).map { "\($0.level) \($0.message) \($0.metadata)" }.joined(separator: "\n")
+  }
+
   var isReady: Bool { health.readiness.isReady }
   func logged(_ message: String) -> Bool { capture.entries.contains { $0.message.contains(message) } }
 }

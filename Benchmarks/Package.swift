@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "nudge-benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "nudge", path: "..")],
+  targets: [
+    // What the C libraries can do with nothing on top.
+    .target(name: "CLoops", linkerSettings: [.linkedLibrary("rdkafka")]),
+    .executableTarget(
+      name: "nudge-benchmarks",
+      dependencies: ["CLoops", .product(name: "NudgeServices", package: "nudge")],
+      swiftSettings: [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .treatAllWarnings(as: .error),
+      ]),
+  ]
+)

@@ -1,0 +1,64 @@
+import Foundation
+import ServiceKit
+
+/// Sizes of what is measured, and where Kafka is.
+struct BenchmarkOptions {
+  static let kafkaHomeSetting = Setting<String?>(
+    "kafka-home", environment: "KAFKA_HOME", default: nil, placeholder: "DIR",
+    help: "Kafka distribution to start a broker of, on free ports.")
+  static let listSetting = Setting<Bool>("list", environment: .none, default: false, help: "Name the benchmarks.")
+  static let jsonSetting = Setting<Bool>(
+    "json", environment: .none, default: false, help: "One JSON object on standard output, progress on standard error.")
+  static let repetitionsSetting = Setting<Int>(
+    "repetitions", environment: .none, default: 3, in: 1...100,
+    help: "How often what is compared runs in turn; the median is reported.")
+  static let recordsSetting = Setting<Int>(
+    "records", environment: .none, default: 300_000, in: 1_000...100_000_000,
+    help: "transactions: records of the input topic. stages: messages.")
+  static let recordBytesSetting = Setting<Int>(
+    "record-bytes", environment: .none, default: 500, in: 32...100_000, help: "transactions: bytes of a record's value."
+  )
+  static let keysSetting = Setting<Int>(
+    "keys", environment: .none, default: 30_000, in: 1...10_000_000,
+    help: "transactions: distinct keys, each a row of the stage's state.")
+  static let partitionsSetting = Setting<Int>(
+    "partitions", environment: .none, default: 12, in: 1...100, help: "Partitions of each topic.")
+  static let batchSetting = Setting<Int>(
+    "batch", environment: .none, default: 2_000, in: 1...100_000, help: "transactions: records of one at most.")
+  static let roundsSetting = Setting<Int>(
+    "rounds", environment: .none, default: 300, in: 10...100_000, help: "latency: transactions measured.")
+  static let restoreSetting = Setting<Int>(
+    "restore-megabytes", environment: .none, default: 320, in: 1...100_000,
+    help: "restore: size of the changelog, in rows of 400 bytes.")
+
+  static let all: [any AnySetting] = [
+    kafkaHomeSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting, keysSetting,
+    partitionsSetting, batchSetting, roundsSetting, restoreSetting,
+  ]
+
+  let kafkaHome: String?
+  let list: Bool
+  let json: Bool
+  let repetitions: Int
+  let records: Int
+  let recordBytes: Int
+  let keys: Int
+  let partitions: Int32
+  let batch: Int
+  let rounds: Int
+  let restoreMegabytes: Int
+
+  init(_ values: SettingsValues) {
+    kafkaHome = values[Self.kafkaHomeSetting]
+    list = values[Self.listSetting]
+    json = values[Self.jsonSetting]
+    repetitions = values[Self.repetitionsSetting]
+    records = values[Self.recordsSetting]
+    recordBytes = values[Self.recordBytesSetting]
+    keys = values[Self.keysSetting]
+    partitions = Int32(values[Self.partitionsSetting])
+    batch = values[Self.batchSetting]
+    rounds = values[Self.roundsSetting]
+    restoreMegabytes = values[Self.restoreSetting]
+  }
+}

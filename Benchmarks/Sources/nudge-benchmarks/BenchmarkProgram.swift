@@ -1,0 +1,100 @@
+import Foundation
+import Kafka
+import ServiceKit
+
+/// The command line: which benchmarks, of what size, on which Kafka.
+enum BenchmarkProgram {
+  static let benchmarks: [any Benchmark.Type] = [
+    TransactionsBenchmark.self, LatencyBenchmark.self, RestoreBenchmark.self, StagesBenchmark.self,
+  ]
+
+  static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
+    let names = arguments.prefix { !$0.hasPrefix("-") }
+    let schema = SettingsSchema(
+      program: "nudge-benchmarks [NAME …]",
+      abstract: "Measures Nudge's services beside bare C loops. Names: "
+        + benchmarks.map { $0.name }.joined(separator: ", ") + "; all, unless named.",
+      version: NudgeVersion.current, settings: BenchmarkOptions.all,
+      examples: [
+        "nudge-benchmarks --list", "KAFKA_HOME=/opt/kafka nudge-benchmarks",
+        "nudge-benchmarks transactions latency --kafka-home /opt/kafka --repetitions 5 --json",
+        "nudge-benchmarks stages",
+      ])
+    do {
+      switch try schema.parse(Array(arguments.dropFirst(names.count)), environment: environment) {
+      case .print(let text):
+        print(text)
+        return ExitCode.success
+      case .run(let values), .check(let values):
+        return try run(Array(names), BenchmarkOptions(values))
+      }
+    } catch let error as SettingsError {
+      FileHandle.standardError.write(Data("nudge-benchmarks: \(error)\n".utf8))
+      return ExitCode.usage
+    } catch {
+      FileHandle.standardError.write(Data("nudge-benchmarks: \(error)\n".utf8))
+      return ExitCode.failure
+    }
+  }
+
+  private static func run(_ names: [String], _ options: BenchmarkOptions) throws -> Int32 {
+    if options.list {
+      for benchmark in benchmarks {
+        print("\(benchmark.name.padding(toLength: 14, withPad: " ", startingAt: 0))\(benchmark.abstract)")
+      }
+      return ExitCode.success
+    }
+    for name in names where !benchmarks.contains(where: { $0.name == name }) {
+      throw BenchmarkFailure("no benchmark is called \(name); --list names them")
+    }
+    let chosen = benchmarks.filter { names.isEmpty || names.contains($0.name) }
+    let report = Report(isJSON: options.json)
+    report.note("\(Machine.description)")
+    var broker: BenchmarkBroker?
+    if chosen.contains(where: { $0.needsKafka }) { broker = try BenchmarkBroker.start(options) }
+    for benchmark in chosen {
+      if benchmark.needsKafka && broker == nil {
+        report.note("skipped \(benchmark.name): it needs a real Kafka; set KAFKA_HOME=/path/to/kafka or --kafka-home")
+        continue
+      }
+      report.begin(benchmark.name, benchmark.abstract)
+      try benchmark.run(BenchmarkContext(options: options, report: report, broker: broker))
+    }
+    broker?.stop()
+    report.end()
+    return ExitCode.success
+  }
+}
+
+/// Something measured.
+protocol Benchmark: SendableMetatype {
+  static var name: String { get }
+  static var abstract: String { get }
+  static var needsKafka: Bool { get }
+  static func run(_ context: BenchmarkContext) throws
+}
+
+/// What a benchmark has in its hands.
+struct BenchmarkContext {
+  let options: BenchmarkOptions
+  let report: Report
+  private let startedBroker: BenchmarkBroker?
+
+  init(options: BenchmarkOptions, report: Report, broker: BenchmarkBroker?) {
+    self.options = options
+    self.report = report
+    startedBroker = broker
+  }
+
+  /// The broker of those that need one.
+  func broker() throws -> BenchmarkBroker {
+    guard let startedBroker else { throw BenchmarkFailure("no Kafka was started") }
+    return startedBroker
+  }
+}
+
+/// Why a benchmark could not be run to its end.
+struct BenchmarkFailure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}

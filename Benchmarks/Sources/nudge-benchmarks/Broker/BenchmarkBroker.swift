@@ -1,0 +1,71 @@
+import Foundation
+import Kafka
+import NudgeSchema
+
+/// A broker for one run of benchmarks, its topics and the records put there.
+final class BenchmarkBroker {
+  let bootstrapServers: String
+  /// For stores; removed at the end.
+  let directory: URL
+  private let broker: LocalBroker
+  private let admin: Admin
+
+  /// Starts a broker of the distribution; nil where there is none.
+  static func start(_ options: BenchmarkOptions) throws -> BenchmarkBroker? {
+    guard let home = options.kafkaHome, !home.isEmpty else { return nil }
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "nudge-benchmark-\(UUID().uuidString)")
+    let broker = try LocalBroker(home: URL(fileURLWithPath: home).standardizedFileURL, directory: directory)
+    try broker.start()
+    return try BenchmarkBroker(broker, directory)
+  }
+
+  private init(_ broker: LocalBroker, _ directory: URL) throws {
+    self.broker = broker
+    self.directory = directory
+    bootstrapServers = broker.bootstrapServers
+    admin = try Admin(ClientConfiguration(bootstrapServers: broker.bootstrapServers))
+  }
+
+  func stop() {
+    broker.stop()
+    do {
+      try FileManager.default.removeItem(at: directory)
+    } catch {
+      FileHandle.standardError.write(Data("could not remove \(directory.path): \(error)\n".utf8))
+    }
+  }
+
+  /// Makes topics as `nudge topics create` would, and with their names as given.
+  func create(_ topics: [(name: String, plan: TopicPlan)], partitions: Int32) throws {
+    let made = try admin.createTopics(
+      topics.map {
+        Admin.NewTopic(
+          name: $0.name, partitions: Int(partitions), replicationFactor: 1, configuration: $0.plan.configuration)
+      }, timeout: .seconds(30))
+    for result in made.values { try result.get() }
+  }
+
+  /// Deletes topics, so that the next measurement does not pay for their files.
+  func delete(_ topics: [String]) throws {
+    for result in try admin.deleteTopics(topics, timeout: .seconds(30)).values { try result.get() }
+  }
+
+  /// Writes records to a topic, the keys in turn, each value of so many bytes.
+  func fill(_ topic: String, records: Int, bytes: Int, keys: Int, partitions: Int32) throws {
+    let producer = try Producer(
+      ClientConfiguration.producer(bootstrapServers: bootstrapServers, transactionalID: nil), name: "fill")
+    defer { producer.close() }
+    let handle = try producer.topic(topic)
+    var value = [UInt8](repeating: UInt8(ascii: "x"), count: bytes)
+    for index in 0..<records {
+      let key = Array("key-\(index % keys)".utf8)
+      withUnsafeBytes(of: index) { number in
+        for (place, byte) in number.enumerated() { value[place] = byte & 0x3F + 0x20 }
+      }
+      try producer.produce(
+        topic: handle, partition: Murmur2.partition(of: key, count: partitions), key: key, value: value)
+    }
+    try producer.flush(timeout: .seconds(120))
+  }
+}

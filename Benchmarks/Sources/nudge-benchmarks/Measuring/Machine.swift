@@ -1,0 +1,21 @@
+import Foundation
+
+/// What a figure was measured on.
+enum Machine {
+  static var description: String {
+    let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
+      .split(separator: "\n").first { $0.hasPrefix("model name") }?
+      .split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) }
+    let information = ProcessInfo.processInfo
+    return "\(processor ?? "unknown processor"), \(information.activeProcessorCount) cores, "
+      + "\(information.physicalMemory >> 30) GiB, \(information.operatingSystemVersionString)"
+  }
+
+  /// The most memory this process has had, in megabytes.
+  static var peakMegabytes: Double {
+    let line = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?
+      .split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    let kilobytes = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }
+    return (kilobytes ?? .nan) / 1000
+  }
+}

@@ -1,0 +1,181 @@
+import Analyzer
+import Dispatcher
+import Foundation
+import Ingest
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+
+/// The pure steps of the three stages, one after the other, without Kafka: what ingest writes the analyzer reads, and so on.
+enum StagesBenchmark: Benchmark {
+  static let name = "stages"
+  static let abstract = "the pure steps of ingest, analyzer and dispatcher, without Kafka"
+  static let needsKafka = false
+
+  static func run(_ context: BenchmarkContext) throws {
+    let options = context.options
+    let messages = min(options.records, 20_000)
+    var ingest: [Measurement] = []
+    var analyzer: [Measurement] = []
+    var dispatcher: [Measurement] = []
+    for _ in 1...options.repetitions {
+      let pipeline = try Pipeline(messages: messages)
+      ingest.append(try pipeline.measureIngest())
+      analyzer.append(try pipeline.measureAnalyzer())
+      dispatcher.append(try pipeline.measureDispatcher())
+    }
+    context.report.note(
+      "\(messages) messages in \(Pipeline.conversations) groups of \(Pipeline.members), every person with one device")
+    report(context, "ingest", unit: "candidate", ingest)
+    report(context, "analyzer", unit: "candidate", analyzer)
+    report(context, "dispatcher", unit: "push with its answer", dispatcher)
+  }
+
+  struct Measurement {
+    var records: Int
+    /// Candidates, or pushes.
+    var units: Int
+    var cost: Cost
+  }
+
+  private static func report(
+    _ context: BenchmarkContext, _ subject: String, unit: String, _ measurements: [Measurement]
+  ) {
+    context.report.row(
+      subject,
+      [
+        .init(
+          name: "CPU", value: Samples(measurements.map { $0.cost.cpuSeconds / Double($0.records) * 1e6 }).median,
+          unit: "µs/record"),
+        .init(
+          name: "CPU", value: Samples(measurements.map { $0.cost.cpuSeconds / Double($0.units) * 1e6 }).median,
+          unit: "µs/\(unit)"),
+        .init(
+          name: "per CPU second", value: Samples(measurements.map { Double($0.units) / $0.cost.cpuSeconds }).median,
+          unit: "\(unit)s"),
+        .init(name: "records", value: Double(measurements.last?.records ?? 0), unit: ""),
+      ])
+  }
+}
+
+/// The three stages on drivers, joined by hand.
+private final class Pipeline {
+  static let conversations = 200
+  static let members = 8
+  private static let start: Milliseconds = 1_800_000_000_000
+
+  private let messages: [InputRecord]
+  private var timeline: [OutputRecord] = []
+  private var pushes: [OutputRecord] = []
+  private let ingest: StageDriver<IngestStage>
+  private let analyzer: StageDriver<AnalyzerStage>
+  private let dispatcher: StageDriver<DispatcherStage>
+  private let coder = RecordCoder()
+
+  init(messages count: Int) throws {
+    ingest = StageDriver(IngestStage(IngestRules()), now: Self.start)
+    analyzer = StageDriver(AnalyzerStage(rules: AnalyzerRules(hash: { SHA256Digest.of($0) })), now: Self.start)
+    dispatcher = StageDriver(DispatcherStage(rules: DispatcherRules()), now: Self.start)
+    var records: [InputRecord] = []
+    records.reserveCapacity(count)
+    for index in 0..<count {
+      let conversation = index % Self.conversations
+      let event = ChatEvent(
+        Envelope(eventId: "message-event-\(index)", occurredAt: Self.start),
+        .messageCreated(
+          MessageCreated(
+            conversationId: "conversation-\(conversation)", messageId: "message-\(index)",
+            senderId: Self.person(conversation, index / Self.conversations % Self.members),
+            text: "Shall we meet at the harbour at seven? I can bring the tickets, and somebody has to bring the map."))
+      )
+      records.append(
+        InputRecord(
+          topic: .chatEvents, topicName: Topic.chatEvents.rawValue, partition: 0, offset: Int64(1_000_000 + index),
+          timestamp: Self.start, key: Array("conversation-\(conversation)".utf8), value: try coder.encode(event)))
+    }
+    messages = records
+    try introduce()
+  }
+
+  private static func person(_ conversation: Int, _ number: Int) -> String { "person-\(conversation)-\(number)" }
+
+  /// Conversations with their members, and each member's device.
+  private func introduce() throws {
+    for conversation in 0..<Self.conversations {
+      let people = (0..<Self.members).map { Self.person(conversation, $0) }
+      let updated = ConversationUpdated(
+        conversationId: "conversation-\(conversation)", kind: .group, name: "Hikers \(conversation)",
+        members: people.map { Member(userId: $0, displayName: "Name of \($0)") })
+      try settle(
+        ingest.send(
+          ChatEvent(
+            Envelope(eventId: "conversation-event-\(conversation)", occurredAt: Self.start),
+            .conversationUpdated(updated)),
+          to: .chatEvents, key: updated.conversationId))
+      for person in people {
+        let registered = DeviceRegistered(
+          userId: person, deviceId: "phone-\(person)", token: "token-\(person)-abcdefghijklmnopqrstuvwxyz",
+          platform: .ios)
+        try settle(
+          ingest.send(
+            UserEvent(
+              Envelope(eventId: "device-event-\(person)", occurredAt: Self.start), .deviceRegistered(registered)),
+            to: .userEvents, key: person))
+      }
+    }
+  }
+
+  /// Works off what ingest wrote to itself, and gives the rest to the analyzer, before the clock runs.
+  private func settle(_ result: StageDriver<IngestStage>.StepResult) throws {
+    for result in [result] + ingest.sendBack(result) {
+      try check(result.rejection)
+      for output in result.outputs where output.topic == .timeline {
+        try check(
+          analyzer.send(bytes: output.value, to: .timeline, key: output.key, partition: 0).rejection)
+      }
+    }
+  }
+
+  private func check(_ rejection: Rejection?) throws {
+    if let rejection { throw BenchmarkFailure("a stage refused a record: \(rejection.description)") }
+  }
+
+  func measureIngest() throws -> StagesBenchmark.Measurement {
+    timeline.reserveCapacity(messages.count)
+    let start = Cost.Start()
+    for record in messages {
+      let result = ingest.process(record)
+      try check(result.rejection)
+      timeline += result.outputs
+    }
+    return .init(records: messages.count, units: messages.count * (Self.members - 1), cost: start.cost)
+  }
+
+  func measureAnalyzer() throws -> StagesBenchmark.Measurement {
+    pushes.reserveCapacity(timeline.count * Self.members)
+    let start = Cost.Start()
+    for record in timeline {
+      let result = analyzer.send(bytes: record.value, to: .timeline, key: record.key, partition: 0)
+      try check(result.rejection)
+      for output in result.outputs where output.topic == .pushes { pushes.append(output) }
+    }
+    return .init(records: timeline.count, units: messages.count * (Self.members - 1), cost: start.cost)
+  }
+
+  func measureDispatcher() throws -> StagesBenchmark.Measurement {
+    let answer = FCMAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
+    var sent = 0
+    let start = Cost.Start()
+    for record in pushes {
+      var waiting = dispatcher.send(bytes: record.value, to: .pushes, key: record.key, partition: 0)
+      try check(waiting.rejection)
+      while let effect = waiting.effects.first {
+        sent += 1
+        waiting = dispatcher.receive(
+          SendReply(id: effect.id, answer: answer, startedAt: Self.start, finishedAt: Self.start), partition: 0)
+        try check(waiting.rejection)
+      }
+    }
+    return .init(records: pushes.count, units: max(sent, 1), cost: start.cost)
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+import Synchronization
+
+/// The pass-through stage as a service of this process, with a probe.
+final class MeasuredService {
+  let probe = StreamProbe()
+  private let service: StreamService<PassThroughStage>
+  private let ends = Ends()
+
+  private final class Ends: Sendable {
+    let reasons = Mutex<[String]>([])
+  }
+
+  init(_ broker: BenchmarkBroker, prefix: String, stateDirectory: String, batch: Int) throws {
+    let schema = SettingsSchema(
+      program: "benchmark", abstract: "", version: NudgeVersion.current, settings: ServiceSettings.all)
+    let arguments = [
+      "--bootstrap-servers", broker.bootstrapServers, "--state-dir", stateDirectory, "--topic-prefix", prefix,
+    ]
+    guard case .run(let values) = try schema.parse(arguments, environment: [:]) else {
+      throw BenchmarkFailure("the service's settings make no run")
+    }
+    var limits = StreamLimits()
+    limits.maxBatchRecords = batch
+    let probe = probe
+    service = StreamService(
+      .init(settings: ServiceSettings(values), limits: limits), logger: Logger(label: "benchmark", sink: probe.sink),
+      health: HealthState(), metrics: MetricsRegistry(), makeStage: { PassThroughStage(probe: probe) })
+  }
+
+  func start() throws {
+    let ends = ends
+    try service.start { end in ends.reasons.withLock { $0.append(end.reason) } }
+  }
+
+  /// Drains and ends. Throws where it ended by itself before.
+  func stop() throws {
+    service.stop()
+    let reasons = ends.reasons.withLock { $0 }
+    guard reasons.isEmpty else { throw BenchmarkFailure("the service ended by itself: \(reasons)") }
+  }
+
+  /// The topics it needs, under a prefix.
+  static func topics(prefix: String) -> [(name: String, plan: TopicPlan)] {
+    let definition = PassThroughStage.definition
+    return (definition.inputs + definition.outputs + [definition.changelog, .deadLetters]).map {
+      (TopicNames(prefix: prefix)($0), TopicPlan($0))
+    }
+  }
+}
