@@ -29,6 +29,13 @@ final class Pipeline {
   private let fcm: [String]
   private var services: [DemoProcess] = []
 
+  /// Its judgement found nothing wrong.
+  private var hasPassed = false
+
+  deinit {
+    if hasPassed { try? FileManager.default.removeItem(at: directory) }
+  }
+
   private struct EmulatorReady: Decodable {
     let url: String
     let serviceAccount: String
@@ -198,10 +205,13 @@ final class Pipeline {
     var judge = PipelineChecker(expected: expected)
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
-    try TopicReader(brokers: brokers, names: names, partitions: Self.partitions).readAll { judge.read($0) }
+    try TopicReader(brokers: brokers, names: names, partitions: Self.partitions, readsToTheEnd: true).readAll {
+      judge.read($0)
+    }
     var requests = RequestFile(path: directory.appendingPathComponent("requests.jsonl").path)
     try requests.read { request, _ in judge.read(request) }
     let violations = judge.violations(committed: try committed())
+    hasPassed = violations.isEmpty
     #expect(violations.isEmpty, "logs in \(directory.path)", sourceLocation: sourceLocation)
     print(
       "\(names.prefix) \(judge.decisionCount) decisions \(judge.decisionsByReason), \(judge.outcomeCount) outcomes "

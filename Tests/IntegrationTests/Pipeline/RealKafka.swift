@@ -18,7 +18,7 @@ enum RealKafka {
     }
   }()
 
-  /// Where broker, logs and state are; removed with the process.
+  /// Where broker, logs and state are. What passed is removed; what did not is left to be looked at.
   static let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent("nudge-integration-\(UUID().uuidString)")
 
@@ -26,11 +26,11 @@ enum RealKafka {
     guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
     let broker = try LocalBroker(home: home, directory: directory.appendingPathComponent("kafka"))
     try broker.start()
-    // What failed is looked at in the test's own output; KEEP_INTEGRATION_FILES=1 keeps the logs as well.
     atexit {
       if case .success(let broker) = RealKafka.broker { broker.kill() }
-      guard ProcessInfo.processInfo.environment["KEEP_INTEGRATION_FILES"] == nil else { return }
-      try? FileManager.default.removeItem(at: RealKafka.directory)
+      try? FileManager.default.removeItem(at: RealKafka.directory.appendingPathComponent("kafka"))
+      // Fails, as it should, where a test has left something.
+      rmdir(RealKafka.directory.path)
     }
     return broker
   }

@@ -9,11 +9,11 @@ final class TopicReader {
   private let places: Int
   private var batch: [ConsumerRecord] = []
 
-  /// `partitions`: of every topic.
-  init(brokers: String, names: NudgeSchema.TopicNames, partitions: Int32) throws {
+  /// `partitions`: of every topic. `readsToTheEnd`: for `readAll`.
+  init(brokers: String, names: NudgeSchema.TopicNames, partitions: Int32, readsToTheEnd: Bool = false) throws {
     self.names = names
     consumer = try Consumer(
-      .consumer(bootstrapServers: brokers, group: nil, reportsEndOfPartition: true), name: "test-reader")
+      .consumer(bootstrapServers: brokers, group: nil, reportsEndOfPartition: readsToTheEnd), name: "test-reader")
     let all = Topic.allCases.filter { $0 != .audit }.flatMap { topic in
       (0..<partitions).map {
         TopicPartitionOffset(TopicPartition(topic: names(topic), partition: $0), offset: Offset.beginning)
@@ -28,6 +28,13 @@ final class TopicReader {
   /// Hands over what is there, waiting for the first record no longer than told.
   func read(timeout: Duration = .milliseconds(20), _ body: (KafkaRecord) -> Void) throws {
     _ = try poll(timeout, body)
+    // Bounded, so that whoever waits for a condition looks at it under any load.
+    var rounds = 0
+    while !batch.isEmpty, rounds < 20 {
+      rounds += 1
+      _ = try poll(.zero, body)
+    }
+    batch.removeAll(keepingCapacity: true)
   }
 
   /// Hands over everything up to the end of every partition, as of now. Of a new reader: all there is.
@@ -53,7 +60,6 @@ final class TopicReader {
             record.headers().map { ($0.name, String(decoding: $0.value ?? [], as: UTF8.self)) }
           ) { $1 }))
     }
-    batch.removeAll(keepingCapacity: true)
     switch event {
     case .endOfPartition(let place, _): return place
     case .error(let error) where error.isFatal || error.isOffsetOutOfRange: throw error
