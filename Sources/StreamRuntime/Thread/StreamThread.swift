@@ -319,17 +319,23 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         positions[task.number] = task.nextPosition(writer: writer)
         for output in task.outputs { try io.produce(output) }
         outputs += task.outputs.count
-        for (key, bytes) in try task.changes() {
+        let changes = try task.changes()
+        for (key, bytes) in changes {
           try io.produce(change: key, bytes: bytes, task: task.number, marksEnd: false)
-          rows += 1
         }
+        // The changelog's partition must be part of the transaction before the offsets are, see below.
+        if changes.isEmpty {
+          try io.produce(change: PositionRecord.opening, bytes: nil, task: task.number, marksEnd: false)
+        }
+        rows += changes.count
       }
+      // A delayed EndTxn of an earlier transaction may end this one early, and commit or abort what has arrived of it; what
+      // comes then begins another transaction. So everything a position record stands for is acknowledged first, then the
+      // offsets, which fence former owners, then the position records: after an early end their partitions, which were
+      // part of what ended, are part of no transaction any more, and the leader refuses them (it asks the coordinator,
+      // KIP-890, part 1). A position record is committed only with, or after, all it stands for, and never unfenced.
+      if !positions.isEmpty { try io.flush() }
       try io.sendOffsets(group.flatMap { $0.offsets(positions[$0.number] ?? $0.position) })
-      // A delayed EndTxn of an earlier transaction may end this one early, and commit or abort what has arrived of it.
-      // Position records therefore go last, when all they stand for has been acknowledged, offsets included: one that is
-      // committed then stands for what is committed, and one that meets a transaction ended early is refused by the
-      // partition's leader, which asks the coordinator (KIP-890, part 1).
-      if outputs + rows > 0 { try io.flush() }
       for task in group {
         guard let position = positions[task.number] else { continue }
         try io.produce(

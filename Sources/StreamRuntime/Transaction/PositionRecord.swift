@@ -13,6 +13,9 @@ struct PositionRecord: Codable, Equatable {
   /// The changelog key of position records. Row keys of stages begin with a letter.
   static let key = RowKey("@position")
 
+  /// The changelog key of a tombstone that takes the place of rows in a transaction that changes none.
+  static let opening = RowKey("@opening")
+
   /// What is committed in the metadata field of the offsets of the same transaction.
   var offsetMetadata: String { "nudge:\(sequence)" }
 
