@@ -9,6 +9,7 @@ PACKAGES := librdkafka-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libmic
 
 SWIFT ?= swift
 DEMO_FLAGS ?=
+BENCH_FLAGS ?=
 SEEDS ?= 100000
 SEED ?= 1
 
@@ -47,8 +48,8 @@ demo: deps ## The pipeline at work: embedded broker, FCM emulator, three service
 	$(SWIFT) build -c release --product fcm-emulator
 	"$$($(SWIFT) build -c release --show-bin-path)/nudge" demo $(DEMO_FLAGS)
 
-bench: deps ## Benchmarks, in one run on this machine
-	cd Benchmarks && $(SWIFT) run -c release nudge-benchmarks
+bench: deps ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path/to/kafka also those on a real broker
+	cd Benchmarks && $(SWIFT) run -c release nudge-benchmarks $(BENCH_FLAGS)
 
 simulate: deps ## SEEDS schedules of crashes, stalls and late requests, from SEED on
 	SEEDS=$(SEEDS) SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-simulate \

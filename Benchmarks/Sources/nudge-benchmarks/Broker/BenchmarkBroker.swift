@@ -44,6 +44,11 @@ final class BenchmarkBroker {
           name: $0.name, partitions: Int(partitions), replicationFactor: 1, configuration: $0.plan.configuration)
       }, timeout: .seconds(30))
     for result in made.values { try result.get() }
+    // A topic made a moment ago may still be unknown.
+    let deadline = Clocks.steady + 30
+    while try admin.partitionCounts(of: topics.map(\.name), timeout: .seconds(10)).count < topics.count {
+      guard Clocks.steady < deadline else { throw BenchmarkFailure("the broker does not know its new topics") }
+    }
   }
 
   /// Deletes topics, so that the next measurement does not pay for their files.

@@ -115,6 +115,7 @@ final class RoundDriver {
     configuration.set("auto.offset.reset", "latest")
     let consumer = try Consumer(configuration, name: "driver")
     defer { consumer.close() }
+    try consumer.warmUp(topics: [output], timeout: .seconds(10))
     let place = TopicPartition(topic: output, partition: partition)
     let end = try consumer.watermarks(place, timeout: .seconds(10)).high
     try consumer.assign([TopicPartitionOffset(place, offset: end)])
