@@ -23,12 +23,12 @@ final class StateDirectoryLock: Sendable {
       throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      Glibc.close(descriptor)
+      // The object is whole by now: its deinit closes the descriptor. Closing it here too would close somebody else's.
       throw Failure(
         description: "\(directory) is in use by another process. Give each its own with --state-dir, and its own name "
           + "with --instance")
     }
   }
 
-  deinit { Glibc.close(descriptor) }
+  deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 }

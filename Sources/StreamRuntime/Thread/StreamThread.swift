@@ -424,7 +424,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         lost.append(task.number)
         continue
       }
-      if task.isDirty { observe(.outcomeKnown(task: task.number, committed: false)) }
+      if task.isDirty && isFrozen { observe(.outcomeKnown(task: task.number, committed: false)) }
       if !found.tornKeys.isEmpty {
         observe(.tornTransaction(task: task.number, rows: found.tornKeys.count))
         try task.rewrite(found.tornKeys)
