@@ -113,7 +113,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if exit != nil { return }
     if let change = result.change { try take(change) }
     try advanceRestore()
-    try flushStores(all: false)
+    try flushStores()
   }
 
   /// Effects that wait or are under way, of all tasks.
@@ -631,12 +631,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   // MARK: Stores
 
-  private func flushStores(all: Bool) throws {
+  private func flushStores() throws {
     let steady = io.steadyClock
     for task in tasks.values {
       guard !task.isDirty, let since = task.unstoredSince else { continue }
       guard
-        all || steady - since >= limits.maxUnstoredAge || task.step.table.unstoredCount >= limits.maxUnstoredRows
+        steady - since >= limits.maxUnstoredAge || task.step.table.unstoredCount >= limits.maxUnstoredRows
       else { continue }
       let rows = try task.flushStore(wallNow: io.wallClock)
       observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady))

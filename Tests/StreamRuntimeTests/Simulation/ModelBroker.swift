@@ -286,10 +286,6 @@ final class ModelBroker {
       return .lost(tasks)
     }
     if !it.news.isEmpty { return it.news.removeFirst() }
-    if isRebalancing, it.hasJoined == false, it.news.isEmpty, !it.tasks.isEmpty {
-      // Already told; its answer is awaited.
-      return nil
-    }
     return nil
   }
 

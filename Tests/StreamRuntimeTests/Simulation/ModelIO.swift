@@ -6,29 +6,25 @@ import NudgeSchema
 final class ModelStore: TaskStore {
   private let disk = MemoryRowStore()
   private(set) var header: StoreHeader?
-  private(set) var rows: [RowKey: [UInt8]] = [:]
   /// Called with each header that is written, before it is.
   var onApply: ((StoreHeader) -> Void)?
 
   func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
-    guard let bytes = rows[key] else { return nil }
-    return try bytes.withUnsafeBytes { try body($0) }
+    try disk.withRow(key, body)
   }
 
   func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
-    for (key, bytes) in rows.sorted(by: { $0.key < $1.key }) where key.isBelow(prefix) {
-      try bytes.withUnsafeBytes { try body(key, $0) }
-    }
+    try disk.scan(below: prefix, body)
   }
 
   func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure) {
     onApply?(header)
-    for (key, bytes) in rows { self.rows[key] = bytes }
+    disk.apply(rows)
     self.header = header
   }
 
   func wipe() throws(StoreFailure) {
-    rows = [:]
+    disk.apply(disk.rows.keys.map { ($0, nil) })
     header = nil
   }
 
