@@ -23,7 +23,7 @@ struct KafkaStreamSettings: Sendable {
 
   /// The consumer group.
   var group: String { "\(topics.prefix)nudge-\(stage.name)" }
-  /// The transactional id.
+  /// The thread's name to the brokers: its group instance id, and what its transactional ids begin with.
   var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }
 }
 
@@ -41,6 +41,12 @@ final class KafkaStreamIO: StreamIO {
     func take(_ task: Int32) -> Int64? { offsets.withLock { $0.removeValue(forKey: task) } }
   }
 
+  /// A producer and the handles of the topics it writes.
+  private struct TransactionalProducer {
+    var producer: Producer
+    var handles: [Topic: TopicHandle]
+  }
+
   private let settings: KafkaStreamSettings
   private let coder = RecordCoder()
   private let signal: ThreadSignal
@@ -50,8 +56,11 @@ final class KafkaStreamIO: StreamIO {
   private var knowsChangelog = false
   /// Sees uncommitted records too: for high watermarks.
   private let watermarkConsumer: Consumer
-  private var producer: Producer?
-  private var handles: [Topic: TopicHandle] = [:]
+  /// Two, used in turn: while the markers of one's transaction are being written, which the broker does after it has
+  /// answered the commit, the other has the next. One alone would wait for them.
+  private var producers: [TransactionalProducer] = []
+  /// Which of them has the transaction that is open, or had the last one.
+  private var turn = 0
   private let positionOffsets = PositionOffsets()
   private var polled: [ConsumerRecord] = []
   private var assigned: [TopicPartition] = []
@@ -96,8 +105,7 @@ final class KafkaStreamIO: StreamIO {
   /// Leaves the group where the member is not static, and closes everything.
   func close(leavingGroup: Bool) {
     signal.attach(nil)
-    producer?.close(timeout: .seconds(2))
-    producer = nil
+    closeProducers()
     consumer.close(leavingGroup: leavingGroup)
     changelogConsumer.close()
     watermarkConsumer.close()
@@ -232,34 +240,50 @@ final class KafkaStreamIO: StreamIO {
 
   // MARK: Transactions
 
-  func openProducer() throws(IOFailure) {
-    producer?.close(timeout: .seconds(2))
-    producer = nil
-    handles = [:]
+  func openProducers() throws(IOFailure) {
+    closeProducers()
     do throws(KafkaError) {
-      var configuration = ClientConfiguration.producer(
-        bootstrapServers: settings.bootstrapServers, transactionalID: settings.transactionalID)
-      configuration.set("message.max.bytes", String(TopicPlan(settings.stage.changelog).maxMessageBytes))
-      let offsets = positionOffsets
-      let producer = try Producer(
-        configuration.merging(overrides: settings.properties), name: "\(settings.transactionalID)-producer",
-        log: settings.log, onDelivery: { offsets.note($0) })
-      try producer.initTransactions(timeout: Self.transactionTimeout)
-      let topics = settings.stage.outputs + [settings.stage.changelog, .deadLetters]
-      try producer.warmUp(topics: topics.map { settings.topics($0) }, timeout: Self.queryTimeout)
-      for topic in topics { handles[topic] = try producer.topic(settings.topics(topic)) }
-      self.producer = producer
+      // Both, before either is used: what a former one left open holds back the readers of the other's records too.
+      for name in ["a", "b"] { producers.append(try openProducer("\(settings.transactionalID)-\(name)")) }
     } catch {
+      closeProducers()
       let kind: IOFailure.Kind = error.isFenced ? .fenced : error.isAuthorization ? .fatal : .retriable
       throw IOFailure(kind: kind, error)
     }
   }
 
-  private func opened(_ operation: String) throws(IOFailure) -> Producer {
-    guard let producer else {
+  private func openProducer(_ transactionalID: String) throws(KafkaError) -> TransactionalProducer {
+    var configuration = ClientConfiguration.producer(
+      bootstrapServers: settings.bootstrapServers, transactionalID: transactionalID)
+    configuration.set("message.max.bytes", String(TopicPlan(settings.stage.changelog).maxMessageBytes))
+    let offsets = positionOffsets
+    let producer = try Producer(
+      configuration.merging(overrides: settings.properties), name: "\(transactionalID)-producer", log: settings.log,
+      onDelivery: { offsets.note($0) })
+    do throws(KafkaError) {
+      try producer.initTransactions(timeout: Self.transactionTimeout)
+      let topics = settings.stage.outputs + [settings.stage.changelog, .deadLetters]
+      try producer.warmUp(topics: topics.map { settings.topics($0) }, timeout: Self.queryTimeout)
+      var handles: [Topic: TopicHandle] = [:]
+      for topic in topics { handles[topic] = try producer.topic(settings.topics(topic)) }
+      return TransactionalProducer(producer: producer, handles: handles)
+    } catch {
+      producer.close(timeout: .seconds(2))
+      throw error
+    }
+  }
+
+  private func closeProducers() {
+    for it in producers { it.producer.close(timeout: .seconds(2)) }
+    producers = []
+    turn = 0
+  }
+
+  private func opened(_ operation: String) throws(IOFailure) -> TransactionalProducer {
+    guard turn < producers.count else {
       throw IOFailure(kind: .retriable, operation: operation, reason: "there is no producer")
     }
-    return producer
+    return producers[turn]
   }
 
   /// What an error inside a transaction means: whatever it is, a new producer mends it, unless it says that somebody else
@@ -269,19 +293,20 @@ final class KafkaStreamIO: StreamIO {
   }
 
   func begin() throws(IOFailure) {
-    let producer = try opened("begin transaction")
+    turn = producers.isEmpty ? 0 : (turn + 1) % producers.count
+    let producer = try opened("begin transaction").producer
     do throws(KafkaError) { try producer.begin() } catch { throw transactionFailure(error) }
   }
 
   func produce(_ output: OutputRecord) throws(IOFailure) {
-    let producer = try opened("produce")
-    guard let handle = handles[output.topic] else {
+    let it = try opened("produce")
+    guard let handle = it.handles[output.topic] else {
       throw IOFailure(
         kind: .fatal, operation: "produce",
         reason: "stage \(settings.stage.name) does not say that it writes \(output.topic.rawValue)")
     }
     do throws(KafkaError) {
-      try producer.produce(
+      try it.producer.produce(
         topic: handle, partition: output.partition, key: output.key, value: output.value,
         headers: output.headers.map { (name: $0.name, value: $0.value) })
     } catch {
@@ -290,10 +315,10 @@ final class KafkaStreamIO: StreamIO {
   }
 
   func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
-    let producer = try opened("produce")
-    guard let handle = handles[settings.stage.changelog] else { return }
+    let it = try opened("produce")
+    guard let handle = it.handles[settings.stage.changelog] else { return }
     do throws(KafkaError) {
-      try producer.produce(
+      try it.producer.produce(
         topic: handle, partition: task, key: key.bytes, value: bytes, tag: marksEnd ? UInt64(task) + 1 : 0)
     } catch {
       throw transactionFailure(error)
@@ -301,7 +326,7 @@ final class KafkaStreamIO: StreamIO {
   }
 
   func flush() throws(IOFailure) {
-    let producer = try opened("flush")
+    let producer = try opened("flush").producer
     do throws(KafkaError) {
       try producer.flush(timeout: Self.transactionTimeout)
     } catch {
@@ -310,7 +335,7 @@ final class KafkaStreamIO: StreamIO {
   }
 
   func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
-    let producer = try opened("send offsets")
+    let producer = try opened("send offsets").producer
     do throws(KafkaError) {
       try producer.sendOffsets(
         offsets.map {
@@ -324,7 +349,7 @@ final class KafkaStreamIO: StreamIO {
   }
 
   func commit() throws(IOFailure) {
-    let producer = try opened("commit")
+    let producer = try opened("commit").producer
     do throws(KafkaError) {
       try producer.commit(timeout: Self.transactionTimeout)
     } catch {

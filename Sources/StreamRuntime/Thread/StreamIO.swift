@@ -32,8 +32,9 @@ protocol StreamIO: AnyObject {
 
   // MARK: Transactions
 
-  /// Replaces the producer by one with a new epoch: what the old one left open is aborted, and can be committed no more.
-  func openProducer() throws(IOFailure)
+  /// Replaces the thread's producers by ones with new epochs: what the old ones left open is aborted, and can be committed
+  /// no more.
+  func openProducers() throws(IOFailure)
   /// Begins a transaction.
   func begin() throws(IOFailure)
   /// Adds an output to the transaction.

@@ -369,7 +369,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func openProducer() throws {
     do throws(IOFailure) {
-      try io.openProducer()
+      try io.openProducers()
       transactions.producerOpened()
     } catch {
       transactions.producerFailed(error, steadyNow: io.steadyClock)

@@ -59,11 +59,20 @@ final class ModelBroker {
     var epoch = 0
     var state = TransactionState.empty
     var partitions: Set<ModelPlace> = []
-    var offsets: [ModelPlace: (offset: Int64, metadata: String)] = [:]
+    var offsets: [ModelPlace: CommittedOffset] = [:]
     var pendingMarkers: [ModelPlace] = []
     var offsetsMarkerPending = false
     var since: Milliseconds = 0
     init(producer: Int) { self.producer = producer }
+  }
+
+  /// An offset in the group's log.
+  struct CommittedOffset {
+    var offset: Int64
+    var metadata: String
+    /// Its place in the log: where the markers of two producers' transactions come in another order than their offsets
+    /// did, the later offset stands.
+    var place: Int
   }
 
   struct EndRequest {
@@ -87,7 +96,8 @@ final class ModelBroker {
 
   var logs: [ModelPlace: Log] = [:]
   var transactions: [String: Coordinated] = [:]
-  var committed: [ModelPlace: (offset: Int64, metadata: String)] = [:]
+  var committed: [ModelPlace: CommittedOffset] = [:]
+  private var offsetsLogged = 0
   var members: [String: Member] = [:]
   var generation = 0
   var isRebalancing = false
@@ -192,7 +202,10 @@ final class ModelBroker {
     let it = try coordinated(id, producer: producer, epoch: epoch)
     guard it.state == .ongoing else { throw .invalidState }
     guard generation == self.generation, members[member]?.generation == generation else { throw .illegalGeneration }
-    it.offsets.merge(offsets) { $1 }
+    for (place, offset) in offsets {
+      offsetsLogged += 1
+      it.offsets[place] = CommittedOffset(offset: offset.offset, metadata: offset.metadata, place: offsetsLogged)
+    }
   }
 
   func end(_ request: EndRequest) throws(Refusal) {
@@ -224,7 +237,11 @@ final class ModelBroker {
     guard choices > 0 else { return false }
     let choice = pick(choices)
     if choice == it.pendingMarkers.count {
-      if commit { for (place, offset) in it.offsets { committed[place] = offset } }
+      if commit {
+        for (place, offset) in it.offsets where (committed[place]?.place ?? 0) < offset.place {
+          committed[place] = offset
+        }
+      }
       it.offsetsMarkerPending = false
     } else {
       let place = it.pendingMarkers.remove(at: choice)
@@ -339,10 +356,10 @@ final class ModelBroker {
   // MARK: The network
 
   /// Something that happens by itself: a marker is written, a late copy of an EndTxn arrives.
-  func step(_ random: inout SeededGenerator, markerRate: UInt64) {
+  func step(_ random: inout SeededGenerator, faults: FaultRates) {
     expireTransactions()
     advanceGroup()
-    if !delayedEnds.isEmpty, random.oneIn(6) {
+    if !delayedEnds.isEmpty, random.oneIn(faults.lateArrival) {
       let request = delayedEnds.remove(at: random.below(delayedEnds.count))
       // Whoever sent it is long gone: the answer goes nowhere.
       let before = transactions[request.id]?.state
@@ -353,7 +370,7 @@ final class ModelBroker {
       }
     }
     for id in transactions.keys.sorted() {
-      guard let it = transactions[id], random.oneIn(markerRate) else { continue }
+      guard let it = transactions[id], random.oneIn(faults.marker) else { continue }
       _ = writeMarker(it) { random.below($0) }
     }
   }

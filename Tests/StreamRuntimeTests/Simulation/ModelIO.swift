@@ -70,6 +70,8 @@ struct FaultRates {
   var question: UInt64 = 0
   /// A marker is written, when the world moves.
   var marker: UInt64 = 1
+  /// A late copy arrives, when the world moves.
+  var lateArrival: UInt64 = 6
 
   static let none = FaultRates()
 
@@ -88,7 +90,9 @@ final class ModelIO: StreamIO {
   let name: String
   private var broker: ModelBroker { world.broker }
   var isDead = false
-  private var producer: (producer: Int, epoch: Int)?
+  /// Used in turn.
+  private var producers: [(id: String, producer: Int, epoch: Int)] = []
+  private var turn = 0
   private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, task: Int32?)] = []
   private var added: Set<ModelPlace> = []
   private var fetch: [ModelPlace: Int64] = [:]
@@ -213,20 +217,29 @@ final class ModelIO: StreamIO {
 
   // MARK: Transactions
 
-  func openProducer() throws(IOFailure) {
-    try touch()
+  func openProducers() throws(IOFailure) {
     queue = []
-    let id = name
-    producer = try ask("init transactions") { () throws(ModelBroker.Refusal) in try broker.initProducer(id) }
+    producers = []
+    turn = 0
+    for id in ["\(name)-a", "\(name)-b"].prefix(world.producers) {
+      try touch()
+      let (producer, epoch) = try ask("init transactions") { () throws(ModelBroker.Refusal) in
+        try broker.initProducer(id)
+      }
+      producers.append((id, producer, epoch))
+    }
   }
 
-  private func current() throws(IOFailure) -> (producer: Int, epoch: Int) {
-    guard let producer else { throw IOFailure(kind: .retriable, operation: "produce", reason: "no producer") }
-    return producer
+  private func current() throws(IOFailure) -> (id: String, producer: Int, epoch: Int) {
+    guard producers.count == world.producers else {
+      throw IOFailure(kind: .retriable, operation: "produce", reason: "no producer")
+    }
+    return producers[turn]
   }
 
   func begin() throws(IOFailure) {
     try touch()
+    turn = (turn + 1) % world.producers
     _ = try current()
     queue = []
     added = []
@@ -258,12 +271,11 @@ final class ModelIO: StreamIO {
   private func deliver(_ count: Int) throws(IOFailure) {
     for _ in 0..<count where !queue.isEmpty {
       try touch()
-      let (producer, epoch) = try current()
+      let (id, producer, epoch) = try current()
       let places = Array(Set(queue.map(\.place))).sorted()
       let place = places[world.random.below(places.count)]
       guard let index = queue.firstIndex(where: { $0.place == place }) else { continue }
       let record = queue.remove(at: index)
-      let id = name
       if added.insert(place).inserted {
         // The client repeats this by itself while the markers of the transaction before are being written.
         var tries = 0
@@ -298,8 +310,8 @@ final class ModelIO: StreamIO {
   func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
     try touch()
     if world.mutation == .offsetsLeftOut { return }
-    let (producer, epoch) = try current()
-    let (id, generation) = (name, generation)
+    let (id, producer, epoch) = try current()
+    let (member, generation) = (name, generation)
     guard generation >= 0 else {
       throw IOFailure(kind: .retriable, operation: "send offsets", reason: "no generation")
     }
@@ -321,15 +333,15 @@ final class ModelIO: StreamIO {
       }
     }
     try ask("send offsets") { () throws(ModelBroker.Refusal) in
-      try broker.commitOffsets(id, producer: producer, epoch: epoch, member: id, generation: generation, places)
+      try broker.commitOffsets(id, producer: producer, epoch: epoch, member: member, generation: generation, places)
     }
   }
 
   func commit() throws(IOFailure) {
     try deliver(queue.count)
     try touch()
-    let (producer, epoch) = try current()
-    let request = ModelBroker.EndRequest(id: name, producer: producer, epoch: epoch, commit: true)
+    let (id, producer, epoch) = try current()
+    let request = ModelBroker.EndRequest(id: id, producer: producer, epoch: epoch, commit: true)
     if world.random.oneIn(world.faults.delayedEnd) { broker.delayedEnds.append(request) }
     if world.random.oneIn(world.faults.commitUnknown) {
       // The request, or its answer, is lost; a copy may still arrive, at once, late or never.

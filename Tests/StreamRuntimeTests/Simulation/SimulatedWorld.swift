@@ -38,13 +38,22 @@ final class SimulatedWorld {
   static let input = Topic.timeline
   static let output = Topic.decisions
 
+  /// Producers of a thread, used in turn: two, as in production; one, where a seed was found with one.
+  let producers: Int
+
   init(
-    seed: UInt64, mutation: Mutation? = nil, faults fixed: FaultRates? = nil, records: Int = 40, instances: Int = 2
+    seed: UInt64, mutation: Mutation? = nil, faults fixed: FaultRates? = nil, records: Int = 40, instances: Int = 2,
+    producers: Int = 2
   ) {
     random = SeededGenerator(seed: seed)
     self.mutation = mutation
+    self.producers = producers
     let drawn = FaultRates.drawn(&random)
     faults = fixed ?? drawn
+    if producers > 1 {
+      // By then the same producer must have its next transaction open, to be hit by a copy of its last request.
+      faults.lateArrival = [6, 40, 120][random.below(3)]
+    }
     broker = ModelBroker(partitions: 2, inputs: [Self.input])
     for index in 0..<records {
       let key = "k\(random.below(4))"
@@ -80,7 +89,7 @@ final class SimulatedWorld {
 
   /// Lets the world move on; called from within calls of a process, too.
   func move(during name: String?) {
-    broker.step(&random, markerRate: faults.marker)
+    broker.step(&random, faults: faults)
     guard depth == 0, random.oneIn(faults.interleave) else { return }
     depth += 1
     defer { depth -= 1 }
@@ -101,7 +110,7 @@ final class SimulatedWorld {
     for _ in 0..<40 {
       run(others[random.below(others.count)])
       broker.now += (until - broker.now) / 20
-      broker.step(&random, markerRate: faults.marker)
+      broker.step(&random, faults: faults)
     }
     broker.now = max(broker.now, until)
   }

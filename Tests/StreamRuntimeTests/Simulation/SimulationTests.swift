@@ -38,15 +38,16 @@ struct SimulationTests {
   /// owner's position record got into a transaction without offsets; 3 and 324, a call that failed after an assignment.
   @Test("schedules that found a defect once stay right", arguments: [3, 324, 400, 407, 3642] as [UInt64])
   func regressions(_ seed: UInt64) {
-    let world = SimulatedWorld(seed: seed)
+    // Found when a thread had one producer: with two they would be other schedules.
+    let world = SimulatedWorld(seed: seed, producers: 1)
     world.run()
     #expect(world.violations.isEmpty)
   }
 
   /// A seed that finds each defect, so that the test is quick; where the code has changed, others are tried.
   private static let knownSeeds: [Mutation: UInt64] = [
-    .storeBeforeCommit: 1, .repeatsKept: 38, .firstEnd: 95, .flushSkipped: 326, .offsetsLeftOut: 72,
-    .unknownMeansCommitted: 16, .tornRowsUnseen: 285,
+    .storeBeforeCommit: 1, .repeatsKept: 19, .firstEnd: 453, .flushSkipped: 716, .offsetsLeftOut: 614,
+    .unknownMeansCommitted: 20, .tornRowsUnseen: 705,
   ]
 
   @Test("each defect put in on purpose is found", arguments: Mutation.allCases)
