@@ -13,10 +13,10 @@ public struct AnalyzerStage: Stage {
   /// See `AnalyzerRow`.
   public typealias Row = AnalyzerRow
 
-  /// Reads `nudge.timeline`; writes decisions, pushes, banners and (timers, once it sets some) the timeline itself.
+  /// Reads `nudge.timeline`; writes decisions, pushes, banners and, for its timers, the timeline itself.
   public static let definition = StageDefinition(
     name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .timeline],
-    changelog: .analyzerState)
+    changelog: .analyzerState, timers: .timeline)
 
   let rules: AnalyzerRules
   var zones = TimeZones()
@@ -49,9 +49,9 @@ public struct AnalyzerStage: Stage {
       var person = try PersonStep(userId: body.userId, number: 0, cause: cause, rules: rules, step: step)
       try process(body, for: &person)
       try person.save()
-    case .timerFired:
-      // The analyzer sets no timers yet: all it decides is asked for by an event.
-      break
+    case .timerFired(let fired):
+      let userId = String(decoding: record.key ?? [], as: UTF8.self)
+      try person(userId, cause, step) { try $0.hear(fired) }
     }
   }
 

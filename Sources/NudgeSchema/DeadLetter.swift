@@ -53,6 +53,8 @@ public enum RecordHeader {
   public static let traceparent = "traceparent"
   /// The replay that wrote the record.
   public static let replayId = "nudge-replay-id"
+  /// `timer.fired`: when the timer was due, a space, its name. Written and understood by the runtime.
+  public static let timer = "nudge-timer"
   /// Dead letters: `DeadLetterCode`.
   public static let errorCode = "nudge-error-code"
   /// Dead letters: the reason for people.

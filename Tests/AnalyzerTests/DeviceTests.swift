@@ -111,6 +111,34 @@ struct DeviceTests {
     #expect(try scene.message("m3", at: noon + 301 * day).decision?.reason == .noDevice)
   }
 
+  @Test("T5: a device nobody sends to is dropped all the same, by a timer that follows when it was heard of last")
+  func lifetimeByTimer() throws {
+    let day = 24 * hour
+    let scene = try Scene.withPhone()
+    // Registered again and again: still one timer.
+    try scene.gain("phone", version: 2, at: noon + day)
+    try scene.activity("phone", .background, at: noon + 30 * day)
+
+    func fire(at time: Milliseconds) throws -> [Written] {
+      scene.driver.now = time
+      return try scene.driver.fireTimers().map { try scene.written($0) }
+    }
+    #expect(try fire(at: noon + 270 * day).isEmpty)
+    let early = try fire(at: noon + 270 * day + 1)
+    #expect(early.count == 1)
+    #expect(early.first?.isEmpty == true)
+    _ = try scene.driver.restart()
+    #expect(try fire(at: noon + 300 * day).isEmpty)
+    let late = try fire(at: noon + 300 * day + 1)
+    #expect(late.map { $0.cancelled } == [[PushCancelled(userId: "ann", deviceId: "phone")]])
+    #expect(try scene.message("m1", at: noon + 300 * day + 2).decision?.reason == .noDevice)
+    #expect(try fire(at: noon + 900 * day).isEmpty)
+
+    // Back again: another timer, which finds nothing to do once the device has signed out.
+    try scene.gain("phone", version: 3, at: noon + 301 * day)
+    #expect(try scene.message("m2", at: noon + 302 * day).push?.targets.map(\.deviceId) == ["phone"])
+  }
+
   @Test("T1: of very many devices the ones heard of last are kept")
   func manyDevices() throws {
     let scene = Scene()

@@ -32,13 +32,14 @@ extension PersonStep {
     if let before {
       guard before.tokenHash == hash ? before.version < gained.version : before.stamp < stamp else { return }
     }
-    try set(
-      DeviceRow(
-        token: gained.token, tokenHash: hash, version: gained.version, platform: gained.platform,
-        projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
-        registeredAt: cause.occurredAt, lastSeenAt: max(cause.occurredAt, before?.lastSeenAt ?? .min),
-        stamp: max(stamp, before?.stamp ?? stamp)),
-      for: gained.deviceId)
+    var row = DeviceRow(
+      token: gained.token, tokenHash: hash, version: gained.version, platform: gained.platform,
+      projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
+      registeredAt: cause.occurredAt, lastSeenAt: max(cause.occurredAt, before?.lastSeenAt ?? .min),
+      timerAt: before?.timerAt, stamp: max(stamp, before?.stamp ?? stamp))
+    // One that is set stays: when it fires it looks when the device was heard of last.
+    if row.timerAt == nil { try setTimer(of: gained.deviceId, &row) }
+    try set(row, for: gained.deviceId)
     if !user.devices.contains(where: { sameId($0, gained.deviceId) }) { user.devices.append(gained.deviceId) }
     while user.hasTooManyDevices { try dropDeviceNotSeenForLongest() }
   }
@@ -67,6 +68,37 @@ extension PersonStep {
     else { return }
     row.lastSeenAt = cause.occurredAt
     try set(row, for: deviceId)
+  }
+
+  /// A device not heard of for too long is dropped, also where no push is for it (T5).
+  private static let timerName = "device"
+
+  /// The name of a device's timer. Whose device it is says the key of `timer.fired`.
+  private func timerName(of deviceId: String) -> String { "\(Self.timerName)/\(userId)/\(deviceId)" }
+
+  private func setTimer(of deviceId: String, _ row: inout DeviceRow) throws {
+    // One millisecond more: dropped is what was not heard of for longer.
+    let due = row.lastSeenAt + rules.tokenLifetime + 1
+    row.timerAt = due
+    try step.setTimer(
+      timerName(of: deviceId), due: due, key: userId, eventId: cause.envelope.eventId, origin: Origin(cause.position),
+      source: cause.source)
+  }
+
+  /// `timer.fired`: a device is to be looked at.
+  mutating func hear(_ fired: TimerFired) throws {
+    let prefix = timerName(of: "")
+    guard fired.timer.utf8.starts(with: prefix.utf8) else { return }
+    let deviceId = String(decoding: fired.timer.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    guard var row = try device(deviceId), row.timerAt == fired.dueAt else { return }
+    row.timerAt = nil
+    guard row.token != nil else { return try set(row, for: deviceId) }
+    if step.now - row.lastSeenAt > rules.tokenLifetime {
+      try drop(deviceId, row)
+    } else {
+      try setTimer(of: deviceId, &row)
+      try set(row, for: deviceId)
+    }
   }
 
   /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).

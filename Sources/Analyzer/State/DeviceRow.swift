@@ -20,6 +20,8 @@ public struct DeviceRow: Codable, Sendable, Equatable {
   var registeredAt: Milliseconds
   /// When the device was last heard of, to the day (T5).
   var lastSeenAt: Milliseconds
+  /// When the timer of this device is due that asks whether it was heard of since (T5); nil: none is set.
+  var timerAt: Milliseconds?
   /// The last registration or sign-out: of different tokens, the later wins (D12).
   var stamp: EventStamp
 }

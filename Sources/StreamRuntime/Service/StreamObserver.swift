@@ -22,6 +22,7 @@ final class StreamObserver: Sendable {
   private let gaps: Counter
   private let lostStates: Counter
   private let rekeyed: Counter
+  private let timersFired: Counter
   private let state = Mutex(State())
 
   private struct State {
@@ -59,6 +60,8 @@ final class StreamObserver: Sendable {
       "nudge_gap_records_total", help: "Offsets that were gone from an input before they were processed.")
     lostStates = metrics.counter(
       "nudge_state_lost_total", help: "Times a task was found to have committed offsets but no position.")
+    timersFired = metrics.counter(
+      "nudge_timers_fired_total", help: "Timers that were due and were written to the stage's own input.")
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
   }
@@ -133,6 +136,7 @@ final class StreamObserver: Sendable {
     case .processed(let count, let milliseconds):
       records.increment(by: count)
       age.set(Double(milliseconds) / 1000)
+    case .timersFired(let count): timersFired.increment(by: count)
     case .rekeyed: rekeyed.increment()
     case .deadLettered(let code, let topic, let partition, let offset, let message):
       metrics.counter(

@@ -65,13 +65,16 @@ public struct StageDefinition: Sendable {
   public var outputs: [Topic]
   /// The compacted topic that holds its state.
   public var changelog: Topic
+  /// Which of its inputs, which it also writes, its timers come back by; nil: it sets none.
+  public var timers: Topic?
 
   /// A definition.
-  public init(name: String, inputs: [Topic], outputs: [Topic], changelog: Topic) {
+  public init(name: String, inputs: [Topic], outputs: [Topic], changelog: Topic, timers: Topic? = nil) {
     self.name = name
     self.inputs = inputs
     self.outputs = outputs
     self.changelog = changelog
+    self.timers = timers
   }
 }
 

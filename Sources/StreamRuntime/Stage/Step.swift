@@ -14,6 +14,7 @@ public final class Step<S: Stage> {
   public let coder: RecordCoder
 
   var table: RowTable<S.Row>
+  var timers: TimerQueue
   private(set) var outputs: [OutputRecord] = []
   private(set) var effects: [S.Effect] = []
   private(set) var wakeAt: Milliseconds?
@@ -23,10 +24,11 @@ public final class Step<S: Stage> {
   private let maxOutputBytes: Int
 
   init(
-    table: RowTable<S.Row>, partition: Int32, topics: TopicNames, coder: RecordCoder, partitionCounts: [Topic: Int32],
-    maxOutputBytes: Int
+    table: RowTable<S.Row>, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
+    partitionCounts: [Topic: Int32], maxOutputBytes: Int
   ) {
     self.table = table
+    self.timers = timers
     self.partition = partition
     self.topics = topics
     self.coder = coder
@@ -47,6 +49,27 @@ public final class Step<S: Stage> {
 
   /// All rows whose keys are `parent` and one part more, in key order. Costs a read of each.
   public func rows(below parent: RowKey) throws -> [(RowKey, S.Row)] { try table.rows(below: parent) }
+
+  // MARK: Timers
+
+  /// Sets a timer: at `due` (milliseconds since the epoch; at once where that is past) `timer.fired` with this name comes
+  /// through the stage's own input, once, behind what is there already. A timer is its name and its time together: the
+  /// same again replaces only what it says of its cause; another time is another timer.
+  ///
+  /// - Parameters:
+  ///   - key: the key of `timer.fired`.
+  ///   - eventId, origin, source: the event that is the reason, the record at hand, and where it all began.
+  public func setTimer(
+    _ name: String, due: Milliseconds, key: String, eventId: String, origin: Origin, source: RecordPosition
+  ) throws {
+    let row = TimerRow(key: key, eventId: eventId, origin: origin, source: source)
+    timers.set(TimerKey(due: due, name: name).row, try coder.encode(row))
+  }
+
+  /// Takes a timer back, also one that is due and whose `timer.fired` is under way: it will not be heard of.
+  public func cancelTimer(_ name: String, due: Milliseconds) {
+    timers.remove(TimerKey(due: due, name: name).row)
+  }
 
   // MARK: Outputs
 
@@ -95,6 +118,9 @@ public final class Step<S: Stage> {
 
   // MARK: The runtime's side
 
+  /// Whether rows or timers have changed since the last commit.
+  var hasUncommitted: Bool { table.hasUncommitted || timers.hasUncommitted }
+
   /// Begins a step; what the last one left has been taken.
   func begin(now: Milliseconds, record: InputRecord?) {
     self.now = now
@@ -108,11 +134,13 @@ public final class Step<S: Stage> {
       }
     }
     table.beginStep()
+    timers.beginStep()
   }
 
   /// Forgets what this step did.
   func undo() {
     table.undoStep()
+    timers.undoStep()
     outputs.removeAll(keepingCapacity: true)
     effects.removeAll(keepingCapacity: true)
     deadLetter = nil

@@ -6,6 +6,9 @@ protocol RowStore: AnyObject {
   func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result?
   /// Calls `body` with each row below a prefix, in key order.
   func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
+  /// Calls `body` with the first rows from a key on and before another, in key order.
+  func rows(
+    from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
 }
 
 /// The rows of one task in memory, over its store: hot rows stay decoded, changed rows wait for their commit and then for

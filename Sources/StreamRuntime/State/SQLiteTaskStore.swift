@@ -83,9 +83,16 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
+    try rows(from: RowKey(bytes: prefix.bytes + [0]), to: RowKey(bytes: prefix.bytes + [1]), limit: .max, body)
+  }
+
+  func rows(
+    from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     do {
-      let statement = try opened().statement("SELECT key, value FROM rows WHERE key > ? AND key < ? ORDER BY key")
-      try statement.rows(.blob(prefix.bytes + [0]), .blob(prefix.bytes + [1])) { row in
+      let statement = try opened().statement(
+        "SELECT key, value FROM rows WHERE key >= ? AND key < ? ORDER BY key LIMIT ?")
+      try statement.rows(.blob(first.bytes), .blob(end.bytes), .integer(Int64(limit))) { row in
         let key = RowKey(bytes: try row.bytes(0))
         try row.withBlob(1) { try body(key, $0) }
       }

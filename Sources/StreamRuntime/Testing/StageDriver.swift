@@ -46,8 +46,8 @@ public final class StageDriver<S: Stage> {
     stores[partition] = store
     let counts = Dictionary(uniqueKeysWithValues: Topic.allCases.map { ($0, partitions) })
     let step = Step<S>(
-      table: RowTable(store: store, coder: coder, cacheBytes: 64 << 20), partition: partition, topics: TopicNames(),
-      coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000)
+      table: RowTable(store: store, coder: coder, cacheBytes: 64 << 20), timers: TimerQueue(store: store),
+      partition: partition, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000)
     steps[partition] = step
     return step
   }
@@ -129,12 +129,35 @@ public final class StageDriver<S: Stage> {
     run(partition, record: nil) { try $0.wake(in: $1) }
   }
 
+  /// Fires the timers that are due, each with the state the ones before have left. Nothing comes back of one that was
+  /// cancelled.
+  @discardableResult
+  public func fireTimers(partition: Int32 = 0) throws -> [StepResult] {
+    guard let topic = S.definition.timers else { return [] }
+    let step = step(partition)
+    let store = stores[partition] ?? MemoryRowStore()
+    var results: [StepResult] = []
+    while true {
+      store.apply(step.timers.changes())
+      step.timers.committed()
+      step.timers.stored()
+      if step.timers.needsLoad(now: now) { try step.timers.load() }
+      guard let (timer, bytes) = step.timers.fireNext(now: now) else { return results }
+      let row = try coder.decode(TimerRow.self, from: bytes)
+      let output = try row.fired(timer, to: topic, partition: partition, coder: coder)
+      step.timers.remove(timer.row)
+      results.append(
+        send(
+          bytes: output.value, to: topic, key: output.key, partition: partition, headers: output.headers))
+    }
+  }
+
   /// Stops and starts a task as a crash after a commit does: only encoded rows survive.
   @discardableResult
   public func restart(partition: Int32 = 0) throws -> StepResult {
     let step = step(partition)
     let store = stores[partition] ?? MemoryRowStore()
-    store.apply(try step.table.changes())
+    store.apply(try step.table.changes() + step.timers.changes())
     step.table.committed([])
     steps[partition] = nil
     stage.close(partition: partition)

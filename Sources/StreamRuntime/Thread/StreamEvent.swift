@@ -22,6 +22,8 @@ public enum StreamEvent: Sendable, Equatable {
   case tornTransaction(task: Int32, rows: Int)
   /// Records were processed; the age is that of the last one, by its timestamp.
   case processed(records: Int, age: Milliseconds)
+  /// Timers were due, and were written to the stage's own input.
+  case timersFired(count: Int)
   /// A record was on the wrong partition of its topic and was written to the right one (M9).
   case rekeyed
   /// A record went to the dead letters.

@@ -57,21 +57,24 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       next[record.topic] = record.offset + 1
       records += 1
       isDirty = true
-    } else if !step.outputs.isEmpty || step.table.hasUncommitted {
+    } else if !step.outputs.isEmpty || step.hasUncommitted {
       isDirty = true
     }
   }
 
-  /// Adds a dead letter of the runtime's own.
+  /// Adds a record of the runtime's own: a dead letter, a timer that is due.
   func add(_ output: OutputRecord) {
     outputs.append(output)
     outputBytes += output.size
+    isDirty = true
   }
 
   /// The changelog ends in rows that do not count: the next transaction writes them again as they are.
   func rewrite(_ keys: [RowKey]) throws {
     guard !keys.isEmpty else { return }
-    for key in keys { try step.table.rewrite(key) }
+    for key in keys {
+      if TimerKey.isTimer(key) { try step.timers.rewrite(key) } else { try step.table.rewrite(key) }
+    }
     preparedChanges = nil
     isDirty = true
   }
@@ -81,7 +84,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// The rows to be written, the same for every attempt.
   func changes() throws -> [(key: RowKey, bytes: [UInt8]?)] {
     if let preparedChanges { return preparedChanges }
-    let changes = try step.table.changes()
+    let changes = try step.table.changes() + step.timers.changes()
     preparedChanges = changes
     return changes
   }
@@ -103,6 +106,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// The transaction has committed. `offset`: behind its position record, where known.
   func committed(_ position: PositionRecord, changelogOffset offset: Int64?, steadyNow: Milliseconds) throws {
     step.table.committed(try changes())
+    step.timers.committed()
     preparedChanges = nil
     self.position = position
     if let offset { changelogOffset = offset }
@@ -110,20 +114,25 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     outputBytes = 0
     records = 0
     isDirty = false
-    if unstoredSince == nil && step.table.unstoredCount > 0 { unstoredSince = steadyNow }
+    if unstoredSince == nil && unstoredCount > 0 { unstoredSince = steadyNow }
   }
 
   // MARK: Store
 
+  /// Committed rows the store lacks.
+  var unstoredCount: Int { step.table.unstoredCount + step.timers.unstoredCount }
+
   /// Writes what is committed to the store. Only while nothing is uncommitted: the store may lag, never lead.
   func flushStore(wallNow: Milliseconds) throws -> Int {
-    guard !step.table.hasUncommitted else { return 0 }
-    let rows = step.table.unstored()
+    guard !step.hasUncommitted else { return 0 }
+    // Timers come before all other rows.
+    let rows = step.timers.unstoredRows() + step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
     try store.apply(
       rows, header: StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: wallNow))
     step.table.stored()
+    step.timers.stored()
     unstoredSince = nil
     return rows.count
   }

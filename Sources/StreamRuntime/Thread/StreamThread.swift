@@ -114,6 +114,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if let change = result.change { try take(change) }
     try advanceRestore()
     try flushStores()
+    try loadTimers()
   }
 
   /// Effects that wait or are under way, of all tasks.
@@ -121,6 +122,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try process()
     try takeReplies()
     try wakeTasks()
+    try fireTimers()
     try setPaused(isFrozen || effectCount > limits.maxEffects)
     if isCommitDue { try commit() }
     if exit == nil { performEffects() }
@@ -142,6 +144,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     let wake = tasks.values.compactMap(\.wakeAt).min()
     if let wake { wait = min(wait, wake - io.wallClock) }
+    if S.definition.timers != nil, !isFrozen, let due = tasks.values.compactMap(\.step.timers.nextDue).min() {
+      wait = min(wait, due - io.wallClock)
+    }
     return max(wait, 0)
   }
 
@@ -171,7 +176,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       heldIndex += 1
       guard let task = tasks[record.partition] else { continue }
       if let next = task.next[record.topic], record.offset < next { continue }
-      try run(task, record: record, now: now) { try $0.process(record, in: $1) }
+      if record.topic == S.definition.timers, let timer = TimerKey(firedBy: record) {
+        try hear(timer, record, task, now: now)
+      } else {
+        try run(task, record: record, now: now) { try $0.process(record, in: $1) }
+      }
       processed += 1
       last = record
       if task.outputBytes > limits.maxTransactionBytes { try commit() }
@@ -185,10 +194,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     heldIndex = 0
   }
 
-  /// One step of a task, whole or not at all.
+  /// One step of a task, whole or not at all. False: the record was refused, and is with the dead letters.
+  @discardableResult
   private func run(
     _ task: Task, record: InputRecord?, now: Milliseconds, _ body: (inout S, Step<S>) throws -> Void
-  ) throws {
+  ) throws -> Bool {
+    var isAccepted = true
     let step = task.step
     step.begin(now: now, record: record)
     do {
@@ -204,12 +215,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         throw StoreFailure(operation: "\(S.definition.name) step", reason: rejection.description)
       }
       deadLetter(record, rejection, task)
+      isAccepted = false
     }
     if let record, step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition }) {
       observe(.rekeyed)
     }
     task.finish(record: record)
     if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
+    return isAccepted
   }
 
   private func deadLetter(_ record: InputRecord, _ rejection: Rejection, _ task: Task) {
@@ -232,6 +245,45 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       .deadLettered(
         code: rejection.code, topic: record.topicName, partition: record.partition, offset: record.offset,
         message: rejection.message))
+  }
+
+  // MARK: Timers
+
+  /// Writes `timer.fired` of what is due to the stage's own input.
+  private func fireTimers() throws {
+    guard let topic = S.definition.timers, !isFrozen, !isSettling else { return }
+    let now = io.wallClock
+    var count = 0
+    for task in tasks.values {
+      while task.outputBytes <= limits.maxTransactionBytes, let (timer, row) = task.step.timers.fireNext(now: now) {
+        let row = try coder.decode(TimerRow.self, from: row)
+        task.add(try row.fired(timer, to: topic, partition: task.number, coder: coder))
+        count += 1
+      }
+      if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
+    }
+    if count > 0 { observe(.timersFired(count: count)) }
+  }
+
+  /// The record of a timer has come back. One whose row is gone was heard of before, or was cancelled.
+  private func hear(_ timer: TimerKey, _ record: InputRecord, _ task: Task, now: Milliseconds) throws {
+    let isAccepted = try run(task, record: record, now: now) { stage, step in
+      guard try step.timers.value(timer.row) != nil else { return }
+      step.timers.remove(timer.row)
+      try stage.process(record, in: step)
+    }
+    // A timer that was refused is with the dead letters; it does not fire again.
+    if !isAccepted { task.step.timers.remove(timer.row) }
+  }
+
+  /// Reads the next timers of tasks whose window is empty, once their stores have all there is.
+  private func loadTimers() throws {
+    guard S.definition.timers != nil else { return }
+    let now = io.wallClock
+    for task in tasks.values where !task.isDirty && task.step.timers.needsLoad(now: now) {
+      try flushStore(of: task)
+      try task.step.timers.load()
+    }
   }
 
   // MARK: Effects
@@ -607,8 +659,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     lives += 1
     let step = Step<S>(
-      table: RowTable(store: restored.store, coder: coder, cacheBytes: limits.cacheBytes), partition: number,
-      topics: topics, coder: coder, partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
+      table: RowTable(store: restored.store, coder: coder, cacheBytes: limits.cacheBytes),
+      timers: TimerQueue(store: restored.store), partition: number, topics: topics, coder: coder,
+      partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
     let task = Task(
       number: number, life: lives, store: restored.store, step: step, position: restored.position, next: next,
       changelogOffset: restored.changelogOffset)
@@ -636,11 +689,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     for task in tasks.values {
       guard !task.isDirty, let since = task.unstoredSince else { continue }
       guard
-        steady - since >= limits.maxUnstoredAge || task.step.table.unstoredCount >= limits.maxUnstoredRows
+        steady - since >= limits.maxUnstoredAge || task.unstoredCount >= limits.maxUnstoredRows
       else { continue }
-      let rows = try task.flushStore(wallNow: io.wallClock)
-      observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady))
+      try flushStore(of: task)
     }
+  }
+
+  private func flushStore(of task: Task) throws {
+    let steady = io.steadyClock
+    let rows = try task.flushStore(wallNow: io.wallClock)
+    if rows > 0 { observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady)) }
   }
 
   // MARK: End

@@ -79,6 +79,50 @@ struct RealServiceTests {
     }
   }
 
+  @Test("timers outlive the process and its disk, and fire once, when they are due")
+  func timers() throws {
+    let prefix = "timers."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    func fired() throws -> [(timer: String, late: Int)] {
+      try Records.all(brokers: brokers, topic: "\(prefix)nudge.decisions", partitions: partitions).compactMap { record in
+        let words = record.value?.split(separator: " ") ?? []
+        return words.count == 3 && words[0] == "fired" ? (String(words[1]), Int(words[2]) ?? -1) : nil
+      }
+    }
+    let first = try ServiceUnderTest(
+      brokers: brokers, stateDirectory: directory.path, instance: "one", prefix: prefix)
+    try first.start()
+    // More than a window of them, soon, and a few that are due long after the test.
+    let soon = (0..<5000).map { (key: Optional("key-\($0 % 10)"), value: CountingStage.timer(after: 3000)) }
+    let later = (0..<10).map { (key: Optional("key-\($0)"), value: CountingStage.timer(after: 86_400_000)) }
+    try Records.produce(soon + later, brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
+    try expect(501, brokers, prefix, of: first)
+    first.service.stop()
+    #expect(first.ends.isEmpty)
+    try FileManager.default.removeItem(atPath: directory.path + "/counting")
+
+    let second = try ServiceUnderTest(
+      brokers: brokers, stateDirectory: directory.path, instance: "one", prefix: prefix)
+    try second.start()
+    try wait(for: "5,000 timers to fire") { try fired().count >= 5000 }
+    second.service.stop()
+    #expect(second.ends.isEmpty)
+    let all = try fired()
+    #expect(all.count == 5000)
+    #expect(Set(all.map(\.timer)).count == 5000)
+    #expect(all.allSatisfy { $0.late >= 0 })
+
+    // What has fired is gone from the state, for good.
+    let third = try ServiceUnderTest(
+      brokers: brokers, stateDirectory: directory.path, instance: "one", prefix: prefix)
+    try third.start()
+    try Records.produce(records(0..<10), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
+    try expect(502, brokers, prefix, of: third)
+    third.service.stop()
+    #expect(try fired().count == 5000)
+  }
+
   @Test("committed offsets moved by Kafka's own tools change nothing, and the log says so")
   func movedOffsets() throws {
     let prefix = "moved."

@@ -17,6 +17,12 @@ final class ModelStore: TaskStore {
     try disk.scan(below: prefix, body)
   }
 
+  func rows(
+    from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    try disk.rows(from: first, to: end, limit: limit, body)
+  }
+
   func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure) {
     onApply?(header)
     disk.apply(rows)

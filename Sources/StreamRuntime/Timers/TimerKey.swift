@@ -1,0 +1,51 @@
+import NudgeSchema
+
+/// The row key of a timer: `@timer`, when it is due as 16 hexadecimal digits, its name. Keys of stages begin with a letter,
+/// and in the order of keys what is due first comes first, in memory as in the store.
+struct TimerKey: Hashable, Comparable {
+  /// When it is due, in milliseconds since the epoch; at least 0.
+  let due: Milliseconds
+  /// The stage's name of it.
+  let name: String
+  /// The key of its row.
+  let row: RowKey
+
+  private static let prefix = Array("@timer\u{0}".utf8)
+  private static let digits = Array("0123456789abcdef".utf8)
+  private static let headerLength = prefix.count + 16 + 1
+
+  /// Behind all timers.
+  static let end = RowKey(bytes: Array("@timer\u{1}".utf8))
+
+  /// The key of a timer; one that is due before the epoch is due at it.
+  init(due: Milliseconds, name: String) {
+    self.due = max(0, due)
+    self.name = name
+    var bytes = Self.prefix
+    bytes.reserveCapacity(Self.headerLength + name.utf8.count)
+    for shift in stride(from: 60, through: 0, by: -4) { bytes.append(Self.digits[Int(self.due >> shift & 15)]) }
+    bytes.append(0)
+    bytes.append(contentsOf: name.utf8)
+    row = RowKey(bytes: bytes)
+  }
+
+  /// The timer of a row; nil where the row is none of a timer.
+  init?(row: RowKey) {
+    guard Self.isTimer(row), row.bytes.count >= Self.headerLength else { return nil }
+    let digits = row.bytes[Self.prefix.count..<(Self.headerLength - 1)]
+    guard let due = Milliseconds(String(decoding: digits, as: UTF8.self), radix: 16), due >= 0 else { return nil }
+    self.due = due
+    name = String(decoding: row.bytes[Self.headerLength...], as: UTF8.self)
+    self.row = row
+  }
+
+  /// Whether a row is of a timer.
+  static func isTimer(_ row: RowKey) -> Bool { row.bytes.starts(with: prefix) }
+
+  /// By the row's bytes.
+  static func == (a: TimerKey, b: TimerKey) -> Bool { a.row == b.row }
+  /// By the row's bytes.
+  func hash(into hasher: inout Hasher) { hasher.combine(row) }
+  /// What is due first comes first.
+  static func < (a: TimerKey, b: TimerKey) -> Bool { a.row < b.row }
+}

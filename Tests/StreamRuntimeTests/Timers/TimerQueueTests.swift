@@ -1,0 +1,189 @@
+import NudgeSchema
+import Testing
+
+@testable import StreamRuntime
+
+@Suite("The timers of a task")
+struct TimerQueueTests {
+  /// Takes a queue through what a stream thread does, against a plain dictionary of the timers that are set.
+  private struct Bench {
+    var random: SeededGenerator
+    let store = MemoryRowStore()
+    var queue: TimerQueue
+    /// What is set as of the step under way.
+    var set: [TimerKey: [UInt8]] = [:]
+    /// As of the last commit.
+    var committed: [TimerKey: [UInt8]] = [:]
+    /// Records of timers that were fired and have not come back, in order; those of a queue that is gone among them.
+    var underWay: [TimerKey] = []
+    var uncommittedFired: [TimerKey] = []
+    var heard: [TimerKey] = []
+    var now: Milliseconds = 1000
+
+    init(seed: UInt64) {
+      random = SeededGenerator(seed: seed)
+      queue = TimerQueue(store: store, windowSize: 8, maxFired: 12)
+    }
+
+    mutating func key() -> TimerKey {
+      TimerKey(due: now + Milliseconds(random.below(400)) - 50, name: "n\(random.below(6))")
+    }
+
+    mutating func step() throws {
+      queue.beginStep()
+      let before = set
+      for _ in 0...random.below(4) {
+        if random.oneIn(4), let some = set.keys.sorted().randomElement(using: &random) {
+          queue.remove(some.row)
+          set[some] = nil
+        } else {
+          let key = key()
+          let value = [UInt8(random.below(256))]
+          queue.set(key.row, value)
+          set[key] = value
+        }
+      }
+      if random.oneIn(5) {
+        queue.undoStep()
+        set = before
+      }
+    }
+
+    mutating func commit() {
+      let changes = queue.changes()
+      #expect(changes.map(\.key) == changes.map(\.key).sorted())
+      queue.committed()
+      committed = set
+      underWay += uncommittedFired
+      uncommittedFired = []
+    }
+
+    mutating func flush() {
+      store.apply(queue.unstoredRows())
+      queue.stored()
+    }
+
+    mutating func fire() throws {
+      if queue.needsLoad(now: now) {
+        commit()
+        flush()
+        try queue.load()
+      }
+      while let (key, value) = queue.fireNext(now: now) {
+        #expect(key.due <= now)
+        #expect(set[key] == value)
+        uncommittedFired.append(key)
+      }
+    }
+
+    /// The first record comes back.
+    mutating func hear() throws {
+      guard !underWay.isEmpty else { return }
+      let key = underWay.removeFirst()
+      queue.beginStep()
+      let value = try queue.value(key.row)
+      #expect(value == set[key])
+      guard value != nil else { return }
+      queue.remove(key.row)
+      set[key] = nil
+      heard.append(key)
+    }
+
+    /// A crash: what was not committed is gone, the changelog gives the store what it lacks.
+    mutating func restart() {
+      for (key, _) in store.rows { store.apply([(key, nil)]) }
+      for (key, value) in committed { store.apply([(key.row, value)]) }
+      queue = TimerQueue(store: store, windowSize: 8, maxFired: 12)
+      set = committed
+      uncommittedFired = []
+    }
+  }
+
+  @Test(
+    "whatever is set, cancelled, undone, committed, fired, heard and restarted: a timer is heard once, not before it is due",
+    arguments: 1...60 as ClosedRange<UInt64>)
+  func random(_ seed: UInt64) throws {
+    var bench = Bench(seed: seed)
+    for _ in 0..<400 {
+      switch bench.random.below(10) {
+      case 0...3: try bench.step()
+      case 4: bench.commit()
+      case 5:
+        bench.commit()
+        bench.flush()
+      case 6: bench.now += Milliseconds(bench.random.below(60))
+      case 7: try bench.fire()
+      case 8: for _ in 0..<bench.random.below(6) { try bench.hear() }
+      default: if bench.random.oneIn(6) { bench.restart() }
+      }
+      for key in bench.set.keys { #expect(try bench.queue.value(key.row) == bench.set[key], "seed \(seed)") }
+    }
+    // All that is left fires, and nothing else.
+    bench.now += 1000
+    var turns = 0
+    while !bench.set.isEmpty, turns < 1000 {
+      turns += 1
+      try bench.fire()
+      bench.commit()
+      while !bench.underWay.isEmpty { try bench.hear() }
+    }
+    #expect(bench.set.isEmpty, "seed \(seed)")
+    #expect(!bench.heard.isEmpty)
+    try bench.fire()
+    #expect(bench.uncommittedFired.isEmpty)
+  }
+
+  @Test("what is due first fires first, over windows and store")
+  func order() throws {
+    let store = MemoryRowStore()
+    var writer = TimerQueue(store: store, windowSize: 16)
+    var random = SeededGenerator(seed: 7)
+    for number in (0..<500).shuffled(using: &random) {
+      writer.set(TimerKey(due: Milliseconds(number), name: "t").row, [1])
+    }
+    #expect(writer.count <= 64, "the later ones are left to the store")
+    writer.committed()
+    store.apply(writer.unstoredRows())
+    writer.stored()
+
+    var queue = TimerQueue(store: store, windowSize: 16, maxFired: .max)
+    var fired: [Milliseconds] = []
+    while fired.count < 500 {
+      if queue.needsLoad(now: 1000) { try queue.load() }
+      guard let (key, _) = queue.fireNext(now: 1000) else { break }
+      fired.append(key.due)
+    }
+    #expect(fired == (0..<500).map(Milliseconds.init))
+    if queue.needsLoad(now: 1000) { try queue.load() }
+    #expect(queue.nextDue == nil)
+  }
+
+  @Test("timers under way are bounded: the others wait until records have come back")
+  func bounded() throws {
+    let store = MemoryRowStore()
+    var queue = TimerQueue(store: store, maxFired: 3)
+    for number in 0..<10 { queue.set(TimerKey(due: Milliseconds(number), name: "t").row, [1]) }
+    queue.committed()
+    store.apply(queue.unstoredRows())
+    queue.stored()
+    try queue.load()
+    var keys: [TimerKey] = []
+    while let (key, _) = queue.fireNext(now: 100) { keys.append(key) }
+    #expect(keys.count == 3)
+    #expect(queue.nextDue == nil)
+    queue.remove(keys[0].row)
+    #expect(queue.fireNext(now: 100)?.key.due == 3)
+  }
+
+  @Test("a key says when and what, in the order of time", arguments: [0, 1, 255, 1_795_275_600_250, .max] as [Int64])
+  func keys(_ due: Milliseconds) throws {
+    let key = TimerKey(due: due, name: "device/ann/phone 1")
+    let read = try #require(TimerKey(row: key.row))
+    #expect(read.due == due)
+    #expect(read.name == key.name)
+    #expect(key.row < TimerKey.end)
+    if due < .max { #expect(key < TimerKey(due: due + 1, name: "")) }
+    #expect(TimerKey(row: PositionRecord.key) == nil)
+    #expect(TimerKey(due: -5, name: "x").due == 0)
+  }
+}
