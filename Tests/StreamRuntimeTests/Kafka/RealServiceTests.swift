@@ -85,7 +85,8 @@ struct RealServiceTests {
     let brokers = try prepare(prefix)
     let directory = try TemporaryDirectory()
     func fired() throws -> [(timer: String, late: Int)] {
-      try Records.all(brokers: brokers, topic: "\(prefix)nudge.decisions", partitions: partitions).compactMap { record in
+      let read = try Records.all(brokers: brokers, topic: "\(prefix)nudge.decisions", partitions: partitions)
+      return read.compactMap { record in
         let words = record.value?.split(separator: " ") ?? []
         return words.count == 3 && words[0] == "fired" ? (String(words[1]), Int(words[2]) ?? -1) : nil
       }
