@@ -31,6 +31,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
   private let replies: ReplyBox<S.Reply>
   private let hasEffects = S.Effect.self != Never.self
+  /// The input its timers come back by; asked for with each record.
+  private let timerTopic = S.definition.timers
 
   private var tasks: [Int32: Task] = [:]
   private var lives = 0
@@ -144,7 +146,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     let wake = tasks.values.compactMap(\.wakeAt).min()
     if let wake { wait = min(wait, wake - io.wallClock) }
-    if S.definition.timers != nil, !isFrozen, let due = tasks.values.compactMap(\.step.timers.nextDue).min() {
+    if timerTopic != nil, !isFrozen, let due = tasks.values.compactMap(\.step.timers.nextDue).min() {
       wait = min(wait, due - io.wallClock)
     }
     return max(wait, 0)
@@ -176,7 +178,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       heldIndex += 1
       guard let task = tasks[record.partition] else { continue }
       if let next = task.next[record.topic], record.offset < next { continue }
-      if record.topic == S.definition.timers, let timer = TimerKey(firedBy: record) {
+      if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
         try hear(timer, record, task, now: now)
       } else {
         try run(task, record: record, now: now) { try $0.process(record, in: $1) }
@@ -251,7 +253,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   /// Writes `timer.fired` of what is due to the stage's own input.
   private func fireTimers() throws {
-    guard let topic = S.definition.timers, !isFrozen, !isSettling else { return }
+    guard let topic = timerTopic, !isFrozen, !isSettling else { return }
     let now = io.wallClock
     var count = 0
     for task in tasks.values {
@@ -278,7 +280,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   /// Reads the next timers of tasks whose window is empty, once their stores have all there is.
   private func loadTimers() throws {
-    guard S.definition.timers != nil else { return }
+    guard timerTopic != nil else { return }
     let now = io.wallClock
     for task in tasks.values where !task.isDirty && task.step.timers.needsLoad(now: now) {
       try flushStore(of: task)
