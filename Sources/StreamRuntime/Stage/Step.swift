@@ -118,6 +118,9 @@ public final class Step<S: Stage> {
 
   // MARK: The runtime's side
 
+  /// Rows and timers that have changed since the last commit.
+  var uncommittedCount: Int { table.uncommittedCount + timers.uncommittedCount }
+
   /// Whether rows or timers have changed since the last commit.
   var hasUncommitted: Bool { table.hasUncommitted || timers.hasUncommitted }
 

@@ -43,6 +43,9 @@ struct RowTable<Row: StateRow> {
   /// Whether anything has changed since the last commit.
   var hasUncommitted: Bool { !uncommitted.isEmpty }
 
+  /// Rows that have changed since the last commit.
+  var uncommittedCount: Int { uncommitted.count }
+
   /// Committed rows the store lacks.
   var unstoredCount: Int { unstoredSlots.count }
 

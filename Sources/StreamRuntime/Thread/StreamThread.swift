@@ -185,7 +185,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       }
       processed += 1
       last = record
-      if task.outputBytes > limits.maxTransactionBytes { try commit() }
+      if task.outputBytes > limits.maxTransactionBytes || task.step.uncommittedCount > limits.maxTransactionRows {
+        try commit()
+      }
     }
     if heldIndex == held.count { dropHeld() }
     if let last { observe(.processed(records: processed, age: max(0, now - last.timestamp))) }
