@@ -31,18 +31,21 @@ struct ModelPlace: Hashable, Comparable {
 /// offset, transaction coordinator (version 1 of the protocol, which librdkafka 2.0.2 speaks: an epoch for a producer, not
 /// for a transaction), group coordinator with generations and unstable offsets.
 final class ModelBroker {
-  enum Status { case plain, open, committed, aborted, marker }
+  enum Status { case plain, open, committed, aborted, marker, compacted }
 
   struct Entry {
     var key: [UInt8]?
     var value: [UInt8]?
     var status: Status
     var producer: Int
+    var time: Milliseconds
   }
 
   /// A class, so that appending to one of many does not copy it.
   final class Log {
     var entries: [Entry] = []
+    /// The first offset that retention has left.
+    var start: Int64 = 0
     /// The first offset of each producer's open transaction.
     var openSince: [Int: Int] = [:]
     var high: Int64 { Int64(entries.count) }
@@ -94,15 +97,20 @@ final class ModelBroker {
   /// Copies of EndTxn requests still on their way.
   var delayedEnds: [EndRequest] = []
   var now: Milliseconds = 1_000_000
+  /// A generation waits for all members to give up what they had. Else it may begin without one that has not yet heard
+  /// of the generation before.
+  let waitsForAll: Bool
   let partitions: Int32
   let inputs: [Topic]
   let sessionTimeout: Milliseconds = 30_000
+  static let heartbeatInterval: Milliseconds = 3000
   let transactionTimeout: Milliseconds = 5000
   private var producers = 0
   /// Told when a late copy of an EndTxn did something.
   var onLateEnd: ((String) -> Void)?
 
-  init(partitions: Int32, inputs: [Topic]) {
+  init(partitions: Int32, inputs: [Topic], waitsForAll: Bool) {
+    self.waitsForAll = waitsForAll
     self.partitions = partitions
     self.inputs = inputs
   }
@@ -110,7 +118,7 @@ final class ModelBroker {
   // MARK: Logs
 
   func append(_ place: ModelPlace, key: [UInt8]?, value: [UInt8]?) {
-    log(place).entries.append(Entry(key: key, value: value, status: .plain, producer: -1))
+    log(place).entries.append(Entry(key: key, value: value, status: .plain, producer: -1, time: now))
   }
 
   func log(_ place: ModelPlace) -> Log {
@@ -181,7 +189,7 @@ final class ModelBroker {
     }
     let offset = log.entries.count
     log.openSince[producer] = log.openSince[producer] ?? offset
-    log.entries.append(Entry(key: key, value: value, status: .open, producer: producer))
+    log.entries.append(Entry(key: key, value: value, status: .open, producer: producer, time: now))
     return Int64(offset)
   }
 
@@ -235,7 +243,7 @@ final class ModelBroker {
           log.entries[index].status = commit ? .committed : .aborted
         }
       }
-      log.entries.append(Entry(key: nil, value: nil, status: .marker, producer: it.producer))
+      log.entries.append(Entry(key: nil, value: nil, status: .marker, producer: it.producer, time: now))
     }
     finishIfDone(it)
     return true
@@ -263,6 +271,35 @@ final class ModelBroker {
     it.lastSeen = now
     members[member] = it
     isRebalancing = true
+  }
+
+  /// A static member is back: within its session it keeps what it had, without a rebalance.
+  func rejoin(_ member: String) {
+    guard var it = members[member], !it.isExpelled, now - it.lastSeen <= sessionTimeout else { return join(member) }
+    it.lastSeen = now
+    it.hasJoined = true
+    if isRebalancing || it.generation < 0 {
+      it.generation = -1
+      it.tasks = []
+      it.news = []
+    } else {
+      it.news = [.assigned(it.tasks)]
+    }
+    members[member] = it
+  }
+
+  /// The member's process runs: its client sends heartbeats by itself. One that comes too late changes nothing.
+  func heartbeat(_ member: String) {
+    guard let lastSeen = members[member]?.lastSeen, now - lastSeen >= Self.heartbeatInterval,
+      now - lastSeen <= sessionTimeout
+    else { return }
+    members[member]?.lastSeen = now
+  }
+
+  /// Whether a member is the owner of a task, by what the group knows now.
+  func owns(_ member: String, _ task: Int32) -> Bool {
+    guard let it = members[member], !it.isExpelled, now - it.lastSeen <= sessionTimeout else { return false }
+    return it.tasks.contains(task)
   }
 
   func leave(_ member: String) {
@@ -300,7 +337,7 @@ final class ModelBroker {
   func beginRebalance() {
     for name in members.keys.sorted() {
       guard var it = members[name], !it.isExpelled else { continue }
-      if it.generation >= 0, it.hasJoined, it.news.isEmpty {
+      if it.generation >= 0, it.hasJoined, it.news.isEmpty || waitsForAll {
         it.hasJoined = false
         it.news.append(.revoked(it.tasks))
         members[name] = it

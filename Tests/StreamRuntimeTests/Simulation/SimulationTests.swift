@@ -14,7 +14,7 @@ struct SimulationTests {
   func schedules() {
     let started = Date()
     for seed in Self.first..<(Self.first + Self.count) {
-      let world = SimulatedWorld(seed: seed)
+      let world = SimulatedWorld(seed: seed, features: .drawn(seed: seed))
       world.run()
       if !world.violations.isEmpty {
         Issue.record("seed \(seed): \(world.violations.prefix(3)) (again with: make simulate SEEDS=1 SEED=\(seed))")
@@ -28,7 +28,7 @@ struct SimulationTests {
   }
 
   private func traced(_ seed: UInt64) -> [String] {
-    let world = SimulatedWorld(seed: seed)
+    let world = SimulatedWorld(seed: seed, features: .drawn(seed: seed))
     world.isTracing = true
     world.run()
     return world.trace
@@ -53,7 +53,8 @@ struct SimulationTests {
   func mutations(_ mutation: Mutation) {
     let known = Self.knownSeeds[mutation].map { [$0] } ?? []
     for seed in known + Array(1...10_000) {
-      let world = SimulatedWorld(seed: seed, mutation: mutation, faults: mutation.faults)
+      let world = SimulatedWorld(
+        seed: seed, features: mutation.features, mutation: mutation, faults: mutation.faults)
       world.run()
       if !world.violations.isEmpty {
         print("\(mutation.rawValue): found by seed \(seed): \(world.violations[0])")
@@ -65,10 +66,20 @@ struct SimulationTests {
 }
 
 extension Mutation {
+  /// What a schedule must have for the defect to show.
+  var features: ScheduleFeatures {
+    switch self {
+    case .proofForever, .formerLivesAccepted: ScheduleFeatures(effects: true)
+    case .oldStoreKept: ScheduleFeatures(effects: true, ageing: true)
+    case .cutUnseen, .compactionAtOnce: ScheduleFeatures(ageing: true)
+    default: .none
+    }
+  }
+
   /// Rates at which the defect shows often; nil: drawn.
   var faults: FaultRates? {
     switch self {
-    case .tornRowsUnseen:
+    case .tornRowsUnseen, .compactionAtOnce:
       FaultRates(
         crash: 60, stall: 0, commitUnknown: 40, delayedEnd: 2, refusal: 30, diskLoss: 2, interleave: 0, marker: 1)
     default: nil
