@@ -48,6 +48,7 @@ final class EffectLedger {
   private var taken: [Holder: Set<Record>] = [:]
   /// Accepted, and the answer committed.
   private var settled: Set<Record> = []
+  private var dead: Set<String> = []
   private var count = 0
   private let violation: (String) -> Void
 
@@ -56,10 +57,12 @@ final class EffectLedger {
   // MARK: The stage
 
   func asked(_ request: SendingRequest, by process: String, at time: Milliseconds) {
+    guard !dead.contains(process) else { return }
     asked[Holder(process: process, task: request.task), default: []].append((request, time, false))
   }
 
   func received(_ reply: SendingReply, by process: String) {
+    guard !dead.contains(process) else { return }
     let request = reply.request
     let lane = Lane(task: request.task, key: request.key)
     if last[lane]?.number == reply.number { last[lane]?.isAnswered = true }
@@ -70,7 +73,16 @@ final class EffectLedger {
 
   // MARK: The thread
 
+  /// From the call in which a process dies on, what its thread still does is nobody's.
+  func died(_ process: String) {
+    dead.insert(process)
+    for holder in tenures.keys where holder.process == process { end(holder) }
+  }
+
+  func started(_ process: String) { dead.remove(process) }
+
   func observed(_ event: StreamEvent, of process: String) {
+    guard !dead.contains(process) else { return }
     switch event {
     case .running(let task, _, _, _, _):
       tenureCount += 1

@@ -136,6 +136,7 @@ final class ModelIO: StreamIO {
     if isDead { throw Self.died }
     if world.random.oneIn(world.faults.crash) {
       isDead = true
+      world.died(name)
       throw Self.died
     }
   }

@@ -27,7 +27,7 @@ final class ModelPerformer: EffectPerformer, @unchecked Sendable {
 
   func perform(_ effect: SendingRequest, reply: @escaping @Sendable (SendingReply) -> Void) {
     let now = world.broker.now
-    let number = world.performed(effect, by: process)
+    guard let number = world.performed(effect, by: process) else { return }
     // From the request itself: the order in which a thread goes through its tasks is not the schedule's.
     var fate = SeededGenerator(
       seed: world.seed &+ UInt64(effect.origin) << 32 &+ UInt64(effect.task) << 16 &+ UInt64(effect.attempt))

@@ -157,6 +157,7 @@ final class SimulatedWorld {
     process.stop = nil
     process.io = nil
     process.isRestoring = false
+    ledger?.died(process.name)
     process.downUntil = broker.now + Milliseconds(random.below(2000))
     // Sometimes it is not back within its session.
     if features.returns, chance.oneIn(4) { process.downUntil += Milliseconds(chance.below(60_000)) }
@@ -192,6 +193,7 @@ final class SimulatedWorld {
     if mutation == .proofForever { limits.sessionTimeout = .max / 4 }
     if mutation == .oldStoreKept { limits.maxStoreAge = .max }
     process.io = io
+    ledger?.started(process.name)
     if let performer {
       launch(
         SendingStage(ledger: ledger, process: process.name), of: process, on: io, limits: limits, performer: performer)
@@ -229,11 +231,15 @@ final class SimulatedWorld {
     }
   }
 
-  /// A request leaves a process; returns its number.
-  func performed(_ request: SendingRequest, by process: String) -> Int {
+  /// A process dies in a call.
+  func died(_ process: String) { ledger?.died(process) }
+
+  /// A request leaves a process; returns its number. nil: the process is dead, and so is its request.
+  func performed(_ request: SendingRequest, by process: String) -> Int? {
+    if processes.contains(where: { $0.name == process && $0.io?.isDead == true }) { return nil }
     note("\(process) sends \(request.task)/\(request.key) \(request.origin), attempt \(request.attempt)")
     return ledger?.performed(
-      request, by: process, isOwner: broker.owns(process, request.task), at: broker.now) ?? 0
+      request, by: process, isOwner: broker.owns(process, request.task), at: broker.now)
   }
 
   // MARK: Age
