@@ -415,6 +415,9 @@ final class SimulatedWorld {
   }
 
   private func checkOutputs(_ partition: Int32) {
+    // How often something was sent is not known of what was sent before a crash. And where a transaction was torn, its
+    // outputs may have counted records that were cut before they were processed again.
+    let areCountsKnown = !features.effects && (gaps[partition] == nil || lateEnds == 0)
     var outputs: [String: [(count: Int, origin: Int64)]] = [:]
     for (_, key, value) in broker.readCommitted(ModelPlace(topic: output, partition: partition)) {
       let parts = String(decoding: value ?? [], as: UTF8.self).split(separator: " ")
@@ -425,8 +428,7 @@ final class SimulatedWorld {
       // A repeat is recognised by its origin.
       if mutation != .repeatsKept, let last = outputs[name]?.last, origin <= last.origin {
         let first = outputs[name]?.first { $0.origin == origin }
-        // How often something was sent is not known of what was sent before a crash.
-        if !features.effects, first?.count != count {
+        if areCountsKnown, first?.count != count {
           violations.append("\(partition)/\(name): origin \(origin) was \(first?.count ?? -1), then \(count)")
         }
         // A transaction that nothing ended early is committed whole or not at all.
@@ -439,7 +441,7 @@ final class SimulatedWorld {
       let found = outputs[name] ?? []
       if found.map(\.origin) != offsets {
         violations.append("\(partition)/\(name): inputs \(offsets), outputs \(found.map(\.origin))")
-      } else if !features.effects, found.map(\.count) != Array(1...offsets.count) {
+      } else if areCountsKnown, found.map(\.count) != Array(1...offsets.count) {
         violations.append("\(partition)/\(name): counts \(found.map(\.count))")
       }
     }
