@@ -89,9 +89,13 @@ final class ModelBroker {
   }
 
   var logs: [ModelPlace: Log] = [:]
-  var transactions: [String: Coordinated] = [:]
+  private(set) var transactions: [String: Coordinated] = [:]
+  /// The keys of `transactions`, sorted.
+  private var transactionIDs: [String] = []
   var committed: [ModelPlace: (offset: Int64, metadata: String)] = [:]
-  var members: [String: Member] = [:]
+  private(set) var members: [String: Member] = [:]
+  /// The keys of `members`, sorted.
+  private var memberNames: [String] = []
   var generation = 0
   var isRebalancing = false
   /// Copies of EndTxn requests still on their way.
@@ -151,6 +155,7 @@ final class ModelBroker {
       producers += 1
       it = Coordinated(producer: producers)
       transactions[id] = it
+      transactionIDs = transactions.keys.sorted()
     }
     switch it.state {
     case .ongoing:
@@ -270,12 +275,17 @@ final class ModelBroker {
     var it = Member()
     it.lastSeen = now
     members[member] = it
+    memberNames = members.keys.sorted()
     isRebalancing = true
   }
 
-  /// A static member is back: within its session it keeps what it had, without a rebalance.
-  func rejoin(_ member: String) {
-    guard var it = members[member], !it.isExpelled, now - it.lastSeen <= sessionTimeout else { return join(member) }
+  /// A static member is back: within its session it keeps what it had, without a rebalance. False:
+  /// it came too late.
+  func rejoin(_ member: String) -> Bool {
+    guard var it = members[member], !it.isExpelled, now - it.lastSeen <= sessionTimeout else {
+      join(member)
+      return false
+    }
     it.lastSeen = now
     it.hasJoined = true
     if isRebalancing || it.generation < 0 {
@@ -286,6 +296,7 @@ final class ModelBroker {
       it.news = [.assigned(it.tasks)]
     }
     members[member] = it
+    return true
   }
 
   /// The member's process runs: its client sends heartbeats by itself. One that comes too late changes nothing.
@@ -296,6 +307,9 @@ final class ModelBroker {
     members[member]?.lastSeen = now
   }
 
+  /// Time has passed in which the member's client sent heartbeats.
+  func keepAlive(_ member: String) { members[member]?.lastSeen = now }
+
   /// Whether a member is the owner of a task, by what the group knows now.
   func owns(_ member: String, _ task: Int32) -> Bool {
     guard let it = members[member], !it.isExpelled, now - it.lastSeen <= sessionTimeout else { return false }
@@ -304,6 +318,7 @@ final class ModelBroker {
 
   func leave(_ member: String) {
     members[member] = nil
+    memberNames = members.keys.sorted()
     isRebalancing = true
   }
 
@@ -335,7 +350,7 @@ final class ModelBroker {
 
   /// Everybody is to join again.
   func beginRebalance() {
-    for name in members.keys.sorted() {
+    for name in memberNames {
       guard var it = members[name], !it.isExpelled else { continue }
       if it.generation >= 0, it.hasJoined, it.news.isEmpty || waitsForAll {
         it.hasJoined = false
@@ -351,7 +366,7 @@ final class ModelBroker {
 
   /// Moves the group on: expels who is silent, and begins a generation once all have joined.
   func advanceGroup() {
-    for name in members.keys.sorted() {
+    for name in memberNames {
       guard let it = members[name], !it.isExpelled, now - it.lastSeen > sessionTimeout else { continue }
       members[name]?.isExpelled = true
       members[name]?.generation = -1
@@ -389,7 +404,7 @@ final class ModelBroker {
           "late \(request.commit ? "commit" : "abort") of \(request.id) turned \(before ?? .empty) into \(after)")
       }
     }
-    for id in transactions.keys.sorted() {
+    for id in transactionIDs {
       guard let it = transactions[id], random.oneIn(markerRate) else { continue }
       _ = writeMarker(it) { random.below($0) }
     }

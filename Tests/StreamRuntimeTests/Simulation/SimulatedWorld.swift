@@ -200,7 +200,11 @@ final class SimulatedWorld {
     } else {
       launch(CountingStage(), of: process, on: io, limits: limits, performer: nil)
     }
-    if features.returns { broker.rejoin(process.name) } else { broker.join(process.name) }
+    if !features.returns {
+      broker.join(process.name)
+    } else if broker.rejoin(process.name) {
+      note("\(process.name) is back within its session")
+    }
   }
 
   private func launch<S: Stage>(
@@ -256,7 +260,7 @@ final class SimulatedWorld {
     broker.now += times[chance.below(times.count)]
     note("time has passed")
     for process in processes where process.turn != nil && process.suspendedUntil <= broker.now {
-      broker.members[process.name]?.lastSeen = broker.now
+      broker.keepAlive(process.name)
     }
     for partition in 0..<broker.partitions {
       let changelog = ModelPlace(topic: definition.changelog, partition: partition)
@@ -317,7 +321,7 @@ final class SimulatedWorld {
       run(processes[random.below(processes.count)])
       move(during: nil)
       // Lanes wait for answers that do not come.
-      if features.effects { broker.now += 200 }
+      if features.effects { broker.now += 1000 }
     }
     if left == 0 { violations.append("stuck: not everything was processed") }
     check()
