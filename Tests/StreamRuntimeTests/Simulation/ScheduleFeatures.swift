@@ -13,10 +13,10 @@ struct ScheduleFeatures: Equatable {
   static let none = ScheduleFeatures()
 
   static func drawn(seed: UInt64) -> ScheduleFeatures {
-    var random = generator(seed: seed)
+    var random = SeededGenerator(seed: seed ^ 0x5eed)
     return ScheduleFeatures(effects: random.oneIn(3), ageing: random.oneIn(4), returns: random.oneIn(3))
   }
 
-  /// What features draw from.
+  /// What happens by features is drawn from this.
   static func generator(seed: UInt64) -> SeededGenerator { SeededGenerator(seed: ~seed) }
 }

@@ -28,7 +28,7 @@ final class SimulatedWorld {
   let broker: ModelBroker
   var random: SeededGenerator
   let features: ScheduleFeatures
-  /// What features draw from.
+  /// What happens by features is drawn from this.
   private var chance: SeededGenerator
   /// What the stage reads and writes.
   let definition: StageDefinition
