@@ -257,11 +257,11 @@ final class SimulatedWorld {
     if isTorn && mutation != .compactionAtOnce { return }
     let minute: Milliseconds = 60_000
     let times = isTorn ? [0] : [11 * minute, 60 * minute, 1440 * minute, 6 * 1440 * minute, 8 * 1440 * minute]
+    // Who is stopped now is stopped for all of that time.
+    let awake = processes.filter { $0.turn != nil && $0.suspendedUntil <= broker.now }
     broker.now += times[chance.below(times.count)]
     note("time has passed")
-    for process in processes where process.turn != nil && process.suspendedUntil <= broker.now {
-      broker.keepAlive(process.name)
-    }
+    for process in awake { broker.keepAlive(process.name) }
     for partition in 0..<broker.partitions {
       let changelog = ModelPlace(topic: definition.changelog, partition: partition)
       if mutation == .compactionAtOnce { broker.compact(changelog, lag: 0) } else { broker.compact(changelog) }
