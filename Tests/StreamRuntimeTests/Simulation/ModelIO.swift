@@ -53,6 +53,16 @@ enum Mutation: String, CaseIterable {
   case tornRowsUnseen
   /// A transaction of unknown outcome is taken as committed.
   case unknownMeansCommitted
+  /// A proof of ownership never expires.
+  case proofForever
+  /// Replies to a former life of a task are taken for replies to this one.
+  case formerLivesAccepted
+  /// A store is used however old it is.
+  case oldStoreKept
+  /// A consumer that has fallen out of the log goes on at its start and says nothing.
+  case cutUnseen
+  /// Compaction does not wait: the value that a torn row hides may be gone before it is written again.
+  case compactionAtOnce
 }
 
 /// Faults, each once in so many calls or turns; 0: never. Every schedule draws its own, so that some are full of crashes,
@@ -110,9 +120,16 @@ final class ModelIO: StreamIO {
   private var pendingChanges: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
   private var generation = -1
 
-  init(_ name: String, _ world: SimulatedWorld) {
+  /// What the process does outside; nil: its stage has no effects.
+  private let performer: ModelPerformer?
+  /// The client sends heartbeats whatever its owner does; else only polls count.
+  private let sendsHeartbeats: Bool
+
+  init(_ name: String, _ world: SimulatedWorld, performer: ModelPerformer? = nil) {
     self.name = name
     self.world = world
+    self.performer = performer
+    sendsHeartbeats = world.features != .none
   }
 
   static let died = IOFailure(kind: .fatal, operation: "simulation", reason: "the process died")
@@ -120,13 +137,24 @@ final class ModelIO: StreamIO {
   /// The world moves before and after each call; the process may die here.
   private func touch() throws(IOFailure) {
     if isDead { throw Self.died }
+    liveOn()
     world.move(during: name)
-    if world.random.oneIn(world.faults.stall) { world.stall(name) }
+    if world.random.oneIn(world.faults.stall) {
+      world.stall(name)
+      liveOn()
+    }
     if isDead { throw Self.died }
     if world.random.oneIn(world.faults.crash) {
       isDead = true
+      world.died(name)
       throw Self.died
     }
+  }
+
+  /// What goes on in the process besides its thread.
+  private func liveOn() {
+    if sendsHeartbeats { broker.heartbeat(name) }
+    performer?.deliver()
   }
 
   private func question(_ operation: String) throws(IOFailure) {
@@ -156,7 +184,9 @@ final class ModelIO: StreamIO {
   var steadyClock: Milliseconds { broker.now }
   func idle(atMost timeout: Milliseconds) {
     broker.now += min(max(timeout, 1), 50)
-    if !isDead { world.move(during: name) }
+    if isDead { return }
+    liveOn()
+    world.move(during: name)
   }
 
   // MARK: Group and input
@@ -177,6 +207,12 @@ final class ModelIO: StreamIO {
     if !isPaused {
       for place in fetch.keys.sorted() {
         let log = broker.log(place)
+        if let offset = fetch[place], offset < log.start {
+          guard world.mutation == .cutUnseen else {
+            throw IOFailure(kind: .fatal, operation: "poll", reason: "the log was cut while it was read")
+          }
+          fetch[place] = log.start
+        }
         while var offset = fetch[place], offset < log.stable, result.records.count < maxRecords {
           let entry = log.entries[Int(offset)]
           defer { fetch[place] = offset }
@@ -218,7 +254,7 @@ final class ModelIO: StreamIO {
 
   func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
     try question("log start")
-    return 0
+    return broker.log(ModelPlace(topic: topic, partition: task)).start
   }
 
   // MARK: Transactions
@@ -259,7 +295,7 @@ final class ModelIO: StreamIO {
 
   func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
     queue.append(
-      (ModelPlace(topic: CountingStage.definition.changelog, partition: task), key.bytes, bytes, marksEnd ? task : nil))
+      (ModelPlace(topic: world.definition.changelog, partition: task), key.bytes, bytes, marksEnd ? task : nil))
     if !marksEnd { pendingChanges[task, default: []].append((key, bytes)) }
     if marksEnd && world.mutation == .storeBeforeCommit { writeStoreEarly(task, bytes) }
     if world.random.oneIn(4) { try deliver(1) }
@@ -267,7 +303,7 @@ final class ModelIO: StreamIO {
 
   private func writeStoreEarly(_ task: Int32, _ bytes: [UInt8]?) {
     guard let bytes, let position = try? RecordCoder().decode(PositionRecord.self, from: bytes) else { return }
-    let place = ModelPlace(topic: CountingStage.definition.changelog, partition: task)
+    let place = ModelPlace(topic: world.definition.changelog, partition: task)
     try? world.store(name, task).apply(
       (pendingChanges[task] ?? []).sorted { $0.key < $1.key },
       header: StoreHeader(position: position, changelogOffset: broker.log(place).high, storedAt: broker.now))
@@ -369,7 +405,7 @@ final class ModelIO: StreamIO {
   // MARK: Changelog and store
 
   private func changelog(_ task: Int32) -> ModelPlace {
-    ModelPlace(topic: CountingStage.definition.changelog, partition: task)
+    ModelPlace(topic: world.definition.changelog, partition: task)
   }
 
   func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
