@@ -35,6 +35,9 @@ public final class StreamService<S: Stage>: Service {
     var isStopping = false
     var threads: [RunningThread] = []
     var lock: StateDirectoryLock?
+    #if DEBUG
+      var failPoints: FailPoints?
+    #endif
   }
 
   private struct RunningThread: Sendable {
@@ -70,6 +73,12 @@ public final class StreamService<S: Stage>: Service {
   /// then readiness says what is missing; topics that are wrong end the service, with the fix.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
     let lock = try StateDirectoryLock("\(configuration.settings.stateDirectory)/\(S.definition.name)")
+    #if DEBUG
+      let failPoints = try FailPoints.fromEnvironment(logger: logger)
+      state.withLock { $0.failPoints = failPoints }
+    #else
+      FailPoints.refuse(logger: logger)
+    #endif
     let starter = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
     state.withLock {
       $0.lock = lock
@@ -190,26 +199,30 @@ public final class StreamService<S: Stage>: Service {
     _ number: Int, _ settings: KafkaStreamSettings, _ counts: [Topic: Int32], writer: String, _ running: RunningThread,
     _ onEnd: @escaping @Sendable (ServiceEnd) -> Void
   ) {
-    let io: KafkaStreamIO
+    let kafka: KafkaStreamIO
     do {
-      io = try KafkaStreamIO(settings, signal: running.signal)
+      kafka = try KafkaStreamIO(settings, signal: running.signal)
     } catch {
       onEnd(ServiceEnd(exitCode: ExitCode.software, reason: "\(error)"))
       return
     }
-    let observer = observer
-    let signal = running.signal
-    let thread = StreamThread(
-      makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
-      performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
-    var exit: StreamThread<S, KafkaStreamIO>.Exit?
-    while exit == nil {
-      watchdog.turned(number)
-      exit = isStopping ? thread.stop() : thread.turn()
-    }
+    let end: ThreadEnd
+    #if DEBUG
+      if let points = state.withLock({ $0.failPoints }) {
+        end = turn(
+          number, FailPointIO(kafka, points), performer.map { FailPointPerformer($0, points) }, settings, counts,
+          writer,
+          running.signal)
+      } else {
+        end = turn(number, kafka, performer, settings, counts, writer, running.signal)
+      }
+    #else
+      end = turn(number, kafka, performer, settings, counts, writer, running.signal)
+    #endif
     watchdog.ended(number)
-    io.close(leavingGroup: exit == .stopped && !settings.isStatic)
-    switch exit {
+    kafka.close(leavingGroup: end == .stopped && !settings.isStatic)
+    switch end {
+    case .stopped: break
     case .fenced:
       observer.set(number, .notReady("fenced"))
       onEnd(
@@ -221,7 +234,33 @@ public final class StreamService<S: Stage>: Service {
     case .failed(let reason):
       observer.set(number, .notReady("failed"))
       onEnd(ServiceEnd(exitCode: ExitCode.software, reason: reason))
-    case .stopped, nil: break
+    }
+  }
+
+  /// How a thread ended, whatever its I/O was.
+  private enum ThreadEnd: Equatable {
+    case stopped
+    case fenced
+    case failed(String)
+  }
+
+  /// Goes round until the thread ends, or the service is stopped and the thread has drained.
+  private func turn<IO: StreamIO>(
+    _ number: Int, _ io: IO, _ performer: (any EffectPerformer<S.Effect, S.Reply>)?, _ settings: KafkaStreamSettings,
+    _ counts: [Topic: Int32], _ writer: String, _ signal: ThreadSignal
+  ) -> ThreadEnd {
+    let observer = observer
+    let thread = StreamThread(
+      makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
+      performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
+    while true {
+      watchdog.turned(number)
+      switch isStopping ? thread.stop() : thread.turn() {
+      case nil: continue
+      case .stopped: return .stopped
+      case .fenced: return .fenced
+      case .failed(let reason): return .failed(reason)
+      }
     }
   }
 

@@ -153,4 +153,91 @@ struct RealServiceTests {
     first.service.stop()
     second.service.stop()
   }
+
+  /// Why a store is of no use, and the header that makes it so.
+  enum Useless: String, CaseIterable {
+    case ahead, tooOld
+
+    func header(_ header: StoreHeader) -> StoreHeader {
+      var header = header
+      switch self {
+      case .ahead: header.position.sequence += 1000
+      case .tooOld: header.storedAt -= 6 * 86_400_000
+      }
+      return header
+    }
+  }
+
+  @Test(
+    "a store that is ahead of Kafka, or too old, is wiped and restored from the log's start",
+    arguments: Useless.allCases)
+  func uselessStore(_ useless: Useless) throws {
+    let prefix = "\(useless.rawValue)."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let first = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try first.start()
+    try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
+    try expect(20, brokers, prefix, of: first)
+    first.service.stop()
+    for task in 0..<partitions {
+      let store = try SQLiteTaskStore(path: "\(directory.path)/counting/\(task).sqlite", coder: RecordCoder())
+      let header = try #require(store.header, "task \(task) has no store")
+      // A row that a restore would not bring: only a wipe gets rid of it.
+      try store.apply([(RowKey("k", "stray"), Array("7".utf8))], header: useless.header(header))
+      store.close()
+    }
+
+    let second = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try second.start()
+    try Records.produce(
+      records(0..<10) + [(key: "stray", value: "value")], brokers: brokers, topic: "\(prefix)nudge.timeline",
+      partitions: partitions)
+    wait(for: "the stray key's count") { (try? counts(brokers, prefix)["stray"]?.count) == 1 }
+    #expect(second.count(of: "the store is of no use") == Int(partitions))
+    #expect(
+      second.capture.entries.filter { $0.message.contains("the store is of no use") }.allSatisfy {
+        $0.metadata["reason"] == .string(useless.rawValue)
+      })
+    #expect(second.metrics.exposition().contains("nudge_stores_wiped_total \(partitions)"))
+    second.service.stop()
+    let found = try counts(brokers, prefix)
+    #expect(found["stray"] == [1], "the stray row was wiped")
+    for number in 0..<10 { #expect(found["key-\(number)"] == Array(1...21)) }
+  }
+
+  @Test(
+    "a log that was cut behind the position: the gap is logged and counted, and the task goes on at the log's start")
+  func gap() throws {
+    let prefix = "gap."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let topic = "\(prefix)nudge.timeline"
+    let first = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try first.start()
+    try Records.produce(records(0..<200), brokers: brokers, topic: topic, partitions: partitions)
+    try expect(20, brokers, prefix, of: first)
+    first.service.stop()
+
+    // While nobody runs, 10 records for each key come, of which retention takes all.
+    try Records.produce(records(0..<100), brokers: brokers, topic: topic, partitions: partitions)
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    // Written without transactions, so that offsets are counts.
+    var written: [Int32: Int64] = [:]
+    for (key, _) in records(0..<300) {
+      written[Murmur2.partition(of: Array((key ?? "").utf8), count: partitions), default: 0] += 1
+    }
+    try admin.deleteRecords(
+      before: written.map { TopicPartitionOffset(TopicPartition(topic: topic, partition: $0.key), offset: $0.value) },
+      timeout: .seconds(10))
+
+    let second = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try second.start()
+    try Records.produce(records(0..<10), brokers: brokers, topic: topic, partitions: partitions)
+    try expect(21, brokers, prefix, of: second)
+    #expect(second.count(of: "the log begins behind the position") == written.count)
+    #expect(second.metrics.exposition().contains("nudge_gap_records_total 100"))
+    second.service.stop()
+    #expect(second.ends.isEmpty)
+  }
 }

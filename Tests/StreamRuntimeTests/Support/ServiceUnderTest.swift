@@ -17,11 +17,12 @@ final class ServiceUnderTest {
 
   init(
     brokers: String, stateDirectory: String, instance: String? = nil, prefix: String = "", threads: Int = 1,
-    limits: StreamLimits = StreamLimits()
+    limits: StreamLimits = StreamLimits(), kafkaProperties: [String] = []
   ) throws {
     var arguments = ["--bootstrap-servers", brokers, "--state-dir", stateDirectory, "--threads", String(threads)]
     if let instance { arguments += ["--instance", instance] }
     if !prefix.isEmpty { arguments += ["--topic-prefix", prefix] }
+    for property in kafkaProperties { arguments += ["--kafka-property", property] }
     let schema = SettingsSchema(
       program: "test", abstract: "a test", version: "0", settings: ServiceSettings.all)
     guard case .run(let values) = try schema.parse(arguments, environment: [:]) else {
@@ -47,6 +48,8 @@ final class ServiceUnderTest {
   }
 
   var isReady: Bool { health.readiness.isReady }
+  /// How often a message was logged.
+  func count(of message: String) -> Int { capture.entries.count { $0.message.contains(message) } }
   func logged(_ message: String) -> Bool { capture.entries.contains { $0.message.contains(message) } }
 }
 

@@ -1,0 +1,51 @@
+#if DEBUG
+  import NudgeSchema
+
+  @testable import StreamRuntime
+
+  /// An I/O that does nothing and notes what it was asked for.
+  final class RecordingIO: StreamIO {
+    private(set) var calls: [String] = []
+    var wallClock: Milliseconds { 1 }
+    var steadyClock: Milliseconds { 2 }
+
+    func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult {
+      calls.append("poll")
+      return PollResult()
+    }
+    func assign(_ starts: [InputPosition]) throws(IOFailure) { calls.append("assign") }
+    func setPaused(_ paused: Bool) throws(IOFailure) { calls.append("setPaused") }
+    func idle(atMost timeout: Milliseconds) { calls.append("idle") }
+    func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput] {
+      calls.append("committedOffsets")
+      return []
+    }
+    func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
+      calls.append("logStart")
+      return 3
+    }
+    func openProducer() throws(IOFailure) { calls.append("openProducer") }
+    func begin() throws(IOFailure) { calls.append("begin") }
+    func produce(_ output: OutputRecord) throws(IOFailure) { calls.append("produce") }
+    func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
+      calls.append("change")
+    }
+    func flush() throws(IOFailure) { calls.append("flush") }
+    func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) { calls.append("sendOffsets") }
+    func commit() throws(IOFailure) { calls.append("commit") }
+    func positionOffset(of task: Int32) -> Int64? { 4 }
+    func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
+      calls.append("changelogEnds")
+      return ChangelogEnds(start: 0, high: 0)
+    }
+    func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) { calls.append("readChangelogs") }
+    func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
+      calls.append("pollChangelogs")
+      return []
+    }
+    func openStore(of task: Int32) throws -> ModelStore {
+      calls.append("openStore")
+      return ModelStore()
+    }
+  }
+#endif
