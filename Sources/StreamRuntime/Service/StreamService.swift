@@ -33,6 +33,8 @@ public final class StreamService<S: Stage>: Service {
 
   private struct State {
     var isStopping = false
+    /// It will not come back under its name: members leave the group, also static ones.
+    var isRetiring = false
     var threads: [RunningThread] = []
     var lock: StateDirectoryLock?
     #if DEBUG
@@ -220,7 +222,7 @@ public final class StreamService<S: Stage>: Service {
       end = turn(number, kafka, performer, settings, counts, writer, running.signal)
     #endif
     watchdog.ended(number)
-    kafka.close(leavingGroup: end == .stopped && !settings.isStatic)
+    kafka.close(leavingGroup: end == .stopped && (!settings.isStatic || state.withLock { $0.isRetiring }))
     switch end {
     case .stopped: break
     case .fenced:
@@ -267,6 +269,13 @@ public final class StreamService<S: Stage>: Service {
   private var isStopping: Bool { state.withLock { $0.isStopping } }
 
   // MARK: Stop
+
+  /// Drains every thread, as `stop` does, and leaves the group, also where the members are static: the others have the
+  /// partitions at once, and not a session time-out later.
+  public func retire() {
+    state.withLock { $0.isRetiring = true }
+    stop()
+  }
 
   /// Drains every thread: nothing new is begun, replies are waited for, what was done is committed.
   public func stop() {

@@ -111,7 +111,7 @@ struct RealServiceTests {
     second.service.stop()
   }
 
-  @Test("a second instance shares the tasks, and takes all when the first leaves; nothing is lost or doubled")
+  @Test("a second instance shares the tasks, and takes all when the first retires; nothing is lost or doubled")
   func scaleOut() throws {
     let prefix = "scale."
     let brokers = try prepare(prefix)
@@ -127,7 +127,7 @@ struct RealServiceTests {
     wait(for: "the second instance to have tasks") { second.logged("task runs") }
     try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
     try expect(40, brokers, prefix, of: first, second)
-    first.service.stop()
+    first.service.retire()
     try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
     try expect(60, brokers, prefix, of: second)
     second.service.stop()
@@ -239,5 +239,62 @@ struct RealServiceTests {
     #expect(second.metrics.exposition().contains("nudge_gap_records_total 100"))
     second.service.stop()
     #expect(second.ends.isEmpty)
+  }
+
+  /// Two static instances that share the tasks, each ready.
+  private func twoInstances(
+    _ prefix: String, _ directories: [TemporaryDirectory], kafkaProperties: [String] = []
+  ) throws -> (brokers: String, a: ServiceUnderTest, b: ServiceUnderTest) {
+    let brokers = try prepare(prefix)
+    let a = try ServiceUnderTest(
+      brokers: brokers, stateDirectory: directories[0].path, instance: "a", prefix: prefix,
+      kafkaProperties: kafkaProperties)
+    try a.start()
+    wait(for: "the first to have all") { a.isReady && a.count(of: "task runs") == Int(partitions) }
+    let b = try ServiceUnderTest(
+      brokers: brokers, stateDirectory: directories[1].path, instance: "b", prefix: prefix,
+      kafkaProperties: kafkaProperties)
+    try b.start()
+    wait(for: "both to have two") { a.isReady && b.isReady && b.count(of: "task runs") == 2 }
+    return (brokers, a, b)
+  }
+
+  @Test("a static instance that is stopped and comes back within the session time-out causes no rebalance")
+  func restartOfStaticMember() throws {
+    let prefix = "static."
+    let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
+    let (brokers, a, b) = try twoInstances(prefix, directories)
+    let assignments = a.count(of: "partitions assigned")
+    b.service.stop()
+    let again = try ServiceUnderTest(
+      brokers: brokers, stateDirectory: directories[1].path, instance: "b", prefix: prefix)
+    try again.start()
+    wait(for: "the second to be back") { again.isReady && again.count(of: "task runs") == 2 }
+    try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
+    try expect(20, brokers, prefix, of: a, again)
+    #expect(a.count(of: "partitions assigned") == assignments, "the other one was not disturbed")
+    a.service.stop()
+    again.service.stop()
+  }
+
+  @Test(
+    "a static instance that retires leaves the group: the other has all tasks at once, not a session time-out later")
+  func retirement() throws {
+    let prefix = "retire."
+    let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
+    // A member hears of the new share-out with its next heartbeat.
+    let (brokers, a, b) = try twoInstances(prefix, directories, kafkaProperties: ["heartbeat.interval.ms=500"])
+    let running = a.count(of: "task runs")
+    b.service.retire()
+    let start = ContinuousClock.now
+    wait(for: "the first to have all again") { a.count(of: "task runs") >= running + Int(partitions) }
+    #expect(start.duration(to: .now) < .seconds(3), "the session time-out is 30 s")
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    let members = try admin.members(ofGroup: "\(prefix)nudge-counting", timeout: .seconds(10))
+    #expect(members.map(\.instanceID) == ["\(prefix)nudge-counting-a-0"])
+    try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
+    try expect(20, brokers, prefix, of: a)
+    a.service.stop()
+    #expect(a.ends.isEmpty && b.ends.isEmpty)
   }
 }
