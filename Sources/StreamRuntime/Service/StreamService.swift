@@ -12,6 +12,8 @@ public final class StreamService<S: Stage>: Service {
     public var settings: ServiceSettings
     /// Bounds and times.
     public var limits: StreamLimits
+    /// Fenced again within so many milliseconds, the process waits as long before it exits.
+    var fencingWindow: Milliseconds = 60_000
 
     /// A configuration with the default limits.
     public init(settings: ServiceSettings, limits: StreamLimits = StreamLimits()) {
@@ -29,6 +31,7 @@ public final class StreamService<S: Stage>: Service {
   private let logger: Logger
   private let observer: StreamObserver
   private let watchdog: Watchdog
+  private let fencing: FencingNote
   private let state = Mutex(State())
 
   private struct State {
@@ -58,6 +61,8 @@ public final class StreamService<S: Stage>: Service {
     self.makeStage = makeStage
     observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
     watchdog = Watchdog(logger: logger, liveness: health.liveness)
+    fencing = FencingNote(
+      directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)", window: configuration.fencingWindow)
     for thread in 0..<configuration.settings.threads { observer.set(thread, .notReady("joining the group")) }
   }
 
@@ -227,6 +232,7 @@ public final class StreamService<S: Stage>: Service {
     case .stopped: break
     case .fenced:
       observer.set(number, .notReady("fenced"))
+      waitOutFencing(number, settings, running.signal)
       onEnd(
         ServiceEnd(
           exitCode: ExitCode.fenced,
@@ -263,6 +269,30 @@ public final class StreamService<S: Stage>: Service {
       case .fenced: return .fenced
       case .failed(let reason): return .failed(reason)
       }
+    }
+  }
+
+  /// Fenced for the second time within a minute: waits before the process exits, and says who else is there, so that two
+  /// processes under one name do not take turns at fencing each other. Ends with the service's stop.
+  private func waitOutFencing(_ number: Int, _ settings: KafkaStreamSettings, _ signal: ThreadSignal) {
+    do {
+      guard case .wait(let milliseconds) = try fencing.fenced(now: SystemClock.milliseconds()) else { return }
+      observer.set(number, .notReady("fenced twice within a minute; another process has its name"))
+      let deadline = ContinuousClock.now + .milliseconds(milliseconds)
+      let log = logger.with(["thread": .int(number), "name": .string(settings.transactionalID)])
+      log.error(
+        "fenced twice within a minute: waits before it exits. Find the other process of this name and stop one of the two",
+        ["seconds": .int(Int(milliseconds / 1000)), "holders": .string(NameHolders(settings).description())])
+      while !isStopping {
+        let rest = ContinuousClock.now.duration(to: deadline).milliseconds
+        guard rest > 0 else { break }
+        signal.wait(atMost: rest)
+      }
+      try fencing.waited(now: SystemClock.milliseconds())
+    } catch {
+      logger.error(
+        "the state directory does not take a note of the fencing: a second one will not be waited out",
+        ["reason": .string("\(error)")])
     }
   }
 

@@ -297,4 +297,61 @@ struct RealServiceTests {
     a.service.stop()
     #expect(a.ends.isEmpty && b.ends.isEmpty)
   }
+
+  @Test("fenced twice within a minute: the process is not ready, says who has its name, waits, and ends with 75 then")
+  func fencedTwice() throws {
+    let prefix = "twice."
+    let brokers = try prepare(prefix)
+    let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
+    func service(_ index: Int, window: Milliseconds = 60_000) throws -> ServiceUnderTest {
+      let service = try ServiceUnderTest(
+        brokers: brokers, stateDirectory: directories[index].path, instance: "same", prefix: prefix,
+        fencingWindow: window)
+      try service.start()
+      wait(for: "it to run") { service.isReady }
+      return service
+    }
+    func fence(_ victim: ServiceUnderTest, by other: ServiceUnderTest) throws {
+      try Records.produce(records(0..<20), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
+      wait(for: "it to be fenced") { !victim.ends.isEmpty || victim.logged("fenced twice within a minute") }
+    }
+    let waits = "fenced twice within a minute"
+    var a = try service(0)
+    var b = try service(1)
+    try fence(a, by: b)
+    #expect(a.ends.map(\.exitCode) == [ExitCode.fenced], "the first time it exits at once")
+    #expect(!a.logged(waits))
+    a.service.stop()
+
+    // A supervisor starts it again, and it fences the other, for which it is the first time.
+    a = try service(0)
+    try fence(b, by: a)
+    #expect(b.ends.map(\.exitCode) == [ExitCode.fenced] && !b.logged(waits))
+    b.service.stop()
+
+    b = try service(1)
+    try fence(a, by: b)
+    #expect(a.logged(waits) && a.ends.isEmpty)
+    #expect(!a.isReady && b.isReady)
+    let line = try #require(a.capture.entries.first { $0.message.contains(waits) })
+    let holder = "\(prefix)nudge-counting-same-0-consumer at /127.0.0.1"
+    #expect(line.metadata["holders"] == .string(holder))
+    // The other goes on meanwhile; a stop ends the wait.
+    try expect(6, brokers, prefix, of: b)
+    let time = ContinuousClock().measure { a.service.stop() }
+    #expect(time < .seconds(10))
+
+    // And where nobody stops it, it ends with 75 all the same.
+    a = try service(0, window: 5000)
+    b.service.stop()
+    try Data("\(SystemClock.milliseconds())".utf8).write(
+      to: URL(fileURLWithPath: directories[0].path + "/counting/fenced"))
+    b = try service(1)
+    try fence(a, by: b)
+    #expect(a.logged(waits))
+    wait(for: "the end of the wait") { !a.ends.isEmpty }
+    #expect(a.ends.map(\.exitCode) == [ExitCode.fenced])
+    a.service.stop()
+    b.service.stop()
+  }
 }

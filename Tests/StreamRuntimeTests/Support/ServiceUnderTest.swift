@@ -17,7 +17,8 @@ final class ServiceUnderTest {
 
   init(
     brokers: String, stateDirectory: String, instance: String? = nil, prefix: String = "", threads: Int = 1,
-    limits: StreamLimits = StreamLimits(), kafkaProperties: [String] = []
+    limits: StreamLimits = StreamLimits(), fencingWindow: Milliseconds = 60_000,
+    kafkaProperties: [String] = []
   ) throws {
     var arguments = ["--bootstrap-servers", brokers, "--state-dir", stateDirectory, "--threads", String(threads)]
     if let instance { arguments += ["--instance", instance] }
@@ -29,8 +30,10 @@ final class ServiceUnderTest {
       throw StoreFailure(operation: "parse settings", reason: "not a run")
     }
     health = HealthState()
+    var configuration = StreamService<CountingStage>.Configuration(settings: ServiceSettings(values), limits: limits)
+    configuration.fencingWindow = fencingWindow
     service = StreamService(
-      .init(settings: ServiceSettings(values), limits: limits), logger: Logger(label: "test", sink: capture.sink),
+      configuration, logger: Logger(label: "test", sink: capture.sink),
       health: health, metrics: metrics, makeStage: { CountingStage() })
   }
 
