@@ -430,16 +430,15 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         try task.rewrite(found.tornKeys)
       }
     }
+    transactions.positionsChecked(steadyNow: io.steadyClock)
+    // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
+    release(lost, lost: true)
+    // Without them there may be nothing left that waits for its commit.
     if !tasks.values.contains(where: { $0.isDirty }) {
       dirtySince = nil
       isFrozen = false
     }
-    transactions.positionsChecked(steadyNow: io.steadyClock)
-    if !lost.isEmpty {
-      // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
-      release(lost, lost: true)
-      try assignRunning()
-    }
+    if !lost.isEmpty { try assignRunning() }
   }
 
   // MARK: Assignment
