@@ -218,8 +218,7 @@ public final class StreamService<S: Stage>: Service {
       if let points = state.withLock({ $0.failPoints }) {
         end = turn(
           number, FailPointIO(kafka, points), performer.map { FailPointPerformer($0, points) }, settings, counts,
-          writer,
-          running.signal)
+          writer, running.signal)
       } else {
         end = turn(number, kafka, performer, settings, counts, writer, running.signal)
       }
