@@ -486,16 +486,15 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         try task.rewrite(found.tornKeys)
       }
     }
+    transactions.positionsChecked(steadyNow: io.steadyClock)
+    // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
+    release(lost, lost: true)
+    // Without them there may be nothing left that waits for its commit.
     if !tasks.values.contains(where: { $0.isDirty }) {
       dirtySince = nil
       isFrozen = false
     }
-    transactions.positionsChecked(steadyNow: io.steadyClock)
-    if !lost.isEmpty {
-      // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
-      release(lost, lost: true)
-      try assignRunning()
-    }
+    if !lost.isEmpty { try assignRunning() }
   }
 
   // MARK: Assignment
@@ -532,11 +531,15 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try forgoEffects()
       let underWay = tasks.values.contains { $0.effectsUnderWay > 0 }
       let late = io.steadyClock >= deadline
-      if underWay && !late {
-        io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
-        continue
+      // After a failed commit no reply is taken before the same content is committed: that comes first, or the answers that
+      // have come would be waited for in vain until the deadline, and forgotten.
+      if !isFrozen {
+        if underWay && !late {
+          io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
+          continue
+        }
+        if !tasks.values.contains(where: { $0.isDirty }) { return }
       }
-      if !tasks.values.contains(where: { $0.isDirty }) { return }
       do {
         if try commit() { continue }
       } catch let failure as IOFailure where failure.isPassing {

@@ -28,6 +28,7 @@ final class Pipeline {
   private let emulator: DemoProcess
   private let fcm: [String]
   private var services: [DemoProcess] = []
+  private var mayBeFenced: DemoProcess?
 
   /// Its judgement found nothing wrong.
   private var hasPassed = false
@@ -77,11 +78,13 @@ final class Pipeline {
   }
 
   private static func process(
-    _ program: DemoProgram, _ programs: [DemoProgram: URL], _ arguments: [String], _ directory: URL
+    _ program: DemoProgram, _ programs: [DemoProgram: URL], _ arguments: [String], _ directory: URL,
+    failPoints: String? = nil
   ) throws -> DemoProcess {
     guard let executable = programs[program] else { throw DemoError("\(program.rawValue) was not found") }
     var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NUDGE_") }
     environment["GOOGLE_APPLICATION_CREDENTIALS"] = nil
+    environment["NUDGE_FAIL_POINTS"] = failPoints
     return DemoProcess(
       program, executable: executable, arguments: arguments, environment: environment, directory: directory)
   }
@@ -93,20 +96,51 @@ final class Pipeline {
   func start(_ which: [DemoProgram] = DemoProgram.services, instance: String?, _ arguments: [String] = []) throws
     -> [DemoProcess]
   {
-    let place = directory.appendingPathComponent(instance ?? "unnamed")
-    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-    let started = try which.map { program in
-      try Self.process(
-        program, programs,
-        [
-          "--bootstrap-servers", brokers, "--topic-prefix", names.prefix, "--state-dir",
-          place.appendingPathComponent("state").path,
-        ] + (instance.map { ["--instance", $0] } ?? []) + (program == .dispatcher ? fcm : []) + arguments, place)
-    }
+    let started = try which.map { try service($0, instance: instance, arguments) }
     services += started
     for service in started { try service.start() }
     try waitUntilReady(started)
     return started
+  }
+
+  /// Starts a service that is told to fail somewhere, and does not wait until it is ready, which it may never be.
+  func start(_ program: DemoProgram, instance: String, failPoints: String, _ arguments: [String] = []) throws
+    -> DemoProcess
+  {
+    let started = try service(program, instance: instance, arguments, failPoints: failPoints)
+    services.append(started)
+    try started.start()
+    return started
+  }
+
+  private func service(
+    _ program: DemoProgram, instance: String?, _ arguments: [String], failPoints: String? = nil
+  ) throws -> DemoProcess {
+    let place = directory.appendingPathComponent(instance ?? "unnamed")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    return try Self.process(
+      program, programs,
+      [
+        "--bootstrap-servers", brokers, "--topic-prefix", names.prefix, "--state-dir",
+        place.appendingPathComponent("state").path,
+      ] + (instance.map { ["--instance", $0] } ?? []) + (program == .dispatcher ? fcm : []) + arguments, place,
+      failPoints: failPoints)
+  }
+
+  /// Waits for a service to end by itself, by a crash or with a status, after which it is none of the pipeline's any more.
+  func waitForEnd(of service: DemoProcess) throws -> Int32 {
+    try waitUntil("\(service.program.rawValue) ends", atMost: 30, state: { "its log is \(service.log.path)" }) {
+      service.exitStatus != nil
+    }
+    noteCrash(of: service)
+    services.removeAll { $0 === service }
+    return service.exitStatus ?? 0
+  }
+
+  /// Stops a service in its tracks (SIGSTOP) until it is sent SIGCONT: to the others it is as if it were dead.
+  func freeze(_ service: DemoProcess) {
+    service.send("STOP")
+    noteCrash(of: service)
   }
 
   /// Waits until services say that they are ready; ends the test where one has ended.
@@ -137,13 +171,28 @@ final class Pipeline {
     for service in stopping {
       let status = service.waitForEnd(timeout: max(.zero, ContinuousClock.now.duration(to: deadline)))
       #expect(
-        status == 0, "\(service.obituary(status ?? 137))", sourceLocation: sourceLocation)
+        isExpected(status, of: service), "\(service.obituary(status ?? 137))", sourceLocation: sourceLocation)
     }
   }
 
   /// Kills a service as a crash would.
   func kill(_ service: DemoProcess) throws {
     try service.kill()
+    noteCrash(of: service)
+  }
+
+  /// Lets a frozen service go on. It may find that it was fenced, and end with 75, or that it is in no group, and join again.
+  func thaw(_ service: DemoProcess) {
+    mayBeFenced = service
+    service.send("CONT")
+  }
+
+  private func isExpected(_ status: Int32?, of service: DemoProcess) -> Bool {
+    status == 0 || (status == 75 && service === mayBeFenced)
+  }
+
+  /// From now on nobody takes what FCM answers to this service.
+  func noteCrash(of service: DemoProcess) {
     if service.program == .dispatcher { dispatcherCrashes.append(ChatLoad.now()) }
   }
 
@@ -154,7 +203,7 @@ final class Pipeline {
   /// Reads on, topics and requests. Throws where a service that should run has ended.
   func look() throws {
     for service in services {
-      if let status = service.exitStatus, status != 137 {
+      if let status = service.exitStatus, status != 137, !isExpected(status, of: service) {
         throw StillWaiting(description: service.obituary(status))
       }
     }
