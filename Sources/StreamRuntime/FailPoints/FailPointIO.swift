@@ -45,9 +45,9 @@
 
     // MARK: Transactions
 
-    func openProducer() throws(IOFailure) {
+    func openProducers() throws(IOFailure) {
       try pass(.producerOpen)
-      try base.openProducer()
+      try base.openProducers()
     }
 
     func begin() throws(IOFailure) {

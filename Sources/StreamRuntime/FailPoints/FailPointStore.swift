@@ -17,8 +17,10 @@
       try base.withRow(key, body)
     }
 
-    func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
-      try base.scan(below: prefix, body)
+    func rows(
+      from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+      try base.rows(from: first, to: end, limit: limit, body)
     }
 
     func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure) {

@@ -152,6 +152,6 @@ struct StoreHeader: Codable, Equatable {
   var position: PositionRecord
   /// Where to read on in the changelog; what lies before it is in the store.
   var changelogOffset: Int64
-  /// When it was written, by the wall clock.
+  /// When its position was the last, by the wall clock: nothing that was compacted away before is missing in it.
   var storedAt: Milliseconds
 }

@@ -12,6 +12,9 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   private(set) var position: PositionRecord
   /// Behind the last position record known in the changelog.
   private(set) var changelogOffset: Int64
+  /// When the position was the last, by the wall clock. The store's age counts from here, not from when it is written: the
+  /// machine may have slept for days in between, while tombstones went.
+  private var asOf: Milliseconds
   /// The next offset of each input, after all that was processed.
   private(set) var next: [Topic: Int64]
 
@@ -36,7 +39,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   init(
     number: Int32, life: Int, store: Store, step: Step<S>, position: PositionRecord?, next: [Topic: Int64],
-    changelogOffset: Int64
+    changelogOffset: Int64, asOf: Milliseconds
   ) {
     self.number = number
     self.life = life
@@ -45,6 +48,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     self.position = position ?? PositionRecord(sequence: 0, next: [:], writer: "")
     self.next = next
     self.changelogOffset = changelogOffset
+    self.asOf = asOf
   }
 
   /// A step has ended well: takes what it left.
@@ -104,11 +108,16 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   }
 
   /// The transaction has committed. `offset`: behind its position record, where known.
-  func committed(_ position: PositionRecord, changelogOffset offset: Int64?, steadyNow: Milliseconds) throws {
+  func committed(
+    _ position: PositionRecord, changelogOffset offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds
+  )
+    throws
+  {
     step.table.committed(try changes())
     step.timers.committed()
     preparedChanges = nil
     self.position = position
+    asOf = wallNow
     if let offset { changelogOffset = offset }
     outputs.removeAll(keepingCapacity: true)
     outputBytes = 0
@@ -123,14 +132,14 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   var unstoredCount: Int { step.table.unstoredCount + step.timers.unstoredCount }
 
   /// Writes what is committed to the store. Only while nothing is uncommitted: the store may lag, never lead.
-  func flushStore(wallNow: Milliseconds) throws -> Int {
+  func flushStore() throws -> Int {
     guard !step.hasUncommitted else { return 0 }
     // Timers come before all other rows.
     let rows = step.timers.unstoredRows() + step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
     try store.apply(
-      rows, header: StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: wallNow))
+      rows, header: StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf))
     step.table.stored()
     step.timers.stored()
     unstoredSince = nil

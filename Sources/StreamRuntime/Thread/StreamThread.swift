@@ -144,11 +144,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if case .wait(let until) = transactions.next(steadyNow: steady), tasks.values.contains(where: { $0.isDirty }) {
       wait = min(wait, until - steady)
     }
-    let wake = tasks.values.compactMap(\.wakeAt).min()
-    if let wake { wait = min(wait, wake - io.wallClock) }
-    if timerTopic != nil, !isFrozen, let due = tasks.values.compactMap(\.step.timers.nextDue).min() {
-      wait = min(wait, due - io.wallClock)
+    var next = Milliseconds.max
+    for task in tasks.values {
+      if let wakeAt = task.wakeAt { next = min(next, wakeAt) }
+      if timerTopic != nil, !isFrozen, let due = task.step.timers.nextDue { next = min(next, due) }
     }
+    if next < .max { wait = min(wait, next - io.wallClock) }
     return max(wait, 0)
   }
 
@@ -416,7 +417,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     for task in group {
       guard let position = positions[task.number] else { continue }
       try task.committed(
-        position, changelogOffset: io.positionOffset(of: task.number).map { $0 + 1 }, steadyNow: end)
+        position, changelogOffset: io.positionOffset(of: task.number).map { $0 + 1 }, steadyNow: end,
+        wallNow: io.wallClock)
     }
     dirtySince = nil
     observe(.committed(records: records, outputs: outputs, rows: rows, milliseconds: end - start))
@@ -473,7 +475,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if let position = found.position, position.sequence > task.position.sequence {
         if position == expected, task.isDirty || task.position.sequence == 0 {
           observe(.outcomeKnown(task: task.number, committed: true))
-          try task.committed(position, changelogOffset: found.offsetBehindPosition, steadyNow: io.steadyClock)
+          try task.committed(
+            position, changelogOffset: found.offsetBehindPosition, steadyNow: io.steadyClock, wallNow: io.wallClock)
           try task.rewrite(found.tornKeys)
           continue
         }
@@ -571,7 +574,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       guard let task = tasks.removeValue(forKey: number) else { continue }
       if !lost && !task.isDirty {
         do {
-          _ = try task.flushStore(wallNow: io.wallClock)
+          _ = try task.flushStore()
         } catch {
           // The store lags: the changelog has what it lacks.
           observe(.retrying(reason: "\(error)"))
@@ -671,7 +674,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
     let task = Task(
       number: number, life: lives, store: restored.store, step: step, position: restored.position, next: next,
-      changelogOffset: restored.changelogOffset)
+      changelogOffset: restored.changelogOffset, asOf: io.wallClock)
     tasks[number] = task
     if restored.moved, let position = restored.position {
       observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
@@ -704,7 +707,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func flushStore(of task: Task) throws {
     let steady = io.steadyClock
-    let rows = try task.flushStore(wallNow: io.wallClock)
+    let rows = try task.flushStore()
     if rows > 0 { observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady)) }
   }
 

@@ -45,14 +45,14 @@
     @Test("opening a producer and reading a changelog fail as a broker's refusal would")
     func queries() throws {
       let io = FailPointIO(base, try points("producer-open=fail;restore-read=fail"))
-      #expect(throws: IOFailure.self) { try io.openProducer() }
+      #expect(throws: IOFailure.self) { try io.openProducers() }
       #expect(throws: IOFailure.self) { try io.readChangelogs([0: 0]) }
       #expect(base.calls.isEmpty)
       // Ends the reading, which is no read.
       try io.readChangelogs([:])
-      try io.openProducer()
+      try io.openProducers()
       try io.readChangelogs([0: 0])
-      #expect(base.calls == ["readChangelogs", "openProducer", "readChangelogs"])
+      #expect(base.calls == ["readChangelogs", "openProducers", "readChangelogs"])
     }
 
     @Test("a store that cannot be opened, or not be written, is a failure of the store; nothing is written then")

@@ -34,7 +34,7 @@
       calls.append("logStart")
       return 0
     }
-    func openProducer() throws(IOFailure) { calls.append("openProducer") }
+    func openProducers() throws(IOFailure) { calls.append("openProducers") }
     func begin() throws(IOFailure) { calls.append("begin") }
     func produce(_ output: OutputRecord) throws(IOFailure) { calls.append("produce") }
     func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {

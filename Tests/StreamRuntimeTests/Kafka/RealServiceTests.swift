@@ -88,7 +88,7 @@ struct RealServiceTests {
       let read = try Records.all(brokers: brokers, topic: "\(prefix)nudge.decisions", partitions: partitions)
       return read.compactMap { record in
         let words = record.value?.split(separator: " ") ?? []
-        return words.count == 3 && words[0] == "fired" ? (String(words[1]), Int(words[2]) ?? -1) : nil
+        return words.count == 4 && words[0] == "fired" ? (String(words[1]), Int(words[2]) ?? -1) : nil
       }
     }
     let first = try ServiceUnderTest(

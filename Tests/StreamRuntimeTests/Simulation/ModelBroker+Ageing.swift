@@ -24,6 +24,6 @@ extension ModelBroker {
   /// Retention: an input's log begins at an offset now.
   func cut(_ place: ModelPlace, to start: Int64) {
     let log = log(place)
-    log.start = max(log.start, min(start, log.high))
+    log.start = max(log.start, min(start, log.stable))
   }
 }

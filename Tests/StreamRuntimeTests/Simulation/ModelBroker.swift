@@ -36,6 +36,7 @@ final class ModelBroker {
   struct Entry {
     var key: [UInt8]?
     var value: [UInt8]?
+    var headers: [RecordHeaderField] = []
     var status: Status
     var producer: Int
     var time: Milliseconds
@@ -193,7 +194,8 @@ final class ModelBroker {
   }
 
   func produce(
-    _ id: String, producer: Int, epoch: Int, _ place: ModelPlace, key: [UInt8]?, value: [UInt8]?
+    _ id: String, producer: Int, epoch: Int, _ place: ModelPlace, key: [UInt8]?, value: [UInt8]?,
+    headers: [RecordHeaderField]
   ) throws(Refusal) -> Int64 {
     let it = try coordinated(id, producer: producer, epoch: epoch)
     let log = log(place)
@@ -204,7 +206,8 @@ final class ModelBroker {
     }
     let offset = log.entries.count
     log.openSince[producer] = log.openSince[producer] ?? offset
-    log.entries.append(Entry(key: key, value: value, status: .open, producer: producer, time: now))
+    log.entries.append(
+      Entry(key: key, value: value, headers: headers, status: .open, producer: producer, time: now))
     return Int64(offset)
   }
 

@@ -6,6 +6,8 @@ import NudgeSchema
 final class ModelStore: TaskStore {
   private let disk = MemoryRowStore()
   private(set) var header: StoreHeader?
+  /// A defect: timers are there and not found.
+  var hidesTimers = false
   /// Called with each header that is written, before it is.
   var onApply: ((StoreHeader) -> Void)?
 
@@ -13,13 +15,10 @@ final class ModelStore: TaskStore {
     try disk.withRow(key, body)
   }
 
-  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
-    try disk.scan(below: prefix, body)
-  }
-
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
   ) throws {
+    if hidesTimers { return }
     try disk.rows(from: first, to: end, limit: limit, body)
   }
 
@@ -53,6 +52,10 @@ enum Mutation: String, CaseIterable {
   case tornRowsUnseen
   /// A transaction of unknown outcome is taken as committed.
   case unknownMeansCommitted
+  /// Timers that are in the store only are not found.
+  case timersUnseen
+  /// A record of a timer does not say that it is one, so that repeats of it are heard.
+  case timerRepeatsHeard
   /// A proof of ownership never expires.
   case proofForever
   /// Replies to a former life of a task are taken for replies to this one.
@@ -109,7 +112,8 @@ final class ModelIO: StreamIO {
   /// Used in turn.
   private var producers: [(id: String, producer: Int, epoch: Int)] = []
   private var turn = 0
-  private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, task: Int32?)] = []
+  private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeaderField], task: Int32?)] =
+    []
   private var added: Set<ModelPlace> = []
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
@@ -220,7 +224,8 @@ final class ModelIO: StreamIO {
             result.records.append(
               InputRecord(
                 topic: place.topic, topicName: place.topic.rawValue, partition: place.partition, offset: offset,
-                timestamp: broker.now, key: entry.key, value: entry.value))
+                timestamp: broker.now, key: entry.key, value: entry.value,
+                headers: hidesTimer(entry, at: Int(offset), of: log) ? [] : entry.headers))
           }
           offset += 1
           if world.random.oneIn(4) { break }
@@ -229,6 +234,12 @@ final class ModelIO: StreamIO {
     }
     broker.now += result.records.isEmpty ? max(1, min(timeout, 20)) : 1
     return result
+  }
+
+  /// The record repeats that of a timer, and the defect is not to recognise that.
+  private func hidesTimer(_ entry: ModelBroker.Entry, at offset: Int, of log: ModelBroker.Log) -> Bool {
+    world.mutation == .timerRepeatsHeard && !entry.headers.isEmpty
+      && log.entries[..<offset].contains { $0.status == .committed && $0.headers == entry.headers }
   }
 
   func assign(_ starts: [InputPosition]) throws(IOFailure) {
@@ -289,13 +300,14 @@ final class ModelIO: StreamIO {
   }
 
   func produce(_ output: OutputRecord) throws(IOFailure) {
-    queue.append((ModelPlace(topic: output.topic, partition: output.partition), output.key, output.value, nil))
+    queue.append(
+      (ModelPlace(topic: output.topic, partition: output.partition), output.key, output.value, output.headers, nil))
     if world.random.oneIn(4) { try deliver(1) }
   }
 
   func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
     queue.append(
-      (ModelPlace(topic: world.definition.changelog, partition: task), key.bytes, bytes, marksEnd ? task : nil))
+      (ModelPlace(topic: world.definition.changelog, partition: task), key.bytes, bytes, [], marksEnd ? task : nil))
     if !marksEnd { pendingChanges[task, default: []].append((key, bytes)) }
     if marksEnd && world.mutation == .storeBeforeCommit { writeStoreEarly(task, bytes) }
     if world.random.oneIn(4) { try deliver(1) }
@@ -336,7 +348,9 @@ final class ModelIO: StreamIO {
         throw IOFailure(kind: .retriable, operation: "produce", reason: "simulated refusal")
       }
       let offset = try ask("produce") { () throws(ModelBroker.Refusal) in
-        try broker.produce(id, producer: producer, epoch: epoch, place, key: record.key, value: record.value)
+        try broker.produce(
+          id, producer: producer, epoch: epoch, place, key: record.key, value: record.value,
+          headers: record.headers)
       }
       world.note("\(id) wrote \(place.topic.rawValue)-\(place.partition)@\(offset)")
       if let task = record.task { positionOffsets[task] = offset }

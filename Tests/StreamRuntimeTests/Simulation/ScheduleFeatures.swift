@@ -9,12 +9,15 @@ struct ScheduleFeatures: Equatable {
   var ageing = false
   /// Processes are static members: one that is back within its session keeps its tasks.
   var returns = false
+  /// Some records set timers (`CountingStage`; not together with effects).
+  var timers = false
 
   static let none = ScheduleFeatures()
 
   static func drawn(seed: UInt64) -> ScheduleFeatures {
     var random = SeededGenerator(seed: seed ^ 0x5eed)
-    return ScheduleFeatures(effects: random.oneIn(3), ageing: random.oneIn(4), returns: random.oneIn(3))
+    let (effects, ageing, returns) = (random.oneIn(3), random.oneIn(4), random.oneIn(3))
+    return ScheduleFeatures(effects: effects, ageing: ageing, returns: returns, timers: !effects && random.oneIn(3))
   }
 
   /// What happens by features is drawn from this.

@@ -83,7 +83,7 @@ final class SimulatedWorld {
       let partition = Int32(key.utf8.last ?? 0) % 2
       let place = ModelPlace(topic: input, partition: partition)
       if index < records / 2 {
-        broker.append(place, key: Array(key.utf8), value: [1])
+        broker.append(place, key: Array(key.utf8), value: payload())
       } else {
         unsent.append((key, place))
       }
@@ -101,6 +101,12 @@ final class SimulatedWorld {
     for index in 0..<instances { processes.append(Process("p\(index)")) }
   }
 
+  /// What a record says: nothing, or that a timer is to be set.
+  private func payload() -> [UInt8] {
+    guard features.timers, chance.oneIn(3) else { return [1] }
+    return Array(CountingStage.timer(after: Milliseconds(chance.below(chance.oneIn(4) ? 60_000 : 2000))).utf8)
+  }
+
   /// Adds a line to the trace.
   func note(_ line: @autoclosure () -> String) {
     if isTracing { trace.append("\(broker.now) \(line())") }
@@ -112,6 +118,7 @@ final class SimulatedWorld {
     let name = "\(process)/\(task)"
     if let store = stores[name] { return store }
     let store = ModelStore()
+    store.hidesTimers = mutation == .timersUnseen
     store.onApply = { [unowned self] in checkLag($0, task: task, process: process) }
     stores[name] = store
     return store
@@ -300,7 +307,7 @@ final class SimulatedWorld {
     for _ in 0..<turns {
       if !unsent.isEmpty, random.oneIn(8) {
         let next = unsent.removeFirst()
-        broker.append(next.place, key: Array(next.key.utf8), value: [1])
+        broker.append(next.place, key: Array(next.key.utf8), value: payload())
       }
       let process = processes[random.below(processes.count)]
       if process.suspendedUntil > broker.now {
@@ -320,7 +327,7 @@ final class SimulatedWorld {
       move(during: nil)
     }
     faults = .none
-    for next in unsent { broker.append(next.place, key: Array(next.key.utf8), value: [1]) }
+    for next in unsent { broker.append(next.place, key: Array(next.key.utf8), value: payload()) }
     unsent = []
     for process in processes { process.suspendedUntil = 0 }
     var left = 20_000
@@ -328,8 +335,8 @@ final class SimulatedWorld {
       left -= 1
       run(processes[random.below(processes.count)])
       move(during: nil)
-      // Lanes wait for answers that do not come.
-      if features.effects { broker.now += 1000 }
+      // Lanes wait for answers that do not come, timers to be due.
+      if features.effects || features.timers { broker.now += 1000 }
     }
     if left == 0 { violations.append("stuck: not everything was processed") }
     check()
@@ -352,26 +359,39 @@ final class SimulatedWorld {
     }
     for partition in 0..<broker.partitions {
       let place = ModelPlace(topic: input, partition: partition)
-      guard let position = lastPosition(partition), position.next(input) == broker.log(place).high else {
-        return false
-      }
+      guard let position = lastPosition(partition), let next = position.next(input), !hasRecords(place, from: next)
+      else { return false }
       if mutation != .offsetsLeftOut, broker.committed[place]?.metadata != position.offsetMetadata { return false }
     }
-    return !features.effects || (0..<broker.partitions).allSatisfy(areLanesEmpty)
+    return !(features.effects || features.timers) || (0..<broker.partitions).allSatisfy(isNothingOpen)
+  }
+
+  /// Whether there is something to be read from an offset on. With timers there are markers among the records, and
+  /// records that were cut after they had fired a second time.
+  private func hasRecords(_ place: ModelPlace, from next: Int64) -> Bool {
+    let log = broker.log(place)
+    guard features.timers else { return next != log.high }
+    let last = log.entries.lastIndex { $0.status == .plain || $0.status == .committed }
+    return last.map { Int64($0) >= max(next, log.start) } ?? false
   }
 
   /// By the changelog, read on from where it was read before. While inputs are left nobody looks here.
-  private func areLanesEmpty(_ partition: Int32) -> Bool {
+  private func isNothingOpen(_ partition: Int32) -> Bool {
     let log = broker.log(ModelPlace(topic: definition.changelog, partition: partition))
     var (next, open) = lanes[partition] ?? (0, [])
     while next < Int(log.stable) {
       let entry = log.entries[next]
       next += 1
-      guard entry.status == .committed, let key = entry.key, key.first != UInt8(ascii: "@") else { continue }
+      guard entry.status == .committed, let key = entry.key, goesWhenDone(key) else { continue }
       if entry.value == nil { open.remove(key) } else { open.insert(key) }
     }
     lanes[partition] = (next, open)
     return open.isEmpty
+  }
+
+  /// A row that goes once all is done: a lane, a timer.
+  private func goesWhenDone(_ key: [UInt8]) -> Bool {
+    features.timers ? TimerKey.isTimer(RowKey(bytes: key)) : key.first != UInt8(ascii: "@")
   }
 
   // MARK: The checker: by the logs alone
@@ -409,6 +429,7 @@ final class SimulatedWorld {
     for partition in 0..<broker.partitions {
       checkOutputs(partition)
       checkState(partition)
+      if features.timers { checkTimers(partition) }
     }
   }
 
@@ -419,8 +440,8 @@ final class SimulatedWorld {
   /// The offsets of each key's records, without those that were cut before they could be processed.
   private func inputs(_ partition: Int32) -> [String: [Int64]] {
     var inputs: [String: [Int64]] = [:]
-    for (offset, key, _) in broker.readCommitted(ModelPlace(topic: input, partition: partition)) {
-      if isCut(offset, partition) { continue }
+    for (offset, key, value) in broker.readCommitted(ModelPlace(topic: input, partition: partition)) {
+      if isCut(offset, partition) || isTimerFired(value) { continue }
       inputs[String(decoding: key ?? [], as: UTF8.self), default: []].append(offset)
     }
     return inputs
@@ -459,12 +480,36 @@ final class SimulatedWorld {
     }
   }
 
+  private func isTimerFired(_ value: [UInt8]?) -> Bool { value?.first == UInt8(ascii: "{") }
+
+  /// Every timer that was set is heard once, not before it is due. Its record may have been written more than once; and a
+  /// torn transaction may have said of one record that it was heard, and said so again.
+  private func checkTimers(_ partition: Int32) {
+    var heard: [String: Set<String>] = [:]
+    for (_, _, value) in broker.readCommitted(ModelPlace(topic: output, partition: partition)) {
+      let words = String(decoding: value ?? [], as: UTF8.self).split(separator: " ").map(String.init)
+      guard words.count == 4, words[0] == "fired", let late = Int64(words[2]) else { continue }
+      heard[words[1], default: []].insert(words[3])
+      if late < 0 { violations.append("\(partition): timer \(words[1]) was heard \(-late) ms before it was due") }
+    }
+    for (offset, key, value) in broker.readCommitted(ModelPlace(topic: input, partition: partition)) {
+      guard String(decoding: value ?? [], as: UTF8.self).hasPrefix("timer "), !isCut(offset, partition) else {
+        continue
+      }
+      let name = "\(String(decoding: key ?? [], as: UTF8.self))/\(offset)"
+      let count = heard.removeValue(forKey: name)?.count ?? 0
+      if count != 1 { violations.append("\(partition): timer \(name) was heard \(count) times") }
+    }
+    for (name, _) in heard { violations.append("\(partition): timer \(name) was never set") }
+  }
+
   private func checkState(_ partition: Int32) {
     let place = ModelPlace(topic: definition.changelog, partition: partition)
     // As compaction would leave it: the last value of each key that is committed.
     var rows: [RowKey: [UInt8]] = [:]
     for (_, key, value) in broker.readCommitted(place) { rows[RowKey(bytes: key ?? [])] = value }
     rows[PositionRecord.key] = nil
+    for key in rows.keys.sorted() where TimerKey.isTimer(key) { violations.append("\(partition): \(key) is left") }
     if features.effects {
       for key in rows.keys.sorted() { violations.append("\(partition): \(key) is left") }
     } else {

@@ -47,9 +47,9 @@ struct SimulationTests {
 
   /// A seed that finds each defect, so that the test is quick; where the code has changed, others are tried.
   private static let knownSeeds: [Mutation: UInt64] = [
-    .storeBeforeCommit: 1, .offsetsLeftOut: 126, .repeatsKept: 5, .firstEnd: 56, .flushSkipped: 326,
-    .tornRowsUnseen: 213, .unknownMeansCommitted: 18, .proofForever: 1, .formerLivesAccepted: 39, .oldStoreKept: 338,
-    .cutUnseen: 1, .compactionAtOnce: 11,
+    .storeBeforeCommit: 1, .offsetsLeftOut: 614, .repeatsKept: 19, .firstEnd: 25, .flushSkipped: 548,
+    .tornRowsUnseen: 705, .unknownMeansCommitted: 20, .timersUnseen: 1, .timerRepeatsHeard: 3, .proofForever: 5,
+    .formerLivesAccepted: 267, .oldStoreKept: 9, .cutUnseen: 118, .compactionAtOnce: 24,
   ]
 
   @Test("each defect put in on purpose is found", arguments: Mutation.allCases)
@@ -75,6 +75,7 @@ extension Mutation {
     case .proofForever, .formerLivesAccepted: ScheduleFeatures(effects: true)
     case .oldStoreKept: ScheduleFeatures(effects: true, ageing: true)
     case .cutUnseen, .compactionAtOnce: ScheduleFeatures(ageing: true)
+    case .timersUnseen, .timerRepeatsHeard: ScheduleFeatures(timers: true)
     default: .none
     }
   }

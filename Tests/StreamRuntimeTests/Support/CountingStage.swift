@@ -27,13 +27,14 @@ struct CountingStage: Stage {
   func process(_ record: InputRecord, in step: Step<Self>) throws {
     guard let key = record.key, let value = record.value else { throw Rejection(.missingKey, "no key or value") }
     let name = String(decoding: key, as: UTF8.self)
-    if record.header(RecordHeader.timer) != nil {
+    if value.first == UInt8(ascii: "{") {
       guard case .timerFired(let fired) = try step.coder.decode(TimelineEvent.self, from: value).body else {
         throw Rejection(.schemaViolation, "no timer.fired")
       }
       let late = step.now - fired.dueAt
       return try step.emit(
-        bytes: Array("fired \(fired.timer) \(late)".utf8), to: .decisions, key: name, partition: record.partition)
+        bytes: Array("fired \(fired.timer) \(late) \(record.offset)".utf8), to: .decisions, key: name,
+        partition: record.partition)
     }
     let rowKey = RowKey("k", name)
     let count = (try step.row(rowKey)?.count ?? 0) + 1
