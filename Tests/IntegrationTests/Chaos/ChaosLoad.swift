@@ -17,7 +17,9 @@ struct ChaosLoad {
   var eventsPerMessage: Double { 1 + 1 / Double(Self.messagesPerUserEvent) }
 
   init(seed: UInt64, messages: Int) {
-    let (groups, members) = (60, 3)
+    // So many that a person is told of something every few seconds at most: a lane that holds a minute's pushes must not
+    // be full, or what is given up hides what is lost.
+    let (groups, members) = (300, 3)
     let chat = ChatLoad("c", groups: groups, members: members, messages: messages)
     self.chat = chat
     var random = SplitMix64(seed: seed)

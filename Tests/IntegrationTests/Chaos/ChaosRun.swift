@@ -37,6 +37,9 @@ final class ChaosRun {
   /// How long after a disk can be written again a service may still end because it could not be.
   private static let diskRecovery: Duration = .seconds(5)
 
+  /// Fails, as it should, where a run has left something to be looked at.
+  private static let cleanup: Void = { _ = atexit { rmdir(RealKafka.directory.path) } }()
+
   let plan: Plan
   let schedule: ChaosSchedule
   let directory: URL
@@ -51,6 +54,7 @@ final class ChaosRun {
 
   /// Starts a broker; nothing else runs yet.
   init(_ plan: Plan) throws {
+    Self.cleanup
     self.plan = plan
     schedule = ChaosSchedule(seed: plan.seed, duration: plan.seconds * 1_000, instances: plan.instances)
     let name = "chaos-\(plan.seed)-\(plan.seconds)s"
