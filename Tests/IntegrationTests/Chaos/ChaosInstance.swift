@@ -128,7 +128,7 @@ final class ChaosInstance {
       end(restarting: restarting)
     case .running, .ending:
       process?.send("TERM")
-      toldToEndAt = ChatLoad.now()
+      toldToEndAt = toldToEndAt ?? ChatLoad.now()
       life = .ending(deadline: .now + Self.patience, restarting: restarting)
     }
   }
