@@ -16,8 +16,8 @@ struct ChatLoad {
     self.messages = messages
   }
 
-  private func user(_ group: Int, _ member: Int) -> String { "\(name)-u\(group)-\(member)" }
-  private func group(_ group: Int) -> String { "\(name)-g\(group)" }
+  func user(_ group: Int, _ member: Int) -> String { "\(name)-u\(group)-\(member)" }
+  func group(_ group: Int) -> String { "\(name)-g\(group)" }
   private func message(_ number: Int) -> String { "\(name)-m\(number)" }
 
   /// The first two of a group write by turns; the others only hear.

@@ -30,8 +30,8 @@ final class Pipeline {
   private var services: [DemoProcess] = []
   private var mayBeFenced: DemoProcess?
 
-  /// Its judgement found nothing wrong.
-  private var hasPassed = false
+  /// Its judgement found nothing wrong: its files are of no use any more.
+  var hasPassed = false
 
   deinit {
     if hasPassed { try? FileManager.default.removeItem(at: directory) }
@@ -43,9 +43,10 @@ final class Pipeline {
     let caFile: String
   }
 
-  /// Makes the topics and starts the emulator. `faults`: its file of faults.
-  init(_ name: String, faults: String? = nil, delay: String = "20ms") throws {
-    brokers = try RealKafka.bootstrapServers()
+  /// Makes the topics and starts the emulator. `faults`: its file of faults. `brokers`: others than the suite's.
+  init(_ name: String, faults: String? = nil, delay: String = "20ms", brokers: String? = nil) throws {
+    let brokers = try brokers ?? RealKafka.bootstrapServers()
+    self.brokers = brokers
     names = NudgeSchema.TopicNames(prefix: "\(name).")
     directory = RealKafka.directory.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -77,19 +78,34 @@ final class Pipeline {
     publisher = try Publisher(brokers: brokers, names: names)
   }
 
+  /// What the programs see of this process's environment: nothing that would configure them.
+  static let environment = ProcessInfo.processInfo.environment.filter {
+    !$0.key.hasPrefix("NUDGE_") && $0.key != "GOOGLE_APPLICATION_CREDENTIALS"
+  }
+
   private static func process(
     _ program: DemoProgram, _ programs: [DemoProgram: URL], _ arguments: [String], _ directory: URL,
     failPoints: String? = nil
   ) throws -> DemoProcess {
     guard let executable = programs[program] else { throw DemoError("\(program.rawValue) was not found") }
-    var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NUDGE_") }
-    environment["GOOGLE_APPLICATION_CREDENTIALS"] = nil
+    var environment = Self.environment
     environment["NUDGE_FAIL_POINTS"] = failPoints
     return DemoProcess(
       program, executable: executable, arguments: arguments, environment: environment, directory: directory)
   }
 
   // MARK: Services
+
+  /// How a service is run: its program and what it is told.
+  func command(_ program: DemoProgram, instance: String?, stateDirectory: URL, brokers: String) throws
+    -> (executable: URL, arguments: [String])
+  {
+    guard let executable = programs[program] else { throw DemoError("\(program.rawValue) was not found") }
+    let arguments =
+      ["--bootstrap-servers", brokers, "--topic-prefix", names.prefix, "--state-dir", stateDirectory.path]
+      + (instance.map { ["--instance", $0] } ?? []) + (program == .dispatcher ? fcm : [])
+    return (executable, arguments)
+  }
 
   /// Starts services, with a name for each instance or none, and waits until they are ready.
   @discardableResult
@@ -118,13 +134,9 @@ final class Pipeline {
   ) throws -> DemoProcess {
     let place = directory.appendingPathComponent(instance ?? "unnamed")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-    return try Self.process(
-      program, programs,
-      [
-        "--bootstrap-servers", brokers, "--topic-prefix", names.prefix, "--state-dir",
-        place.appendingPathComponent("state").path,
-      ] + (instance.map { ["--instance", $0] } ?? []) + (program == .dispatcher ? fcm : []) + arguments, place,
-      failPoints: failPoints)
+    let command = try command(
+      program, instance: instance, stateDirectory: place.appendingPathComponent("state"), brokers: brokers)
+    return try Self.process(program, programs, command.arguments + arguments, place, failPoints: failPoints)
   }
 
   /// Waits for a service to end by itself, by a crash or with a status, after which it is none of the pipeline's any more.
@@ -197,6 +209,8 @@ final class Pipeline {
   }
 
   private(set) var dispatcherCrashes: [Int64] = []
+  /// As the checker has them.
+  var dispatcherAbsences: [ClosedRange<Int64>] = []
 
   // MARK: What happens
 
@@ -227,17 +241,23 @@ final class Pipeline {
 
   /// Waits until all that was published has been worked off. `expected`: the load's recipients.
   func settle(_ expected: [String: Set<String>]?, atMost seconds: Double = 90) throws {
+    try wait(for: "everything to be worked off", atMost: seconds) { _ in try isSettled(expected) }
+  }
+
+  /// Whether all that was published has been read, and worked off.
+  func isSettled(_ expected: [String: Set<String>]?) throws -> Bool {
     checker.expected = expected
-    try wait(for: "everything to be worked off", atMost: seconds) { checker in
-      // Only what has been read can be open.
-      let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
-      return try publisher.isDone() && read == publisher.sent && checker.open.isEmpty
-    }
+    // Only what has been read can be open.
+    let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
+    return try publisher.isDone() && read == publisher.sent && checker.open.isEmpty
   }
 
   /// Publishes a load's introductions and waits until they are worked off.
-  func introduce(_ load: ChatLoad) throws {
-    try publisher.publish(load.introductions)
+  func introduce(_ load: ChatLoad) throws { try introduce(load.introductions) }
+
+  /// Publishes events and waits until they are worked off.
+  func introduce(_ events: [PublishedEvent]) throws {
+    try publisher.publish(events)
     try settle(nil)
   }
 
@@ -248,12 +268,26 @@ final class Pipeline {
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> PipelineChecker {
     stop(sourceLocation: sourceLocation)
+    let (judge, violations) = try verdict(expected, allowing: deadLetters, sourceLocation: sourceLocation)
+    #expect(violations.isEmpty, "logs in \(directory.path)", sourceLocation: sourceLocation)
+    print(
+      "\(names.prefix) \(judge.decisionCount) decisions \(judge.decisionsByReason), \(judge.outcomeCount) outcomes "
+        + "\(judge.outcomesByResult), \(judge.requests.count) requests, \(judge.resends.count) sent again after a kill")
+    return judge
+  }
+
+  /// Reads all that is there anew, once no service runs any more, and judges it.
+  func verdict(
+    _ expected: [String: Set<String>]?, allowing deadLetters: Set<String> = [],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> (judge: PipelineChecker, violations: [PipelineViolation]) {
     emulator.terminate()
     #expect(emulator.waitForEnd(timeout: .seconds(10)) == 0, sourceLocation: sourceLocation)
 
     var judge = PipelineChecker(expected: expected)
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
+    judge.dispatcherAbsences = dispatcherAbsences
     try TopicReader(brokers: brokers, names: names, partitions: Self.partitions, readsToTheEnd: true).readAll {
       judge.read($0)
     }
@@ -261,11 +295,7 @@ final class Pipeline {
     try requests.read { request, _ in judge.read(request) }
     let violations = judge.violations(committed: try committed())
     hasPassed = violations.isEmpty
-    #expect(violations.isEmpty, "logs in \(directory.path)", sourceLocation: sourceLocation)
-    print(
-      "\(names.prefix) \(judge.decisionCount) decisions \(judge.decisionsByReason), \(judge.outcomeCount) outcomes "
-        + "\(judge.outcomesByResult), \(judge.requests.count) requests, \(judge.resends.count) sent again after a kill")
-    return judge
+    return (judge, violations)
   }
 
   // MARK: Groups
