@@ -51,6 +51,17 @@ final class LogReader {
   ) throws {
     guard start < end else { return }
     try committed.assign([TopicPartitionOffset(place, offset: start)])
+    do {
+      try readAssigned(place, to: end, body)
+    } catch {
+      try committed.assign([])
+      throw error
+    }
+    // What is assigned goes on being fetched: where the topic is made anew meanwhile, an error of that would come out later.
+    try committed.assign([])
+  }
+
+  private func readAssigned(_ place: TopicPartition, to end: Int64, _ body: (ConsumerRecord) throws -> Void) throws {
     defer { batch.removeAll() }
     var deadline = ContinuousClock.now + Self.patience
     while true {
