@@ -43,4 +43,17 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
   public var rowsRemoved: Int
   /// The group's offsets were moved by somebody else, or are incomplete, and are trusted all the same.
   public var trustsMovedOffsets: Bool
+
+  /// A repair.
+  public init(
+    task: Int32, sequence: Int64, next: [String: Int64], rebuildTo: [String: Int64], rowsRemoved: Int,
+    trustsMovedOffsets: Bool
+  ) {
+    self.task = task
+    self.sequence = sequence
+    self.next = next
+    self.rebuildTo = rebuildTo
+    self.rowsRemoved = rowsRemoved
+    self.trustsMovedOffsets = trustsMovedOffsets
+  }
 }

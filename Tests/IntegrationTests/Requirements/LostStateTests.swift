@@ -6,10 +6,8 @@ import Testing
 extension PipelineTests {
   @Suite("State that is lost in Kafka")
   struct LostStateTests {
-    private let lost: [DemoProgram] = [.analyzer, .dispatcher]
-
-    /// Starts all services on a pipeline whose analyzer and dispatcher have lost their state, and waits until both say so.
-    private func startLost(_ pipeline: Pipeline) throws -> [DemoProcess] {
+    /// Starts all services on a pipeline, some of which have lost their state, and waits until these say so.
+    private func start(_ pipeline: Pipeline, lost: [DemoProgram]) throws -> [DemoProcess] {
       let services = try pipeline.start(instance: nil, waitsUntilReady: false)
       for service in services where lost.contains(service.program) {
         try waitUntil("\(service.program.rawValue) says that its state is lost", state: { service.obituary(0) }) {
@@ -25,8 +23,9 @@ extension PipelineTests {
       #expect(answer.status == status && answer.output.contains(text), "\(arguments): \(answer)")
     }
 
-    @Test("analyzer and dispatcher rebuild their state: nobody is notified again, and what they knew they know again")
+    @Test("all three stages rebuild their state: nobody is notified again, and what they knew they know again")
     func rebuild() throws {
+      let lost = DemoProgram.services
       let pipeline = try Pipeline("rebuild")
       try pipeline.start(instance: nil)
       let load = ChatLoad("before", groups: 8, messages: 160)
@@ -38,7 +37,7 @@ extension PipelineTests {
       let before = pipeline.checker
       try pipeline.loseState(of: lost.map(\.shortName))
 
-      let services = try startLost(pipeline)
+      let services = try start(pipeline, lost: lost)
       for stage in lost.map(\.shortName) {
         try nudge(pipeline, "state", "list", "--stage", stage, expect: 1, "LOST")
         try nudge(pipeline, "state", "rebuild", "--stage", stage, expect: 0, "Nothing was written")
@@ -52,7 +51,7 @@ extension PipelineTests {
         try nudge(pipeline, "state", "rebuild", "--stage", stage, "--tasks", "0", expect: 1, "is not lost")
       }
 
-      // Devices and preferences are those of before: there is no other introduction of these people.
+      // Groups, devices and preferences are those of before: there is no other introduction of these people.
       try pipeline.settle(load.expected)
       let more = ChatLoad("before", groups: 8, messages: 160, firstMessage: 160)
       pipeline.publisher.start(rate: 200, more.chat)
@@ -71,6 +70,7 @@ extension PipelineTests {
 
     @Test("analyzer and dispatcher go on without their state: nobody is notified again")
     func acceptLoss() throws {
+      let lost: [DemoProgram] = [.analyzer, .dispatcher]
       let pipeline = try Pipeline("accept")
       try pipeline.start(instance: nil)
       let load = ChatLoad("before", groups: 8, messages: 120)
@@ -81,7 +81,7 @@ extension PipelineTests {
       try pipeline.look()
       let before = pipeline.checker
       try pipeline.loseState(of: lost.map(\.shortName))
-      let services = try startLost(pipeline)
+      let services = try start(pipeline, lost: lost)
       for stage in lost.map(\.shortName) {
         try nudge(pipeline, "state", "accept-loss", "--stage", stage, "--yes", expect: 0, "with empty state")
       }

@@ -165,6 +165,46 @@ extension RealServiceTests {
     second.service.stop()
   }
 
+  @Test("a repair is not written over what somebody else has written to the changelog since it was looked at")
+  func writtenMeanwhile() throws {
+    let prefix = "meanwhile."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let first = try service(brokers, prefix, directory)
+    try produce(20, brokers, prefix)
+    try expect(2, brokers, prefix, of: first)
+    first.service.stop()
+    try loseChangelog(brokers, prefix)
+    let repair = try repair(brokers, prefix)
+    let numbers = try repair.plan(.acceptLoss).map(\.task)
+    try #require(numbers.count > 1)
+    var written: [Int32] = []
+    #expect(throws: StateRepairError.self) {
+      try repair.carryOut(.acceptLoss) { done in
+        written.append(done.task)
+        // All were looked at before the first was written.
+        do {
+          let producer = try Producer(
+            ClientConfiguration.producer(bootstrapServers: brokers, transactionalID: nil), name: "meanwhile")
+          try producer.produce(
+            topic: try producer.topic("\(prefix)nudge.analyzer-state"), partition: numbers[1],
+            key: RowKey("k", "somebody").bytes, value: Array("1".utf8))
+          try producer.flush(timeout: .seconds(30))
+          producer.close()
+        } catch {
+          Issue.record("\(error)")
+        }
+      }
+    }
+    #expect(written == [numbers[0]])
+    #expect(try repair.tasks().filter { $0.condition == .lost }.map(\.task) == Array(numbers[1...]))
+    // Seen now, it is removed.
+    var removed: [Int] = []
+    try repair.carryOut(.acceptLoss) { removed.append($0.rowsRemoved) }
+    #expect(removed == [1] + Array(repeating: 0, count: numbers.count - 2))
+    #expect(try repair.tasks().allSatisfy { $0.condition != .lost })
+  }
+
   @Test("a rebuilt state is as before: counts go on, timers stand, and nothing is written a second time")
   func rebuild() throws {
     let prefix = "rebuild."
