@@ -22,7 +22,7 @@ struct KafkaStreamSettings: Sendable {
   var log: @Sendable (KafkaLogLine) -> Void
 
   /// The consumer group.
-  var group: String { "\(topics.prefix)nudge-\(stage.name)" }
+  var group: String { stage.group(topics) }
   /// The thread's name to the brokers: its group instance id, and what its transactional ids begin with.
   var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }
 }

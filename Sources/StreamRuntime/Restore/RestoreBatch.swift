@@ -106,7 +106,7 @@ final class RestoreBatch<Store: TaskStore> {
   private func askEnds(on io: some StreamIO, observe: (StreamEvent) -> Void) throws {
     var starts: [Int32: Int64] = [:]
     for number in entries.keys.sorted() {
-      guard let entry = entries[number] else { continue }
+      guard let entry = entries[number], !entry.isDone else { continue }
       let ends = try io.changelogEnds(of: number)
       entry.target = ends.high
       if case .read(let from, let wipe) = entry.machine.ends(ends, wallNow: io.wallClock) {
@@ -131,12 +131,21 @@ final class RestoreBatch<Store: TaskStore> {
         guard let entry = entries[task] else { continue }
         entry.rows += 1
         try entry.groups.read(offset: offset, key: key, bytes: bytes)
-        if entry.groups.closedBytes >= limits.restoreStepBytes { try store(entry, wallNow: io.wallClock) }
+        if entry.groups.closedBytes >= limits.restoreStepBytes, entry.groups.continuesKnown {
+          try store(entry, wallNow: io.wallClock)
+        }
         told = (task, offset)
       case .end(let task, let offset):
         guard let entry = entries[task] else { continue }
-        entry.action = entry.machine.reached(offset, position: entry.groups.position)
-        if entry.action != .readOn && !entry.isDone {
+        guard !entry.isDone else { continue }
+        entry.action = entry.machine.reached(
+          offset, position: entry.groups.position, continuesStore: entry.groups.continuesKnown)
+        if case .read(_, let wipe?) = entry.action {
+          observe(.storeWiped(task: task, reason: wipe.rawValue))
+          try entry.store.wipe()
+          // All that are not done begin anew: reading is told of all places at once.
+          phase = .ends
+        } else if entry.action != .readOn {
           entry.isDone = true
           if entry.groups.closedBytes > 0 { try store(entry, wallNow: io.wallClock) }
         }

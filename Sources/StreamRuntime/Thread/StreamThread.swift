@@ -35,12 +35,17 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private let timerTopic = S.definition.timers
 
   private var tasks: [Int32: Task] = [:]
+  /// Tasks whose inputs are to be assigned anew, as a rebuild has come to the end of one: until then nothing of what was
+  /// fetched for them counts.
+  private var awaitingAssignment: Set<Int32> = []
   private var lives = 0
   private var transactions = TransactionMachine()
   private var proof: OwnershipProof
   private var restore: RestoreBatch<IO.Store>?
   /// Tasks whose state was lost, and when to look again.
   private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
+  /// When the progress of a rebuild was told last, by the steady clock.
+  private var rebuildToldAt: Milliseconds?
   /// Since when replies wait for their commit.
   private var dirtySince: Milliseconds?
   /// Polled records that have not been processed yet, from `heldIndex` on.
@@ -114,6 +119,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     if exit != nil { return }
     if let change = result.change { try take(change) }
+    if !awaitingAssignment.isEmpty { try assignRunning() }
     try advanceRestore()
     try flushStores()
     try loadTimers()
@@ -145,7 +151,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       wait = min(wait, until - steady)
     }
     var next = Milliseconds.max
-    for task in tasks.values {
+    for task in tasks.values where task.rebuild == nil {
       if let wakeAt = task.wakeAt { next = min(next, wakeAt) }
       if timerTopic != nil, !isFrozen, let due = task.step.timers.nextDue { next = min(next, due) }
     }
@@ -179,11 +185,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       heldIndex += 1
       guard let task = tasks[record.partition] else { continue }
       if let next = task.next[record.topic], record.offset < next { continue }
+      if awaitingAssignment.contains(task.number) || !task.consumes(record.topic) { continue }
+      let time = task.time(of: record, wallNow: now)
       if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
-        try hear(timer, record, task, now: now)
+        try hear(timer, record, task, now: time)
       } else {
-        try run(task, record: record, now: now) { try $0.process(record, in: $1) }
+        try run(task, record: record, now: time) { try $0.process(record, in: $1) }
       }
+      if task.rebuild != nil { try advanceRebuild(of: task, past: record) }
       processed += 1
       last = record
       if task.outputBytes > limits.maxTransactionBytes || task.step.uncommittedCount > limits.maxTransactionRows {
@@ -206,7 +215,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   ) throws -> Bool {
     var isAccepted = true
     let step = task.step
-    step.begin(now: now, record: record)
+    step.begin(now: now, record: record, isRebuilding: task.rebuild != nil)
     do {
       try body(&stage, step)
       if let rejection = step.deadLetter, let record { deadLetter(record, rejection, task) }
@@ -222,7 +231,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       deadLetter(record, rejection, task)
       isAccepted = false
     }
-    if let record, step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition }) {
+    if let record, task.rebuild == nil,
+      step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition })
+    {
       observe(.rekeyed)
     }
     task.finish(record: record)
@@ -231,6 +242,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func deadLetter(_ record: InputRecord, _ rejection: Rejection, _ task: Task) {
+    // It is there already.
+    guard task.rebuild == nil else { return }
     let count = partitionCounts[.deadLetters] ?? 1
     task.add(
       OutputRecord(
@@ -259,7 +272,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     guard let topic = timerTopic, !isFrozen, !isSettling else { return }
     let now = io.wallClock
     var count = 0
-    for task in tasks.values {
+    // While rebuilding, what has fired before comes through the input, and counts only once that has been read.
+    for task in tasks.values where task.rebuild == nil {
       while task.outputBytes <= limits.maxTransactionBytes, let (timer, row) = task.step.timers.fireNext(now: now) {
         let row = try coder.decode(TimerRow.self, from: row)
         task.add(try row.fired(timer, to: topic, partition: task.number, coder: coder))
@@ -285,10 +299,46 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func loadTimers() throws {
     guard timerTopic != nil else { return }
     let now = io.wallClock
-    for task in tasks.values where !task.isDirty && task.step.timers.needsLoad(now: now) {
+    for task in tasks.values where task.rebuild == nil && !task.isDirty && task.step.timers.needsLoad(now: now) {
       try flushStore(of: task)
       try task.step.timers.load()
     }
+  }
+
+  // MARK: Rebuilding lost state
+
+  /// A record of a task that rebuilds its state has been processed. Once all inputs have come to where they were processed
+  /// to before the loss, the task runs.
+  private func advanceRebuild(of task: Task, past record: InputRecord) throws {
+    let isInputDone = task.advanceRebuild(past: record)
+    guard let rebuild = task.rebuild else { return }
+    if !rebuild.remaining.isEmpty {
+      if isInputDone { awaitingAssignment.insert(task.number) }
+      if io.steadyClock - (rebuildToldAt ?? rebuild.startedAt) >= 2000 { tellRebuild(of: task) }
+      return
+    }
+    awaitingAssignment.insert(task.number)
+    task.endRebuild()
+    tellRunning(task, rows: rebuild.records, took: io.steadyClock - rebuild.startedAt)
+    try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
+  }
+
+  private func tellRebuild(of task: Task) {
+    guard let rebuild = task.rebuild else { return }
+    rebuildToldAt = io.steadyClock
+    observe(
+      .restoring(
+        task: task.number, rows: rebuild.records,
+        offset: rebuild.remaining.keys.reduce(0) { $0 + (task.next[$1] ?? 0) },
+        target: rebuild.remaining.values.reduce(0) { $0 + $1 + 1 }))
+  }
+
+  private func tellRunning(_ task: Task, rows: Int, took: Milliseconds) {
+    observe(
+      .running(
+        task: task.number, sequence: task.position.sequence,
+        next: Dictionary(uniqueKeysWithValues: task.next.map { ($0.key.rawValue, $0.value) }), rows: rows,
+        milliseconds: took))
   }
 
   // MARK: Effects
@@ -595,7 +645,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func assignRunning() throws {
     try assign(
       tasks.values.sorted { $0.number < $1.number }.flatMap { task in
-        S.definition.inputs.map { InputPosition(topic: $0, task: task.number, offset: task.next[$0] ?? 0) }
+        S.definition.inputs.filter(task.consumes).map {
+          InputPosition(topic: $0, task: task.number, offset: task.next[$0] ?? 0)
+        }
       })
   }
 
@@ -603,6 +655,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func assign(_ starts: [InputPosition]) throws {
     dropHeld()
     try io.assign(starts)
+    awaitingAssignment = []
     paused = false
   }
 
@@ -662,8 +715,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         next[topic] = logStart
         continue
       }
-      if position < logStart {
-        observe(.gap(task: number, topic: topics(topic), from: position, to: logStart))
+      // What is only to rebuild the state was processed before.
+      let unprocessed = max(position, restored.position?.rebuildTo?[topic.rawValue].map { $0 + 1 } ?? 0)
+      if unprocessed < logStart {
+        observe(.gap(task: number, topic: topics(topic), from: unprocessed, to: logStart))
       }
       next[topic] = max(position, logStart)
     }
@@ -674,7 +729,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
     let task = Task(
       number: number, life: lives, store: restored.store, step: step, position: restored.position, next: next,
-      changelogOffset: restored.changelogOffset, asOf: io.wallClock)
+      changelogOffset: restored.changelogOffset, asOf: io.wallClock,
+      rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock))
     tasks[number] = task
     if restored.moved, let position = restored.position {
       observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
@@ -684,11 +740,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try task.rewrite(restored.tornKeys)
       if dirtySince == nil { dirtySince = io.steadyClock }
     }
-    observe(
-      .running(
-        task: number, sequence: task.position.sequence,
-        next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), rows: restored.rows,
-        milliseconds: took))
+    // A task whose state is being rebuilt runs, and is opened, once it is complete.
+    guard task.rebuild == nil else { return tellRebuild(of: task) }
+    tellRunning(task, rows: restored.rows, took: took)
     try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
   }
 

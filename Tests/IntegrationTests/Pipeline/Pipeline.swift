@@ -23,7 +23,7 @@ final class Pipeline {
   private(set) var requestLines: [[UInt8]] = []
 
   private let programs: [DemoProgram: URL]
-  private let reader: TopicReader
+  private var reader: TopicReader
   private var requests: RequestFile
   private let emulator: DemoProcess
   private let fcm: [String]
@@ -107,15 +107,16 @@ final class Pipeline {
     return (executable, arguments)
   }
 
-  /// Starts services, with a name for each instance or none, and waits until they are ready.
+  /// Starts services, with a name for each instance or none, and waits until they are ready, unless told not to.
   @discardableResult
-  func start(_ which: [DemoProgram] = DemoProgram.services, instance: String?, _ arguments: [String] = []) throws
-    -> [DemoProcess]
-  {
+  func start(
+    _ which: [DemoProgram] = DemoProgram.services, instance: String?, _ arguments: [String] = [],
+    waitsUntilReady: Bool = true
+  ) throws -> [DemoProcess] {
     let started = try which.map { try service($0, instance: instance, arguments) }
     services += started
     for service in started { try service.start() }
-    try waitUntilReady(started)
+    if waitsUntilReady { try waitUntilReady(started) }
     return started
   }
 
@@ -296,6 +297,44 @@ final class Pipeline {
     let violations = judge.violations(committed: try committed())
     hasPassed = violations.isEmpty
     return (judge, violations)
+  }
+
+  // MARK: Lost state
+
+  /// Deletes the changelogs of stages and makes them anew, empty. All that is there is read again from the beginning.
+  func loseState(of stages: [String]) throws {
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    let topics = stages.compactMap { PipelineChecker.stages[$0].map { names.prefix + $0.changelog } }
+    for result in try admin.deleteTopics(topics, timeout: .seconds(30)).values { try result.get() }
+    var report: TopicReport?
+    try waitUntil("the topics are gone and made anew", state: { report?.text ?? "" }) {
+      let made = try TopicCreation.create(on: admin, names: names, partitions: Int(Self.partitions))
+      report = made
+      // The broker deletes in the background, and says that a topic is there until it is gone.
+      return made.topics.allSatisfy { $0.status == .exists }
+    }
+    // It knows the new topics before it has put the new, empty logs into the place of the old ones.
+    let ends = try Consumer(.consumer(bootstrapServers: brokers, group: nil), name: "test-ends")
+    defer { ends.close() }
+    try waitUntil("the new topics are empty") {
+      topics.allSatisfy { topic in
+        (0..<Self.partitions).allSatisfy {
+          let found = try? ends.watermarks(TopicPartition(topic: topic, partition: $0), timeout: .seconds(5))
+          return found?.high == 0
+        }
+      }
+    }
+    reader = try TopicReader(brokers: brokers, names: names, partitions: Self.partitions)
+    checker = PipelineChecker()
+    requests = RequestFile(path: directory.appendingPathComponent("requests.jsonl").path)
+    requestLines = []
+  }
+
+  /// Runs `nudge` on this pipeline's Kafka; what it printed.
+  func nudge(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    try RealKafka.run(
+      DemoProgram.directoryOfThisProgram().appendingPathComponent("nudge"),
+      arguments + ["--bootstrap-servers", brokers, "--topic-prefix", names.prefix])
   }
 
   // MARK: Groups

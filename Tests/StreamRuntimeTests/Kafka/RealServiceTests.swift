@@ -12,7 +12,7 @@ import Testing
   .enabled(if: LocalBroker.find() != nil, "set KAFKA_HOME=/path/to/kafka to run it"))
 struct RealServiceTests {
   /// One broker for the suite; it ends with the process.
-  private static let broker: Result<LocalBroker, any Error> = Result {
+  static let broker: Result<LocalBroker, any Error> = Result {
     guard let home = LocalBroker.find() else { throw StoreFailure(operation: "find Kafka", reason: "KAFKA_HOME") }
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-broker-\(UUID().uuidString)")
     let broker = try LocalBroker(home: home, directory: directory)
@@ -20,10 +20,10 @@ struct RealServiceTests {
     return broker
   }
 
-  private let partitions: Int32 = 4
+  let partitions: Int32 = 4
 
   /// Topics of a test of its own, and its brokers' address.
-  private func prepare(_ prefix: String) throws -> String {
+  func prepare(_ prefix: String) throws -> String {
     let brokers = try Self.broker.get().bootstrapServers
     let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
     let names = TopicNames(prefix: prefix)
@@ -35,19 +35,19 @@ struct RealServiceTests {
     return brokers
   }
 
-  private func records(_ range: Range<Int>) -> [(key: String?, value: String)] {
+  func records(_ range: Range<Int>) -> [(key: String?, value: String)] {
     range.map { (key: "key-\($0 % 10)", value: "value") }
   }
 
   /// The counts written for each key, in order.
-  private func counts(_ brokers: String, _ prefix: String) throws -> [String: [Int]] {
+  func counts(_ brokers: String, _ prefix: String) throws -> [String: [Int]] {
     let read = try Records.all(brokers: brokers, topic: "\(prefix)nudge.decisions", partitions: partitions)
     return Dictionary(grouping: read) { $0.key ?? "" }.mapValues { records in
       records.compactMap { $0.value?.split(separator: " ").first.flatMap { Int($0) } }
     }
   }
 
-  private func expect(
+  func expect(
     _ perKey: Int, _ brokers: String, _ prefix: String, of services: ServiceUnderTest...
   ) throws {
     var found: [String: [Int]] = [:]

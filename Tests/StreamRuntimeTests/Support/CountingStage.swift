@@ -21,7 +21,7 @@ struct CountingStage: Stage {
     name: "counting", inputs: [.timeline], outputs: [.decisions, .timeline], changelog: .analyzerState,
     timers: .timeline)
 
-  /// A record that sets a timer, due so many milliseconds after it is processed.
+  /// A record that sets a timer, due so many milliseconds after it was written: rebuilding sets the same.
   static func timer(after delay: Milliseconds) -> String { "timer \(delay)" }
 
   func process(_ record: InputRecord, in step: Step<Self>) throws {
@@ -44,7 +44,7 @@ struct CountingStage: Stage {
     let words = String(decoding: value, as: UTF8.self).split(separator: " ")
     if words.count == 2, words[0] == "timer", let delay = Milliseconds(words[1]) {
       try step.setTimer(
-        "\(name)/\(record.offset)", due: step.now + delay, key: name, eventId: "e\(record.offset)",
+        "\(name)/\(record.offset)", due: record.timestamp + delay, key: name, eventId: "e\(record.offset)",
         origin: Origin(record.position), source: record.position)
     }
     try step.emit(
