@@ -31,6 +31,8 @@ final class RestoreBatch<Store: TaskStore> {
     var groups: ChangelogGroups
     var target: Int64 = 0
     var rows = 0
+    /// The last stable offset, as far as it was read.
+    var stable: Int64 = 0
     var action: RestoreMachine.Action = .askCommitted(notBefore: 0)
     var isDone = false
 
@@ -138,6 +140,7 @@ final class RestoreBatch<Store: TaskStore> {
       case .end(let task, let offset):
         guard let entry = entries[task] else { continue }
         guard !entry.isDone else { continue }
+        entry.stable = offset
         entry.action = entry.machine.reached(
           offset, position: entry.groups.position, continuesStore: entry.groups.continuesKnown)
         if case .read(_, let wipe?) = entry.action {
@@ -152,9 +155,15 @@ final class RestoreBatch<Store: TaskStore> {
       }
     }
     let steady = io.steadyClock
-    if steady - toldAt >= 2000, let told, let entry = entries[told.task] {
+    guard steady - toldAt >= 2000 else { return }
+    if let told, let entry = entries[told.task] {
       toldAt = steady
       observe(.restoring(task: told.task, rows: entry.rows, offset: told.offset, target: entry.target))
+    } else if let (task, entry) = entries.filter({ !$0.value.isDone && $0.value.stable > 0 }).min(by: {
+      $0.key < $1.key
+    }) {
+      toldAt = steady
+      observe(.restoreHeld(task: task, stable: entry.stable, target: entry.target))
     }
   }
 

@@ -35,7 +35,8 @@ public final class StreamService<S: Stage>: Service {
   private let state = Mutex(State())
 
   private struct State {
-    var isStopping = false
+    /// When it was asked to stop, by the steady clock.
+    var stoppingSince: Milliseconds?
     /// It will not come back under its name: members leave the group, also static ones.
     var isRetiring = false
     var threads: [RunningThread] = []
@@ -126,8 +127,8 @@ public final class StreamService<S: Stage>: Service {
         stateDirectory: settings.stateDirectory, limits: configuration.limits,
         log: { [logger] in Self.log($0, to: logger) })
       let isStopping = state.withLock { state in
-        if !state.isStopping { state.threads.append(running) }
-        return state.isStopping
+        if state.stoppingSince == nil { state.threads.append(running) }
+        return state.stoppingSince != nil
       }
       if isStopping { return }
       spawn("nudge-stream-\(number)", running) { [self] in
@@ -262,7 +263,7 @@ public final class StreamService<S: Stage>: Service {
       performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
     while true {
       watchdog.turned(number)
-      switch isStopping ? thread.stop() : thread.turn() {
+      switch stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() {
       case nil: continue
       case .stopped: return .stopped
       case .fenced: return .fenced
@@ -295,7 +296,8 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  private var isStopping: Bool { state.withLock { $0.isStopping } }
+  private var stoppingSince: Milliseconds? { state.withLock { $0.stoppingSince } }
+  private var isStopping: Bool { stoppingSince != nil }
 
   // MARK: Stop
 
@@ -310,7 +312,7 @@ public final class StreamService<S: Stage>: Service {
   public func stop() {
     observer.stopping()
     watchdog.stop()
-    state.withLock { $0.isStopping = true }
+    state.withLock { $0.stoppingSince = $0.stoppingSince ?? SystemClock.steadyMilliseconds() }
     // The starter comes first: once it is done, no thread is added any more.
     var index = 0
     while let thread = state.withLock({ index < $0.threads.count ? $0.threads[index] : nil }) {

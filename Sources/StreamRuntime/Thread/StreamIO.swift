@@ -69,6 +69,8 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
     case retriable
     /// Someone else has this thread's name, or its partitions.
     case fenced
+    /// The group does not count this thread as a member now: a poll joins it again, and says what was lost.
+    case notMember
     /// A transaction on the group's offsets is pending.
     case unstable
     /// Nothing helps: configuration, authorization, a broken disk.
@@ -79,7 +81,7 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   var reason: String
 
   /// The same call may succeed later.
-  var isPassing: Bool { kind == .retriable || kind == .unstable }
+  var isPassing: Bool { kind == .retriable || kind == .unstable || kind == .notMember }
 
   var description: String { "\(operation): \(reason)" }
 }

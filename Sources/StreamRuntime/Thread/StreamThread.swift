@@ -54,6 +54,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// An attempt to commit has failed, and its outcome may be unknown: until the same content is committed, nothing is
   /// added to it.
   private var isFrozen = false
+  /// The last attempt to commit was refused because the group does not know this thread now.
+  private var isOutOfGroup = false
   private var paused = false
   /// No new effects: tasks are being given up.
   private var isSettling = false
@@ -95,7 +97,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       switch failure.kind {
       case .fenced: end(.fenced)
       case .fatal: end(.failed(failure.description))
-      case .retriable, .unstable:
+      case .retriable, .unstable, .notMember:
         observe(.retrying(reason: failure.description))
         io.idle(atMost: limits.maxPollWait)
       }
@@ -451,6 +453,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try io.commit()
     } catch let failure as IOFailure {
       isFrozen = true
+      isOutOfGroup = failure.kind == .notMember
       transactions.failed(failure)
       if transactions.state == .fenced {
         end(.fenced)
@@ -463,6 +466,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     transactions.committed(took: end - start)
     proof.proven(at: start)
     isFrozen = false
+    isOutOfGroup = false
     let records = group.reduce(0) { $0 + $1.records }
     for task in group {
       guard let position = positions[task.number] else { continue }
@@ -484,7 +488,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       switch error.kind {
       case .fenced: end(.fenced)
       case .fatal: end(.failed(error.description))
-      case .retriable, .unstable: observe(.retrying(reason: error.description))
+      case .retriable, .unstable, .notMember: observe(.retrying(reason: error.description))
       }
     }
   }
@@ -564,7 +568,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if !numbers.isEmpty && transactions.state == .noProducer { try openProducer() }
     case .revoked:
       abandonRestore()
-      try settle(for: limits.revokeDrain)
+      try settle(until: io.steadyClock + limits.revokeDrain)
       release(Array(tasks.keys), lost: false)
       try assign([])
     case .lost:
@@ -575,10 +579,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   /// Starts nothing new, waits for replies, and commits what there is; gives up at the deadline.
-  private func settle(for drain: Milliseconds) throws {
+  private func settle(until deadline: Milliseconds) throws {
     isSettling = true
     defer { isSettling = false }
-    let deadline = io.steadyClock + drain
     while exit == nil {
       try takeReplies()
       try forgoEffects()
@@ -600,7 +603,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         observe(.retrying(reason: failure.description))
         if !late { io.idle(atMost: limits.maxPollWait) }
       }
-      if late { return }
+      // Nobody polls here, so who is out of the group stays out: what there is will be done again by its next owner.
+      if late || isOutOfGroup { return }
       if case .wait(let until) = transactions.next(steadyNow: io.steadyClock) {
         io.idle(atMost: max(1, until - io.steadyClock))
       }
@@ -767,12 +771,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   // MARK: End
 
-  /// Drains and ends: starts nothing new, waits for replies, commits, writes the stores.
-  func stop() -> Exit {
+  /// Drains and ends: starts nothing new, waits for replies, commits, writes the stores. `since`: when it was asked for, by
+  /// the steady clock; a turn that was long has used up a part of the time there is.
+  func stop(since: Milliseconds? = nil) -> Exit {
     if let exit { return exit }
     abandonRestore()
     do {
-      try settle(for: limits.stopDrain)
+      try settle(until: (since ?? io.steadyClock) + limits.stopDrain)
     } catch {
       end(.failed("\(error)"))
     }

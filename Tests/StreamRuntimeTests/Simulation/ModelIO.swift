@@ -170,7 +170,8 @@ final class ModelIO: StreamIO {
     let kind: IOFailure.Kind =
       switch refusal {
       case .fenced: .fenced
-      case .concurrent, .invalidState, .illegalGeneration: .retriable
+      case .concurrent, .invalidState: .retriable
+      case .illegalGeneration: .notMember
       case .unstable: .unstable
       }
     return IOFailure(kind: kind, operation: operation, reason: "\(refusal)")

@@ -47,7 +47,7 @@ struct SimulationTests {
 
   /// A seed that finds each defect, so that the test is quick; where the code has changed, others are tried.
   private static let knownSeeds: [Mutation: UInt64] = [
-    .storeBeforeCommit: 1, .offsetsLeftOut: 614, .repeatsKept: 19, .firstEnd: 25, .flushSkipped: 548,
+    .storeBeforeCommit: 1, .offsetsLeftOut: 614, .repeatsKept: 19, .firstEnd: 25, .flushSkipped: 716,
     .tornRowsUnseen: 705, .unknownMeansCommitted: 20, .timersUnseen: 1, .timerRepeatsHeard: 3, .proofForever: 5,
     .formerLivesAccepted: 267, .oldStoreKept: 9, .cutUnseen: 118, .compactionAtOnce: 24,
   ]
