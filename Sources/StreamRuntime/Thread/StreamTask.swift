@@ -51,7 +51,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   func finish(record: InputRecord?) {
     outputs += step.outputs
     for output in step.outputs { outputBytes += output.size }
-    waitingEffects += step.effects
+    if step.hasEffects { waitingEffects += step.effects }
     if let wake = step.takeWake() { wakeAt = min(wakeAt ?? .max, wake) }
     if let record {
       next[record.topic] = record.offset + 1
@@ -84,7 +84,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// The rows to be written, the same for every attempt.
   func changes() throws -> [(key: RowKey, bytes: [UInt8]?)] {
     if let preparedChanges { return preparedChanges }
-    let changes = try step.table.changes() + step.timers.changes()
+    var changes = try step.table.changes()
+    changes += step.timers.changes()
     preparedChanges = changes
     return changes
   }

@@ -661,7 +661,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     lives += 1
     let step = Step<S>(
-      table: RowTable(store: restored.store, coder: coder, cacheBytes: limits.cacheBytes),
+      table: RowTable(of: S.Row.self, store: restored.store, coder: coder, cacheBytes: limits.cacheBytes),
       timers: TimerQueue(store: restored.store), partition: number, topics: topics, coder: coder,
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
     let task = Task(
