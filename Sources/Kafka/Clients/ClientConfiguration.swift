@@ -95,6 +95,9 @@ extension ClientConfiguration {
     it.set("partitioner", "murmur2_random")
     if let transactionalID {
       it.set("transactional.id", transactionalID)
+      // A transaction ends in a flush, which does not linger (rd_kafka_flush): until then what it writes is gathered, and
+      // a partition's records go in one request, not in one a millisecond.
+      it.set("linger.ms", "50")
       // A hung transaction holds back every reader of its partitions.
       it.set("transaction.timeout.ms", "5000")
       // AddOffsetsToTxn straight after a commit is answered CONCURRENT_TRANSACTIONS and repeated after this long.

@@ -61,7 +61,6 @@ final class KafkaStreamIO: StreamIO {
   /// Which of them has the transaction that is open, or had the last one.
   private var turn = 0
   private let positionOffsets = PositionOffsets()
-  private var polled: [ConsumerRecord] = []
   private var assigned: [TopicPartition] = []
   /// An error that came behind records which had to be delivered first.
   private var laterFailure: IOFailure?
@@ -126,23 +125,18 @@ final class KafkaStreamIO: StreamIO {
       laterFailure = nil
       throw failure
     }
-    polled.removeAll(keepingCapacity: true)
-    let event = consumer.poll(
-      into: &polled, maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout))
     var result = PollResult()
-    result.records.reserveCapacity(polled.count)
     // Records of one partition come together: the topic is looked up where it changes.
     var last: (name: String, topic: Topic)?
-    for record in polled {
+    let event = consumer.poll(maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout)) { record in
       if last?.name != record.topic { last = topicByName[record.topic].map { (record.topic, $0) } }
-      guard let topic = last?.topic else { continue }
+      guard let topic = last?.topic else { return }
       result.records.append(
         InputRecord(
           topic: topic, topicName: record.topic, partition: record.partition, offset: record.offset,
           timestamp: record.timestamp, key: record.keyBytes(), value: record.valueBytes(),
           headers: record.headers().compactMap { header in header.value.map { RecordHeaderField(header.name, $0) } }))
     }
-    polled.removeAll(keepingCapacity: true)
     switch event {
     case nil, .endOfPartition, .record: break
     case .assigned(let partitions): result.change = .assigned(try tasks(partitions))
@@ -386,18 +380,15 @@ final class KafkaStreamIO: StreamIO {
   private static let changelogBatch = 10_000
 
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
-    polled.removeAll(keepingCapacity: true)
-    let event = changelogConsumer.poll(
-      into: &polled, maxRecords: Self.changelogBatch, maxBytes: 16 << 20, timeout: .milliseconds(timeout))
     var items: [ChangelogItem] = []
-    items.reserveCapacity(polled.count + 1)
-    for record in polled {
-      guard let key = record.keyBytes() else { continue }
+    let event = changelogConsumer.poll(
+      maxRecords: Self.changelogBatch, maxBytes: 16 << 20, timeout: .milliseconds(timeout)
+    ) { record in
+      guard let key = record.keyBytes() else { return }
       items.append(
         .record(
           task: record.partition, offset: record.offset, key: RowKey(bytes: key), bytes: record.valueBytes()))
     }
-    polled.removeAll(keepingCapacity: true)
     switch event {
     case .endOfPartition(let place, let offset): items.append(.end(task: place.partition, offset: offset))
     case .error(let error) where items.isEmpty: try check(error)

@@ -81,24 +81,25 @@ public struct StageDefinition: Sendable {
   func group(_ topics: TopicNames) -> String { "\(topics.prefix)nudge-\(name)" }
 }
 
-/// A record of an input, as a stage sees it.
-public struct InputRecord: Sendable, Equatable {
+/// A record of an input, as a stage sees it. It never changes, and is handed on by reference: a copy of all its fields
+/// costs more than most of what is done with it.
+public final class InputRecord: Sendable, Equatable {
   /// The topic.
-  public var topic: Topic
+  public let topic: Topic
   /// The topic's full name, with the deployment's prefix.
-  public var topicName: String
+  public let topicName: String
   /// The partition, which is the task's number.
-  public var partition: Int32
+  public let partition: Int32
   /// The offset.
-  public var offset: Int64
+  public let offset: Int64
   /// The record's timestamp, in milliseconds since the epoch.
-  public var timestamp: Milliseconds
+  public let timestamp: Milliseconds
   /// The key's bytes.
-  public var key: [UInt8]?
+  public let key: [UInt8]?
   /// The value's bytes; nil is a tombstone.
-  public var value: [UInt8]?
+  public let value: [UInt8]?
   /// The headers, in order.
-  public var headers: [RecordHeaderField]
+  public let headers: [RecordHeaderField]
 
   /// A record.
   public init(
@@ -117,6 +118,13 @@ public struct InputRecord: Sendable, Equatable {
 
   /// The record's place.
   public var position: RecordPosition { RecordPosition(topic: topicName, partition: partition, offset: offset) }
+
+  /// Whether all fields are equal.
+  public static func == (a: InputRecord, b: InputRecord) -> Bool {
+    a === b
+      || a.position == b.position && a.topic == b.topic && a.timestamp == b.timestamp && a.key == b.key
+        && a.value == b.value && a.headers == b.headers
+  }
 
   /// The last header of that name.
   public func header(_ name: String) -> [UInt8]? { headers.last { $0.name == name }?.value }
@@ -139,18 +147,18 @@ public struct RecordHeaderField: Sendable, Equatable {
   public init(_ name: String, _ value: String) { self.init(name, Array(value.utf8)) }
 }
 
-/// A record a stage writes.
-public struct OutputRecord: Sendable, Equatable {
+/// A record a stage writes. It never changes, and is handed on by reference as an `InputRecord` is.
+public final class OutputRecord: Sendable, Equatable {
   /// The topic.
-  public var topic: Topic
+  public let topic: Topic
   /// The partition.
-  public var partition: Int32
+  public let partition: Int32
   /// The key; nil only on dead letters.
-  public var key: [UInt8]?
+  public let key: [UInt8]?
   /// The value.
-  public var value: [UInt8]?
+  public let value: [UInt8]?
   /// The headers.
-  public var headers: [RecordHeaderField]
+  public let headers: [RecordHeaderField]
 
   /// A record.
   public init(topic: Topic, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeaderField] = []) {
@@ -164,5 +172,12 @@ public struct OutputRecord: Sendable, Equatable {
   /// About what it takes on the wire, in bytes.
   var size: Int {
     (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(64) { $0 + $1.name.utf8.count + $1.value.count }
+  }
+
+  /// Whether all fields are equal.
+  public static func == (a: OutputRecord, b: OutputRecord) -> Bool {
+    a === b
+      || a.topic == b.topic && a.partition == b.partition && a.key == b.key && a.value == b.value
+        && a.headers == b.headers
   }
 }

@@ -17,18 +17,22 @@ public final class Step<S: Stage> {
   /// Coders of this thread.
   public let coder: RecordCoder
 
-  var table: RowTable<S.Row>
+  var table: RowTable
   var timers: TimerQueue
   private(set) var outputs: [OutputRecord] = []
   private(set) var effects: [S.Effect] = []
+  /// Whether there are any: asking an array of an unknown type costs more.
+  private(set) var hasEffects = false
   private(set) var wakeAt: Milliseconds?
   private(set) var deadLetter: Rejection?
   private var inheritedHeaders: [RecordHeaderField] = []
+  /// The key of the record at hand, whose bytes are shared with outputs of the same key.
+  private var recordKey: [UInt8] = []
   private let partitionCounts: [Topic: Int32]
   private let maxOutputBytes: Int
 
   init(
-    table: RowTable<S.Row>, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
+    table: RowTable, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
     partitionCounts: [Topic: Int32], maxOutputBytes: Int
   ) {
     self.table = table
@@ -43,16 +47,25 @@ public final class Step<S: Stage> {
   // MARK: State
 
   /// A row of the task's state; nil where there is none.
-  public func row(_ key: RowKey) throws -> S.Row? { try table.row(key) }
+  public func row(_ key: RowKey) throws -> S.Row? {
+    guard let row = try table.row(key) else { return nil }
+    return Self.typed(row)
+  }
+
+  /// All rows of the table are of the stage's type: those of the store are made by the table's `decode`, the others come
+  /// by `set`.
+  private static func typed(_ row: StoredRow) -> S.Row { unsafeDowncast(row, to: TypedRow<S.Row>.self).row }
 
   /// Sets a row.
-  public func set(_ row: S.Row, for key: RowKey) throws { try table.set(row, for: key) }
+  public func set(_ row: S.Row, for key: RowKey) throws { try table.set(TypedRow(row), for: key) }
 
   /// Removes a row.
   public func remove(_ key: RowKey) throws { try table.set(nil, for: key) }
 
   /// All rows whose keys are `parent` and one part more, in key order. Costs a read of each.
-  public func rows(below parent: RowKey) throws -> [(RowKey, S.Row)] { try table.rows(below: parent) }
+  public func rows(below parent: RowKey) throws -> [(RowKey, S.Row)] {
+    try table.rows(below: parent).map { ($0.0, Self.typed($0.1)) }
+  }
 
   // MARK: Timers
 
@@ -97,9 +110,10 @@ public final class Step<S: Stage> {
   public func emit(
     bytes: [UInt8]?, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
   ) throws {
+    let keyBytes = key.utf8.elementsEqual(recordKey) ? recordKey : Array(key.utf8)
     let output = OutputRecord(
-      topic: topic, partition: partition ?? self.partition(of: key, on: topic), key: Array(key.utf8), value: bytes,
-      headers: inheritedHeaders + headers)
+      topic: topic, partition: partition ?? self.partition(of: key, on: topic), key: keyBytes, value: bytes,
+      headers: inheritedHeaders.isEmpty ? headers : inheritedHeaders + headers)
     guard output.size <= maxOutputBytes else {
       throw Rejection(
         .tooLarge,
@@ -115,7 +129,10 @@ public final class Step<S: Stage> {
 
   /// Asks for something to be done outside. It is done once the thread can prove that it owns the task, perhaps before
   /// this step is committed; the reply comes to `Stage.receive`.
-  public func perform(_ effect: S.Effect) { effects.append(effect) }
+  public func perform(_ effect: S.Effect) {
+    effects.append(effect)
+    hasEffects = true
+  }
 
   /// Asks for `Stage.wake` at a time; the earliest asked for counts.
   public func wake(at time: Milliseconds) { wakeAt = min(wakeAt ?? .max, time) }
@@ -133,9 +150,10 @@ public final class Step<S: Stage> {
     self.now = now
     self.isRebuilding = isRebuilding
     outputs.removeAll(keepingCapacity: true)
-    effects.removeAll(keepingCapacity: true)
+    forgetEffects()
     deadLetter = nil
-    inheritedHeaders.removeAll(keepingCapacity: true)
+    recordKey = record?.key ?? []
+    if !inheritedHeaders.isEmpty { inheritedHeaders.removeAll(keepingCapacity: true) }
     if let record, !record.headers.isEmpty {
       for name in [RecordHeader.traceparent, RecordHeader.replayId] {
         if let value = record.header(name) { inheritedHeaders.append(RecordHeaderField(name, value)) }
@@ -150,8 +168,14 @@ public final class Step<S: Stage> {
     table.undoStep()
     timers.undoStep()
     outputs.removeAll(keepingCapacity: true)
-    effects.removeAll(keepingCapacity: true)
+    forgetEffects()
     deadLetter = nil
+  }
+
+  private func forgetEffects() {
+    guard hasEffects else { return }
+    effects.removeAll(keepingCapacity: true)
+    hasEffects = false
   }
 
   /// The wake-up asked for so far, which is then forgotten.

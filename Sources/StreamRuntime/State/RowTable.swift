@@ -18,9 +18,9 @@ extension RowStore {
 
 /// The rows of one task in memory, over its store: hot rows stay decoded, changed rows wait for their commit and then for
 /// the store. One thread owns it; a copy shares the rows.
-struct RowTable<Row: StateRow> {
-  private typealias Slot = TypedRowSlot<Row>
-
+///
+/// It is not generic over the row's type (`StoredRow` says why): whoever asks for a row knows its type.
+struct RowTable {
   private var slots: [RowKey: RowSlot] = [:]
   /// The slot asked for last: a row is read and then set.
   private var last: RowSlot?
@@ -28,18 +28,23 @@ struct RowTable<Row: StateRow> {
   private var unstoredSlots: [RowSlot] = []
   /// Changed keys the store does not show yet, by parent: what a scan must put over the store.
   private var unstoredByParent: [RowKey: Set<RowKey>] = [:]
+  /// Changed rows that are not in `unstoredByParent` yet: the first scan puts them there, and most stages never scan.
+  private var unindexed: [RowSlot] = []
   private var journal: [RowSlot] = []
   private var journalUncommitted = 0
   private var cachedBytes = 0
   private let coder: RecordCoder
   private let store: any RowStore
+  private let decode: (RowKey, UnsafeRawBufferPointer) throws -> StoredRow
   /// Evicts clean rows beyond this many bytes of rows in memory.
   let cacheBytes: Int
 
-  init(store: any RowStore, coder: RecordCoder, cacheBytes: Int) {
+  /// A table of rows of one type.
+  init<Row: StateRow>(of _: Row.Type, store: any RowStore, coder: RecordCoder, cacheBytes: Int) {
     self.store = store
     self.coder = coder
     self.cacheBytes = cacheBytes
+    decode = { TypedRow(try Row(key: $0, bytes: $1, coder: coder)) }
   }
 
   /// Rows in memory, absent ones included.
@@ -55,10 +60,10 @@ struct RowTable<Row: StateRow> {
   var unstoredCount: Int { unstoredSlots.count }
 
   /// The row now, changes of this step included.
-  mutating func row(_ key: RowKey) throws -> Row? { try slot(key).row }
+  mutating func row(_ key: RowKey) throws -> StoredRow? { try slot(key).row }
 
-  private mutating func slot(_ key: RowKey) throws -> Slot {
-    if let last, last.key == key { return Self.typed(last) }
+  private mutating func slot(_ key: RowKey) throws -> RowSlot {
+    if let last, last.key == key { return last }
     let slot: RowSlot
     if let known = slots[key] {
       slot = known
@@ -69,23 +74,19 @@ struct RowTable<Row: StateRow> {
     }
     slot.isUsed = true
     last = slot
-    return Self.typed(slot)
+    return slot
   }
 
-  /// All slots are made by `load`, of this type.
-  private static func typed(_ slot: RowSlot) -> Slot { unsafeDowncast(slot, to: Slot.self) }
-
-  private func load(_ key: RowKey) throws -> Slot {
+  private func load(_ key: RowKey) throws -> RowSlot {
     let found = try store.withRow(key) { bytes in
-      Slot(
-        key: key, row: try Row(key: key, bytes: bytes, coder: coder), bytes: bytes.count + key.bytes.count,
-        isInChangelog: true)
+      RowSlot(
+        key: key, row: try decode(key, bytes), bytes: bytes.count + key.bytes.count, isInChangelog: true)
     }
-    return found ?? Slot(key: key, row: nil, bytes: key.bytes.count, isInChangelog: false)
+    return found ?? RowSlot(key: key, row: nil, bytes: key.bytes.count, isInChangelog: false)
   }
 
   /// Sets or, with nil, removes a row.
-  mutating func set(_ row: Row?, for key: RowKey) throws {
+  mutating func set(_ row: StoredRow?, for key: RowKey) throws {
     let slot = try slot(key)
     if row == nil && slot.row == nil { return }
     if !slot.isInJournal { journal.append(slot) }
@@ -97,20 +98,28 @@ struct RowTable<Row: StateRow> {
     guard !slot.isUncommitted else { return }
     slot.isUncommitted = true
     uncommitted.append(slot)
-    if !slot.isUnstored, let parent = slot.key.parent { unstoredByParent[parent, default: []].insert(slot.key) }
+    if !slot.isUnstored { unindexed.append(slot) }
+  }
+
+  private mutating func indexChanges() {
+    for slot in unindexed {
+      if let parent = slot.key.parent { unstoredByParent[parent, default: []].insert(slot.key) }
+    }
+    unindexed.removeAll(keepingCapacity: true)
   }
 
   /// All rows whose parent is `prefix`, in key order, changes of this step included.
-  mutating func rows(below prefix: RowKey) throws -> [(RowKey, Row)] {
-    var found: [(RowKey, Row)] = []
+  mutating func rows(below prefix: RowKey) throws -> [(RowKey, StoredRow)] {
+    indexChanges()
+    var found: [(RowKey, StoredRow)] = []
     let changed = unstoredByParent[prefix] ?? []
     try store.scan(below: prefix) { key, bytes in
       guard key.parent == prefix, !changed.contains(key) else { return }
-      found.append((key, try slots[key].flatMap { Self.typed($0).row } ?? Row(key: key, bytes: bytes, coder: coder)))
+      found.append((key, try slots[key]?.row ?? decode(key, bytes)))
     }
     if changed.isEmpty { return found }
     for key in changed {
-      if let slot = slots[key], let row = Self.typed(slot).row { found.append((key, row)) }
+      if let row = slots[key]?.row { found.append((key, row)) }
     }
     return found.sorted { $0.0 < $1.0 }
   }
@@ -151,7 +160,7 @@ struct RowTable<Row: StateRow> {
     var changes: [(key: RowKey, bytes: [UInt8]?)] = []
     changes.reserveCapacity(uncommitted.count)
     for slot in uncommitted {
-      let bytes = try slot.encoded(coder: coder)
+      let bytes = try slot.row?.encoded(coder: coder)
       if bytes != nil || slot.isInChangelog { changes.append((slot.key, bytes)) }
     }
     return changes
@@ -196,7 +205,8 @@ struct RowTable<Row: StateRow> {
       slot.committed = nil
     }
     unstoredSlots.removeAll(keepingCapacity: true)
-    unstoredByParent.removeAll(keepingCapacity: true)
+    if !unstoredByParent.isEmpty { unstoredByParent.removeAll(keepingCapacity: true) }
+    unindexed.removeAll(keepingCapacity: true)
     evict()
   }
 

@@ -25,7 +25,9 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
 
   /// A key of a kind and ids, joined by NUL (ids hold no control characters). Keys of one kind and first ids are
   /// neighbours: `Step.rows(below:)` finds them.
+  @inlinable
   public init(_ parts: String...) {
+    // Inlined, so that the array of the parts needs no memory of its own.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(parts.reduce(parts.count) { $0 + $1.utf8.count })
     for (index, part) in parts.enumerated() {

@@ -48,7 +48,8 @@ public final class StageDriver<S: Stage> {
     stores[partition] = store
     let counts = Dictionary(uniqueKeysWithValues: Topic.allCases.map { ($0, partitions) })
     let step = Step<S>(
-      table: RowTable(store: store, coder: coder, cacheBytes: 64 << 20), timers: TimerQueue(store: store),
+      table: RowTable(of: S.Row.self, store: store, coder: coder, cacheBytes: 64 << 20),
+      timers: TimerQueue(store: store),
       partition: partition, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000)
     steps[partition] = step
     return step

@@ -61,7 +61,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     if rebuild == nil {
       outputs += step.outputs
       for output in step.outputs { outputBytes += output.size }
-      waitingEffects += step.effects
+      if step.hasEffects { waitingEffects += step.effects }
       if let wake { wakeAt = min(wakeAt ?? .max, wake) }
     }
     if let record {
@@ -111,7 +111,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// The rows to be written, the same for every attempt.
   func changes() throws -> [(key: RowKey, bytes: [UInt8]?)] {
     if let preparedChanges { return preparedChanges }
-    let changes = try step.table.changes() + step.timers.changes()
+    var changes = try step.table.changes()
+    changes += step.timers.changes()
     preparedChanges = changes
     return changes
   }

@@ -112,7 +112,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if transactions.state == .noProducer, tasks.isEmpty, restore == nil { try openProducer() }
     let room = isFrozen ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
     let result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
-    held += result.records
+    if held.isEmpty { held = result.records } else { held += result.records }
     do {
       try workOff()
     } catch let failure as IOFailure where failure.isPassing && result.change != nil {
@@ -174,6 +174,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     let now = io.wallClock
     var processed = 0
     var last: InputRecord?
+    var current: Task?
     while heldIndex < held.count, !isFrozen, exit == nil {
       if hasEffects {
         // Whoever waits for an answer is served between records, and a backlog waits in Kafka, not here.
@@ -185,7 +186,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       }
       let record = held[heldIndex]
       heldIndex += 1
-      guard let task = tasks[record.partition] else { continue }
+      // Records of one partition come together.
+      if current?.number != record.partition { current = tasks[record.partition] }
+      guard let task = current else { continue }
       if let next = task.next[record.topic], record.offset < next { continue }
       if awaitingAssignment.contains(task.number) || !task.consumes(record.topic) { continue }
       let time = task.time(of: record, wallNow: now)
@@ -199,6 +202,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       last = record
       if task.outputBytes > limits.maxTransactionBytes || task.step.uncommittedCount > limits.maxTransactionRows {
         try commit()
+        // It may have found tasks lost.
+        current = nil
       }
     }
     if heldIndex == held.count { dropHeld() }
@@ -426,18 +431,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try io.begin()
       for task in group where task.isDirty || task.position.sequence == 0 {
         positions[task.number] = task.nextPosition(writer: writer)
-        for output in task.outputs { try io.produce(output) }
         outputs += task.outputs.count
-        let changes = try task.changes()
-        for (key, bytes) in changes {
-          try io.produce(change: key, bytes: bytes, task: task.number, marksEnd: false)
-        }
-        // The changelog's partition must be part of the transaction before the offsets are, see below.
-        if changes.isEmpty {
-          try io.produce(change: PositionRecord.opening, bytes: nil, task: task.number, marksEnd: false)
-        }
-        rows += changes.count
+        rows += try task.changes().count
       }
+      try produce(group.filter { positions[$0.number] != nil })
       // A delayed EndTxn of an earlier transaction may end this one early, and commit or abort what has arrived of it; what
       // comes then begins another transaction. So everything a position record stands for is acknowledged first, then the
       // offsets, which fence former owners, then the position records: after an early end their partitions, which were
@@ -477,6 +474,32 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     dirtySince = nil
     observe(.committed(records: records, outputs: outputs, rows: rows, milliseconds: end - start))
     return true
+  }
+
+  /// Adds outputs and rows of these tasks to the transaction, some of each task first: a partition becomes part of the
+  /// transaction by a request that librdkafka sends 1 ms after the partition's first record, for all that have one by
+  /// then. It spends that millisecond spinning (2.0.2), so the partitions had better come at once.
+  private func produce(_ group: [Task]) throws {
+    let lead = 8
+    for task in group {
+      try produce(task, outputs: task.outputs.prefix(lead), changes: task.changes().prefix(lead))
+      // The changelog's partition must be part of the transaction before the offsets are, see `commit`.
+      if try task.changes().isEmpty {
+        try io.produce(change: PositionRecord.opening, bytes: nil, task: task.number, marksEnd: false)
+      }
+    }
+    for task in group {
+      try produce(task, outputs: task.outputs.dropFirst(lead), changes: task.changes().dropFirst(lead))
+    }
+  }
+
+  private func produce(
+    _ task: Task, outputs: ArraySlice<OutputRecord>, changes: ArraySlice<(key: RowKey, bytes: [UInt8]?)>
+  ) throws {
+    for output in outputs { try io.produce(output) }
+    for (key, bytes) in changes {
+      try io.produce(change: key, bytes: bytes, task: task.number, marksEnd: false)
+    }
   }
 
   private func openProducer() throws {
@@ -728,7 +751,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     lives += 1
     let step = Step<S>(
-      table: RowTable(store: restored.store, coder: coder, cacheBytes: limits.cacheBytes),
+      table: RowTable(of: S.Row.self, store: restored.store, coder: coder, cacheBytes: limits.cacheBytes),
       timers: TimerQueue(store: restored.store), partition: number, topics: topics, coder: coder,
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
     let task = Task(
