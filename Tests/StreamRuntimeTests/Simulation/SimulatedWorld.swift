@@ -144,6 +144,8 @@ final class SimulatedWorld {
     let io = ModelIO(process.name, self)
     var limits = StreamLimits()
     limits.maxUnstoredAge = Milliseconds(random.below(200))
+    // Restores write their stores in many steps.
+    limits.restoreBytes = 1000
     limits.maxBatchRecords = 1 + random.below(8)
     let name = process.name
     process.io = io
