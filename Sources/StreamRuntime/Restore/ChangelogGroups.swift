@@ -23,6 +23,9 @@ struct ChangelogGroups {
   private let knownHistory: String??
   private var hasReadPosition = false
 
+  /// What a row takes beside its bytes: two arrays' headers, and their place here.
+  private static let rowOverhead = 96
+
   /// Begins behind a known position, or with nil at the start of the log.
   init(after position: PositionRecord?, offset: Int64, coder: RecordCoder) {
     self.position = position
@@ -42,7 +45,7 @@ struct ChangelogGroups {
   mutating func read(offset: Int64, key: RowKey, bytes: [UInt8]?) throws {
     guard key == PositionRecord.key else {
       rows.append((key, bytes))
-      openBytes += key.bytes.count + (bytes?.count ?? 0) + 32
+      openBytes += key.bytes.count + (bytes?.count ?? 0) + Self.rowOverhead
       return
     }
     guard let bytes else {

@@ -56,6 +56,8 @@ final class RestoreBatch<Store: TaskStore> {
   private var entries: [Int32: Entry] = [:]
   private var phase = Phase.committedOffsets(notBefore: 0)
   private var toldAt: Milliseconds
+  /// About how many bytes of closed groups wait for their stores, of all tasks.
+  private var waitingBytes = 0
 
   init(stores: [Int32: Store], limits: StreamLimits, coder: RecordCoder, startedAt: Milliseconds) {
     self.limits = limits
@@ -117,6 +119,7 @@ final class RestoreBatch<Store: TaskStore> {
           try entry.store.wipe()
         }
         let held = entry.store.header
+        waitingBytes -= entry.groups.closedBytes
         entry.groups = ChangelogGroups(after: held?.position, offset: held?.changelogOffset ?? from, coder: coder)
         starts[number] = from
       }
@@ -132,10 +135,10 @@ final class RestoreBatch<Store: TaskStore> {
       case .record(let task, let offset, let key, let bytes):
         guard let entry = entries[task] else { continue }
         entry.rows += 1
+        let before = entry.groups.closedBytes
         try entry.groups.read(offset: offset, key: key, bytes: bytes)
-        if entry.groups.closedBytes >= limits.restoreStepBytes, entry.groups.continuesKnown {
-          try store(entry, wallNow: io.wallClock)
-        }
+        waitingBytes += entry.groups.closedBytes - before
+        if waitingBytes >= limits.restoreBytes { try storeLargest(wallNow: io.wallClock) }
         told = (task, offset)
       case .end(let task, let offset):
         guard let entry = entries[task] else { continue }
@@ -167,9 +170,18 @@ final class RestoreBatch<Store: TaskStore> {
     }
   }
 
+  /// The task with most rows that wait: the larger the step, the less it costs a row. Only of tasks whose changelog is known
+  /// to go on from their store.
+  private func storeLargest(wallNow: Milliseconds) throws {
+    let ready = entries.values.filter(\.groups.continuesKnown)
+    guard let entry = ready.max(by: { $0.groups.closedBytes < $1.groups.closedBytes }) else { return }
+    try store(entry, wallNow: wallNow)
+  }
+
   private func store(_ entry: Entry, wallNow: Milliseconds) throws {
     guard let position = entry.groups.position else { return }
     let offset = entry.groups.offsetBehindPosition
+    waitingBytes -= entry.groups.closedBytes
     try entry.store.apply(
       entry.groups.takeClosed(),
       header: StoreHeader(position: position, changelogOffset: offset, storedAt: wallNow))

@@ -38,8 +38,9 @@ public struct StreamLimits: Sendable, Equatable {
   /// A store older than this is restored from the log's start: tombstones it lacks may be gone. Below the changelogs'
   /// `delete.retention.ms` of seven days.
   public var maxStoreAge: Milliseconds = 5 * 86_400_000
-  /// Bytes of restored rows written to the store in one step, about.
-  public var restoreStepBytes = 16 << 20
+  /// Bytes of restored rows that wait for their stores at most, of all tasks of a thread together, about. Then the task
+  /// that has most of them writes all of its own in one step: the larger the steps, the less a row costs.
+  public var restoreBytes = 64 << 20
   /// How long between two looks at a task whose state was lost, in milliseconds.
   public var stateLostRetry: Milliseconds = 5000
 

@@ -50,6 +50,8 @@ final class ChaosRun {
   private let instances: [[ChaosInstance]]
   /// Instances of a service that are still to be restarted, one after the other.
   private var rolling: [DemoProgram: [ChaosInstance]] = [:]
+  /// All stand still until the broker is away.
+  private var isHolding = false
   private var skipped = 0
 
   /// Starts a broker; nothing else runs yet.
@@ -151,6 +153,10 @@ final class ChaosRun {
 
   private func supervise() throws {
     for instance in instances.joined() { try instance.supervise() }
+    if isHolding {
+      isHolding = !broker.isAway
+      for instance in instances.joined() { if isHolding { instance.hold() } else { instance.release() } }
+    }
     for (service, waiting) in rolling where of(service).allSatisfy({ $0.isOff || $0.isReady }) {
       rolling[service] = waiting.isEmpty ? nil : Array(waiting.dropFirst())
       waiting.first?.end(restarting: true)
@@ -172,7 +178,9 @@ final class ChaosRun {
       try instance.kill { if losingState { try instance.store.erase() } }
     case .suspend(let target): instance(target).suspend()
     case .resume(let target): instance(target).resume()
-    case .stopBroker(let cleanly): broker.stop(cleanly: cleanly)
+    case .stopBroker(let cleanly):
+      isHolding = true
+      broker.stop(cleanly: cleanly)
     case .startBroker: broker.start()
     case .rollingRestart(let service): rolling[service] = of(service).filter { !$0.isOff }
     case .fillDisk(let target):

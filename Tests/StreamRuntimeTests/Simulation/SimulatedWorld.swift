@@ -203,6 +203,8 @@ final class SimulatedWorld {
     let io = ModelIO(process.name, self, performer: performer)
     var limits = StreamLimits()
     limits.maxUnstoredAge = Milliseconds(random.below(200))
+    // Restores write their stores in many steps.
+    limits.restoreBytes = 1000
     limits.maxBatchRecords = 1 + random.below(8)
     if features.effects, chance.oneIn(4) { limits.maxEffects = 1 }
     // Half of it is how long a proof holds.

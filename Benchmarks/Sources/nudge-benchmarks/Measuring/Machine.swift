@@ -1,3 +1,4 @@
+import CLoops
 import Foundation
 
 /// What a figure was measured on.
@@ -11,7 +12,14 @@ enum Machine {
       + "\(information.physicalMemory >> 30) GiB, \(information.operatingSystemVersionString)"
   }
 
-  /// The most memory this process has had, in megabytes.
+  /// Gives unused memory back and begins to measure the peak anew.
+  static func forgetPeak() throws {
+    return_unused_memory()
+    // 5: proc(5), clear_refs.
+    try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
+  }
+
+  /// The most memory this process has had since `forgetPeak`, in megabytes.
   static var peakMegabytes: Double { megabytes("VmHWM:") }
 
   /// What it has now, in megabytes.

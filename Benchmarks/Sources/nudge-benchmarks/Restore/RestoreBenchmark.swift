@@ -29,9 +29,12 @@ enum RestoreBenchmark: Benchmark {
 
     var costs: [Cost] = []
     var warm: [Cost] = []
+    var peaks: [Double] = []
     for _ in 1...options.repetitions {
       try FileManager.default.removeItem(at: directory)
+      try Machine.forgetPeak()
       let service = try run(broker, prefix, directory, records: 0)
+      peaks.append(Machine.peakMegabytes)
       costs.append(service.probe.startCost)
       guard service.probe.changelogRecords >= rows else {
         throw BenchmarkFailure("\(service.probe.changelogRecords) changelog records of \(rows) were read")
@@ -50,7 +53,7 @@ enum RestoreBenchmark: Benchmark {
         .init(name: "rows", value: Samples(costs.map { Double(rows) / $0.seconds }).median, unit: "/s"),
         .init(name: "CPU", value: Samples(costs.map { $0.cpuSeconds / Double(rows) * 1e6 }).median, unit: "µs/row"),
         .init(name: "time", value: Samples(costs.map(\.seconds)).median, unit: "s"),
-        .init(name: "peak memory", value: Machine.peakMegabytes, unit: "MB"),
+        .init(name: "peak memory", value: Samples(peaks).median, unit: "MB", target: "< 300"),
       ])
     context.report.row(
       "store that lacks the tail",
