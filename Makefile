@@ -12,8 +12,9 @@ DEMO_FLAGS ?=
 BENCH_FLAGS ?=
 SEEDS ?= 100000
 SEED ?= 1
+MINUTES ?= 3
 
-.PHONY: help deps build test demo bench lint format ci simulate clean
+.PHONY: help deps build test demo bench lint format ci simulate chaos clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -54,6 +55,13 @@ bench: deps ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path/to/
 simulate: deps ## SEEDS schedules of crashes, stalls and late requests, from SEED on
 	SEEDS=$(SEEDS) SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-simulate \
 	  --filter SimulationTests/schedules
+
+chaos: SEEDS = 1
+chaos: deps ## MINUTES of kills, stops, cuts, full disks, restarts for each of SEEDS seeds from SEED on; needs KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make chaos" >&2; exit 1; }
+	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-simulate
+	MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
+	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
 
 lint: ## Format check
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests

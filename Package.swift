@@ -103,7 +103,8 @@ let package = Package(
     tests(
       "NudgeCommandsTests",
       [
-        "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "Ingest", "Analyzer", "Dispatcher",
+        "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
+        "Dispatcher",
       ]),
     tests("IntegrationTests", ["NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime"]),
   ],

@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 import ServiceKit
+import StreamRuntime
 
 /// Where the pipeline's Kafka is: the settings of every command that talks to it, by the names the services use.
 struct ClusterSettings {
@@ -27,10 +28,17 @@ struct ClusterSettings {
     try Admin(
       ClientConfiguration(bootstrapServers: bootstrapServers).merging(
         overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
-      name: "nudge",
-      log: { line in
-        // What is lower repeats what the command says itself in the end.
-        if line.level <= 3 { FileHandle.standardError.write(Data("librdkafka: \(line.message)\n".utf8)) }
-      })
+      name: "nudge", log: Self.show)
+  }
+
+  /// What looks at, and repairs, the state of a stage.
+  func stateRepair(of stage: StageDefinition) throws(KafkaError) -> StateRepair {
+    try StateRepair(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
+  }
+
+  private static let show: @Sendable (KafkaLogLine) -> Void = { line in
+    // What is lower repeats what the command says itself in the end.
+    if line.level <= 3 { FileHandle.standardError.write(Data("librdkafka: \(line.message)\n".utf8)) }
   }
 }

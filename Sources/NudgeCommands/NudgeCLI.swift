@@ -6,6 +6,7 @@ public enum NudgeCLI {
   /// Every command, in the order of the help. Each has a folder of its own beside this file.
   static let commands: [Command] = [
     TopicsCommand.command,
+    StateCommand.command,
     DemoCommand.command,
   ]
 
@@ -30,6 +31,7 @@ public enum NudgeCLI {
       examples: [
         "nudge topics create --bootstrap-servers kafka:9092",
         "nudge topics check --bootstrap-servers kafka:9092",
+        "nudge state list --stage analyzer --bootstrap-servers kafka:9092",
       ]
     ).run(arguments, environment: environment, output: output, errors: errors)
   }

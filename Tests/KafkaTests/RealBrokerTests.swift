@@ -409,6 +409,41 @@ struct RealBrokerTests {
     #expect(error.topicPartition == place)
   }
 
+  @Test("records before an offset are deleted, and the log begins there; an offset behind its end is refused")
+  func deletedRecords() throws {
+    let producer = try Producer(.producer(bootstrapServers: servers, transactionalID: nil), name: "writer")
+    try producer.write(["a", "b", "c"], to: topic)
+    try admin.deleteRecords(before: [TopicPartitionOffset(place, offset: 2)], timeout: patience)
+    let reader = try Consumer.reading([place], of: servers)
+    #expect(try reader.watermarks(place, timeout: patience) == (low: 2, high: 3))
+    #expect(try reader.valuesToEnd(of: [place]) == ["c"])
+    let refusal = #expect(throws: KafkaError.self) {
+      try admin.deleteRecords(before: [TopicPartitionOffset(place, offset: 4)], timeout: patience)
+    }
+    #expect(refusal?.isOffsetOutOfRange == true)
+    #expect(refusal?.topicPartition == place)
+    #expect(throws: KafkaError.self) {
+      try admin.deleteRecords(before: [TopicPartitionOffset(place, offset: nil)], timeout: patience)
+    }
+  }
+
+  @Test("a group's members are told of with instance id, client id and host; a group that is not there has none")
+  func members() throws {
+    let name = uniqueName("group")
+    #expect(try admin.members(ofGroup: name, timeout: patience) == [])
+    let named = try member(name, instance: "one")
+    _ = try named.assigned()
+    let members = try admin.members(ofGroup: name, timeout: patience)
+    #expect(members.map(\.instanceID) == ["one"])
+    #expect(members.map(\.memberID) == [named.memberID])
+    #expect(members.map(\.clientID) == [named.name])
+    #expect(members.map(\.host) == ["/127.0.0.1"])
+    named.close(leavingGroup: true)
+    _ = try eventually("the group to be empty") {
+      try admin.members(ofGroup: name, timeout: patience).isEmpty ? true : nil
+    }
+  }
+
   @Test("a group's offsets are set and deleted while it has no members")
   func alterOffsets() throws {
     let group = uniqueName("group")

@@ -37,6 +37,16 @@ private final class Probe: Service {
   }
 }
 
+/// A service that keeps something for a restart.
+private struct Keeper: Service {
+  let name: String
+  let diary: Diary
+
+  func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws { diary.note("start \(name)") }
+  func stop() { diary.note("stop \(name)") }
+  func retire() { diary.note("retire \(name)") }
+}
+
 private final class Diary: Sendable {
   private let kept = Mutex<[String]>([])
   var entries: [String] { kept.withLock { $0 } }
@@ -114,6 +124,31 @@ struct ServiceGroupTests {
       let diary = Diary()
       let last = Probe("b", diary, onStart: { _ in kill(getpid(), SIGTERM) })
       let code = ServiceGroup([Probe("a", diary), last], logger: Logger(label: "main")).run()
+      exit(diary.entries == ["start a", "start b", "stop b", "stop a"] ? code : 99)
+    }
+  }
+
+  @Test("SIGUSR1 stops a process for good: services that keep something for a restart are told, and it exits with 0")
+  func retire() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let diary = Diary()
+      let last = Probe("b", diary, onStart: { _ in kill(getpid(), SIGUSR1) })
+      let code = ServiceGroup([Keeper(name: "a", diary: diary), last], logger: Logger(label: "main")).run()
+      exit(diary.entries == ["start a", "start b", "stop b", "retire a"] ? code : 99)
+    }
+  }
+
+  @Test("SIGTERM keeps what is there for a restart, also where SIGUSR1 comes after it")
+  func keeps() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let diary = Diary()
+      let last = Probe(
+        "b", diary,
+        onStart: { _ in
+          kill(getpid(), SIGTERM)
+          kill(getpid(), SIGUSR1)
+        })
+      let code = ServiceGroup([Keeper(name: "a", diary: diary), last], logger: Logger(label: "main")).run()
       exit(diary.entries == ["start a", "start b", "stop b", "stop a"] ? code : 99)
     }
   }

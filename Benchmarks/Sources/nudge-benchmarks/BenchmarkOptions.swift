@@ -30,10 +30,13 @@ struct BenchmarkOptions {
   static let restoreSetting = Setting<Int>(
     "restore-megabytes", environment: .none, default: 320, in: 1...100_000,
     help: "restore: size of the changelog, in rows of 400 bytes.")
+  static let timersSetting = Setting<Int>(
+    "timers", environment: .none, default: 1_000_000, in: 0...100_000_000,
+    help: "timers: how many others wait at the end, at most.")
 
   static let all: [any AnySetting] = [
     kafkaHomeSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting, keysSetting,
-    partitionsSetting, batchSetting, roundsSetting, restoreSetting,
+    partitionsSetting, batchSetting, roundsSetting, restoreSetting, timersSetting,
   ]
 
   let kafkaHome: String?
@@ -47,6 +50,7 @@ struct BenchmarkOptions {
   let batch: Int
   let rounds: Int
   let restoreMegabytes: Int
+  let timers: Int
 
   init(_ values: SettingsValues) {
     kafkaHome = values[Self.kafkaHomeSetting]
@@ -60,5 +64,6 @@ struct BenchmarkOptions {
     batch = values[Self.batchSetting]
     rounds = values[Self.roundsSetting]
     restoreMegabytes = values[Self.restoreSetting]
+    timers = values[Self.timersSetting]
   }
 }

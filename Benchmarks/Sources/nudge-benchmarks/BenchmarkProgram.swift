@@ -5,7 +5,8 @@ import ServiceKit
 /// The command line: which benchmarks, of what size, on which Kafka.
 enum BenchmarkProgram {
   static let benchmarks: [any Benchmark.Type] = [
-    TransactionsBenchmark.self, LatencyBenchmark.self, RestoreBenchmark.self, StagesBenchmark.self,
+    TransactionsBenchmark.self, LatencyBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
+    StagesBenchmark.self,
   ]
 
   static func run(_ arguments: [String], environment: [String: String]) -> Int32 {

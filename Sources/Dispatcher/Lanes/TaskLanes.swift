@@ -66,6 +66,9 @@ struct TaskLanes {
     device.lastCause = item.cause
     if let quarantine = device.quarantined, quarantine.version != item.target.version { device.quarantined = nil }
     try step.set(DispatcherRow(.device(device)), for: key.device)
+    // It was taken into a lane before the state was lost, and has been sent since or not: nobody knows. What is known is
+    // that a repeat of it is one.
+    if step.isRebuilding { return }
 
     let queue = LaneQueue(key: key, step: step)
     if let row = try queue.row() {

@@ -1,10 +1,10 @@
 import CLibrdkafka
 
-/// Makes, describes and deletes topics, and moves groups' offsets. Every call blocks for at most its time-out.
+/// Makes, describes and deletes topics and their records, tells of groups and moves their offsets. Every call blocks for at most its time-out.
 ///
 /// The embedded broker of librdkafka 2.0.2 knows none of these requests, except for listing.
 public final class Admin: Sendable {
-  private let client: Client
+  let client: Client
 
   /// Makes a client; it connects in the background. Only properties about the connection matter.
   public init(
@@ -242,7 +242,8 @@ public final class Admin: Sendable {
     for case .some(let result) in results { try KafkaError.checkGroup(result, operation) }
   }
 
-  private func request(
+  /// Sends one request and waits for its answer; for this class's extensions too.
+  func request(
     _ operation: String, _ kind: rd_kafka_admin_op_t, timeout: Duration,
     _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
   ) throws(KafkaError) -> AdminAnswer {

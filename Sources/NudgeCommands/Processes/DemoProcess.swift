@@ -48,14 +48,17 @@ final class DemoProcess {
 
   /// Kills it as a crash would, and waits for its end.
   func kill() throws(DemoError) {
-    process?.send("KILL")
+    send("KILL")
     guard process?.waitForEnd(timeout: .seconds(10)) ?? true else {
       throw DemoError("\(program.rawValue) could not be killed within 10 s")
     }
   }
 
   /// Asks it to end (SIGTERM).
-  func terminate() { process?.send("TERM") }
+  func terminate() { send("TERM") }
+
+  /// Sends a signal, named without `SIG`.
+  func send(_ signal: String) { process?.send(signal) }
 
   /// What it has exited with, at most so much later; nil where it did not end, and was killed.
   func waitForEnd(timeout: Duration) -> Int32? {

@@ -8,6 +8,14 @@ public protocol Service: Sendable {
 
   /// Asks it to end, and returns when it has; what is under way is finished. Also called when `start` of a later service failed, never when its own did.
   func stop()
+
+  /// As `stop`, and for good: it will not be started again under its name, so what would be kept for a restart is given up.
+  func retire()
+}
+
+extension Service {
+  /// Keeps nothing for a restart: stops.
+  public func retire() { stop() }
 }
 
 /// Why a service ended without being asked to.

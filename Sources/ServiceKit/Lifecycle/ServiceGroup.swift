@@ -2,10 +2,11 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Runs the services of a process: starts them in order, and stops them in reverse when a signal comes, when one of them ends by itself, or when `stop` is called.
+/// Runs the services of a process: starts them in order, and stops them in reverse when a signal comes, when one of them ends by itself, or when `stop` or `retire` is called.
 public final class ServiceGroup: Sendable {
   private enum Cause {
     case asked(String)
+    case retired(String)
     case ended(service: String, ServiceEnd)
   }
 
@@ -38,7 +39,7 @@ public final class ServiceGroup: Sendable {
   }
 
   /// Starts the services, waits until the group is to end, stops them, and returns what the process should exit with. Called once.
-  /// - Parameter signals: Whether SIGTERM and SIGINT end the group; a second SIGINT exits at once.
+  /// - Parameter signals: Whether SIGTERM and SIGINT end the group, and SIGUSR1 retires it; a second SIGINT exits at once.
   public func run(signals: Bool = true) -> Int32 {
     let stopSignals = signals ? StopSignals { [self] number in receive(signal: number) } : nil
     defer { withExtendedLifetime(stopSignals) {} }
@@ -65,6 +66,9 @@ public final class ServiceGroup: Sendable {
   /// Ends the group as SIGTERM does; returns at once. `reason` is for the log.
   public func stop(reason: String) { end(.asked(reason)) }
 
+  /// Ends the group for good, as SIGUSR1 does: its services give up what they would keep for a restart. Returns at once. `reason` is for the log.
+  public func retire(reason: String) { end(.retired(reason)) }
+
   private func receive(signal number: Int32) {
     let second = state.withLock { state in
       defer { state.interrupted = state.interrupted || number == SIGINT }
@@ -73,6 +77,8 @@ public final class ServiceGroup: Sendable {
     if second {
       logger.warning("second SIGINT: exits at once, without finishing what is under way")
       exitProcess(ExitCode.interrupted)
+    } else if number == SIGUSR1 {
+      end(.retired("SIGUSR1"))
     } else {
       end(.asked(number == SIGINT ? "SIGINT" : "SIGTERM"))
     }
@@ -98,6 +104,9 @@ public final class ServiceGroup: Sendable {
     case .asked(let reason)?:
       logger.info("stopping", ["reason": .string(reason)])
       return ExitCode.success
+    case .retired(let reason)?:
+      logger.info("stopping for good", ["reason": .string(reason)])
+      return ExitCode.success
     case nil:
       return ExitCode.success
     }
@@ -107,10 +116,11 @@ public final class ServiceGroup: Sendable {
   private func stopInTime(_ started: [any Service]) -> Bool {
     let stopped = DispatchSemaphore(value: 0)
     let queue = DispatchQueue(label: "nudge.stop")
+    let isForGood = if case .retired? = state.withLock({ $0.cause }) { true } else { false }
     queue.async { [self] in
       for service in started.reversed() {
         state.withLock { $0.stopping = service.name }
-        service.stop()
+        if isForGood { service.retire() } else { service.stop() }
       }
       stopped.signal()
     }

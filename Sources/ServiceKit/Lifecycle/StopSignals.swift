@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// SIGTERM and SIGINT as calls on a queue, while it lives; they come one after the other. SIGPIPE is ignored: a peer that has gone is an
+/// SIGTERM, SIGINT and SIGUSR1 as calls on a queue, while it lives; they come one after the other. SIGPIPE is ignored: a peer that has gone is an
 /// error of the write, not the end of the process.
 ///
 /// A handler writes the signal's number to a pipe, and the queue reads it. Dispatch's own signal sources lose a signal that comes before
@@ -20,6 +20,7 @@ final class StopSignals {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGTERM, SignalPipe.handler)
     signal(SIGINT, SignalPipe.handler)
+    signal(SIGUSR1, SignalPipe.handler)
   }
 
   // The handlers stay: who ends the group ends the process, and another signal must not end it halfway.

@@ -1,7 +1,14 @@
 import Glibc
 
-/// The machine's wall clock.
+/// The machine's clocks.
 public enum SystemClock {
+  /// Milliseconds of a clock that never goes back and, unlike `CLOCK_MONOTONIC`, runs while the machine sleeps.
+  public static func steadyMilliseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
   /// Milliseconds since the epoch.
   public static func milliseconds() -> Int64 {
     var time = timespec()

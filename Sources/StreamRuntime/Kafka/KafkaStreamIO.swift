@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Kafka
 import NudgeSchema
 import ServiceKit
@@ -22,7 +21,7 @@ struct KafkaStreamSettings: Sendable {
   var log: @Sendable (KafkaLogLine) -> Void
 
   /// The consumer group.
-  var group: String { "\(topics.prefix)nudge-\(stage.name)" }
+  var group: String { stage.group(topics) }
   /// The thread's name to the brokers: its group instance id, and what its transactional ids begin with.
   var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }
 }
@@ -114,12 +113,8 @@ final class KafkaStreamIO: StreamIO {
 
   var wallClock: Milliseconds { SystemClock.milliseconds() }
 
-  var steadyClock: Milliseconds {
-    var time = timespec()
-    // Runs while the machine sleeps, unlike CLOCK_MONOTONIC: a proof of ownership must not outlive a suspension.
-    clock_gettime(CLOCK_BOOTTIME, &time)
-    return Milliseconds(time.tv_sec) * 1000 + Milliseconds(time.tv_nsec) / 1_000_000
-  }
+  /// It runs while the machine sleeps: a proof of ownership must not outlive a suspension.
+  var steadyClock: Milliseconds { SystemClock.steadyMilliseconds() }
 
   func idle(atMost timeout: Milliseconds) { signal.wait(atMost: timeout) }
 
@@ -283,7 +278,7 @@ final class KafkaStreamIO: StreamIO {
   /// What an error inside a transaction means: whatever it is, a new producer mends it, unless it says that somebody else
   /// works under this name.
   private func transactionFailure(_ error: KafkaError) -> IOFailure {
-    IOFailure(kind: error.isFenced ? .fenced : .retriable, error)
+    IOFailure(kind: error.isFenced ? .fenced : error.isStaleMember ? .notMember : .retriable, error)
   }
 
   func begin() throws(IOFailure) {

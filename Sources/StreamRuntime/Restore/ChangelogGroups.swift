@@ -19,6 +19,9 @@ struct ChangelogGroups {
   /// About how many bytes the closed rows take.
   private(set) var closedBytes = 0
   private let coder: RecordCoder
+  /// What the position that was known before had; nil: none was known.
+  private let knownHistory: String??
+  private var hasReadPosition = false
 
   /// What a row takes beside its bytes: two arrays' headers, and their place here.
   private static let rowOverhead = 96
@@ -28,9 +31,17 @@ struct ChangelogGroups {
     self.position = position
     self.offsetBehindPosition = offset
     self.coder = coder
+    knownHistory = position.map(\.history)
   }
 
-  /// Takes the next record. Throws where a position record is not readable.
+  /// Whether what was read goes on from the position it began behind. It does not where positions have another history, nor
+  /// where there are none: not even the known one is left, and no later one has taken its place.
+  var continuesKnown: Bool {
+    guard let knownHistory else { return true }
+    return hasReadPosition && position?.history == knownHistory
+  }
+
+  /// Takes the next record. Of a known position its own record, once more, may be the first. Throws where a position record is not readable.
   mutating func read(offset: Int64, key: RowKey, bytes: [UInt8]?) throws {
     guard key == PositionRecord.key else {
       rows.append((key, bytes))
@@ -42,6 +53,7 @@ struct ChangelogGroups {
     }
     position = try coder.decode(PositionRecord.self, from: bytes)
     offsetBehindPosition = offset + 1
+    hasReadPosition = true
     closedCount = rows.count
     closedBytes += openBytes
     openBytes = 0

@@ -31,6 +31,8 @@ final class RestoreBatch<Store: TaskStore> {
     var groups: ChangelogGroups
     var target: Int64 = 0
     var rows = 0
+    /// The last stable offset, as far as it was read.
+    var stable: Int64 = 0
     var action: RestoreMachine.Action = .askCommitted(notBefore: 0)
     var isDone = false
 
@@ -108,7 +110,7 @@ final class RestoreBatch<Store: TaskStore> {
   private func askEnds(on io: some StreamIO, observe: (StreamEvent) -> Void) throws {
     var starts: [Int32: Int64] = [:]
     for number in entries.keys.sorted() {
-      guard let entry = entries[number] else { continue }
+      guard let entry = entries[number], !entry.isDone else { continue }
       let ends = try io.changelogEnds(of: number)
       entry.target = ends.high
       if case .read(let from, let wipe) = entry.machine.ends(ends, wallNow: io.wallClock) {
@@ -117,6 +119,7 @@ final class RestoreBatch<Store: TaskStore> {
           try entry.store.wipe()
         }
         let held = entry.store.header
+        waitingBytes -= entry.groups.closedBytes
         entry.groups = ChangelogGroups(after: held?.position, offset: held?.changelogOffset ?? from, coder: coder)
         starts[number] = from
       }
@@ -135,28 +138,47 @@ final class RestoreBatch<Store: TaskStore> {
         let before = entry.groups.closedBytes
         try entry.groups.read(offset: offset, key: key, bytes: bytes)
         waitingBytes += entry.groups.closedBytes - before
-        if waitingBytes >= limits.restoreBytes { try storeLargest(wallNow: io.wallClock) }
+        if waitingBytes >= limits.restoreBytes, entry.groups.closedBytes > before {
+          try storeLargest(wallNow: io.wallClock)
+        }
         told = (task, offset)
       case .end(let task, let offset):
         guard let entry = entries[task] else { continue }
-        entry.action = entry.machine.reached(offset, position: entry.groups.position)
-        if entry.action != .readOn && !entry.isDone {
+        guard !entry.isDone else { continue }
+        entry.stable = offset
+        entry.action = entry.machine.reached(
+          offset, position: entry.groups.position, continuesStore: entry.groups.continuesKnown)
+        if case .read(_, let wipe?) = entry.action {
+          observe(.storeWiped(task: task, reason: wipe.rawValue))
+          try entry.store.wipe()
+          // All that are not done begin anew: reading is told of all places at once.
+          phase = .ends
+        } else if entry.action != .readOn {
           entry.isDone = true
           if entry.groups.closedBytes > 0 { try store(entry, wallNow: io.wallClock) }
         }
       }
     }
     let steady = io.steadyClock
-    if steady - toldAt >= 2000, let told, let entry = entries[told.task] {
+    guard steady - toldAt >= 2000 else { return }
+    if let told, let entry = entries[told.task] {
       toldAt = steady
       observe(.restoring(task: told.task, rows: entry.rows, offset: told.offset, target: entry.target))
+    } else if let (task, entry) = entries.filter({ !$0.value.isDone && $0.value.stable > 0 }).min(by: {
+      $0.key < $1.key
+    }) {
+      toldAt = steady
+      observe(.restoreHeld(task: task, stable: entry.stable, target: entry.target))
     }
   }
 
-  /// The task with most rows that wait: the larger the step, the less it costs a row.
+  /// Writes the rows of the task that has most of them: the larger the step, the less it costs a row. Those of a task
+  /// whose store may have another history stay; where they take the room, others are not written in ever smaller steps.
   private func storeLargest(wallNow: Milliseconds) throws {
-    guard let entry = entries.values.max(by: { $0.groups.closedBytes < $1.groups.closedBytes }) else { return }
-    try store(entry, wallNow: wallNow)
+    let largest = entries.values.filter { $0.groups.continuesKnown }
+      .max { $0.groups.closedBytes < $1.groups.closedBytes }
+    guard let largest, largest.groups.closedBytes >= limits.restoreBytes / entries.count else { return }
+    try store(largest, wallNow: wallNow)
   }
 
   private func store(_ entry: Entry, wallNow: Milliseconds) throws {

@@ -29,6 +29,8 @@ struct RestoreMachine {
     case ahead
     /// The changelog begins behind its position, or tombstones it lacks may be gone.
     case tooOld
+    /// It belongs to a changelog that was lost: this one has another history.
+    case otherHistory
   }
 
   /// What a finished restore found.
@@ -43,9 +45,10 @@ struct RestoreMachine {
   static let unstableRetry: Milliseconds = 50
 
   private let task: Int32
-  private let store: StoreHeader?
+  private var store: StoreHeader?
   private let maxStoreAge: Milliseconds
   private var committed: [CommittedInput] = []
+  private var start: Int64 = 0
   private var target: Int64 = 0
 
   /// A restore. `maxStoreAge`: a store older than this may lack tombstones that compaction has removed.
@@ -73,6 +76,7 @@ struct RestoreMachine {
 
   /// The changelog's ends were asked for, after the committed offsets were stable.
   mutating func ends(_ ends: ChangelogEnds, wallNow: Milliseconds) -> Action {
+    start = ends.start
     target = ends.high
     guard let store else { return .read(from: ends.start, wipe: nil) }
     if store.changelogOffset > ends.high { return .read(from: ends.start, wipe: .ahead) }
@@ -82,19 +86,28 @@ struct RestoreMachine {
     if store.changelogOffset < ends.start || wallNow - store.storedAt > maxStoreAge {
       return .read(from: ends.start, wipe: .tooOld)
     }
-    return .read(from: store.changelogOffset, wipe: nil)
+    // The position record the store was written at is read again: it shows that this is the log the store is of.
+    return .read(from: max(store.changelogOffset - 1, ends.start), wipe: nil)
   }
 
-  /// Everything before an offset has been read, and it is the last stable offset.
-  func reached(_ offset: Int64, position: PositionRecord?) -> Action {
+  /// Everything before an offset has been read, and it is the last stable offset. `continuesStore`: what was read goes on
+  /// from where the store is.
+  mutating func reached(_ offset: Int64, position: PositionRecord?, continuesStore: Bool) -> Action {
     guard offset >= target else { return .readOn }
+    guard store == nil || continuesStore else {
+      store = nil
+      return .read(from: start, wipe: .otherHistory)
+    }
     guard let position else {
       return committed.contains { $0.offset != nil } ? .stateLost : .finish(.fresh)
     }
-    let moved = committed.contains { input in
-      guard let offset = input.offset else { return false }
-      return offset != position.next(input.topic)
-    }
+    // In a rebuild the offsets say what was processed before the loss.
+    let moved =
+      position.rebuildTo == nil
+      && committed.contains { input in
+        guard let offset = input.offset else { return false }
+        return offset != position.next(input.topic)
+      }
     return .finish(.position(position, moved: moved))
   }
 }

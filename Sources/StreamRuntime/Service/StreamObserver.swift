@@ -91,6 +91,12 @@ final class StreamObserver: Sendable {
       let text = "task \(task): \(offset) of \(target), \(rows) rows"
       log.info("restoring", ["progress": .string(text)])
       set(thread, .notReady("restoring \(text)"))
+    case .restoreHeld(let task, let stable, let target):
+      let text = "task \(task): a pending transaction holds back its changelog at \(stable) of \(target)"
+      log.warning(
+        "a restore waits for a transaction that is pending; the broker ends it within transaction.timeout.ms, or else see "
+          + "docs/operations.md, Hanging transactions", ["progress": .string(text)])
+      set(thread, .notReady("restoring \(text)"))
     case .running(let task, let sequence, let next, let rows, let milliseconds):
       log.info(
         "task runs",

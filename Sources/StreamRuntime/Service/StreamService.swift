@@ -12,6 +12,8 @@ public final class StreamService<S: Stage>: Service {
     public var settings: ServiceSettings
     /// Bounds and times.
     public var limits: StreamLimits
+    /// Fenced again within so many milliseconds, the process waits as long before it exits.
+    var fencingWindow: Milliseconds = 60_000
 
     /// A configuration with the default limits.
     public init(settings: ServiceSettings, limits: StreamLimits = StreamLimits()) {
@@ -29,12 +31,19 @@ public final class StreamService<S: Stage>: Service {
   private let logger: Logger
   private let observer: StreamObserver
   private let watchdog: Watchdog
+  private let fencing: FencingNote
   private let state = Mutex(State())
 
   private struct State {
-    var isStopping = false
+    /// When it was asked to stop, by the steady clock.
+    var stoppingSince: Milliseconds?
+    /// It will not come back under its name: members leave the group, also static ones.
+    var isRetiring = false
     var threads: [RunningThread] = []
     var lock: StateDirectoryLock?
+    #if DEBUG
+      var failPoints: FailPoints?
+    #endif
   }
 
   private struct RunningThread: Sendable {
@@ -53,6 +62,8 @@ public final class StreamService<S: Stage>: Service {
     self.makeStage = makeStage
     observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
     watchdog = Watchdog(logger: logger, liveness: health.liveness)
+    fencing = FencingNote(
+      directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)", window: configuration.fencingWindow)
     for thread in 0..<configuration.settings.threads { observer.set(thread, .notReady("joining the group")) }
   }
 
@@ -70,6 +81,12 @@ public final class StreamService<S: Stage>: Service {
   /// then readiness says what is missing; topics that are wrong end the service, with the fix.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
     let lock = try StateDirectoryLock("\(configuration.settings.stateDirectory)/\(S.definition.name)")
+    #if DEBUG
+      let failPoints = try FailPoints.fromEnvironment(logger: logger)
+      state.withLock { $0.failPoints = failPoints }
+    #else
+      FailPoints.refuse(logger: logger)
+    #endif
     let starter = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
     state.withLock {
       $0.lock = lock
@@ -110,8 +127,8 @@ public final class StreamService<S: Stage>: Service {
         stateDirectory: settings.stateDirectory, limits: configuration.limits,
         log: { [logger] in Self.log($0, to: logger) })
       let isStopping = state.withLock { state in
-        if !state.isStopping { state.threads.append(running) }
-        return state.isStopping
+        if state.stoppingSince == nil { state.threads.append(running) }
+        return state.stoppingSince != nil
       }
       if isStopping { return }
       spawn("nudge-stream-\(number)", running) { [self] in
@@ -190,28 +207,32 @@ public final class StreamService<S: Stage>: Service {
     _ number: Int, _ settings: KafkaStreamSettings, _ counts: [Topic: Int32], writer: String, _ running: RunningThread,
     _ onEnd: @escaping @Sendable (ServiceEnd) -> Void
   ) {
-    let io: KafkaStreamIO
+    let kafka: KafkaStreamIO
     do {
-      io = try KafkaStreamIO(settings, signal: running.signal)
+      kafka = try KafkaStreamIO(settings, signal: running.signal)
     } catch {
       onEnd(ServiceEnd(exitCode: ExitCode.software, reason: "\(error)"))
       return
     }
-    let observer = observer
-    let signal = running.signal
-    let thread = StreamThread(
-      makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
-      performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
-    var exit: StreamThread<S, KafkaStreamIO>.Exit?
-    while exit == nil {
-      watchdog.turned(number)
-      exit = isStopping ? thread.stop() : thread.turn()
-    }
+    let end: ThreadEnd
+    #if DEBUG
+      if let points = state.withLock({ $0.failPoints }) {
+        end = turn(
+          number, FailPointIO(kafka, points), performer.map { FailPointPerformer($0, points) }, settings, counts,
+          writer, running.signal)
+      } else {
+        end = turn(number, kafka, performer, settings, counts, writer, running.signal)
+      }
+    #else
+      end = turn(number, kafka, performer, settings, counts, writer, running.signal)
+    #endif
     watchdog.ended(number)
-    io.close(leavingGroup: exit == .stopped && !settings.isStatic)
-    switch exit {
+    kafka.close(leavingGroup: end == .stopped && (!settings.isStatic || state.withLock { $0.isRetiring }))
+    switch end {
+    case .stopped: break
     case .fenced:
       observer.set(number, .notReady("fenced"))
+      waitOutFencing(number, settings, running.signal)
       onEnd(
         ServiceEnd(
           exitCode: ExitCode.fenced,
@@ -221,19 +242,77 @@ public final class StreamService<S: Stage>: Service {
     case .failed(let reason):
       observer.set(number, .notReady("failed"))
       onEnd(ServiceEnd(exitCode: ExitCode.software, reason: reason))
-    case .stopped, nil: break
     }
   }
 
-  private var isStopping: Bool { state.withLock { $0.isStopping } }
+  /// How a thread ended, whatever its I/O was.
+  private enum ThreadEnd: Equatable {
+    case stopped
+    case fenced
+    case failed(String)
+  }
+
+  /// Goes round until the thread ends, or the service is stopped and the thread has drained.
+  private func turn<IO: StreamIO>(
+    _ number: Int, _ io: IO, _ performer: (any EffectPerformer<S.Effect, S.Reply>)?, _ settings: KafkaStreamSettings,
+    _ counts: [Topic: Int32], _ writer: String, _ signal: ThreadSignal
+  ) -> ThreadEnd {
+    let observer = observer
+    let thread = StreamThread(
+      makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
+      performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
+    while true {
+      watchdog.turned(number)
+      switch stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() {
+      case nil: continue
+      case .stopped: return .stopped
+      case .fenced: return .fenced
+      case .failed(let reason): return .failed(reason)
+      }
+    }
+  }
+
+  /// Fenced for the second time within a minute: waits before the process exits, and says who else is there, so that two
+  /// processes under one name do not take turns at fencing each other. Ends with the service's stop.
+  private func waitOutFencing(_ number: Int, _ settings: KafkaStreamSettings, _ signal: ThreadSignal) {
+    do {
+      guard case .wait(let milliseconds) = try fencing.fenced(now: SystemClock.milliseconds()) else { return }
+      observer.set(number, .notReady("fenced twice within a minute; another process has its name"))
+      let deadline = ContinuousClock.now + .milliseconds(milliseconds)
+      let log = logger.with(["thread": .int(number), "name": .string(settings.transactionalID)])
+      log.error(
+        "fenced twice within a minute: waits before it exits. Find the other process of this name and stop one of the two",
+        ["seconds": .int(Int(milliseconds / 1000)), "holders": .string(NameHolders(settings).description())])
+      while !isStopping {
+        let rest = ContinuousClock.now.duration(to: deadline).milliseconds
+        guard rest > 0 else { break }
+        signal.wait(atMost: rest)
+      }
+      try fencing.waited(now: SystemClock.milliseconds())
+    } catch {
+      logger.error(
+        "the state directory does not take a note of the fencing: a second one will not be waited out",
+        ["reason": .string("\(error)")])
+    }
+  }
+
+  private var stoppingSince: Milliseconds? { state.withLock { $0.stoppingSince } }
+  private var isStopping: Bool { stoppingSince != nil }
 
   // MARK: Stop
+
+  /// Drains every thread, as `stop` does, and leaves the group, also where the members are static: the others have the
+  /// partitions at once, and not a session time-out later.
+  public func retire() {
+    state.withLock { $0.isRetiring = true }
+    stop()
+  }
 
   /// Drains every thread: nothing new is begun, replies are waited for, what was done is committed.
   public func stop() {
     observer.stopping()
     watchdog.stop()
-    state.withLock { $0.isStopping = true }
+    state.withLock { $0.stoppingSince = $0.stoppingSince ?? SystemClock.steadyMilliseconds() }
     // The starter comes first: once it is done, no thread is added any more.
     var index = 0
     while let thread = state.withLock({ index < $0.threads.count ? $0.threads[index] : nil }) {

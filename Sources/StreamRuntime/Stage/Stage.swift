@@ -15,7 +15,7 @@ public protocol Stage: SendableMetatype {
   /// What the stage is called, reads and writes.
   static var definition: StageDefinition { get }
 
-  /// A task begins: its state is complete. Effects that the state says are due may be asked for.
+  /// A task begins: its state is complete, also where it had to be rebuilt. Effects that the state says are due may be asked for.
   mutating func open(in step: Step<Self>) throws
 
   /// A record of one of the inputs. To refuse it, throw a `Rejection`: all that the step did is undone, the record goes
@@ -76,6 +76,9 @@ public struct StageDefinition: Sendable {
     self.changelog = changelog
     self.timers = timers
   }
+
+  /// The consumer group of the stage's services.
+  func group(_ topics: TopicNames) -> String { "\(topics.prefix)nudge-\(name)" }
 }
 
 /// A record of an input, as a stage sees it. It never changes, and is handed on by reference: a copy of all its fields

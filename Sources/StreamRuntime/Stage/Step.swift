@@ -4,8 +4,12 @@ public import NudgeSchema
 /// What a stage has in its hands while it works on one record, reply or wake-up: time, state, and a place to leave what
 /// is to be done. A step is all or nothing.
 public final class Step<S: Stage> {
-  /// The wall clock, in milliseconds since the epoch.
+  /// The wall clock, in milliseconds since the epoch; while rebuilding, about when the record was written.
   public internal(set) var now: Milliseconds = 0
+  /// Lost state is being rebuilt: the record was processed before, and what it caused then is done. Rows and timers are
+  /// kept; outputs, effects, wake-ups and dead letters are dropped. A stage that is a function of its records alone needs
+  /// not look; one that keeps what is still to be done must not note what was done already.
+  public private(set) var isRebuilding = false
   /// The task's number, which is the partition of every topic it reads.
   public internal(set) var partition: Int32 = 0
   /// Full names of topics.
@@ -135,12 +139,16 @@ public final class Step<S: Stage> {
 
   // MARK: The runtime's side
 
+  /// Rows and timers that have changed since the last commit.
+  var uncommittedCount: Int { table.uncommittedCount + timers.uncommittedCount }
+
   /// Whether rows or timers have changed since the last commit.
   var hasUncommitted: Bool { table.hasUncommitted || timers.hasUncommitted }
 
   /// Begins a step; what the last one left has been taken.
-  func begin(now: Milliseconds, record: InputRecord?) {
+  func begin(now: Milliseconds, record: InputRecord?, isRebuilding: Bool = false) {
     self.now = now
+    self.isRebuilding = isRebuilding
     outputs.removeAll(keepingCapacity: true)
     forgetEffects()
     deadLetter = nil

@@ -7,12 +7,6 @@ final class MemoryRowStore: RowStore {
     return try bytes.withUnsafeBytes { try body($0) }
   }
 
-  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
-    for (key, bytes) in rows.sorted(by: { $0.key < $1.key }) where key.isBelow(prefix) {
-      try bytes.withUnsafeBytes { try body(key, $0) }
-    }
-  }
-
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
   ) throws {

@@ -4,11 +4,16 @@ import NudgeSchema
 protocol RowStore: AnyObject {
   /// The row's bytes; nil where there is none.
   func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result?
-  /// Calls `body` with each row below a prefix, in key order.
-  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
   /// Calls `body` with the first rows from a key on and before another, in key order.
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
+}
+
+extension RowStore {
+  /// Calls `body` with each row below a prefix, in key order.
+  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
+    try rows(from: RowKey(bytes: prefix.bytes + [0]), to: RowKey(bytes: prefix.bytes + [1]), limit: .max, body)
+  }
 }
 
 /// The rows of one task in memory, over its store: hot rows stay decoded, changed rows wait for their commit and then for
@@ -47,6 +52,9 @@ struct RowTable {
 
   /// Whether anything has changed since the last commit.
   var hasUncommitted: Bool { !uncommitted.isEmpty }
+
+  /// Rows that have changed since the last commit.
+  var uncommittedCount: Int { uncommitted.count }
 
   /// Committed rows the store lacks.
   var unstoredCount: Int { unstoredSlots.count }

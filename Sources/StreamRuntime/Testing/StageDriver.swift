@@ -20,6 +20,8 @@ public final class StageDriver<S: Stage> {
   public var stage: S
   /// The wall clock of the next step, in milliseconds since the epoch.
   public var now: Milliseconds
+  /// Whether the next steps rebuild lost state. What they leave is told as ever: the runtime would drop it.
+  public var isRebuilding = false
   /// The partitions of every topic.
   public let partitions: Int32
   private let coder = RecordCoder()
@@ -55,7 +57,7 @@ public final class StageDriver<S: Stage> {
 
   private func run(_ partition: Int32, record: InputRecord?, _ body: (inout S, Step<S>) throws -> Void) -> StepResult {
     let step = step(partition)
-    step.begin(now: now, record: record)
+    step.begin(now: now, record: record, isRebuilding: isRebuilding)
     var rejection: Rejection?
     do {
       try body(&stage, step)

@@ -8,9 +8,12 @@ public enum StreamEvent: Sendable, Equatable {
   case released(tasks: [Int32], lost: Bool)
   /// A store could not be used and was wiped.
   case storeWiped(task: Int32, reason: String)
-  /// A restore goes on: rows read so far, and the offset reached of the one to reach.
+  /// A restore goes on: rows read so far, and the offset reached of the one to reach. Where lost state is rebuilt: records
+  /// processed so far, and offsets of the inputs, added up.
   case restoring(task: Int32, rows: Int, offset: Int64, target: Int64)
-  /// A task runs: from which sequence and offsets, how long the restore took.
+  /// A restore waits: a transaction is pending in the changelog, and holds back what lies behind the last stable offset.
+  case restoreHeld(task: Int32, stable: Int64, target: Int64)
+  /// A task runs: from which sequence and offsets, how long the restore took, and what it read.
   case running(task: Int32, sequence: Int64, next: [String: Int64], rows: Int, milliseconds: Milliseconds)
   /// The group's committed offsets were moved by somebody else; the position of the changelog stands.
   case offsetsMoved(task: Int32, position: [String: Int64], sequence: Int64)

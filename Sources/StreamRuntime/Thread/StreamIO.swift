@@ -69,6 +69,8 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
     case retriable
     /// Someone else has this thread's name, or its partitions.
     case fenced
+    /// The group does not count this thread as a member now: a poll joins it again, and says what was lost.
+    case notMember
     /// A transaction on the group's offsets is pending.
     case unstable
     /// Nothing helps: configuration, authorization, a broken disk.
@@ -79,7 +81,7 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   var reason: String
 
   /// The same call may succeed later.
-  var isPassing: Bool { kind == .retriable || kind == .unstable }
+  var isPassing: Bool { kind == .retriable || kind == .unstable || kind == .notMember }
 
   var description: String { "\(operation): \(reason)" }
 }
@@ -152,6 +154,6 @@ struct StoreHeader: Codable, Equatable {
   var position: PositionRecord
   /// Where to read on in the changelog; what lies before it is in the store.
   var changelogOffset: Int64
-  /// When it was written, by the wall clock.
+  /// When its position was the last, by the wall clock: nothing that was compacted away before is missing in it.
   var storedAt: Milliseconds
 }

@@ -8,6 +8,8 @@ public struct StreamLimits: Sendable, Equatable {
   public var maxBatchBytes = 8 << 20
   /// Bytes of outputs after which a transaction is closed, about.
   public var maxTransactionBytes = 8 << 20
+  /// Changed rows after which a transaction is closed, timers included.
+  public var maxTransactionRows = 20_000
   /// The largest record written, in bytes with key and headers; a record that would need more is dead-lettered. Below the
   /// topics' `max.message.bytes` of 4 MiB.
   public var maxOutputBytes = 3 << 20

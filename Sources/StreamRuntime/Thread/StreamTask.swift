@@ -12,8 +12,14 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   private(set) var position: PositionRecord
   /// Behind the last position record known in the changelog.
   private(set) var changelogOffset: Int64
+  /// When the position was the last, by the wall clock. The store's age counts from here, not from when it is written: the
+  /// machine may have slept for days in between, while tombstones went.
+  private var asOf: Milliseconds
   /// The next offset of each input, after all that was processed.
   private(set) var next: [Topic: Int64]
+
+  /// Lost state is being rebuilt; nil: the task runs.
+  private(set) var rebuild: StateRebuild?
 
   /// Outputs since the last commit, in order.
   private(set) var outputs: [OutputRecord] = []
@@ -36,7 +42,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   init(
     number: Int32, life: Int, store: Store, step: Step<S>, position: PositionRecord?, next: [Topic: Int64],
-    changelogOffset: Int64
+    changelogOffset: Int64, asOf: Milliseconds, rebuild: StateRebuild?
   ) {
     self.number = number
     self.life = life
@@ -45,14 +51,19 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     self.position = position ?? PositionRecord(sequence: 0, next: [:], writer: "")
     self.next = next
     self.changelogOffset = changelogOffset
+    self.asOf = asOf
+    self.rebuild = rebuild
   }
 
   /// A step has ended well: takes what it left.
   func finish(record: InputRecord?) {
-    outputs += step.outputs
-    for output in step.outputs { outputBytes += output.size }
-    if step.hasEffects { waitingEffects += step.effects }
-    if let wake = step.takeWake() { wakeAt = min(wakeAt ?? .max, wake) }
+    let wake = step.takeWake()
+    if rebuild == nil {
+      outputs += step.outputs
+      for output in step.outputs { outputBytes += output.size }
+      if step.hasEffects { waitingEffects += step.effects }
+      if let wake { wakeAt = min(wakeAt ?? .max, wake) }
+    }
     if let record {
       next[record.topic] = record.offset + 1
       records += 1
@@ -61,6 +72,22 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       isDirty = true
     }
   }
+
+  // MARK: Rebuilding
+
+  /// Whether records of an input are wanted: one that has been rebuilt from to its end waits for the others.
+  func consumes(_ topic: Topic) -> Bool { rebuild.map { $0.remaining[topic] != nil } ?? true }
+
+  /// When a step on this record takes place, by the wall clock, or by the one of the rebuild.
+  func time(of record: InputRecord, wallNow: Milliseconds) -> Milliseconds {
+    rebuild?.time(of: record, wallNow: wallNow) ?? wallNow
+  }
+
+  /// A record has been processed. Returns whether with it an input has come to where it is rebuilt from.
+  func advanceRebuild(past record: InputRecord) -> Bool { rebuild?.advance(past: record) ?? false }
+
+  /// All inputs have come so far: from here on records are processed for the first time.
+  func endRebuild() { rebuild = nil }
 
   /// Adds a record of the runtime's own: a dead letter, a timer that is due.
   func add(_ output: OutputRecord) {
@@ -94,22 +121,31 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   func nextPosition(writer: String) -> PositionRecord {
     PositionRecord(
       sequence: position.sequence + 1,
-      next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer)
+      next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
+      rebuildTo: rebuild?.byName, history: position.history)
   }
 
-  /// The offsets to commit with a position's sequence.
+  /// The offsets to commit with a position's sequence. In a rebuild they do not go back: they say what was processed, and
+  /// must say it still should the state be lost once more.
   func offsets(_ position: PositionRecord) -> [CommittedInput] {
-    next.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-      CommittedInput(topic: $0.key, task: number, offset: $0.value, metadata: position.offsetMetadata)
+    next.sorted { $0.key.rawValue < $1.key.rawValue }.map { topic, offset in
+      CommittedInput(
+        topic: topic, task: number, offset: max(offset, rebuild?.remaining[topic].map { $0 + 1 } ?? 0),
+        metadata: position.offsetMetadata)
     }
   }
 
   /// The transaction has committed. `offset`: behind its position record, where known.
-  func committed(_ position: PositionRecord, changelogOffset offset: Int64?, steadyNow: Milliseconds) throws {
+  func committed(
+    _ position: PositionRecord, changelogOffset offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds
+  )
+    throws
+  {
     step.table.committed(try changes())
     step.timers.committed()
     preparedChanges = nil
     self.position = position
+    asOf = wallNow
     if let offset { changelogOffset = offset }
     outputs.removeAll(keepingCapacity: true)
     outputBytes = 0
@@ -124,14 +160,14 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   var unstoredCount: Int { step.table.unstoredCount + step.timers.unstoredCount }
 
   /// Writes what is committed to the store. Only while nothing is uncommitted: the store may lag, never lead.
-  func flushStore(wallNow: Milliseconds) throws -> Int {
+  func flushStore() throws -> Int {
     guard !step.hasUncommitted else { return 0 }
     // Timers come before all other rows.
     let rows = step.timers.unstoredRows() + step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
     try store.apply(
-      rows, header: StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: wallNow))
+      rows, header: StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf))
     step.table.stored()
     step.timers.stored()
     unstoredSince = nil

@@ -35,12 +35,17 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private let timerTopic = S.definition.timers
 
   private var tasks: [Int32: Task] = [:]
+  /// Tasks whose inputs are to be assigned anew, as a rebuild has come to the end of one: until then nothing of what was
+  /// fetched for them counts.
+  private var awaitingAssignment: Set<Int32> = []
   private var lives = 0
   private var transactions = TransactionMachine()
   private var proof: OwnershipProof
   private var restore: RestoreBatch<IO.Store>?
   /// Tasks whose state was lost, and when to look again.
   private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
+  /// When the progress of a rebuild was told last, by the steady clock.
+  private var rebuildToldAt: Milliseconds?
   /// Since when replies wait for their commit.
   private var dirtySince: Milliseconds?
   /// Polled records that have not been processed yet, from `heldIndex` on.
@@ -49,6 +54,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// An attempt to commit has failed, and its outcome may be unknown: until the same content is committed, nothing is
   /// added to it.
   private var isFrozen = false
+  /// The last attempt to commit was refused because the group does not know this thread now.
+  private var isOutOfGroup = false
   private var paused = false
   /// No new effects: tasks are being given up.
   private var isSettling = false
@@ -90,7 +97,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       switch failure.kind {
       case .fenced: end(.fenced)
       case .fatal: end(.failed(failure.description))
-      case .retriable, .unstable:
+      case .retriable, .unstable, .notMember:
         observe(.retrying(reason: failure.description))
         io.idle(atMost: limits.maxPollWait)
       }
@@ -114,6 +121,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     if exit != nil { return }
     if let change = result.change { try take(change) }
+    if !awaitingAssignment.isEmpty { try assignRunning() }
     try advanceRestore()
     try flushStores()
     try loadTimers()
@@ -144,11 +152,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if case .wait(let until) = transactions.next(steadyNow: steady), tasks.values.contains(where: { $0.isDirty }) {
       wait = min(wait, until - steady)
     }
-    let wake = tasks.values.compactMap(\.wakeAt).min()
-    if let wake { wait = min(wait, wake - io.wallClock) }
-    if timerTopic != nil, !isFrozen, let due = tasks.values.compactMap(\.step.timers.nextDue).min() {
-      wait = min(wait, due - io.wallClock)
+    var next = Milliseconds.max
+    for task in tasks.values where task.rebuild == nil {
+      if let wakeAt = task.wakeAt { next = min(next, wakeAt) }
+      if timerTopic != nil, !isFrozen, let due = task.step.timers.nextDue { next = min(next, due) }
     }
+    if next < .max { wait = min(wait, next - io.wallClock) }
     return max(wait, 0)
   }
 
@@ -181,14 +190,17 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if current?.number != record.partition { current = tasks[record.partition] }
       guard let task = current else { continue }
       if let next = task.next[record.topic], record.offset < next { continue }
+      if awaitingAssignment.contains(task.number) || !task.consumes(record.topic) { continue }
+      let time = task.time(of: record, wallNow: now)
       if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
-        try hear(timer, record, task, now: now)
+        try hear(timer, record, task, now: time)
       } else {
-        try run(task, record: record, now: now) { try $0.process(record, in: $1) }
+        try run(task, record: record, now: time) { try $0.process(record, in: $1) }
       }
+      if task.rebuild != nil { try advanceRebuild(of: task, past: record) }
       processed += 1
       last = record
-      if task.outputBytes > limits.maxTransactionBytes {
+      if task.outputBytes > limits.maxTransactionBytes || task.step.uncommittedCount > limits.maxTransactionRows {
         try commit()
         // It may have found tasks lost.
         current = nil
@@ -210,7 +222,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   ) throws -> Bool {
     var isAccepted = true
     let step = task.step
-    step.begin(now: now, record: record)
+    step.begin(now: now, record: record, isRebuilding: task.rebuild != nil)
     do {
       try body(&stage, step)
       if let rejection = step.deadLetter, let record { deadLetter(record, rejection, task) }
@@ -226,7 +238,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       deadLetter(record, rejection, task)
       isAccepted = false
     }
-    if let record, step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition }) {
+    if let record, task.rebuild == nil,
+      step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition })
+    {
       observe(.rekeyed)
     }
     task.finish(record: record)
@@ -235,6 +249,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func deadLetter(_ record: InputRecord, _ rejection: Rejection, _ task: Task) {
+    // It is there already.
+    guard task.rebuild == nil else { return }
     let count = partitionCounts[.deadLetters] ?? 1
     task.add(
       OutputRecord(
@@ -263,7 +279,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     guard let topic = timerTopic, !isFrozen, !isSettling else { return }
     let now = io.wallClock
     var count = 0
-    for task in tasks.values {
+    // While rebuilding, what has fired before comes through the input, and counts only once that has been read.
+    for task in tasks.values where task.rebuild == nil {
       while task.outputBytes <= limits.maxTransactionBytes, let (timer, row) = task.step.timers.fireNext(now: now) {
         let row = try coder.decode(TimerRow.self, from: row)
         task.add(try row.fired(timer, to: topic, partition: task.number, coder: coder))
@@ -289,10 +306,46 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func loadTimers() throws {
     guard timerTopic != nil else { return }
     let now = io.wallClock
-    for task in tasks.values where !task.isDirty && task.step.timers.needsLoad(now: now) {
+    for task in tasks.values where task.rebuild == nil && !task.isDirty && task.step.timers.needsLoad(now: now) {
       try flushStore(of: task)
       try task.step.timers.load()
     }
+  }
+
+  // MARK: Rebuilding lost state
+
+  /// A record of a task that rebuilds its state has been processed. Once all inputs have come to where they were processed
+  /// to before the loss, the task runs.
+  private func advanceRebuild(of task: Task, past record: InputRecord) throws {
+    let isInputDone = task.advanceRebuild(past: record)
+    guard let rebuild = task.rebuild else { return }
+    if !rebuild.remaining.isEmpty {
+      if isInputDone { awaitingAssignment.insert(task.number) }
+      if io.steadyClock - (rebuildToldAt ?? rebuild.startedAt) >= 2000 { tellRebuild(of: task) }
+      return
+    }
+    awaitingAssignment.insert(task.number)
+    task.endRebuild()
+    tellRunning(task, rows: rebuild.records, took: io.steadyClock - rebuild.startedAt)
+    try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
+  }
+
+  private func tellRebuild(of task: Task) {
+    guard let rebuild = task.rebuild else { return }
+    rebuildToldAt = io.steadyClock
+    observe(
+      .restoring(
+        task: task.number, rows: rebuild.records,
+        offset: rebuild.remaining.keys.reduce(0) { $0 + (task.next[$1] ?? 0) },
+        target: rebuild.remaining.values.reduce(0) { $0 + $1 + 1 }))
+  }
+
+  private func tellRunning(_ task: Task, rows: Int, took: Milliseconds) {
+    observe(
+      .running(
+        task: task.number, sequence: task.position.sequence,
+        next: Dictionary(uniqueKeysWithValues: task.next.map { ($0.key.rawValue, $0.value) }), rows: rows,
+        milliseconds: took))
   }
 
   // MARK: Effects
@@ -397,6 +450,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try io.commit()
     } catch let failure as IOFailure {
       isFrozen = true
+      isOutOfGroup = failure.kind == .notMember
       transactions.failed(failure)
       if transactions.state == .fenced {
         end(.fenced)
@@ -409,11 +463,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     transactions.committed(took: end - start)
     proof.proven(at: start)
     isFrozen = false
+    isOutOfGroup = false
     let records = group.reduce(0) { $0 + $1.records }
     for task in group {
       guard let position = positions[task.number] else { continue }
       try task.committed(
-        position, changelogOffset: io.positionOffset(of: task.number).map { $0 + 1 }, steadyNow: end)
+        position, changelogOffset: io.positionOffset(of: task.number).map { $0 + 1 }, steadyNow: end,
+        wallNow: io.wallClock)
     }
     dirtySince = nil
     observe(.committed(records: records, outputs: outputs, rows: rows, milliseconds: end - start))
@@ -455,7 +511,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       switch error.kind {
       case .fenced: end(.fenced)
       case .fatal: end(.failed(error.description))
-      case .retriable, .unstable: observe(.retrying(reason: error.description))
+      case .retriable, .unstable, .notMember: observe(.retrying(reason: error.description))
       }
     }
   }
@@ -496,7 +552,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if let position = found.position, position.sequence > task.position.sequence {
         if position == expected, task.isDirty || task.position.sequence == 0 {
           observe(.outcomeKnown(task: task.number, committed: true))
-          try task.committed(position, changelogOffset: found.offsetBehindPosition, steadyNow: io.steadyClock)
+          try task.committed(
+            position, changelogOffset: found.offsetBehindPosition, steadyNow: io.steadyClock, wallNow: io.wallClock)
           try task.rewrite(found.tornKeys)
           continue
         }
@@ -509,16 +566,15 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         try task.rewrite(found.tornKeys)
       }
     }
+    transactions.positionsChecked(steadyNow: io.steadyClock)
+    // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
+    release(lost, lost: true)
+    // Without them there may be nothing left that waits for its commit.
     if !tasks.values.contains(where: { $0.isDirty }) {
       dirtySince = nil
       isFrozen = false
     }
-    transactions.positionsChecked(steadyNow: io.steadyClock)
-    if !lost.isEmpty {
-      // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
-      release(lost, lost: true)
-      try assignRunning()
-    }
+    if !lost.isEmpty { try assignRunning() }
   }
 
   // MARK: Assignment
@@ -535,7 +591,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if !numbers.isEmpty && transactions.state == .noProducer { try openProducer() }
     case .revoked:
       abandonRestore()
-      try settle(for: limits.revokeDrain)
+      try settle(until: io.steadyClock + limits.revokeDrain)
       release(Array(tasks.keys), lost: false)
       try assign([])
     case .lost:
@@ -546,20 +602,23 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   /// Starts nothing new, waits for replies, and commits what there is; gives up at the deadline.
-  private func settle(for drain: Milliseconds) throws {
+  private func settle(until deadline: Milliseconds) throws {
     isSettling = true
     defer { isSettling = false }
-    let deadline = io.steadyClock + drain
     while exit == nil {
       try takeReplies()
       try forgoEffects()
       let underWay = tasks.values.contains { $0.effectsUnderWay > 0 }
       let late = io.steadyClock >= deadline
-      if underWay && !late {
-        io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
-        continue
+      // After a failed commit no reply is taken before the same content is committed: that comes first, or the answers that
+      // have come would be waited for in vain until the deadline, and forgotten.
+      if !isFrozen {
+        if underWay && !late {
+          io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
+          continue
+        }
+        if !tasks.values.contains(where: { $0.isDirty }) { return }
       }
-      if !tasks.values.contains(where: { $0.isDirty }) { return }
       do {
         if try commit() { continue }
       } catch let failure as IOFailure where failure.isPassing {
@@ -567,7 +626,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         observe(.retrying(reason: failure.description))
         if !late { io.idle(atMost: limits.maxPollWait) }
       }
-      if late { return }
+      // Nobody polls here, so who is out of the group stays out: what there is will be done again by its next owner.
+      if late || isOutOfGroup { return }
       if case .wait(let until) = transactions.next(steadyNow: io.steadyClock) {
         io.idle(atMost: max(1, until - io.steadyClock))
       }
@@ -591,7 +651,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       guard let task = tasks.removeValue(forKey: number) else { continue }
       if !lost && !task.isDirty {
         do {
-          _ = try task.flushStore(wallNow: io.wallClock)
+          _ = try task.flushStore()
         } catch {
           // The store lags: the changelog has what it lacks.
           observe(.retrying(reason: "\(error)"))
@@ -612,7 +672,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func assignRunning() throws {
     try assign(
       tasks.values.sorted { $0.number < $1.number }.flatMap { task in
-        S.definition.inputs.map { InputPosition(topic: $0, task: task.number, offset: task.next[$0] ?? 0) }
+        S.definition.inputs.filter(task.consumes).map {
+          InputPosition(topic: $0, task: task.number, offset: task.next[$0] ?? 0)
+        }
       })
   }
 
@@ -620,6 +682,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func assign(_ starts: [InputPosition]) throws {
     dropHeld()
     try io.assign(starts)
+    awaitingAssignment = []
     paused = false
   }
 
@@ -679,8 +742,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         next[topic] = logStart
         continue
       }
-      if position < logStart {
-        observe(.gap(task: number, topic: topics(topic), from: position, to: logStart))
+      // What is only to rebuild the state was processed before.
+      let unprocessed = max(position, restored.position?.rebuildTo?[topic.rawValue].map { $0 + 1 } ?? 0)
+      if unprocessed < logStart {
+        observe(.gap(task: number, topic: topics(topic), from: unprocessed, to: logStart))
       }
       next[topic] = max(position, logStart)
     }
@@ -691,7 +756,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
     let task = Task(
       number: number, life: lives, store: restored.store, step: step, position: restored.position, next: next,
-      changelogOffset: restored.changelogOffset)
+      changelogOffset: restored.changelogOffset, asOf: io.wallClock,
+      rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock))
     tasks[number] = task
     if restored.moved, let position = restored.position {
       observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
@@ -701,11 +767,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try task.rewrite(restored.tornKeys)
       if dirtySince == nil { dirtySince = io.steadyClock }
     }
-    observe(
-      .running(
-        task: number, sequence: task.position.sequence,
-        next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), rows: restored.rows,
-        milliseconds: took))
+    // A task whose state is being rebuilt runs, and is opened, once it is complete.
+    guard task.rebuild == nil else { return tellRebuild(of: task) }
+    tellRunning(task, rows: restored.rows, took: took)
     try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
   }
 
@@ -724,18 +788,19 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func flushStore(of task: Task) throws {
     let steady = io.steadyClock
-    let rows = try task.flushStore(wallNow: io.wallClock)
+    let rows = try task.flushStore()
     if rows > 0 { observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady)) }
   }
 
   // MARK: End
 
-  /// Drains and ends: starts nothing new, waits for replies, commits, writes the stores.
-  func stop() -> Exit {
+  /// Drains and ends: starts nothing new, waits for replies, commits, writes the stores. `since`: when it was asked for, by
+  /// the steady clock; a turn that was long has used up a part of the time there is.
+  func stop(since: Milliseconds? = nil) -> Exit {
     if let exit { return exit }
     abandonRestore()
     do {
-      try settle(for: limits.stopDrain)
+      try settle(until: (since ?? io.steadyClock) + limits.stopDrain)
     } catch {
       end(.failed("\(error)"))
     }

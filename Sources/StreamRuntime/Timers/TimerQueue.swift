@@ -44,6 +44,9 @@ struct TimerQueue {
   /// Whether anything has changed since the last commit.
   var hasUncommitted: Bool { !uncommitted.isEmpty }
 
+  /// Timers that have changed since the last commit.
+  var uncommittedCount: Int { uncommitted.count }
+
   /// Committed changes the store lacks.
   var unstoredCount: Int { unstored.count }
 

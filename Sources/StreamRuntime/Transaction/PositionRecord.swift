@@ -9,6 +9,12 @@ struct PositionRecord: Codable, Equatable {
   var next: [String: Int64]
   /// Who wrote it: the instance, thread and producer's life. Tells "our transaction committed" from "somebody else's".
   var writer: String
+  /// While lost state is being rebuilt: of each input that is not done, the offset of the last record that only rebuilds.
+  /// nil: nothing is being rebuilt.
+  var rebuildTo: [String: Int64]?
+  /// Names the repair of lost state this changelog began with, and is in all positions since; nil: it began with the
+  /// task. Tells a store of the log that was lost from one of this log.
+  var history: String?
 
   /// The changelog key of position records. Row keys of stages begin with a letter.
   static let key = RowKey("@position")

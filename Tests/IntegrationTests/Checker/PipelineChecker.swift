@@ -11,6 +11,9 @@ struct PipelineChecker {
   var allowedDeadLetters: Set<String> = []
   /// When dispatchers were killed. What FCM had taken within `inFlightTime` before that may be sent once more.
   var dispatcherCrashes: [Int64] = []
+  /// From when to when a dispatcher was stopped, cut off or without a broker: what it was told by FCM then is lost with its
+  /// partitions, as in a crash, and what it had begun may still arrive until the end.
+  var dispatcherAbsences: [ClosedRange<Int64>] = []
   /// How long before a crash an answer of FCM may have come whose outcome was lost with the process, in milliseconds: the
   /// time replies are gathered for (10 ms) and a transaction's, on a loaded machine.
   var inFlightTime: Int64 = 5_000
@@ -417,13 +420,22 @@ struct PipelineChecker {
   private func sentAgain() -> (violations: [PipelineViolation], excused: [String]) {
     var found: [PipelineViolation] = []
     var excused: [String] = []
+    let losses = dispatcherCrashes.map { $0...$0 } + dispatcherAbsences
     for (sending, requests) in requestsBySending() {
+      // One loss explains one more request.
+      var used = Set<Int>()
       for (first, second) in zip(requests, requests.dropFirst()) where first.status == 200 {
         let what = "push \(sending.pushId), taken at \(first.time), sent again at \(second.time)"
-        let isExcused = dispatcherCrashes.contains {
-          $0 - inFlightTime <= first.time && first.time <= $0 && $0 < second.time
+        let excuse = losses.indices.first {
+          let (from, until) = (losses[$0].lowerBound, losses[$0].upperBound)
+          return from - inFlightTime <= first.time && first.time <= until && from < second.time && !used.contains($0)
         }
-        if isExcused { excused.append(what) } else { found.append(.init(rule: .sentAgain, detail: what)) }
+        if let excuse {
+          used.insert(excuse)
+          excused.append(what)
+        } else {
+          found.append(.init(rule: .sentAgain, detail: what))
+        }
       }
     }
     return (found, excused)

@@ -112,6 +112,14 @@ struct PipelineCheckerTests {
       run.requests[run.requests.count - 1].time = SampleRun.start + 60_001
       try run.change("nudge.outcomes", 0) { $0["finishedAt"] = SampleRun.start + 60_002 }
     },
+    Fault(.sentAgain, "twice for one crash") { run in
+      run.checker.dispatcherAbsences = [SampleRun.start + 5...SampleRun.start + 15]
+      run.requests.insert(contentsOf: [run.requests[0], run.requests[0]], at: 1)
+    },
+    Fault(.sentAgain, "taken after the dispatcher was back") { run in
+      run.checker.dispatcherAbsences = [SampleRun.start - 60_000...SampleRun.start + 9]
+      run.requests.insert(run.requests[0], at: 1)
+    },
     Fault(.sentAfterOutcome, "its end was on record") { run in
       run.checker.dispatcherCrashes = [SampleRun.start + 100]
       run.requests.append(run.requests[0])
@@ -201,5 +209,14 @@ struct PipelineCheckerTests {
     var checker = run.checker
     for request in run.requests { checker.read(request) }
     #expect(checker.resends.count == 1)
+  }
+
+  @Test("P7: what a dispatcher was told while it was cut off may be sent once more")
+  func absence() throws {
+    var run = try SampleRun()
+    run.checker.dispatcherAbsences = [SampleRun.start + 5...SampleRun.start + 15]
+    run.requests.append(run.requests[0])
+    run.requests[run.requests.count - 1].time = SampleRun.start + 18
+    #expect(run.violations() == [])
   }
 }

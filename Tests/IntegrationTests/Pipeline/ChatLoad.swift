@@ -8,16 +8,19 @@ struct ChatLoad {
   let groups: Int
   let members: Int
   let messages: Int
+  /// The number of the first message: a load of the same people can go on.
+  let firstMessage: Int
 
-  init(_ name: String, groups: Int = 12, members: Int = 5, messages: Int = 400) {
+  init(_ name: String, groups: Int = 12, members: Int = 5, messages: Int = 400, firstMessage: Int = 0) {
     self.name = name
     self.groups = groups
     self.members = members
     self.messages = messages
+    self.firstMessage = firstMessage
   }
 
-  private func user(_ group: Int, _ member: Int) -> String { "\(name)-u\(group)-\(member)" }
-  private func group(_ group: Int) -> String { "\(name)-g\(group)" }
+  func user(_ group: Int, _ member: Int) -> String { "\(name)-u\(group)-\(member)" }
+  func group(_ group: Int) -> String { "\(name)-g\(group)" }
   private func message(_ number: Int) -> String { "\(name)-m\(number)" }
 
   /// The first two of a group write by turns; the others only hear.
@@ -64,7 +67,7 @@ struct ChatLoad {
 
   /// The messages, in order; each takes its time when it is published.
   var chat: [@Sendable () -> PublishedEvent] {
-    (0..<messages).map { number in
+    (firstMessage..<(firstMessage + messages)).map { number in
       let (group, member) = sender(of: number)
       let conversation = self.group(group)
       let sender = user(group, member)
@@ -84,7 +87,7 @@ struct ChatLoad {
   /// The recipients of each message.
   var expected: [String: Set<String>] {
     var expected: [String: Set<String>] = [:]
-    for number in 0..<messages {
+    for number in firstMessage..<(firstMessage + messages) {
       let (group, sender) = sender(of: number)
       expected[message(number)] = Set((0..<members).filter { $0 != sender }.map { user(group, $0) })
     }

@@ -23,14 +23,15 @@ final class Pipeline {
   private(set) var requestLines: [[UInt8]] = []
 
   private let programs: [DemoProgram: URL]
-  private let reader: TopicReader
+  private var reader: TopicReader
   private var requests: RequestFile
   private let emulator: DemoProcess
   private let fcm: [String]
   private var services: [DemoProcess] = []
+  private var mayBeFenced: DemoProcess?
 
-  /// Its judgement found nothing wrong.
-  private var hasPassed = false
+  /// Its judgement found nothing wrong: its files are of no use any more.
+  var hasPassed = false
 
   deinit {
     if hasPassed { try? FileManager.default.removeItem(at: directory) }
@@ -42,9 +43,10 @@ final class Pipeline {
     let caFile: String
   }
 
-  /// Makes the topics and starts the emulator. `faults`: its file of faults.
-  init(_ name: String, faults: String? = nil, delay: String = "20ms") throws {
-    brokers = try RealKafka.bootstrapServers()
+  /// Makes the topics and starts the emulator. `faults`: its file of faults. `brokers`: others than the suite's.
+  init(_ name: String, faults: String? = nil, delay: String = "20ms", brokers: String? = nil) throws {
+    let brokers = try brokers ?? RealKafka.bootstrapServers()
+    self.brokers = brokers
     names = NudgeSchema.TopicNames(prefix: "\(name).")
     directory = RealKafka.directory.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -76,37 +78,82 @@ final class Pipeline {
     publisher = try Publisher(brokers: brokers, names: names)
   }
 
+  /// What the programs see of this process's environment: nothing that would configure them.
+  static let environment = ProcessInfo.processInfo.environment.filter {
+    !$0.key.hasPrefix("NUDGE_") && $0.key != "GOOGLE_APPLICATION_CREDENTIALS"
+  }
+
   private static func process(
-    _ program: DemoProgram, _ programs: [DemoProgram: URL], _ arguments: [String], _ directory: URL
+    _ program: DemoProgram, _ programs: [DemoProgram: URL], _ arguments: [String], _ directory: URL,
+    failPoints: String? = nil
   ) throws -> DemoProcess {
     guard let executable = programs[program] else { throw DemoError("\(program.rawValue) was not found") }
-    var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NUDGE_") }
-    environment["GOOGLE_APPLICATION_CREDENTIALS"] = nil
+    var environment = Self.environment
+    environment["NUDGE_FAIL_POINTS"] = failPoints
     return DemoProcess(
       program, executable: executable, arguments: arguments, environment: environment, directory: directory)
   }
 
   // MARK: Services
 
-  /// Starts services, with a name for each instance or none, and waits until they are ready.
-  @discardableResult
-  func start(_ which: [DemoProgram] = DemoProgram.services, instance: String?, _ arguments: [String] = []) throws
-    -> [DemoProcess]
+  /// How a service is run: its program and what it is told.
+  func command(_ program: DemoProgram, instance: String?, stateDirectory: URL, brokers: String) throws
+    -> (executable: URL, arguments: [String])
   {
-    let place = directory.appendingPathComponent(instance ?? "unnamed")
-    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-    let started = try which.map { program in
-      try Self.process(
-        program, programs,
-        [
-          "--bootstrap-servers", brokers, "--topic-prefix", names.prefix, "--state-dir",
-          place.appendingPathComponent("state").path,
-        ] + (instance.map { ["--instance", $0] } ?? []) + (program == .dispatcher ? fcm : []) + arguments, place)
-    }
+    guard let executable = programs[program] else { throw DemoError("\(program.rawValue) was not found") }
+    let arguments =
+      ["--bootstrap-servers", brokers, "--topic-prefix", names.prefix, "--state-dir", stateDirectory.path]
+      + (instance.map { ["--instance", $0] } ?? []) + (program == .dispatcher ? fcm : [])
+    return (executable, arguments)
+  }
+
+  /// Starts services, with a name for each instance or none, and waits until they are ready, unless told not to.
+  @discardableResult
+  func start(
+    _ which: [DemoProgram] = DemoProgram.services, instance: String?, _ arguments: [String] = [],
+    waitsUntilReady: Bool = true
+  ) throws -> [DemoProcess] {
+    let started = try which.map { try service($0, instance: instance, arguments) }
     services += started
     for service in started { try service.start() }
-    try waitUntilReady(started)
+    if waitsUntilReady { try waitUntilReady(started) }
     return started
+  }
+
+  /// Starts a service that is told to fail somewhere, and does not wait until it is ready, which it may never be.
+  func start(_ program: DemoProgram, instance: String, failPoints: String, _ arguments: [String] = []) throws
+    -> DemoProcess
+  {
+    let started = try service(program, instance: instance, arguments, failPoints: failPoints)
+    services.append(started)
+    try started.start()
+    return started
+  }
+
+  private func service(
+    _ program: DemoProgram, instance: String?, _ arguments: [String], failPoints: String? = nil
+  ) throws -> DemoProcess {
+    let place = directory.appendingPathComponent(instance ?? "unnamed")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    let command = try command(
+      program, instance: instance, stateDirectory: place.appendingPathComponent("state"), brokers: brokers)
+    return try Self.process(program, programs, command.arguments + arguments, place, failPoints: failPoints)
+  }
+
+  /// Waits for a service to end by itself, by a crash or with a status, after which it is none of the pipeline's any more.
+  func waitForEnd(of service: DemoProcess) throws -> Int32 {
+    try waitUntil("\(service.program.rawValue) ends", atMost: 30, state: { "its log is \(service.log.path)" }) {
+      service.exitStatus != nil
+    }
+    noteCrash(of: service)
+    services.removeAll { $0 === service }
+    return service.exitStatus ?? 0
+  }
+
+  /// Stops a service in its tracks (SIGSTOP) until it is sent SIGCONT: to the others it is as if it were dead.
+  func freeze(_ service: DemoProcess) {
+    service.send("STOP")
+    noteCrash(of: service)
   }
 
   /// Waits until services say that they are ready; ends the test where one has ended.
@@ -137,24 +184,41 @@ final class Pipeline {
     for service in stopping {
       let status = service.waitForEnd(timeout: max(.zero, ContinuousClock.now.duration(to: deadline)))
       #expect(
-        status == 0, "\(service.obituary(status ?? 137))", sourceLocation: sourceLocation)
+        isExpected(status, of: service), "\(service.obituary(status ?? 137))", sourceLocation: sourceLocation)
     }
   }
 
   /// Kills a service as a crash would.
   func kill(_ service: DemoProcess) throws {
     try service.kill()
+    noteCrash(of: service)
+  }
+
+  /// Lets a frozen service go on. It may find that it was fenced, and end with 75, or that it is in no group, and join again.
+  func thaw(_ service: DemoProcess) {
+    mayBeFenced = service
+    service.send("CONT")
+  }
+
+  private func isExpected(_ status: Int32?, of service: DemoProcess) -> Bool {
+    status == 0 || (status == 75 && service === mayBeFenced)
+  }
+
+  /// From now on nobody takes what FCM answers to this service.
+  func noteCrash(of service: DemoProcess) {
     if service.program == .dispatcher { dispatcherCrashes.append(ChatLoad.now()) }
   }
 
   private(set) var dispatcherCrashes: [Int64] = []
+  /// As the checker has them.
+  var dispatcherAbsences: [ClosedRange<Int64>] = []
 
   // MARK: What happens
 
   /// Reads on, topics and requests. Throws where a service that should run has ended.
   func look() throws {
     for service in services {
-      if let status = service.exitStatus, status != 137 {
+      if let status = service.exitStatus, status != 137, !isExpected(status, of: service) {
         throw StillWaiting(description: service.obituary(status))
       }
     }
@@ -178,17 +242,23 @@ final class Pipeline {
 
   /// Waits until all that was published has been worked off. `expected`: the load's recipients.
   func settle(_ expected: [String: Set<String>]?, atMost seconds: Double = 90) throws {
+    try wait(for: "everything to be worked off", atMost: seconds) { _ in try isSettled(expected) }
+  }
+
+  /// Whether all that was published has been read, and worked off.
+  func isSettled(_ expected: [String: Set<String>]?) throws -> Bool {
     checker.expected = expected
-    try wait(for: "everything to be worked off", atMost: seconds) { checker in
-      // Only what has been read can be open.
-      let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
-      return try publisher.isDone() && read == publisher.sent && checker.open.isEmpty
-    }
+    // Only what has been read can be open.
+    let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
+    return try publisher.isDone() && read == publisher.sent && checker.open.isEmpty
   }
 
   /// Publishes a load's introductions and waits until they are worked off.
-  func introduce(_ load: ChatLoad) throws {
-    try publisher.publish(load.introductions)
+  func introduce(_ load: ChatLoad) throws { try introduce(load.introductions) }
+
+  /// Publishes events and waits until they are worked off.
+  func introduce(_ events: [PublishedEvent]) throws {
+    try publisher.publish(events)
     try settle(nil)
   }
 
@@ -199,12 +269,26 @@ final class Pipeline {
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> PipelineChecker {
     stop(sourceLocation: sourceLocation)
+    let (judge, violations) = try verdict(expected, allowing: deadLetters, sourceLocation: sourceLocation)
+    #expect(violations.isEmpty, "logs in \(directory.path)", sourceLocation: sourceLocation)
+    print(
+      "\(names.prefix) \(judge.decisionCount) decisions \(judge.decisionsByReason), \(judge.outcomeCount) outcomes "
+        + "\(judge.outcomesByResult), \(judge.requests.count) requests, \(judge.resends.count) sent again after a kill")
+    return judge
+  }
+
+  /// Reads all that is there anew, once no service runs any more, and judges it.
+  func verdict(
+    _ expected: [String: Set<String>]?, allowing deadLetters: Set<String> = [],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> (judge: PipelineChecker, violations: [PipelineViolation]) {
     emulator.terminate()
     #expect(emulator.waitForEnd(timeout: .seconds(10)) == 0, sourceLocation: sourceLocation)
 
     var judge = PipelineChecker(expected: expected)
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
+    judge.dispatcherAbsences = dispatcherAbsences
     try TopicReader(brokers: brokers, names: names, partitions: Self.partitions, readsToTheEnd: true).readAll {
       judge.read($0)
     }
@@ -212,11 +296,45 @@ final class Pipeline {
     try requests.read { request, _ in judge.read(request) }
     let violations = judge.violations(committed: try committed())
     hasPassed = violations.isEmpty
-    #expect(violations.isEmpty, "logs in \(directory.path)", sourceLocation: sourceLocation)
-    print(
-      "\(names.prefix) \(judge.decisionCount) decisions \(judge.decisionsByReason), \(judge.outcomeCount) outcomes "
-        + "\(judge.outcomesByResult), \(judge.requests.count) requests, \(judge.resends.count) sent again after a kill")
-    return judge
+    return (judge, violations)
+  }
+
+  // MARK: Lost state
+
+  /// Deletes the changelogs of stages and makes them anew, empty. All that is there is read again from the beginning.
+  func loseState(of stages: [String]) throws {
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    let topics = stages.compactMap { PipelineChecker.stages[$0].map { names.prefix + $0.changelog } }
+    for result in try admin.deleteTopics(topics, timeout: .seconds(30)).values { try result.get() }
+    var report: TopicReport?
+    try waitUntil("the topics are gone and made anew", state: { report?.text ?? "" }) {
+      let made = try TopicCreation.create(on: admin, names: names, partitions: Int(Self.partitions))
+      report = made
+      // The broker deletes in the background, and says that a topic is there until it is gone.
+      return made.topics.allSatisfy { $0.status == .exists }
+    }
+    // It knows the new topics before it has put the new, empty logs into the place of the old ones.
+    let ends = try Consumer(.consumer(bootstrapServers: brokers, group: nil), name: "test-ends")
+    defer { ends.close() }
+    try waitUntil("the new topics are empty") {
+      topics.allSatisfy { topic in
+        (0..<Self.partitions).allSatisfy {
+          let found = try? ends.watermarks(TopicPartition(topic: topic, partition: $0), timeout: .seconds(5))
+          return found?.high == 0
+        }
+      }
+    }
+    reader = try TopicReader(brokers: brokers, names: names, partitions: Self.partitions)
+    checker = PipelineChecker()
+    requests = RequestFile(path: directory.appendingPathComponent("requests.jsonl").path)
+    requestLines = []
+  }
+
+  /// Runs `nudge` on this pipeline's Kafka; what it printed.
+  func nudge(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    try RealKafka.run(
+      DemoProgram.directoryOfThisProgram().appendingPathComponent("nudge"),
+      arguments + ["--bootstrap-servers", brokers, "--topic-prefix", names.prefix])
   }
 
   // MARK: Groups

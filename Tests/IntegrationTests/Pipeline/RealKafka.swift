@@ -41,9 +41,14 @@ enum RealKafka {
   /// A script of the distribution, run to its end; what it printed.
   static func run(_ script: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
     guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
+    return try run(home.appendingPathComponent("bin/\(script)"), arguments)
+  }
+
+  /// A program, run to its end; what it printed, errors included.
+  static func run(_ program: URL, _ arguments: [String]) throws -> (status: Int32, output: String) {
     let process = Process()
     let output = Pipe()
-    process.executableURL = home.appendingPathComponent("bin/\(script)")
+    process.executableURL = program
     process.arguments = arguments
     process.standardOutput = output
     process.standardError = output

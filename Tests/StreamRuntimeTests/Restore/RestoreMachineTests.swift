@@ -13,6 +13,12 @@ struct RestoreMachineTests {
     StoreHeader(position: position(sequence), changelogOffset: offset, storedAt: storedAt)
   }
 
+  private func reach(
+    _ machine: inout RestoreMachine, _ offset: Int64, _ position: PositionRecord?, continuesStore: Bool = true
+  ) -> RestoreMachine.Action {
+    machine.reached(offset, position: position, continuesStore: continuesStore)
+  }
+
   private func committed(_ offset: Int64?, _ metadata: String = "") -> Result<[CommittedInput], IOFailure> {
     .success([CommittedInput(topic: .timeline, task: 3, offset: offset, metadata: metadata)])
   }
@@ -34,16 +40,37 @@ struct RestoreMachineTests {
     var machine = machine(nil)
     _ = machine.committed(committed(nil), steadyNow: 0)
     #expect(machine.ends(ChangelogEnds(start: 5, high: 9), wallNow: 0) == .read(from: 5, wipe: nil))
-    #expect(machine.reached(8, position: nil) == .readOn, "the last stable offset has not passed the mark")
-    #expect(machine.reached(9, position: nil) == .finish(.fresh))
+    #expect(reach(&machine, 8, nil) == .readOn, "the last stable offset has not passed the mark")
+    #expect(reach(&machine, 9, nil) == .finish(.fresh))
   }
 
-  @Test("a warm store needs only the tail")
+  @Test("a warm store needs only the tail, from its own position record on")
   func warm() {
     var machine = machine(header(7, offset: 40))
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
-    #expect(machine.ends(ChangelogEnds(start: 0, high: 44), wallNow: 0) == .read(from: 40, wipe: nil))
-    #expect(machine.reached(44, position: position(8)) == .finish(.position(position(8), moved: false)))
+    #expect(machine.ends(ChangelogEnds(start: 0, high: 44), wallNow: 0) == .read(from: 39, wipe: nil))
+    #expect(reach(&machine, 44, position(8)) == .finish(.position(position(8), moved: false)))
+  }
+
+  @Test("a store of a changelog that was lost is wiped, though this one is longer, and all of this one is read")
+  func otherHistory() {
+    var machine = machine(header(7, offset: 40))
+    _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
+    _ = machine.ends(ChangelogEnds(start: 2, high: 44), wallNow: 0)
+    #expect(reach(&machine, 43, position(8), continuesStore: false) == .readOn)
+    #expect(reach(&machine, 44, position(8), continuesStore: false) == .read(from: 2, wipe: .otherHistory))
+    #expect(machine.ends(ChangelogEnds(start: 2, high: 45), wallNow: 0) == .read(from: 2, wipe: nil))
+    #expect(reach(&machine, 45, position(8)) == .finish(.position(position(8), moved: false)))
+  }
+
+  @Test("in a rebuild the committed offsets are ahead of the position, and nobody has moved them")
+  func rebuilding() {
+    var machine = machine(nil)
+    _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
+    _ = machine.ends(ChangelogEnds(start: 0, high: 4), wallNow: 0)
+    var position = position(8, next: 3)
+    position.rebuildTo = ["nudge.timeline": 9]
+    #expect(reach(&machine, 4, position) == .finish(.position(position, moved: false)))
   }
 
   @Test(
@@ -66,7 +93,7 @@ struct RestoreMachineTests {
     var machine = machine(nil)
     _ = machine.committed(committed(0), steadyNow: 0)
     _ = machine.ends(ChangelogEnds(start: 0, high: 4), wallNow: 0)
-    #expect(machine.reached(4, position: position(2)) == .finish(.position(position(2), moved: true)))
+    #expect(reach(&machine, 4, position(2)) == .finish(.position(position(2), moved: true)))
   }
 
   @Test("committed offsets without a position mean that the state is lost")
@@ -74,7 +101,7 @@ struct RestoreMachineTests {
     var machine = machine(nil)
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
     _ = machine.ends(ChangelogEnds(start: 0, high: 0), wallNow: 0)
-    #expect(machine.reached(0, position: nil) == .stateLost)
+    #expect(reach(&machine, 0, nil) == .stateLost)
   }
 }
 
@@ -82,8 +109,8 @@ struct RestoreMachineTests {
 struct ChangelogGroupsTests {
   private let coder = RecordCoder()
 
-  private func position(_ sequence: Int64) throws -> [UInt8] {
-    try coder.encode(PositionRecord(sequence: sequence, next: [:], writer: "w"))
+  private func position(_ sequence: Int64, history: String? = nil) throws -> [UInt8] {
+    try coder.encode(PositionRecord(sequence: sequence, next: [:], writer: "w", history: history))
   }
 
   @Test("rows count once their position record has come, the last value of a key wins")
@@ -109,6 +136,27 @@ struct ChangelogGroupsTests {
     try groups.read(offset: 2, key: RowKey("a"), bytes: [9])
     #expect(groups.takeClosed().isEmpty)
     #expect(groups.tornKeys == [RowKey("a")])
+  }
+
+  @Test("a log goes on from a known position where its record or a later one of the same history is there")
+  func known() throws {
+    let known = PositionRecord(sequence: 3, next: [:], writer: "w", history: "h")
+    func begun() -> ChangelogGroups { ChangelogGroups(after: known, offset: 9, coder: coder) }
+    var same = begun()
+    try same.read(offset: 8, key: PositionRecord.key, bytes: position(3, history: "h"))
+    #expect(same.continuesKnown && same.tornKeys.isEmpty && same.offsetBehindPosition == 9)
+    var later = begun()
+    try later.read(offset: 20, key: PositionRecord.key, bytes: position(4, history: "h"))
+    #expect(later.continuesKnown)
+    var none = begun()
+    try none.read(offset: 20, key: RowKey("a"), bytes: [1])
+    #expect(!none.continuesKnown)
+    for history in [nil, "i"] {
+      var other = begun()
+      try other.read(offset: 20, key: PositionRecord.key, bytes: position(4, history: history))
+      #expect(!other.continuesKnown)
+    }
+    #expect(ChangelogGroups(after: nil, offset: 0, coder: coder).continuesKnown)
   }
 
   @Test("a position record that cannot be read stops the restore instead of being skipped")

@@ -31,18 +31,22 @@ struct ModelPlace: Hashable, Comparable {
 /// offset, transaction coordinator (version 1 of the protocol, which librdkafka 2.0.2 speaks: an epoch for a producer, not
 /// for a transaction), group coordinator with generations and unstable offsets.
 final class ModelBroker {
-  enum Status { case plain, open, committed, aborted, marker }
+  enum Status { case plain, open, committed, aborted, marker, compacted }
 
   struct Entry {
     var key: [UInt8]?
     var value: [UInt8]?
+    var headers: [RecordHeaderField] = []
     var status: Status
     var producer: Int
+    var time: Milliseconds
   }
 
   /// A class, so that appending to one of many does not copy it.
   final class Log {
     var entries: [Entry] = []
+    /// The first offset that retention has left.
+    var start: Int64 = 0
     /// The first offset of each producer's open transaction.
     var openSince: [Int: Int] = [:]
     var high: Int64 { Int64(entries.count) }
@@ -95,24 +99,33 @@ final class ModelBroker {
   }
 
   var logs: [ModelPlace: Log] = [:]
-  var transactions: [String: Coordinated] = [:]
+  private(set) var transactions: [String: Coordinated] = [:]
+  /// The keys of `transactions`, sorted.
+  private var transactionIDs: [String] = []
   var committed: [ModelPlace: CommittedOffset] = [:]
   private var offsetsLogged = 0
-  var members: [String: Member] = [:]
+  private(set) var members: [String: Member] = [:]
+  /// The keys of `members`, sorted.
+  private var memberNames: [String] = []
   var generation = 0
   var isRebalancing = false
   /// Copies of EndTxn requests still on their way.
   var delayedEnds: [EndRequest] = []
   var now: Milliseconds = 1_000_000
+  /// A generation waits for all members to give up what they had. Else it may begin without one that has not yet heard
+  /// of the generation before.
+  let waitsForAll: Bool
   let partitions: Int32
   let inputs: [Topic]
   let sessionTimeout: Milliseconds = 30_000
+  static let heartbeatInterval: Milliseconds = 3000
   let transactionTimeout: Milliseconds = 5000
   private var producers = 0
   /// Told when a late copy of an EndTxn did something.
   var onLateEnd: ((String) -> Void)?
 
-  init(partitions: Int32, inputs: [Topic]) {
+  init(partitions: Int32, inputs: [Topic], waitsForAll: Bool) {
+    self.waitsForAll = waitsForAll
     self.partitions = partitions
     self.inputs = inputs
   }
@@ -120,7 +133,7 @@ final class ModelBroker {
   // MARK: Logs
 
   func append(_ place: ModelPlace, key: [UInt8]?, value: [UInt8]?) {
-    log(place).entries.append(Entry(key: key, value: value, status: .plain, producer: -1))
+    log(place).entries.append(Entry(key: key, value: value, status: .plain, producer: -1, time: now))
   }
 
   func log(_ place: ModelPlace) -> Log {
@@ -153,6 +166,7 @@ final class ModelBroker {
       producers += 1
       it = Coordinated(producer: producers)
       transactions[id] = it
+      transactionIDs = transactions.keys.sorted()
     }
     switch it.state {
     case .ongoing:
@@ -180,7 +194,8 @@ final class ModelBroker {
   }
 
   func produce(
-    _ id: String, producer: Int, epoch: Int, _ place: ModelPlace, key: [UInt8]?, value: [UInt8]?
+    _ id: String, producer: Int, epoch: Int, _ place: ModelPlace, key: [UInt8]?, value: [UInt8]?,
+    headers: [RecordHeaderField]
   ) throws(Refusal) -> Int64 {
     let it = try coordinated(id, producer: producer, epoch: epoch)
     let log = log(place)
@@ -191,7 +206,8 @@ final class ModelBroker {
     }
     let offset = log.entries.count
     log.openSince[producer] = log.openSince[producer] ?? offset
-    log.entries.append(Entry(key: key, value: value, status: .open, producer: producer))
+    log.entries.append(
+      Entry(key: key, value: value, headers: headers, status: .open, producer: producer, time: now))
     return Int64(offset)
   }
 
@@ -252,7 +268,7 @@ final class ModelBroker {
           log.entries[index].status = commit ? .committed : .aborted
         }
       }
-      log.entries.append(Entry(key: nil, value: nil, status: .marker, producer: it.producer))
+      log.entries.append(Entry(key: nil, value: nil, status: .marker, producer: it.producer, time: now))
     }
     finishIfDone(it)
     return true
@@ -279,11 +295,50 @@ final class ModelBroker {
     var it = Member()
     it.lastSeen = now
     members[member] = it
+    memberNames = members.keys.sorted()
     isRebalancing = true
+  }
+
+  /// A static member is back: within its session it keeps what it had, without a rebalance. False:
+  /// it came too late.
+  func rejoin(_ member: String) -> Bool {
+    guard var it = members[member], !it.isExpelled, now - it.lastSeen <= sessionTimeout else {
+      join(member)
+      return false
+    }
+    it.lastSeen = now
+    it.hasJoined = true
+    if isRebalancing || it.generation < 0 {
+      it.generation = -1
+      it.tasks = []
+      it.news = []
+    } else {
+      it.news = [.assigned(it.tasks)]
+    }
+    members[member] = it
+    return true
+  }
+
+  /// The member's process runs: its client sends heartbeats by itself. One that comes too late changes nothing.
+  func heartbeat(_ member: String) {
+    guard let lastSeen = members[member]?.lastSeen, now - lastSeen >= Self.heartbeatInterval,
+      now - lastSeen <= sessionTimeout
+    else { return }
+    members[member]?.lastSeen = now
+  }
+
+  /// Time has passed in which the member's client sent heartbeats.
+  func keepAlive(_ member: String) { members[member]?.lastSeen = now }
+
+  /// Whether a member is the owner of a task, by what the group knows now.
+  func owns(_ member: String, _ task: Int32) -> Bool {
+    guard let it = members[member], !it.isExpelled, now - it.lastSeen <= sessionTimeout else { return false }
+    return it.tasks.contains(task)
   }
 
   func leave(_ member: String) {
     members[member] = nil
+    memberNames = members.keys.sorted()
     isRebalancing = true
   }
 
@@ -315,9 +370,9 @@ final class ModelBroker {
 
   /// Everybody is to join again.
   func beginRebalance() {
-    for name in members.keys.sorted() {
+    for name in memberNames {
       guard var it = members[name], !it.isExpelled else { continue }
-      if it.generation >= 0, it.hasJoined, it.news.isEmpty {
+      if it.generation >= 0, it.hasJoined, it.news.isEmpty || waitsForAll {
         it.hasJoined = false
         it.news.append(.revoked(it.tasks))
         members[name] = it
@@ -331,7 +386,7 @@ final class ModelBroker {
 
   /// Moves the group on: expels who is silent, and begins a generation once all have joined.
   func advanceGroup() {
-    for name in members.keys.sorted() {
+    for name in memberNames {
       guard let it = members[name], !it.isExpelled, now - it.lastSeen > sessionTimeout else { continue }
       members[name]?.isExpelled = true
       members[name]?.generation = -1
@@ -369,7 +424,7 @@ final class ModelBroker {
           "late \(request.commit ? "commit" : "abort") of \(request.id) turned \(before ?? .empty) into \(after)")
       }
     }
-    for id in transactions.keys.sorted() {
+    for id in transactionIDs {
       guard let it = transactions[id], random.oneIn(faults.marker) else { continue }
       _ = writeMarker(it) { random.below($0) }
     }

@@ -6,6 +6,8 @@ import NudgeSchema
 final class ModelStore: TaskStore {
   private let disk = MemoryRowStore()
   private(set) var header: StoreHeader?
+  /// A defect: timers are there and not found.
+  var hidesTimers = false
   /// Called with each header that is written, before it is.
   var onApply: ((StoreHeader) -> Void)?
 
@@ -13,13 +15,10 @@ final class ModelStore: TaskStore {
     try disk.withRow(key, body)
   }
 
-  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
-    try disk.scan(below: prefix, body)
-  }
-
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
   ) throws {
+    if hidesTimers { return }
     try disk.rows(from: first, to: end, limit: limit, body)
   }
 
@@ -53,6 +52,20 @@ enum Mutation: String, CaseIterable {
   case tornRowsUnseen
   /// A transaction of unknown outcome is taken as committed.
   case unknownMeansCommitted
+  /// Timers that are in the store only are not found.
+  case timersUnseen
+  /// A record of a timer does not say that it is one, so that repeats of it are heard.
+  case timerRepeatsHeard
+  /// A proof of ownership never expires.
+  case proofForever
+  /// Replies to a former life of a task are taken for replies to this one.
+  case formerLivesAccepted
+  /// A store is used however old it is.
+  case oldStoreKept
+  /// A consumer that has fallen out of the log goes on at its start and says nothing.
+  case cutUnseen
+  /// Compaction does not wait: the value that a torn row hides may be gone before it is written again.
+  case compactionAtOnce
 }
 
 /// Faults, each once in so many calls or turns; 0: never. Every schedule draws its own, so that some are full of crashes,
@@ -99,7 +112,8 @@ final class ModelIO: StreamIO {
   /// Used in turn.
   private var producers: [(id: String, producer: Int, epoch: Int)] = []
   private var turn = 0
-  private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, task: Int32?)] = []
+  private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeaderField], task: Int32?)] =
+    []
   private var added: Set<ModelPlace> = []
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
@@ -110,9 +124,16 @@ final class ModelIO: StreamIO {
   private var pendingChanges: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
   private var generation = -1
 
-  init(_ name: String, _ world: SimulatedWorld) {
+  /// What the process does outside; nil: its stage has no effects.
+  private let performer: ModelPerformer?
+  /// The client sends heartbeats whatever its owner does; else only polls count.
+  private let sendsHeartbeats: Bool
+
+  init(_ name: String, _ world: SimulatedWorld, performer: ModelPerformer? = nil) {
     self.name = name
     self.world = world
+    self.performer = performer
+    sendsHeartbeats = world.features != .none
   }
 
   static let died = IOFailure(kind: .fatal, operation: "simulation", reason: "the process died")
@@ -120,13 +141,24 @@ final class ModelIO: StreamIO {
   /// The world moves before and after each call; the process may die here.
   private func touch() throws(IOFailure) {
     if isDead { throw Self.died }
+    liveOn()
     world.move(during: name)
-    if world.random.oneIn(world.faults.stall) { world.stall(name) }
+    if world.random.oneIn(world.faults.stall) {
+      world.stall(name)
+      liveOn()
+    }
     if isDead { throw Self.died }
     if world.random.oneIn(world.faults.crash) {
       isDead = true
+      world.died(name)
       throw Self.died
     }
+  }
+
+  /// What goes on in the process besides its thread.
+  private func liveOn() {
+    if sendsHeartbeats { broker.heartbeat(name) }
+    performer?.deliver()
   }
 
   private func question(_ operation: String) throws(IOFailure) {
@@ -138,7 +170,8 @@ final class ModelIO: StreamIO {
     let kind: IOFailure.Kind =
       switch refusal {
       case .fenced: .fenced
-      case .concurrent, .invalidState, .illegalGeneration: .retriable
+      case .concurrent, .invalidState: .retriable
+      case .illegalGeneration: .notMember
       case .unstable: .unstable
       }
     return IOFailure(kind: kind, operation: operation, reason: "\(refusal)")
@@ -156,7 +189,9 @@ final class ModelIO: StreamIO {
   var steadyClock: Milliseconds { broker.now }
   func idle(atMost timeout: Milliseconds) {
     broker.now += min(max(timeout, 1), 50)
-    if !isDead { world.move(during: name) }
+    if isDead { return }
+    liveOn()
+    world.move(during: name)
   }
 
   // MARK: Group and input
@@ -177,6 +212,12 @@ final class ModelIO: StreamIO {
     if !isPaused {
       for place in fetch.keys.sorted() {
         let log = broker.log(place)
+        if let offset = fetch[place], offset < log.start {
+          guard world.mutation == .cutUnseen else {
+            throw IOFailure(kind: .fatal, operation: "poll", reason: "the log was cut while it was read")
+          }
+          fetch[place] = log.start
+        }
         while var offset = fetch[place], offset < log.stable, result.records.count < maxRecords {
           let entry = log.entries[Int(offset)]
           defer { fetch[place] = offset }
@@ -184,7 +225,8 @@ final class ModelIO: StreamIO {
             result.records.append(
               InputRecord(
                 topic: place.topic, topicName: place.topic.rawValue, partition: place.partition, offset: offset,
-                timestamp: broker.now, key: entry.key, value: entry.value))
+                timestamp: broker.now, key: entry.key, value: entry.value,
+                headers: hidesTimer(entry, at: Int(offset), of: log) ? [] : entry.headers))
           }
           offset += 1
           if world.random.oneIn(4) { break }
@@ -193,6 +235,12 @@ final class ModelIO: StreamIO {
     }
     broker.now += result.records.isEmpty ? max(1, min(timeout, 20)) : 1
     return result
+  }
+
+  /// The record repeats that of a timer, and the defect is not to recognise that.
+  private func hidesTimer(_ entry: ModelBroker.Entry, at offset: Int, of log: ModelBroker.Log) -> Bool {
+    world.mutation == .timerRepeatsHeard && !entry.headers.isEmpty
+      && log.entries[..<offset].contains { $0.status == .committed && $0.headers == entry.headers }
   }
 
   func assign(_ starts: [InputPosition]) throws(IOFailure) {
@@ -218,7 +266,7 @@ final class ModelIO: StreamIO {
 
   func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
     try question("log start")
-    return 0
+    return broker.log(ModelPlace(topic: topic, partition: task)).start
   }
 
   // MARK: Transactions
@@ -253,13 +301,14 @@ final class ModelIO: StreamIO {
   }
 
   func produce(_ output: OutputRecord) throws(IOFailure) {
-    queue.append((ModelPlace(topic: output.topic, partition: output.partition), output.key, output.value, nil))
+    queue.append(
+      (ModelPlace(topic: output.topic, partition: output.partition), output.key, output.value, output.headers, nil))
     if world.random.oneIn(4) { try deliver(1) }
   }
 
   func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
     queue.append(
-      (ModelPlace(topic: CountingStage.definition.changelog, partition: task), key.bytes, bytes, marksEnd ? task : nil))
+      (ModelPlace(topic: world.definition.changelog, partition: task), key.bytes, bytes, [], marksEnd ? task : nil))
     if !marksEnd { pendingChanges[task, default: []].append((key, bytes)) }
     if marksEnd && world.mutation == .storeBeforeCommit { writeStoreEarly(task, bytes) }
     if world.random.oneIn(4) { try deliver(1) }
@@ -267,7 +316,7 @@ final class ModelIO: StreamIO {
 
   private func writeStoreEarly(_ task: Int32, _ bytes: [UInt8]?) {
     guard let bytes, let position = try? RecordCoder().decode(PositionRecord.self, from: bytes) else { return }
-    let place = ModelPlace(topic: CountingStage.definition.changelog, partition: task)
+    let place = ModelPlace(topic: world.definition.changelog, partition: task)
     try? world.store(name, task).apply(
       (pendingChanges[task] ?? []).sorted { $0.key < $1.key },
       header: StoreHeader(position: position, changelogOffset: broker.log(place).high, storedAt: broker.now))
@@ -300,7 +349,9 @@ final class ModelIO: StreamIO {
         throw IOFailure(kind: .retriable, operation: "produce", reason: "simulated refusal")
       }
       let offset = try ask("produce") { () throws(ModelBroker.Refusal) in
-        try broker.produce(id, producer: producer, epoch: epoch, place, key: record.key, value: record.value)
+        try broker.produce(
+          id, producer: producer, epoch: epoch, place, key: record.key, value: record.value,
+          headers: record.headers)
       }
       world.note("\(id) wrote \(place.topic.rawValue)-\(place.partition)@\(offset)")
       if let task = record.task { positionOffsets[task] = offset }
@@ -369,7 +420,7 @@ final class ModelIO: StreamIO {
   // MARK: Changelog and store
 
   private func changelog(_ task: Int32) -> ModelPlace {
-    ModelPlace(topic: CountingStage.definition.changelog, partition: task)
+    ModelPlace(topic: world.definition.changelog, partition: task)
   }
 
   func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {

@@ -21,19 +21,20 @@ struct CountingStage: Stage {
     name: "counting", inputs: [.timeline], outputs: [.decisions, .timeline], changelog: .analyzerState,
     timers: .timeline)
 
-  /// A record that sets a timer, due so many milliseconds after it is processed.
+  /// A record that sets a timer, due so many milliseconds after it was written: rebuilding sets the same.
   static func timer(after delay: Milliseconds) -> String { "timer \(delay)" }
 
   func process(_ record: InputRecord, in step: Step<Self>) throws {
     guard let key = record.key, let value = record.value else { throw Rejection(.missingKey, "no key or value") }
     let name = String(decoding: key, as: UTF8.self)
-    if record.header(RecordHeader.timer) != nil {
+    if value.first == UInt8(ascii: "{") {
       guard case .timerFired(let fired) = try step.coder.decode(TimelineEvent.self, from: value).body else {
         throw Rejection(.schemaViolation, "no timer.fired")
       }
       let late = step.now - fired.dueAt
       return try step.emit(
-        bytes: Array("fired \(fired.timer) \(late)".utf8), to: .decisions, key: name, partition: record.partition)
+        bytes: Array("fired \(fired.timer) \(late) \(record.offset)".utf8), to: .decisions, key: name,
+        partition: record.partition)
     }
     let rowKey = RowKey("k", name)
     let count = (try step.row(rowKey)?.count ?? 0) + 1
@@ -43,7 +44,7 @@ struct CountingStage: Stage {
     let words = String(decoding: value, as: UTF8.self).split(separator: " ")
     if words.count == 2, words[0] == "timer", let delay = Milliseconds(words[1]) {
       try step.setTimer(
-        "\(name)/\(record.offset)", due: step.now + delay, key: name, eventId: "e\(record.offset)",
+        "\(name)/\(record.offset)", due: record.timestamp + delay, key: name, eventId: "e\(record.offset)",
         origin: Origin(record.position), source: record.position)
     }
     try step.emit(

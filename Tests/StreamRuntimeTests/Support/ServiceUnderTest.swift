@@ -17,19 +17,23 @@ final class ServiceUnderTest {
 
   init(
     brokers: String, stateDirectory: String, instance: String? = nil, prefix: String = "", threads: Int = 1,
-    limits: StreamLimits = StreamLimits()
+    limits: StreamLimits = StreamLimits(), fencingWindow: Milliseconds = 60_000,
+    kafkaProperties: [String] = []
   ) throws {
     var arguments = ["--bootstrap-servers", brokers, "--state-dir", stateDirectory, "--threads", String(threads)]
     if let instance { arguments += ["--instance", instance] }
     if !prefix.isEmpty { arguments += ["--topic-prefix", prefix] }
+    for property in kafkaProperties { arguments += ["--kafka-property", property] }
     let schema = SettingsSchema(
       program: "test", abstract: "a test", version: "0", settings: ServiceSettings.all)
     guard case .run(let values) = try schema.parse(arguments, environment: [:]) else {
       throw StoreFailure(operation: "parse settings", reason: "not a run")
     }
     health = HealthState()
+    var configuration = StreamService<CountingStage>.Configuration(settings: ServiceSettings(values), limits: limits)
+    configuration.fencingWindow = fencingWindow
     service = StreamService(
-      .init(settings: ServiceSettings(values), limits: limits), logger: Logger(label: "test", sink: capture.sink),
+      configuration, logger: Logger(label: "test", sink: capture.sink),
       health: health, metrics: metrics, makeStage: { CountingStage() })
   }
 
@@ -47,6 +51,8 @@ final class ServiceUnderTest {
   }
 
   var isReady: Bool { health.readiness.isReady }
+  /// How often a message was logged.
+  func count(of message: String) -> Int { capture.entries.count { $0.message.contains(message) } }
   func logged(_ message: String) -> Bool { capture.entries.contains { $0.message.contains(message) } }
 }
 

@@ -20,9 +20,14 @@ enum Machine {
   }
 
   /// The most memory this process has had since `forgetPeak`, in megabytes.
-  static var peakMegabytes: Double {
+  static var peakMegabytes: Double { megabytes("VmHWM:") }
+
+  /// What it has now, in megabytes.
+  static var residentMegabytes: Double { megabytes("VmRSS:") }
+
+  private static func megabytes(_ name: String) -> Double {
     let line = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?
-      .split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+      .split(separator: "\n").first { $0.hasPrefix(name) }
     let kilobytes = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }
     return (kilobytes ?? .nan) / 1000
   }

@@ -14,7 +14,7 @@ enum RestoreBenchmark: Benchmark {
     let options = context.options
     let broker = try context.broker()
     let prefix = "restore."
-    try broker.create(MeasuredService.topics(prefix: prefix), partitions: options.partitions)
+    try broker.create(MeasuredService<PassThroughStage>.topics(prefix: prefix), partitions: options.partitions)
     let records = options.restoreMegabytes * 1_000_000 / rowBytes
     let tail = records / 50
     let directory = broker.directory.appendingPathComponent(prefix)
@@ -61,7 +61,7 @@ enum RestoreBenchmark: Benchmark {
         .init(name: "tail", value: Double(tail * rowBytes) / 1e6, unit: "MB"),
         .init(name: "time", value: Samples(warm.map(\.seconds)).median * 1e3, unit: "ms", target: "< 1000"),
       ])
-    try broker.delete(MeasuredService.topics(prefix: prefix).map(\.name))
+    try broker.delete(MeasuredService<PassThroughStage>.topics(prefix: prefix).map(\.name))
   }
 
   private static func fill(_ broker: BenchmarkBroker, _ prefix: String, records: Int, keys: Int, partitions: Int32)
@@ -73,7 +73,7 @@ enum RestoreBenchmark: Benchmark {
 
   /// Starts a service, waits until its tasks run and so many records are committed, and stops it.
   private static func run(_ broker: BenchmarkBroker, _ prefix: String, _ directory: URL, records: Int) throws
-    -> MeasuredService
+    -> MeasuredService<PassThroughStage>
   {
     let service = try MeasuredService(broker, prefix: prefix, stateDirectory: directory.path, batch: 2000)
     try service.start()

@@ -16,7 +16,8 @@ enum LatencyBenchmark: Benchmark {
     let broker = try context.broker()
     let prefix = "latency."
     try broker.create(
-      MeasuredService.topics(prefix: prefix) + BareLoop.topics(prefix: prefix), partitions: options.partitions)
+      MeasuredService<PassThroughStage>.topics(prefix: prefix) + BareLoop.topics(prefix: prefix),
+      partitions: options.partitions)
     let driver = try RoundDriver(broker, input: "\(prefix)nudge.timeline", batch: batch)
     defer { driver.close() }
     try measureBare(context, broker, driver, prefix)

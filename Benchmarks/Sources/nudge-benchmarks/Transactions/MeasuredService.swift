@@ -4,17 +4,20 @@ import ServiceKit
 import StreamRuntime
 import Synchronization
 
-/// The pass-through stage as a service of this process, with a probe.
-final class MeasuredService {
+/// A stage as a service of this process, with a probe.
+final class MeasuredService<S: Stage> {
   let probe = StreamProbe()
-  private let service: StreamService<PassThroughStage>
+  private let service: StreamService<S>
   private let ends = Ends()
 
   private final class Ends: Sendable {
     let reasons = Mutex<[String]>([])
   }
 
-  init(_ broker: BenchmarkBroker, prefix: String, stateDirectory: String, batch: Int) throws {
+  init(
+    _ broker: BenchmarkBroker, prefix: String, stateDirectory: String, batch: Int,
+    makeStage: @escaping @Sendable (StreamProbe) -> S
+  ) throws {
     let schema = SettingsSchema(
       program: "benchmark", abstract: "", version: NudgeVersion.current, settings: ServiceSettings.all)
     let arguments = [
@@ -28,7 +31,7 @@ final class MeasuredService {
     let probe = probe
     service = StreamService(
       .init(settings: ServiceSettings(values), limits: limits), logger: Logger(label: "benchmark", sink: probe.sink),
-      health: HealthState(), metrics: MetricsRegistry(), makeStage: { PassThroughStage(probe: probe) })
+      health: HealthState(), metrics: MetricsRegistry(), makeStage: { makeStage(probe) })
   }
 
   func start() throws {
@@ -45,9 +48,16 @@ final class MeasuredService {
 
   /// The topics it needs, under a prefix.
   static func topics(prefix: String) -> [(name: String, plan: TopicPlan)] {
-    let definition = PassThroughStage.definition
-    return (definition.inputs + definition.outputs + [definition.changelog, .deadLetters]).map {
+    let definition = S.definition
+    return Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters]).map {
       (TopicNames(prefix: prefix)($0), TopicPlan($0))
     }
+  }
+}
+
+extension MeasuredService where S == PassThroughStage {
+  /// The pass-through stage.
+  convenience init(_ broker: BenchmarkBroker, prefix: String, stateDirectory: String, batch: Int) throws {
+    try self.init(broker, prefix: prefix, stateDirectory: stateDirectory, batch: batch) { PassThroughStage(probe: $0) }
   }
 }

@@ -72,7 +72,10 @@ final class StreamProbe: Sendable {
           state.allRunning = (now - assignedAt, Clocks.processor - state.assignedProcessor)
         }
       default:
-        if entry.level >= .warning { state.problems.append("\(entry.message) \(entry.metadata)") }
+        // What librdkafka warns of it repeats by itself.
+        if entry.level >= .warning, !entry.message.hasPrefix("librdkafka") {
+          state.problems.append("\(entry.message) \(entry.metadata)")
+        }
       }
     }
     changed.signal()

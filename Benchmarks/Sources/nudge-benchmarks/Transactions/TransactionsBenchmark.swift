@@ -24,7 +24,7 @@ enum TransactionsBenchmark: Benchmark {
     var stage: [Measurement] = []
     for repetition in 1...options.repetitions {
       let prefix = "transactions-\(repetition)."
-      let topics = MeasuredService.topics(prefix: prefix) + BareLoop.topics(prefix: prefix)
+      let topics = MeasuredService<PassThroughStage>.topics(prefix: prefix) + BareLoop.topics(prefix: prefix)
       try broker.create(topics, partitions: options.partitions)
       try broker.fill(
         "\(prefix)nudge.timeline", records: options.records, bytes: options.recordBytes, keys: options.keys,

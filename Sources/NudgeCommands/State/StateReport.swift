@@ -1,0 +1,119 @@
+import StreamRuntime
+
+/// What a command about state prints: for people, and as JSON.
+protocol StateReporting: Encodable {
+  /// For a person.
+  var text: String { get }
+}
+
+/// How a stage's tasks stand.
+struct StateReport: StateReporting {
+  var stage: StageName
+  var tasks: [TaskState]
+
+  private enum CodingKeys: String, CodingKey {
+    case stage
+    case tasks
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(stage.rawValue, forKey: .stage)
+    try container.encode(tasks, forKey: .tasks)
+  }
+
+  /// A line a task, and what to do where state is lost.
+  var text: String {
+    var lines = tasks.map { state in
+      switch state.condition {
+      case .neverRan: "task \(state.task): has never run"
+      case .present:
+        "task \(state.task): transaction \(state.sequence ?? 0), next \(Offsets.shown(state.next))"
+      case .rebuilding:
+        "task \(state.task): transaction \(state.sequence ?? 0), next \(Offsets.shown(state.next)), rebuilding up to "
+          + Offsets.shown(state.rebuildTo)
+      case .lost:
+        "task \(state.task): LOST. Committed is \(Offsets.shown(state.committed)), "
+          + (state.committedSequence.map { "transaction \($0)" } ?? "moved by somebody else or not complete")
+      }
+    }
+    let lost = tasks.filter { $0.condition == .lost }.map { String($0.task) }
+    if !lost.isEmpty {
+      lines.append(
+        "The state of tasks \(lost.joined(separator: ",")) is lost: they do not run. See what a repair would do with\n"
+          + "  nudge state rebuild --stage \(stage.rawValue)       make it again from the inputs\n"
+          + "  nudge state accept-loss --stage \(stage.rawValue)   go on without it")
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// What a repair wrote, or would write.
+struct StateRepairReport: StateReporting {
+  var stage: StageName
+  var method: StateRepair.Method
+  /// Whether it was written.
+  var isWritten: Bool
+  var repairs: [TaskRepair] = []
+
+  private enum CodingKeys: String, CodingKey {
+    case stage
+    case method
+    case written
+    case repairs
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(stage.rawValue, forKey: .stage)
+    try container.encode(method, forKey: .method)
+    try container.encode(isWritten, forKey: .written)
+    try container.encode(repairs, forKey: .repairs)
+  }
+
+  /// A line a task, what it means, and what to do now.
+  var text: String {
+    guard !repairs.isEmpty else { return "No task of \(stage.rawValue) has lost its state: there is nothing to do." }
+    var lines = repairs.map { repair in
+      let removed = repair.rowsRemoved == 0 ? "" : "; \(repair.rowsRemoved) rows without a position are removed"
+      let moved = repair.trustsMovedOffsets ? "; BY OFFSETS SOMEBODY ELSE HAS MOVED" : ""
+      let place =
+        repair.rebuildTo.isEmpty
+        ? "goes on at \(Offsets.shown(repair.next)) with empty state"
+        : "is rebuilt from \(Offsets.shown(repair.next)) up to \(Offsets.shown(repair.rebuildTo))"
+      return "task \(repair.task): \(place)\(removed)\(moved)"
+    }
+    lines.append(meaning)
+    lines.append(
+      isWritten
+        ? "Written. A running service takes the tasks up within some seconds."
+        : "Nothing was written. Add --yes to do it.")
+    return lines.joined(separator: "\n")
+  }
+
+  /// What is lost all the same.
+  private var meaning: String {
+    switch (method, stage) {
+    case (_, .dispatcher):
+      "Pushes that waited in lanes when the state was lost are not sent and have no outcome: whether FCM took them is not "
+        + "known, and nothing is sent twice."
+        + (method == .acceptLoss ? " Repeats of pushes from before the loss are not recognised any more." : "")
+    case (.rebuild, .ingest):
+      "Conversations and devices of which the inputs hold nothing any more stay unknown until their producers send them "
+        + "again."
+    case (.rebuild, .analyzer):
+      "Preferences, devices and unread messages that are older than what the timeline holds stay unknown."
+    case (.acceptLoss, .ingest):
+      "All conversations and devices are unknown until their producers send them again: messages to them become dead letters."
+    case (.acceptLoss, .analyzer):
+      "All preferences, devices and unread counts are unknown: nobody is notified before their apps register again."
+    }
+  }
+}
+
+/// Offsets of topics, for people.
+private enum Offsets {
+  static func shown(_ offsets: [String: Int64]) -> String {
+    offsets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,37 @@
+#if DEBUG
+  import NudgeSchema
+
+  /// A task's store that dies, stalls or fails before it is written where it is told to.
+  final class FailPointStore<Base: TaskStore>: TaskStore {
+    private let base: Base
+    private let points: FailPoints
+
+    init(_ base: Base, _ points: FailPoints) {
+      self.base = base
+      self.points = points
+    }
+
+    var header: StoreHeader? { base.header }
+
+    func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+      try base.withRow(key, body)
+    }
+
+    func rows(
+      from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+      try base.rows(from: first, to: end, limit: limit, body)
+    }
+
+    func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure) {
+      if points.reach(.storeWrite) {
+        throw StoreFailure(operation: "write", reason: "fail-point \(FailPoint.storeWrite.rawValue)")
+      }
+      try base.apply(rows, header: header)
+    }
+
+    func wipe() throws(StoreFailure) { try base.wipe() }
+
+    func close() { base.close() }
+  }
+#endif

@@ -1,0 +1,106 @@
+import Foundation
+import Kafka
+
+/// Reads pieces of partitions, committed records only, apart from any group. One thread uses it.
+final class LogReader {
+  private let committed: Consumer
+  /// Sees uncommitted records too: for high watermarks.
+  private let watermarks: Consumer
+  private var batch: [ConsumerRecord] = []
+
+  /// How long a call waits for the next record, or for an answer.
+  private static let patience: Duration = .seconds(15)
+  /// The first piece read when looking back, in offsets, and how much larger each further one is.
+  private static let firstWindow: Int64 = 64
+  private static let windowGrowth: Int64 = 16
+
+  init(
+    _ bootstrapServers: String, overrides: [ClientConfiguration.Property],
+    log: @escaping @Sendable (KafkaLogLine) -> Void
+  )
+    throws(KafkaError)
+  {
+    let reading = ClientConfiguration.consumer(
+      bootstrapServers: bootstrapServers, group: nil, reportsEndOfPartition: true)
+    committed = try Consumer(reading.merging(overrides: overrides), name: "nudge-state-reader", log: log)
+    var asking = ClientConfiguration.consumer(bootstrapServers: bootstrapServers, group: nil)
+    asking.set("isolation.level", "read_uncommitted")
+    watermarks = try Consumer(asking.merging(overrides: overrides), name: "nudge-state-watermarks", log: log)
+  }
+
+  func close() {
+    committed.close()
+    watermarks.close()
+  }
+
+  /// Learns the leaders of topics it will read.
+  func warmUp(_ topics: [String]) throws(KafkaError) {
+    try committed.warmUp(topics: topics, timeout: Self.patience)
+  }
+
+  /// The first offset a partition still has, and the high watermark: behind all that was written, committed or not.
+  func ends(of place: TopicPartition) throws(KafkaError) -> ChangelogEnds {
+    let ends = try watermarks.watermarks(place, timeout: Self.patience)
+    return ChangelogEnds(start: ends.low, high: ends.high)
+  }
+
+  /// Calls `body` with the committed records from an offset on and before another.
+  /// - Throws: `StateRepairError` where nothing more comes: somebody's transaction before `end` is still open.
+  func records(
+    of place: TopicPartition, from start: Int64, to end: Int64, _ body: (ConsumerRecord) throws -> Void
+  ) throws {
+    guard start < end else { return }
+    try committed.assign([TopicPartitionOffset(place, offset: start)])
+    do {
+      try readAssigned(place, to: end, body)
+    } catch {
+      try committed.assign([])
+      throw error
+    }
+    // What is assigned goes on being fetched: where the topic is made anew meanwhile, an error of that would come out later.
+    try committed.assign([])
+  }
+
+  private func readAssigned(_ place: TopicPartition, to end: Int64, _ body: (ConsumerRecord) throws -> Void) throws {
+    defer { batch.removeAll() }
+    var deadline = ContinuousClock.now + Self.patience
+    while true {
+      batch.removeAll(keepingCapacity: true)
+      let event = committed.poll(into: &batch, maxRecords: 10_000, maxBytes: 16 << 20, timeout: .milliseconds(100))
+      for record in batch {
+        if record.offset >= end { return }
+        try body(record)
+      }
+      if !batch.isEmpty { deadline = ContinuousClock.now + Self.patience }
+      switch event {
+      case .endOfPartition(_, let offset) where offset >= end: return
+      case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
+      // Anything else passes, or lasts beyond the deadline.
+      case nil, .record, .assigned, .revoked, .endOfPartition, .error: break
+      }
+      guard ContinuousClock.now < deadline else {
+        throw StateRepairError(
+          "\(place) could not be read up to offset \(end): a transaction is still open before it. Try again; if that does "
+            + "not help, look for the producer that left it open (kafka-transactions.sh find-hanging)")
+      }
+    }
+  }
+
+  /// The last committed record from an offset on and before another that `find` makes something of. Looks back in growing
+  /// pieces, as what is looked for is near the end or nowhere.
+  func last<Found>(
+    of place: TopicPartition, from start: Int64, to end: Int64, _ find: (ConsumerRecord) throws -> Found?
+  ) throws -> Found? {
+    var to = end
+    var window = Self.firstWindow
+    while to > start {
+      let from = max(start, to - window)
+      var found: Found?
+      try records(of: place, from: from, to: to) { record in if let it = try find(record) { found = it } }
+      if let found { return found }
+      to = from
+      window *= Self.windowGrowth
+    }
+    return nil
+  }
+}

@@ -1,0 +1,299 @@
+import Foundation
+public import Kafka
+public import NudgeSchema
+import Synchronization
+
+/// Looks at the state of a stage's tasks in Kafka, and writes a position for those that have lost it, so that a service
+/// takes them up again by itself.
+///
+/// A position is written with a sequence, so that whatever is notified is notified once: `acceptLoss` goes on where the
+/// group's offsets say that all before was processed, and `rebuild` processes what lies before them for its rows only.
+/// One thread uses it; calls block for as long as Kafka takes, at most some seconds without an answer.
+public final class StateRepair {
+  /// What to do about a lost state.
+  public enum Method: String, Sendable, Encodable {
+    /// Go on without it.
+    case acceptLoss = "accept-loss"
+    /// Make it again from what the inputs still hold.
+    case rebuild
+  }
+
+  private let stage: StageDefinition
+  private let topics: TopicNames
+  private let bootstrapServers: String
+  private let overrides: [ClientConfiguration.Property]
+  private let log: @Sendable (KafkaLogLine) -> Void
+  private let admin: Admin
+  private let reader: LogReader
+  private let coder = RecordCoder()
+
+  private static let timeout: Duration = .seconds(30)
+  /// How long unstable offsets are asked for again.
+  private static let unstablePatience: Duration = .seconds(10)
+
+  /// Connects in the background.
+  /// - Parameters:
+  ///   - properties: librdkafka's, set after ours.
+  ///   - log: gets librdkafka's log lines.
+  public init(
+    of stage: StageDefinition, topics: TopicNames, bootstrapServers: String, properties: [String: String] = [:],
+    log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
+  ) throws(KafkaError) {
+    self.stage = stage
+    self.topics = topics
+    self.bootstrapServers = bootstrapServers
+    self.log = log
+    overrides = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    admin = try Admin(
+      ClientConfiguration(bootstrapServers: bootstrapServers).merging(overrides: overrides), name: "nudge-state",
+      log: log)
+    reader = try LogReader(bootstrapServers, overrides: overrides, log: log)
+  }
+
+  deinit { reader.close() }
+
+  // MARK: Looking
+
+  /// How each task of the stage stands, in order.
+  /// - Throws: `KafkaError`; `StateRepairError` where topics are missing, or a transaction is pending for longer than some
+  ///   seconds.
+  public func tasks() throws -> [TaskState] { try tasks(committed: committedOffsets()) }
+
+  private func tasks(committed: [Int32: [CommittedInput]]) throws -> [TaskState] {
+    try reader.warmUp((stage.inputs + [stage.changelog]).map { topics($0) })
+    return try committed.sorted { $0.key < $1.key }.map { number, inputs in
+      // The order matters as it does in a restore: offsets that are stable first, then the changelog's end.
+      let ends = try reader.ends(of: changelog(number))
+      let position = try reader.last(of: changelog(number), from: ends.start, to: ends.high, position)
+      return TaskState(number, position, inputs)
+    }
+  }
+
+  private func position(_ record: ConsumerRecord) throws -> PositionRecord? {
+    guard let key = record.key, key.elementsEqual(PositionRecord.key.bytes), let value = record.valueBytes() else {
+      return nil
+    }
+    do {
+      return try coder.decode(PositionRecord.self, from: value)
+    } catch {
+      throw StateRepairError(
+        "the position record at offset \(record.offset) of \(record.topicPartition) cannot be read: it was written by "
+          + "another version of Nudge, or by something else. Use the version that wrote it")
+    }
+  }
+
+  private func changelog(_ task: Int32) -> TopicPartition {
+    TopicPartition(topic: topics(stage.changelog), partition: task)
+  }
+
+  /// The group's offsets of all inputs, by task, once no transaction on them is pending.
+  private func committedOffsets() throws -> [Int32: [CommittedInput]] {
+    let names = stage.inputs.map { topics($0) }
+    let counts = try admin.partitionCounts(of: names + [topics(stage.changelog)], timeout: Self.timeout)
+    guard let count = counts[names[0]], Set(counts.values) == [count], counts.count == names.count + 1 else {
+      let found = (names + [topics(stage.changelog)]).map { "\($0): \(counts[$0].map(String.init) ?? "missing")" }
+      throw StateRepairError(
+        "the inputs and the state topic of \(stage.name) need the same number of partitions (\(found.joined(separator: ", ")))."
+          + " Is --topic-prefix right? Missing topics are made with: nudge topics create")
+    }
+    let places = (0..<Int32(count)).flatMap { task in names.map { TopicPartition(topic: $0, partition: task) } }
+    let deadline = ContinuousClock.now + Self.unstablePatience
+    while true {
+      do throws(KafkaError) {
+        let offsets = try admin.committedOffsets(
+          group: stage.group(topics), places, requireStable: true, timeout: Self.timeout)
+        return Dictionary(
+          grouping: offsets.compactMap { place in
+            topics.topic(named: place.topicPartition.topic).map {
+              CommittedInput(
+                topic: $0, task: place.topicPartition.partition, offset: place.offset, metadata: place.metadata ?? "")
+            }
+          }, by: \.task)
+      } catch {
+        guard error.isUnstableOffsets else { throw error }
+        guard ContinuousClock.now < deadline else {
+          throw StateRepairError(
+            "a transaction on the offsets of group \(stage.group(topics)) is pending: what was processed is not known yet. "
+              + "Nothing was written; try again")
+        }
+      }
+    }
+  }
+
+  // MARK: Planning
+
+  /// What would be written.
+  /// - Parameters:
+  ///   - tasks: those to repair, all of which must be lost; nil: all that are.
+  ///   - trustingMovedOffsets: go by the group's offsets also where they were moved by somebody else.
+  /// - Throws: `KafkaError`; `StateRepairError` where a task is not lost, does not exist, or cannot be repaired.
+  public func plan(
+    _ method: Method, tasks wanted: [Int32]? = nil, trustingMovedOffsets: Bool = false
+  ) throws -> [TaskRepair] {
+    try drafts(method, wanted, trustingMovedOffsets).map(\.repair)
+  }
+
+  /// A repair with all that is to be written.
+  private struct Draft {
+    var repair: TaskRepair
+    /// Keys of the rows to be removed, in the order of the log.
+    var keys: [RowKey]
+    /// The changelog's high watermark: all that was written before is known.
+    var high: Int64
+    var committed: [CommittedInput]
+  }
+
+  private func drafts(_ method: Method, _ wanted: [Int32]?, _ trustingMovedOffsets: Bool) throws -> [Draft] {
+    let committed = try committedOffsets()
+    let states = try tasks(committed: committed)
+    for number in wanted ?? [] {
+      guard let state = states.first(where: { $0.task == number }) else {
+        throw StateRepairError("\(stage.name) has no task \(number): its tasks are 0 to \(states.count - 1)")
+      }
+      guard state.condition == .lost else {
+        throw StateRepairError(
+          "the state of task \(number) of \(stage.name) is not lost (\(state.condition.rawValue)). Nothing was written")
+      }
+    }
+    return try states.filter { $0.condition == .lost && wanted?.contains($0.task) != false }.map { state in
+      guard state.committedSequence != nil || trustingMovedOffsets else {
+        throw StateRepairError(
+          "the committed offsets of task \(state.task) of \(stage.name) were moved by somebody else, or are not complete: "
+            + "they do not tell what was processed, and people could be notified again. If you know that all before them was "
+            + "processed, say --trust-moved-offsets. Nothing was written")
+      }
+      return try draft(method, state, committed[state.task] ?? [])
+    }
+  }
+
+  private func draft(_ method: Method, _ state: TaskState, _ inputs: [CommittedInput]) throws -> Draft {
+    var next = state.committed
+    var rebuildTo: [String: Int64] = [:]
+    for input in inputs {
+      guard let offset = input.offset else { continue }
+      let place = TopicPartition(topic: topics(input.topic), partition: state.task)
+      let ends = try reader.ends(of: place)
+      guard offset <= ends.high else {
+        throw StateRepairError(
+          "the group has committed offset \(offset) of \(place), which ends at \(ends.high): the input has lost records, too. "
+            + "Stop \(stage.name) and forget the offsets of this task (kafka-consumer-groups.sh --delete-offsets); it then "
+            + "begins at its inputs' first offsets. Nothing was written")
+      }
+      if method == .rebuild,
+        let last = try reader.last(of: place, from: ends.start, to: offset, { record -> Int64? in record.offset })
+      {
+        next[input.topic.rawValue] = ends.start
+        rebuildTo[input.topic.rawValue] = last
+      }
+    }
+    let ends = try reader.ends(of: changelog(state.task))
+    var keys: [RowKey] = []
+    var known: Set<RowKey> = []
+    try reader.records(of: changelog(state.task), from: ends.start, to: ends.high) { record in
+      guard let bytes = record.keyBytes(), record.value != nil else { return }
+      let key = RowKey(bytes: bytes)
+      if known.insert(key).inserted { keys.append(key) }
+    }
+    return Draft(
+      repair: TaskRepair(
+        task: state.task, sequence: inputs.compactMap { PositionRecord.sequence(inMetadata: $0.metadata) }.max() ?? 1,
+        next: next, rebuildTo: rebuildTo, rowsRemoved: keys.count, trustsMovedOffsets: state.committedSequence == nil),
+      keys: keys, high: ends.high, committed: inputs)
+  }
+
+  // MARK: Writing
+
+  /// Writes it: one transaction a task. A service that looks at a lost task again, every 5 s, finds its position.
+  ///
+  /// Whoever repairs the same stage at the same time is fenced, and what it had not committed is not.
+  /// - Parameter written: told of each task once its transaction has committed.
+  /// - Throws: as `plan`; `StateRepairError` also where a service writes to the changelog meanwhile: it has the state.
+  public func carryOut(
+    _ method: Method, tasks wanted: [Int32]? = nil, trustingMovedOffsets: Bool = false,
+    written: (TaskRepair) -> Void = { _ in }
+  ) throws {
+    let name = "\(topics.prefix)nudge-\(stage.name)-state"
+    var configuration = ClientConfiguration.producer(bootstrapServers: bootstrapServers, transactionalID: name)
+    // Removing many rows may take longer than a service's transactions do.
+    configuration.set("transaction.timeout.ms", "60000")
+    let offsets = DeliveredOffset()
+    let producer = try Producer(
+      configuration.merging(overrides: overrides), name: name, log: log, onDelivery: { offsets.note($0) })
+    defer { producer.close(timeout: .seconds(2)) }
+    // First of all: from here on nobody else repairs this stage.
+    try producer.initTransactions(timeout: Self.timeout)
+    let handle = try producer.topic(topics(stage.changelog))
+    let history = String(UInt64.random(in: .min ... .max), radix: 36)
+    for draft in try drafts(method, wanted, trustingMovedOffsets) {
+      try producer.begin()
+      do {
+        try write(draft, method, history, producer, handle, offsets)
+        try producer.commit(timeout: Self.timeout)
+      } catch {
+        do throws(KafkaError) {
+          try producer.abort(timeout: Self.timeout)
+        } catch let second {
+          throw StateRepairError(
+            "\(error). Its transaction could not be ended either (\(second)); the broker ends it within a minute")
+        }
+        throw error
+      }
+      written(draft.repair)
+    }
+  }
+
+  private func write(
+    _ draft: Draft, _ method: Method, _ history: String, _ producer: Producer, _ handle: TopicHandle,
+    _ offsets: DeliveredOffset
+  ) throws {
+    let repair = draft.repair
+    for key in draft.keys {
+      try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil)
+    }
+    let position = PositionRecord(
+      sequence: repair.sequence, next: repair.next, writer: "nudge state \(method.rawValue)",
+      rebuildTo: repair.rebuildTo.isEmpty ? nil : repair.rebuildTo, history: history)
+    try producer.produce(
+      topic: handle, partition: repair.task, key: PositionRecord.key.bytes, value: try coder.encode(position), tag: 1)
+    try producer.flush(timeout: Self.timeout)
+    // A service that had the task in memory all along may have written meanwhile. What it writes later is behind this
+    // position and counts; what it wrote before must not be hidden by it.
+    guard offsets.take() == draft.high + Int64(draft.keys.count),
+      try committedOffsets()[repair.task] == draft.committed
+    else {
+      throw StateRepairError(
+        "somebody else has written to \(topics(stage.changelog)) or committed offsets meanwhile: a service still has the "
+          + "state of task \(repair.task) and runs it. Restart the service, and see whether the state is lost. Nothing was "
+          + "written for this task")
+    }
+  }
+}
+
+/// Where the position record came to lie.
+private final class DeliveredOffset: Sendable {
+  private let offset = Mutex<Int64?>(nil)
+  func note(_ delivery: Delivery) { offset.withLock { $0 = delivery.offset } }
+  func take() -> Int64? {
+    offset.withLock { offset in
+      defer { offset = nil }
+      return offset
+    }
+  }
+}
+
+extension TaskState {
+  /// Judges a task as a restore does.
+  init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput]) {
+    task = number
+    sequence = position?.sequence
+    next = position?.next ?? [:]
+    rebuildTo = position?.rebuildTo ?? [:]
+    committed = Dictionary(
+      uniqueKeysWithValues: inputs.compactMap { input in input.offset.map { (input.topic.rawValue, $0) } })
+    let sequences = Set(inputs.map { PositionRecord.sequence(inMetadata: $0.metadata) })
+    committedSequence = sequences.count == 1 && committed.count == inputs.count ? sequences.first ?? nil : nil
+    condition =
+      position == nil
+      ? (committed.isEmpty ? .neverRan : .lost) : (rebuildTo.isEmpty ? .present : .rebuilding)
+  }
+}

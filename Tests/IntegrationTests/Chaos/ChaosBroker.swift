@@ -1,0 +1,238 @@
+import Foundation
+import Glibc
+import Synchronization
+
+@testable import Kafka
+@testable import NudgeCommands
+
+/// A broker that is stopped, killed and started while others go on; some of them reach it through proxies of their own.
+///
+/// A broker tells its clients where it is, and they go there. So each proxy has a listener of the broker's for itself, and
+/// that listener says that it is where the proxy is.
+///
+/// The controller is a process of its own, and stays. One that dies with the only broker comes back believing that the
+/// broker is still there, and drops it seconds later; Kafka 4.3's transaction coordinator, up again by then, takes its
+/// partitions for deleted and skips the markers of every transaction that was open or just being decided ("Couldn't find
+/// leader endpoint … likely deleted already"): they hang for ever. For the same reason a killed broker is started only
+/// when the controller has noticed.
+final class ChaosBroker: Sendable {
+  /// After which a broker counts as dead, in milliseconds.
+  static let brokerSession = 5_000
+
+  let bootstrapServers: String
+  let directory: URL
+  let proxies: [ChaosProxy]
+  private let home: URL
+  private let controller: BrokerProcess
+  /// Stops and starts block; they come one after the other.
+  private let queue = DispatchQueue(label: "chaos-broker")
+  private let state = Mutex(State())
+
+  private struct State {
+    var broker: BrokerProcess?
+    /// Orders that are not carried out yet.
+    var waiting = 0
+    var failure: String?
+    /// Since when it is away; milliseconds since the epoch.
+    var awaySince: Int64?
+    /// How often the controller had given it up when it was killed; nil where it was not.
+    var givenUpBefore: Int?
+    var absences: [ClosedRange<Int64>] = []
+  }
+
+  /// Starts a broker with so many proxies.
+  init(directory: URL, proxies count: Int) throws {
+    guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
+    self.home = home
+    self.directory = directory
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let ports = try Self.freePorts(2 + count)
+    let listeners = Array(ports[2...])
+    proxies = try listeners.map { try ChaosProxy(to: $0) }
+    bootstrapServers = "127.0.0.1:\(ports[0])"
+    let cluster = [
+      "controller.quorum.bootstrap.servers": "127.0.0.1:\(ports[1])", "controller.listener.names": "CONTROLLER",
+    ]
+
+    let id = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+      .replacingOccurrences(of: "+", with: "A").replacingOccurrences(of: "/", with: "B")
+      .replacingOccurrences(of: "=", with: "")
+    try Self.format(
+      "controller", id, "--standalone", home: home, directory: directory,
+      cluster.merging([
+        "process.roles": "controller", "node.id": "100", "listeners": "CONTROLLER://127.0.0.1:\(ports[1])",
+        "broker.session.timeout.ms": "\(Self.brokerSession)",
+      ]) { $1 })
+    let named = zip(listeners, proxies).enumerated().map { index, pair in
+      (name: "PROXIED\(index)", port: pair.0, advertised: pair.1.port)
+    }
+    let all = [(name: "PLAINTEXT", port: ports[0], advertised: ports[0])] + named
+    try Self.format(
+      "broker", id, "--no-initial-controllers", home: home, directory: directory,
+      cluster.merging([
+        "process.roles": "broker", "node.id": "1", "inter.broker.listener.name": "PLAINTEXT",
+        "listeners": all.map { "\($0.name)://127.0.0.1:\($0.port)" }.joined(separator: ","),
+        "advertised.listeners": all.map { "\($0.name)://127.0.0.1:\($0.advertised)" }.joined(separator: ","),
+        "listener.security.protocol.map": (all.map(\.name) + ["CONTROLLER"]).map { "\($0):PLAINTEXT" }
+          .joined(separator: ","),
+        "broker.heartbeat.interval.ms": "500",
+        "auto.create.topics.enable": "false",
+        "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "4",
+        "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
+        "transaction.state.log.num.partitions": "4",
+        "share.coordinator.state.topic.replication.factor": "1", "share.coordinator.state.topic.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "1000",
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+        // Each listener has threads of its own.
+        "num.network.threads": "2", "num.io.threads": "4",
+      ]) { $1 })
+    controller = try Self.launch("controller", heap: "-Xms64M -Xmx192M", home: home, directory: directory)
+    try startNow()
+  }
+
+  // MARK: Processes
+
+  private static func file(_ role: String, _ name: String, in directory: URL) -> URL {
+    directory.appendingPathComponent("\(role).\(name)")
+  }
+
+  private static func format(
+    _ role: String, _ cluster: String, _ how: String, home: URL, directory: URL, _ settings: [String: String]
+  ) throws {
+    let data = directory.appendingPathComponent("\(role)-data").path
+    let text = settings.merging(["log.dirs": data]) { $1 }.sorted { $0.key < $1.key }
+      .map { "\($0.key)=\($0.value)\n" }.joined()
+    try Data(text.utf8).write(to: file(role, "properties", in: directory))
+    let log = file(role, "log", in: directory)
+    let process = try BrokerProcess(
+      home.appendingPathComponent("bin/kafka-storage.sh").path,
+      ["format", "-t", cluster, "-c", file(role, "properties", in: directory).path, how],
+      environment: Pipeline.environment, log: log)
+    guard process.waitForEnd(timeout: .seconds(60)), process.status == 0 else {
+      throw DemoError("the \(role)'s storage could not be formatted: \(GrowingFile.tail(log.path, lines: 10))")
+    }
+  }
+
+  private static func launch(_ role: String, heap: String, home: URL, directory: URL) throws -> BrokerProcess {
+    var environment = Pipeline.environment
+    environment["KAFKA_HEAP_OPTS"] = heap
+    environment["LOG_DIR"] = directory.appendingPathComponent("\(role)-logs").path
+    return try BrokerProcess(
+      home.appendingPathComponent("bin/kafka-server-start.sh").path, [file(role, "properties", in: directory).path],
+      environment: environment, log: file(role, "log", in: directory))
+  }
+
+  /// Starts the broker and returns when it answers.
+  private func startNow() throws {
+    let process = try Self.launch("broker", heap: "-Xms256M -Xmx512M", home: home, directory: directory)
+    state.withLock { $0.broker = process }
+    let probe = try Admin(
+      ClientConfiguration(
+        bootstrapServers: bootstrapServers,
+        properties: ["reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "200", "log_level": "0"]))
+    let deadline = ContinuousClock.now + .seconds(90)
+    while process.isRunning, .now < deadline {
+      if (try? probe.listTopics(timeout: .milliseconds(500))) != nil { return }
+    }
+    throw DemoError(
+      "the broker \(process.isRunning ? "does not answer" : "ended"): "
+        + GrowingFile.tail(Self.file("broker", "log", in: directory).path, lines: 15))
+  }
+
+  private func stopNow(_ signal: String) {
+    let process = state.withLock { state in
+      defer { state.broker = nil }
+      return state.broker
+    }
+    process?.send(signal)
+    if process?.waitForEnd(timeout: .seconds(40)) == false {
+      process?.send("KILL")
+      _ = process?.waitForEnd(timeout: .seconds(10))
+    }
+  }
+
+  // MARK: Orders
+
+  /// Ends it, with a clean stop or a kill. Returns at once.
+  func stop(cleanly: Bool) {
+    enqueue { [self] in
+      state.withLock { $0.awaySince = ChatLoad.now() }
+      if !cleanly { state.withLock { [count = timesGivenUp] in $0.givenUpBefore = count } }
+      stopNow(cleanly ? "TERM" : "KILL")
+    }
+  }
+
+  /// Starts it; one that was killed, not before the controller counts it as dead. Returns at once.
+  func start() {
+    enqueue { [self] in
+      if let before = state.withLock({ $0.givenUpBefore }) {
+        try waitUntil("the controller gives the killed broker up") { timesGivenUp > before }
+      }
+      try startNow()
+      state.withLock { state in
+        state.givenUpBefore = nil
+        guard let since = state.awaySince else { return }
+        state.absences.append(since...ChatLoad.now() + 1_000)
+        state.awaySince = nil
+      }
+    }
+  }
+
+  /// How often the controller has lost the broker, by its log.
+  private var timesGivenUp: Int {
+    let log = try? String(contentsOf: Self.file("controller", "log", in: directory), encoding: .utf8)
+    return (log ?? "").components(separatedBy: "Fencing broker 1 at epoch").count
+  }
+
+  /// From when to when it served nobody, and a second more; milliseconds since the epoch.
+  var absences: [ClosedRange<Int64>] { state.withLock { $0.absences } }
+
+  private func enqueue(_ body: @escaping @Sendable () throws -> Void) {
+    state.withLock { $0.waiting += 1 }
+    queue.async { [self] in
+      do {
+        try body()
+      } catch {
+        state.withLock { $0.failure = $0.failure ?? "\(error)" }
+      }
+      state.withLock { $0.waiting -= 1 }
+    }
+  }
+
+  /// Whether all that it was told to do is done. Throws where it could not be.
+  func isSettled() throws -> Bool {
+    try state.withLock { state in
+      if let failure = state.failure { throw StillWaiting(description: "the broker failed: \(failure)") }
+      return state.waiting == 0
+    }
+  }
+
+  /// Kills everything for good, and waits for its end.
+  func end() {
+    queue.sync {
+      stopNow("KILL")
+      controller.send("KILL")
+      _ = controller.waitForEnd(timeout: .seconds(10))
+    }
+  }
+
+  /// Ports nobody listens on; outside of what the system gives to connections, one of which could take a port while the
+  /// broker is down.
+  private static func freePorts(_ count: Int) throws -> [UInt16] {
+    var found: [UInt16] = []
+    for _ in 0..<1_000 where found.count < count {
+      let port = UInt16.random(in: 15_000..<30_000)
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      var address = ChaosProxy.loopback(port)
+      let isFree = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+      }
+      if isFree, !found.contains(port) { found.append(port) }
+    }
+    guard found.count == count else { throw DemoError("no free ports between 15000 and 30000 on 127.0.0.1") }
+    return found
+  }
+}

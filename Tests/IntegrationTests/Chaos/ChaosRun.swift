@@ -1,0 +1,263 @@
+import Foundation
+import Kafka
+import Testing
+
+@testable import NudgeCommands
+
+/// A pipeline under a schedule: a broker, instances of each service and their supervisor, and a load. One thread uses it.
+final class ChaosRun {
+  /// What a run is made of, and how to repeat it.
+  struct Plan: Sendable {
+    var seed: UInt64
+    /// How long things go wrong.
+    var seconds: Int
+    /// Messages a second.
+    var rate: Double
+    /// Of each service.
+    var instances = 2
+    /// What to type to run it again.
+    var again: String
+  }
+
+  /// What came of it.
+  struct Report {
+    /// The line for people.
+    var figures = ""
+    var violations: [PipelineViolation] = []
+    /// Processes that ended without a reason.
+    var failures: [String] = []
+    /// Actions that could not be done here.
+    var skipped = 0
+    /// Messages a second, until all were published.
+    var rate = 0.0
+  }
+
+  /// How long everything may take to be ready again, and then to be worked off.
+  private static let recoveryTime = 120.0
+  /// How long after a disk can be written again a service may still end because it could not be.
+  private static let diskRecovery: Duration = .seconds(5)
+
+  /// Fails, as it should, where a run has left something to be looked at.
+  private static let cleanup: Void = { _ = atexit { rmdir(RealKafka.directory.path) } }()
+
+  let plan: Plan
+  let schedule: ChaosSchedule
+  let directory: URL
+  private let broker: ChaosBroker
+  private let pipeline: Pipeline
+  private let load: ChaosLoad
+  /// Each service's, by slot; the slots beyond `plan.instances` are for scaling out.
+  private let instances: [[ChaosInstance]]
+  /// Instances of a service that are still to be restarted, one after the other.
+  private var rolling: [DemoProgram: [ChaosInstance]] = [:]
+  private var skipped = 0
+
+  /// Starts a broker; nothing else runs yet.
+  init(_ plan: Plan) throws {
+    Self.cleanup
+    self.plan = plan
+    schedule = ChaosSchedule(seed: plan.seed, duration: plan.seconds * 1_000, instances: plan.instances)
+    let name = "chaos-\(plan.seed)-\(plan.seconds)s"
+    let services = DemoProgram.services
+    broker = try ChaosBroker(
+      directory: RealKafka.directory.appendingPathComponent("\(name)-kafka"), proxies: services.count)
+    let pipeline = try Pipeline(name, brokers: broker.bootstrapServers)
+    self.pipeline = pipeline
+    directory = pipeline.directory
+    load = ChaosLoad(seed: plan.seed, messages: Int(Double(plan.seconds) * plan.rate))
+    let (broker, directory) = (broker, directory)
+    instances = try services.enumerated().map { index, service in
+      try (1...max(3, plan.instances)).map { slot in
+        let store = try ChaosStore(
+          directory.appendingPathComponent("state-\(service.shortName)-\(slot)"),
+          ownDisk: slot > 1 && ChaosStore.unmountable == nil)
+        // The second of each has no name: a dynamic member. Only one, as it goes by the host's.
+        let command = try pipeline.command(
+          service, instance: slot == 2 ? nil : "slot\(slot)", stateDirectory: store.directory,
+          brokers: slot == 1 ? "127.0.0.1:\(broker.proxies[index].port)" : broker.bootstrapServers)
+        return ChaosInstance(
+          .init(service: service, slot: slot), executable: command.executable,
+          arguments: command.arguments + ["--kafka-property", "session.timeout.ms=\(ChaosSchedule.sessionTimeout)"],
+          store: store, directory: directory)
+      }
+    }
+  }
+
+  deinit {
+    for instance in instances.joined() { instance.store.close() }
+    broker.end()
+  }
+
+  private func instance(_ target: ChaosSchedule.Target) -> ChaosInstance {
+    of(target.service)[target.slot - 1]
+  }
+
+  private func of(_ service: DemoProgram) -> [ChaosInstance] {
+    instances.first { $0.first?.target.service == service } ?? []
+  }
+
+  private func proxy(_ target: ChaosSchedule.Target) -> ChaosProxy? {
+    DemoProgram.services.firstIndex(of: target.service).map { broker.proxies[$0] }
+  }
+
+  // MARK: The run
+
+  func run() throws -> Report {
+    if let reason = ChaosStore.unmountable { print("no full and no read-only disks in this run: \(reason)") }
+    for service in DemoProgram.services { try scale(service, to: plan.instances) }
+    try wait("every service is ready", atMost: Self.recoveryTime) { try isWell }
+    try pipeline.introduce(load.introductions)
+
+    let start = ContinuousClock.now
+    pipeline.publisher.start(rate: plan.rate * load.eventsPerMessage, load.events)
+    for entry in schedule.entries {
+      try wait("it is time for the next action") { start.duration(to: .now) >= .milliseconds(entry.at) }
+      try carryOut(entry.action)
+    }
+    // Everything is healed by now; what is left comes about by itself.
+    try wait("the load is published", atMost: Double(plan.seconds) + Self.recoveryTime) {
+      try pipeline.publisher.isDone()
+    }
+    let published = start.duration(to: .now)
+    try wait("every service is ready again", atMost: Self.recoveryTime) { try isWell }
+    try wait("everything is worked off", atMost: Self.recoveryTime, pause: .milliseconds(500)) {
+      try pipeline.isSettled(load.expected)
+    }
+    let settled = start.duration(to: .now)
+    try stop()
+    return try judge(published: published / .seconds(1), settled: settled / .seconds(1))
+  }
+
+  /// Looks after all processes, and reads what they write, until a condition holds. A time-out is the run's end, with the
+  /// ends of the logs of whoever is not ready.
+  private func wait(
+    _ what: String, atMost seconds: Double = 3_600, pause: Duration = .milliseconds(5), _ condition: () throws -> Bool
+  ) throws {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    let semaphore = DispatchSemaphore(value: 0)
+    while true {
+      try supervise()
+      try pipeline.look()
+      if try condition() { return }
+      guard .now < deadline else {
+        let tails = instances.joined().filter { !$0.isOff && !$0.isReady }.map(\.tail)
+        throw StillWaiting(
+          description: "still waiting after \(seconds) s until \(what); open: "
+            + "\(pipeline.checker.open.prefix(5)); not ready: \(tails.joined(separator: "\n"))")
+      }
+      _ = semaphore.wait(timeout: .now() + .milliseconds(Int(pause / .milliseconds(1))))
+    }
+  }
+
+  private func supervise() throws {
+    for instance in instances.joined() { try instance.supervise() }
+    for (service, waiting) in rolling where of(service).allSatisfy({ $0.isOff || $0.isReady }) {
+      rolling[service] = waiting.isEmpty ? nil : Array(waiting.dropFirst())
+      waiting.first?.end(restarting: true)
+    }
+  }
+
+  /// Whether all that should run is ready, and nothing is under way.
+  private var isWell: Bool {
+    get throws {
+      try broker.isSettled() && rolling.isEmpty && instances.joined().allSatisfy { $0.isOff || $0.isReady }
+    }
+  }
+
+  private func carryOut(_ action: ChaosSchedule.Action) throws {
+    print("chaos \(plan.seed): \(action)")
+    switch action {
+    case .kill(let target, let losingState):
+      let instance = instance(target)
+      try instance.kill { if losingState { try instance.store.erase() } }
+    case .suspend(let target): instance(target).suspend()
+    case .resume(let target): instance(target).resume()
+    case .stopBroker(let cleanly): broker.stop(cleanly: cleanly)
+    case .startBroker: broker.start()
+    case .rollingRestart(let service): rolling[service] = of(service).filter { !$0.isOff }
+    case .fillDisk(let target):
+      guard canUseDisks() else { return }
+      instance(target).diskTroubleEnds = .now + .seconds(86_400)
+      try instance(target).store.fill()
+    case .emptyDisk(let target):
+      guard canUseDisks() else { return }
+      try instance(target).store.empty()
+      instance(target).diskTroubleEnds = .now + Self.diskRecovery
+    case .protectStore(let target):
+      guard canUseDisks() else { return }
+      let instance = instance(target)
+      instance.diskTroubleEnds = .now + .seconds(86_400)
+      try instance.kill { try instance.store.setWritable(false) }
+    case .unprotectStore(let target):
+      guard canUseDisks() else { return }
+      try instance(target).store.setWritable(true)
+      instance(target).diskTroubleEnds = .now + Self.diskRecovery
+    case .scale(let service, let count): try scale(service, to: count)
+    case .delay(let target, let milliseconds): proxy(target)?.set(.delayed(milliseconds))
+    case .cut(let target):
+      instance(target).disturb()
+      proxy(target)?.set(.cut)
+    case .mend(let target, let dropping):
+      if dropping { proxy(target)?.drop() }
+      proxy(target)?.set(.open)
+      instance(target).calm()
+    }
+  }
+
+  private func canUseDisks() -> Bool {
+    if ChaosStore.unmountable == nil { return true }
+    skipped += 1
+    return false
+  }
+
+  private func scale(_ service: DemoProgram, to count: Int) throws {
+    for instance in of(service) {
+      if instance.target.slot <= count { try instance.start() } else { instance.end(restarting: false) }
+    }
+  }
+
+  // MARK: The end
+
+  /// SIGTERM to all; with everything healed, each must drain and exit with 0 within 10 s.
+  private func stop() throws {
+    let before = instances.joined().map { $0.exits[0, default: 0] }
+    let running = instances.joined().map { !$0.isOff }
+    for instance in instances.joined() { instance.end(restarting: false) }
+    try wait("every service has ended, which it may take 10 s for", atMost: 10) {
+      instances.joined().allSatisfy(\.isOff)
+    }
+    for (index, instance) in instances.joined().enumerated() where running[index] {
+      #expect(instance.exits[0, default: 0] == before[index] + 1, "\(instance.tail)")
+    }
+  }
+
+  private func judge(published: Double, settled: Double) throws -> Report {
+    pipeline.dispatcherAbsences = of(.dispatcher).flatMap(\.absences) + broker.absences
+    let (judge, violations) = try pipeline.verdict(load.expected)
+    var report = Report(violations: violations, skipped: skipped)
+    report.failures = instances.joined().flatMap { instance in
+      // What cannot reach a broker may be unable to end in good order, and says so.
+      let excuses = broker.absences + instance.absences.filter { $0.count > 1 }
+      return instance.failures.filter { failure in
+        failure.status != 79 || !excuses.contains { $0.overlaps(failure.time) }
+      }.map(\.description)
+    }
+    report.rate = Double(load.messages) / published
+    let faults = schedule.faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue) \($0.value)" }
+    var exits: [Int32: Int] = [:]
+    for instance in instances.joined() { exits.merge(instance.exits) { $0 + $1 } }
+    report.figures =
+      "chaos seed \(plan.seed): \(load.messages) events, \(Int(report.rate))/s, \(judge.decisionCount) decisions, "
+      + "\(judge.outcomeCount) outcomes \(judge.outcomesByResult), \(judge.requests.count) requests, "
+      + "\(judge.resends.count) resends; faults: \(faults.joined(separator: ", ")); actions skipped: \(skipped); "
+      + "exits: \(exits.sorted { $0.key < $1.key }.map { "\($0.key) × \($0.value)" }.joined(separator: ", ")); "
+      + "\(Int(settled)) s until settled; \(violations.count) violations"
+    for instance in instances.joined() { instance.store.close() }
+    broker.end()
+    pipeline.hasPassed = violations.isEmpty && report.failures.isEmpty
+    if pipeline.hasPassed {
+      try? FileManager.default.removeItem(at: broker.directory)
+    }
+    return report
+  }
+}

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import NudgeCommands
+
+@Suite("A schedule of chaos")
+struct ChaosScheduleTests {
+  private static let minutes = 180_000
+
+  private func schedule(_ seed: UInt64) -> ChaosSchedule {
+    ChaosSchedule(seed: seed, duration: Self.minutes, instances: 2)
+  }
+
+  @Test("one seed makes one schedule, another seed another")
+  func deterministic() {
+    #expect(schedule(7) == schedule(7))
+    #expect(schedule(7) != schedule(8))
+  }
+
+  @Test("in three minutes every fault occurs, and more than twenty of them", arguments: 1...20 as ClosedRange<UInt64>)
+  func complete(_ seed: UInt64) {
+    let faults = schedule(seed).faults
+    #expect(Set(faults.keys) == Set(ChaosSchedule.Fault.allCases))
+    #expect(faults.values.reduce(0, +) > 20)
+  }
+
+  @Test("what is stopped, cut, filled or scaled is healed by the end", arguments: 1...200 as ClosedRange<UInt64>)
+  func healed(_ seed: UInt64) {
+    let entries = schedule(seed).entries
+    #expect(entries.map(\.at) == entries.map(\.at).sorted())
+    #expect(entries.allSatisfy { (0...Self.minutes).contains($0.at) })
+    var (suspended, full, protected, disturbed) = (Set<String>(), Set<String>(), Set<String>(), Set<String>())
+    var isBrokerUp = true
+    var counts: [DemoProgram: Int] = [:]
+    for entry in entries {
+      switch entry.action {
+      case .suspend(let target): #expect(suspended.insert("\(target)").inserted)
+      case .resume(let target): #expect(suspended.remove("\(target)") != nil)
+      case .fillDisk(let target): #expect(full.insert("\(target)").inserted && target.slot > 1)
+      case .emptyDisk(let target): #expect(full.remove("\(target)") != nil)
+      case .protectStore(let target): #expect(protected.insert("\(target)").inserted && target.slot > 1)
+      case .unprotectStore(let target): #expect(protected.remove("\(target)") != nil)
+      case .delay(let target, _), .cut(let target): #expect(disturbed.insert("\(target)").inserted && target.slot == 1)
+      case .mend(let target, _): #expect(disturbed.remove("\(target)") != nil)
+      case .stopBroker:
+        #expect(isBrokerUp)
+        isBrokerUp = false
+      case .startBroker:
+        #expect(!isBrokerUp)
+        isBrokerUp = true
+      case .scale(let service, let count): counts[service] = count
+      case .kill, .rollingRestart: break
+      }
+    }
+    #expect(suspended.isEmpty && full.isEmpty && protected.isEmpty && disturbed.isEmpty && isBrokerUp)
+    #expect(counts.values.allSatisfy { $0 == 2 })
+  }
+
+  @Test("stops and cuts outlast the session")
+  func outlasting() {
+    for seed in UInt64(1)...50 {
+      var since: [String: Int] = [:]
+      for entry in schedule(seed).entries {
+        switch entry.action {
+        case .suspend(let target), .cut(let target): since["\(target)"] = entry.at
+        case .resume(let target), .mend(let target, _):
+          guard let start = since.removeValue(forKey: "\(target)") else { continue }
+          #expect(entry.at - start > ChaosSchedule.sessionTimeout)
+        default: break
+        }
+      }
+    }
+  }
+}

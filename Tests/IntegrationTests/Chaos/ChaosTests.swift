@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import NudgeCommands
+
+/// Everything that goes wrong with processes, disks, networks and brokers, while a load goes on. Afterwards the topics must
+/// balance as if nothing had happened.
+@Suite("Chaos on a real Kafka", .serialized, .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
+struct ChaosTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let minutes = Double(environment["MINUTES"] ?? "")
+  private static let firstSeed = UInt64(environment["SEED"] ?? "") ?? 1
+  private static let seeds = firstSeed..<firstSeed + (UInt64(environment["SEEDS"] ?? "") ?? 1)
+
+  /// Runs a plan and judges it.
+  private func check(_ plan: ChaosRun.Plan) throws -> ChaosRun.Report {
+    let run = try ChaosRun(plan)
+    let story = "again: \(plan.again)\nlogs in \(run.directory.path)\nschedule:\n\(run.schedule)"
+    do {
+      let report = try run.run()
+      print(report.figures)
+      #expect(report.violations.isEmpty, "\(report.figures)\n\(story)")
+      #expect(report.failures.isEmpty, "\(report.figures)\n\(story)")
+      return report
+    } catch {
+      Issue.record("seed \(plan.seed): \(error)\n\(story)")
+      throw error
+    }
+  }
+
+  @Test("a short run of a fixed seed, for every build: faults of many kinds and a small load; everything balances")
+  func short() throws {
+    _ = try check(
+      ChaosRun.Plan(seed: 5, seconds: 40, rate: 40, again: "swift test --filter ChaosTests/short"))
+  }
+
+  @Test(
+    "O4, P7: minutes of chaos at 300 messages a second, for each seed; everything balances",
+    .enabled(if: minutes != nil, "make chaos SEED=1 MINUTES=3 runs it"), arguments: seeds)
+  func long(_ seed: UInt64) throws {
+    let minutes = Self.minutes ?? 3
+    let report = try check(
+      ChaosRun.Plan(
+        seed: seed, seconds: Int(minutes * 60), rate: 310, again: "make chaos SEED=\(seed) MINUTES=\(minutes)"))
+    #expect(report.rate >= 300, "a load that the machine does not carry proves less")
+  }
+}

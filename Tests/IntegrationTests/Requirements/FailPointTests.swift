@@ -1,0 +1,141 @@
+#if DEBUG
+  import Foundation
+  import Testing
+
+  @testable import NudgeCommands
+
+  extension PipelineTests {
+    /// The rows of the crash table (docs/architecture.md, Crashes), each at its place and not at a moment of chance.
+    @Suite("Told to fail")
+    struct FailPointTests {
+      /// A life of a service: what it is told, and how it is to end.
+      private struct Life {
+        var failPoints: String
+        var status: Int32
+      }
+
+      private static let killed: Int32 = 137
+      private static let broken: Int32 = 70
+      private static let fenced: Int32 = 75
+
+      /// What a service goes through, one life after the other, on the same disk.
+      private static func lives(_ program: DemoProgram) -> [Life] {
+        // All that was published may be in one transaction; a dispatcher's first may hold nothing but its proof.
+        let first = program == .dispatcher ? "@2" : "@1"
+        var lives = [
+          Life(failPoints: "before-transaction=die\(first)", status: killed),
+          Life(failPoints: "mid-transaction=die\(first)", status: killed),
+          Life(failPoints: "before-commit=die\(first)", status: killed),
+          Life(failPoints: "commit-sent=die\(first)", status: killed),
+          Life(failPoints: "store-write=die", status: killed),
+          Life(failPoints: "producer-open=die", status: killed),
+          Life(failPoints: "restore-read=die", status: killed),
+          Life(failPoints: "store-open=die@2", status: killed),
+          // The recovery from a failure dies itself.
+          Life(failPoints: "commit-sent=fail\(first);restore-read=die@2", status: killed),
+          Life(failPoints: "store-write=fail", status: broken),
+          Life(failPoints: "store-open=fail", status: broken),
+          Life(failPoints: "no-such-place=die", status: broken),
+        ]
+        switch program {
+        case .dispatcher: lives.insert(Life(failPoints: "effect-sent=die@2", status: killed), at: 3)
+        // The transaction's time-out is 5 s: the broker has aborted it, and given the producer up. One service shows it.
+        case .analyzer: lives.append(Life(failPoints: "before-commit=stall:7s", status: fenced))
+        case .ingest, .emulator: break
+        }
+        return lives
+      }
+
+      /// Failures after each of which the same process goes on: one content goes through all of them.
+      private static func failures(_ program: DemoProgram) -> [String] {
+        [
+          "before-transaction=fail", "producer-open=fail@2", "mid-transaction=fail", "restore-read=fail@3",
+          "before-commit=fail", "before-transaction=stall:300ms@4", "commit-sent=fail",
+        ] + (program == .dispatcher ? ["effect-sent=fail"] : [])
+      }
+
+      private static let share = 24
+
+      @Test(
+        "O4, P7: a service dies, stalls or is refused at each place of the crash table: nothing is lost or doubled",
+        arguments: DemoProgram.services)
+      func everyPlace(_ program: DemoProgram) throws {
+        let pipeline = try Pipeline("fail-\(program.shortName)")
+        let victim = try #require(
+          try pipeline.start(instance: "one").first { $0.program == program })
+        let lives = Self.lives(program)
+        let load = ChatLoad("f", messages: Self.share * (lives.count + 2))
+        try pipeline.introduce(load)
+        pipeline.stop([victim])
+        var chat = load.chat[...]
+        /// A share of the load, while which something is to happen.
+        func publish() throws {
+          try waitUntil("the share before is published") { try pipeline.publisher.isDone() }
+          pipeline.publisher.start(rate: 100, Array(chat.prefix(Self.share)))
+          chat = chat.dropFirst(Self.share)
+        }
+        for life in lives {
+          let service = try pipeline.start(program, instance: "one", failPoints: life.failPoints)
+          try publish()
+          let status = try pipeline.waitForEnd(of: service)
+          #expect(status == life.status, "\(life.failPoints): \(service.obituary(status))")
+        }
+
+        let failures = Self.failures(program)
+        let service = try pipeline.start(program, instance: "one", failPoints: failures.joined(separator: ";"))
+        let before = try Self.count(of: "fail-point reached", in: service)
+        try publish()
+        try waitUntil("all fail-points are reached", state: { "the log is \(service.log.path)" }) {
+          try Self.count(of: "fail-point reached", in: service) == before + failures.count
+        }
+        try pipeline.waitUntilReady([service])
+        pipeline.stop([service])
+
+        try pipeline.start([program], instance: "one")
+        try publish()
+        #expect(chat.isEmpty)
+        try pipeline.settle(load.expected)
+        #expect(pipeline.checker.decisionCount == load.messages * (load.members - 1))
+        try pipeline.judge(load.expected)
+      }
+
+      private static func count(of message: String, in service: DemoProcess) throws -> Int {
+        try String(contentsOf: service.log, encoding: .utf8).components(separatedBy: message).count - 1
+      }
+
+      @Test(
+        "a dispatcher frozen in the middle of a transaction wakes when another has its tasks: it sends and commits nothing"
+      )
+      func zombie() throws {
+        let pipeline = try Pipeline("zombie")
+        let session = ["--kafka-property", "session.timeout.ms=6000"]
+        try pipeline.start([.ingest, .analyzer], instance: "one")
+        let zombie = try pipeline.start(
+          .dispatcher, instance: "one", failPoints: "mid-transaction=stall:2s@12", session)
+        try pipeline.waitUntilReady([zombie])
+        let other = try #require(try pipeline.start([.dispatcher], instance: "two", session).first)
+        let load = ChatLoad("z", messages: 600)
+        try pipeline.introduce(load)
+        pipeline.publisher.start(rate: 50, load.chat)
+        try waitUntil("the dispatcher is in the middle of a transaction") {
+          try Self.count(of: "fail-point reached", in: zombie) == 1
+        }
+        pipeline.freeze(zombie)
+        try pipeline.wait(for: "the other to have all tasks") { _ in
+          try Self.count(of: #""message":"task runs""#, in: other) >= 2 + Int(Pipeline.partitions)
+        }
+        let outcomes = pipeline.checker.outcomeCount
+        try pipeline.wait(for: "the other to work on all of them") { $0.outcomeCount > outcomes + 100 }
+        pipeline.thaw(zombie)
+        // Fenced (75) or thrown out of the group: whichever it hears of first.
+        try waitUntil("the zombie knows that it is one", state: { "the log is \(zombie.log.path)" }) {
+          try Self.count(of: "partitions lost", in: zombie) > 0
+        }
+        #expect(try Self.count(of: "the transaction of unknown outcome was committed", in: zombie) == 0)
+        #expect(try !pipeline.publisher.isDone(), "the load must still be under way when it wakes")
+        try pipeline.settle(load.expected)
+        try pipeline.judge(load.expected)
+      }
+    }
+  }
+#endif

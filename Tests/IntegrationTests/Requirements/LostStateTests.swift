@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import NudgeCommands
+
+extension PipelineTests {
+  @Suite("State that is lost in Kafka")
+  struct LostStateTests {
+    /// Starts all services on a pipeline, some of which have lost their state, and waits until these say so.
+    private func start(_ pipeline: Pipeline, lost: [DemoProgram]) throws -> [DemoProcess] {
+      let services = try pipeline.start(instance: nil, waitsUntilReady: false)
+      for service in services where lost.contains(service.program) {
+        try waitUntil("\(service.program.rawValue) says that its state is lost", state: { service.obituary(0) }) {
+          try String(contentsOf: service.log, encoding: .utf8).contains("the state of this task is lost")
+        }
+        #expect(try !service.isReady())
+      }
+      return services
+    }
+
+    private func nudge(_ pipeline: Pipeline, _ arguments: String..., expect status: Int32, _ text: String) throws {
+      let answer = try pipeline.nudge(arguments)
+      #expect(answer.status == status && answer.output.contains(text), "\(arguments): \(answer)")
+    }
+
+    @Test("all three stages rebuild their state: nobody is notified again, and what they knew they know again")
+    func rebuild() throws {
+      let lost = DemoProgram.services
+      let pipeline = try Pipeline("rebuild")
+      try pipeline.start(instance: nil)
+      let load = ChatLoad("before", groups: 8, messages: 160)
+      try pipeline.introduce(load)
+      pipeline.publisher.start(rate: 200, load.chat)
+      try pipeline.settle(load.expected)
+      pipeline.stop()
+      try pipeline.look()
+      let before = pipeline.checker
+      try pipeline.loseState(of: lost.map(\.shortName))
+
+      let services = try start(pipeline, lost: lost)
+      for stage in lost.map(\.shortName) {
+        try nudge(pipeline, "state", "list", "--stage", stage, expect: 1, "LOST")
+        try nudge(pipeline, "state", "rebuild", "--stage", stage, expect: 0, "Nothing was written")
+        try nudge(pipeline, "state", "list", "--stage", stage, "--json", expect: 1, #""condition":"lost""#)
+        try nudge(pipeline, "state", "rebuild", "--stage", stage, "--yes", expect: 0, "Written")
+        try nudge(pipeline, "state", "accept-loss", "--stage", stage, "--yes", expect: 0, "nothing to do")
+      }
+      try pipeline.waitUntilReady(services)
+      for stage in lost.map(\.shortName) {
+        try nudge(pipeline, "state", "list", "--stage", stage, expect: 0, "transaction")
+        try nudge(pipeline, "state", "rebuild", "--stage", stage, "--tasks", "0", expect: 1, "is not lost")
+      }
+
+      // Groups, devices and preferences are those of before: there is no other introduction of these people.
+      try pipeline.settle(load.expected)
+      let more = ChatLoad("before", groups: 8, messages: 160, firstMessage: 160)
+      pipeline.publisher.start(rate: 200, more.chat)
+      let expected = load.expected.merging(more.expected) { $1 }
+      try pipeline.settle(expected)
+      let judge = try pipeline.judge(expected)
+      #expect(judge.decisionCount == before.decisionCount + more.messages * (more.members - 1))
+      #expect(judge.requests.starts(with: before.requests))
+      let known = Set(before.requests.map(\.pushId))
+      #expect(judge.requests.filter { known.contains($0.pushId) }.count == before.requests.count)
+      let rate = Double(before.requests.count) / Double(load.messages)
+      #expect(
+        Double(judge.requests.count - before.requests.count) > 0.5 * rate * Double(more.messages),
+        "people are notified as before")
+    }
+
+    @Test("analyzer and dispatcher go on without their state: nobody is notified again")
+    func acceptLoss() throws {
+      let lost: [DemoProgram] = [.analyzer, .dispatcher]
+      let pipeline = try Pipeline("accept")
+      try pipeline.start(instance: nil)
+      let load = ChatLoad("before", groups: 8, messages: 120)
+      try pipeline.introduce(load)
+      pipeline.publisher.start(rate: 200, load.chat)
+      try pipeline.settle(load.expected)
+      pipeline.stop()
+      try pipeline.look()
+      let before = pipeline.checker
+      try pipeline.loseState(of: lost.map(\.shortName))
+      let services = try start(pipeline, lost: lost)
+      for stage in lost.map(\.shortName) {
+        try nudge(pipeline, "state", "accept-loss", "--stage", stage, "--yes", expect: 0, "with empty state")
+      }
+      try pipeline.waitUntilReady(services)
+      let more = ChatLoad("after", groups: 8, messages: 40)
+      try pipeline.introduce(more)
+      pipeline.publisher.start(rate: 200, more.chat)
+      let expected = load.expected.merging(more.expected) { $1 }
+      try pipeline.settle(expected)
+      let judge = try pipeline.judge(expected)
+      #expect(judge.decisionCount == before.decisionCount + more.messages * (more.members - 1))
+      #expect(judge.requests.starts(with: before.requests))
+      let known = Set(before.requests.map(\.pushId))
+      #expect(judge.requests.filter { known.contains($0.pushId) }.count == before.requests.count)
+    }
+  }
+}

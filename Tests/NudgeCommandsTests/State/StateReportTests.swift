@@ -1,0 +1,54 @@
+import ServiceKit
+import StreamRuntime
+import Testing
+
+@testable import NudgeCommands
+
+@Suite("What nudge state says")
+struct StateReportTests {
+  private func run(_ arguments: String...) -> (status: Int32, output: String) {
+    var output = ""
+    let status = NudgeCLI.run(
+      arguments, environment: [:], output: { output += $0 + "\n" }, errors: { output += $0 + "\n" })
+    return (status, output)
+  }
+
+  @Test(
+    "each command says in its help what it does, and shows whole command lines", arguments: ["accept-loss", "rebuild"])
+  func help(_ name: String) {
+    let answer = run("state", name, "--help")
+    #expect(answer.status == ExitCode.success)
+    #expect(answer.output.contains("nudge state \(name) --stage") && answer.output.contains("yes"))
+    #expect(answer.output.contains("--tasks") && answer.output.contains("trust-moved-offsets"))
+  }
+
+  @Test("the stage must be named and be one of the three; tasks are numbers")
+  func usage() {
+    #expect(run("state", "list").status == ExitCode.usage)
+    let stage = run("state", "list", "--stage", "sender")
+    #expect(stage.status == ExitCode.usage && stage.output.contains("ingest, analyzer or dispatcher"))
+    #expect(run("state", "rebuild", "--stage", "ingest", "--tasks", "-1").status == ExitCode.usage)
+    #expect(run("state", "rebuild", "--stage", "ingest", "--tasks", "all").status == ExitCode.usage)
+  }
+
+  @Test("without a lost task there is nothing to do", arguments: StageName.allCases)
+  func nothing(_ stage: StageName) {
+    let report = StateRepairReport(stage: stage, method: .rebuild, isWritten: true)
+    #expect(report.text == "No task of \(stage.rawValue) has lost its state: there is nothing to do.")
+  }
+
+  @Test("who repairs a dispatcher is told that what waited in lanes has no outcome")
+  func lanes() throws {
+    for method in [StateRepair.Method.acceptLoss, .rebuild] {
+      var report = StateRepairReport(stage: .dispatcher, method: method, isWritten: false)
+      report.repairs = [
+        TaskRepair(
+          task: 3, sequence: 9, next: ["nudge.pushes": 17], rebuildTo: [:], rowsRemoved: 2, trustsMovedOffsets: true)
+      ]
+      #expect(report.text.contains("task 3: goes on at nudge.pushes=17 with empty state; 2 rows without a position"))
+      #expect(report.text.contains("BY OFFSETS SOMEBODY ELSE HAS MOVED"))
+      #expect(report.text.contains("have no outcome"))
+      #expect(report.text.contains("Nothing was written. Add --yes to do it."))
+    }
+  }
+}

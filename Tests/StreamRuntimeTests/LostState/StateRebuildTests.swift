@@ -1,0 +1,50 @@
+import NudgeSchema
+import Testing
+
+@testable import StreamRuntime
+
+@Suite("Where a rebuild goes from and to")
+struct StateRebuildTests {
+  private func position(_ rebuildTo: [String: Int64]?) -> PositionRecord {
+    PositionRecord(sequence: 7, next: [:], writer: "w", rebuildTo: rebuildTo)
+  }
+
+  private func record(_ topic: Topic, _ offset: Int64, at timestamp: Milliseconds = 0) -> InputRecord {
+    InputRecord(
+      topic: topic, topicName: topic.rawValue, partition: 0, offset: offset, timestamp: timestamp, key: nil, value: nil)
+  }
+
+  @Test("each input is done with the last record that was processed before the loss, and waits for the others")
+  func inputs() throws {
+    var rebuild = try #require(
+      StateRebuild(
+        of: position(["chat.events": 5, "user.events": 1]),
+        next: [.chatEvents: 4, .userEvents: 0, .deviceClaims: 3], startedAt: 0))
+    #expect(rebuild.remaining == [.chatEvents: 5, .userEvents: 1])
+    #expect(rebuild.advance(past: record(.chatEvents, 4)) == false)
+    #expect(rebuild.advance(past: record(.chatEvents, 5)) == true)
+    #expect(rebuild.byName == ["user.events": 1])
+    // A record behind it is as good, where the last one is gone from the log.
+    #expect(rebuild.advance(past: record(.userEvents, 2)) == true)
+    #expect(rebuild.byName == nil && rebuild.records == 3)
+  }
+
+  @Test("what lies behind the last record already is not rebuilt; with nothing left the task runs")
+  func nothingLeft() {
+    #expect(StateRebuild(of: nil, next: [.timeline: 0], startedAt: 0) == nil)
+    #expect(StateRebuild(of: position(nil), next: [.timeline: 0], startedAt: 0) == nil)
+    #expect(StateRebuild(of: position(["nudge.timeline": 4]), next: [.timeline: 5], startedAt: 0) == nil)
+    #expect(
+      StateRebuild(
+        of: position(["chat.events": 4, "user.events": 4]), next: [.chatEvents: 5, .userEvents: 4], startedAt: 0)?
+        .remaining == [.userEvents: 4])
+  }
+
+  @Test("time is when a record was written, never goes back and is never ahead of the wall clock")
+  func time() throws {
+    var rebuild = try #require(StateRebuild(of: position(["nudge.timeline": 9]), next: [.timeline: 0], startedAt: 0))
+    #expect(rebuild.time(of: record(.timeline, 0, at: 50), wallNow: 100) == 50)
+    #expect(rebuild.time(of: record(.timeline, 1, at: -1), wallNow: 100) == 50)
+    #expect(rebuild.time(of: record(.timeline, 2, at: 120), wallNow: 100) == 100)
+  }
+}

@@ -1,0 +1,139 @@
+import NudgeSchema
+
+@testable import StreamRuntime
+
+/// The outside's account of what was asked of it, by which effects are judged the moment they are performed:
+///
+/// - only the owner of a task performs for it;
+/// - a lane has one request at a time;
+/// - an answer is not forgotten: nothing is sent again once its answer was taken by a process that went on owning the
+///   task, or was committed by anybody;
+/// - nothing is sent again without a reason: it was busy, or its tenure ended; and where the lane's row was committed, not
+///   before the time it says.
+final class EffectLedger {
+  private struct Record: Hashable {
+    var task: Int32
+    var key: String
+    var origin: Int64
+    init(_ request: SendingRequest) { (task, key, origin) = (request.task, request.key, request.origin) }
+  }
+  private struct Lane: Hashable {
+    var task: Int32
+    var key: String
+  }
+  /// The last request of a lane.
+  private struct Sent {
+    var number: Int
+    var record: Record
+    var tenure: Int
+    var process: String
+    var askedAt: Milliseconds
+    /// The lane's row that counts it is committed.
+    var isDurable = false
+    /// Its answer was taken by the stage.
+    var isAnswered = false
+  }
+  private struct Holder: Hashable {
+    var process: String
+    var task: Int32
+  }
+
+  /// The tenure of each task that runs in a process; a number is never used again.
+  private var tenures: [Holder: Int] = [:]
+  private var tenureCount = 0
+  private var last: [Lane: Sent] = [:]
+  /// When what has not been performed yet was asked for.
+  private var asked: [Holder: [(request: SendingRequest, at: Milliseconds, isDurable: Bool)]] = [:]
+  /// Accepted, and the answer taken in a tenure that goes on.
+  private var taken: [Holder: Set<Record>] = [:]
+  /// Accepted, and the answer committed.
+  private var settled: Set<Record> = []
+  private var dead: Set<String> = []
+  private var count = 0
+  private let violation: (String) -> Void
+
+  init(violation: @escaping (String) -> Void) { self.violation = violation }
+
+  // MARK: The stage
+
+  func asked(_ request: SendingRequest, by process: String, at time: Milliseconds) {
+    guard !dead.contains(process) else { return }
+    asked[Holder(process: process, task: request.task), default: []].append((request, time, false))
+  }
+
+  func received(_ reply: SendingReply, by process: String) {
+    guard !dead.contains(process) else { return }
+    let request = reply.request
+    let lane = Lane(task: request.task, key: request.key)
+    if last[lane]?.number == reply.number { last[lane]?.isAnswered = true }
+    if reply.isAccepted {
+      taken[Holder(process: process, task: request.task), default: []].insert(Record(request))
+    }
+  }
+
+  // MARK: The thread
+
+  /// From the call in which a process dies on, what its thread still does is nobody's.
+  func died(_ process: String) {
+    dead.insert(process)
+    for holder in tenures.keys where holder.process == process { end(holder) }
+  }
+
+  func started(_ process: String) { dead.remove(process) }
+
+  func observed(_ event: StreamEvent, of process: String) {
+    guard !dead.contains(process) else { return }
+    switch event {
+    case .running(let task, _, _, _, _):
+      tenureCount += 1
+      tenures[Holder(process: process, task: task)] = tenureCount
+    case .released(let tasks, _):
+      for task in tasks { end(Holder(process: process, task: task)) }
+    case .committed:
+      for holder in tenures.keys where holder.process == process { committed(holder) }
+    case .outcomeKnown(let task, committed: true): committed(Holder(process: process, task: task))
+    default: break
+    }
+  }
+
+  private func end(_ holder: Holder) {
+    tenures[holder] = nil
+    asked[holder] = nil
+    taken[holder] = nil
+  }
+
+  private func committed(_ holder: Holder) {
+    if let records = taken.removeValue(forKey: holder) { settled.formUnion(records) }
+    if let waiting = asked[holder] { asked[holder] = waiting.map { ($0.request, $0.at, true) } }
+    guard let tenure = tenures[holder] else { return }
+    for (lane, sent) in last where sent.tenure == tenure { last[lane]?.isDurable = true }
+  }
+
+  // MARK: The outside
+
+  /// A request leaves; returns its number.
+  func performed(_ request: SendingRequest, by process: String, isOwner: Bool, at now: Milliseconds) -> Int {
+    let holder = Holder(process: process, task: request.task)
+    let record = Record(request)
+    let lane = Lane(task: request.task, key: request.key)
+    let tenure = tenures[holder] ?? 0
+    let what = "\(process) sends \(request.task)/\(request.key) \(request.origin)"
+    if !isOwner { violation("\(what) and does not own the task") }
+    if settled.contains(record) { violation("\(what), whose answer was committed") }
+    if taken[holder]?.contains(record) == true { violation("\(what) again in spite of its answer") }
+    if let before = last[lane], !before.isAnswered {
+      if before.tenure == tenure {
+        violation("\(what) while its \(before.record.origin) waits for an answer")
+      } else if before.isDurable, now < before.askedAt + SendingStage.unansweredAfter {
+        violation("\(what) too early after \(before.process) sent \(before.record.origin)")
+      }
+    }
+    count += 1
+    let index = asked[holder]?.firstIndex { $0.request == request }
+    let asking = index.flatMap { asked[holder]?.remove(at: $0) }
+    last[lane] = Sent(
+      number: count, record: record, tenure: tenure, process: process, askedAt: asking?.at ?? now,
+      isDurable: asking?.isDurable ?? false)
+    return count
+  }
+}

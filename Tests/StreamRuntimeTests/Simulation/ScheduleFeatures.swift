@@ -1,0 +1,25 @@
+/// What a schedule has beyond crashes, pauses and lost requests. Each costs time, so no schedule has to have them all.
+///
+/// They are drawn from a generator of their own, and so is all that they decide: a schedule with none of them draws what
+/// it drew before they were there, and a seed that found a defect then still stands for the same schedule.
+struct ScheduleFeatures: Equatable {
+  /// The stage asks for something to be done outside (`SendingStage`).
+  var effects = false
+  /// The clock jumps by minutes and days: changelogs are compacted, inputs cut.
+  var ageing = false
+  /// Processes are static members: one that is back within its session keeps its tasks.
+  var returns = false
+  /// Some records set timers (`CountingStage`; not together with effects).
+  var timers = false
+
+  static let none = ScheduleFeatures()
+
+  static func drawn(seed: UInt64) -> ScheduleFeatures {
+    var random = SeededGenerator(seed: seed ^ 0x5eed)
+    let (effects, ageing, returns) = (random.oneIn(3), random.oneIn(4), random.oneIn(3))
+    return ScheduleFeatures(effects: effects, ageing: ageing, returns: returns, timers: !effects && random.oneIn(3))
+  }
+
+  /// What happens by features is drawn from this.
+  static func generator(seed: UInt64) -> SeededGenerator { SeededGenerator(seed: ~seed) }
+}

@@ -1,0 +1,142 @@
+import NudgeSchema
+
+@testable import StreamRuntime
+
+/// What a `SendingStage` asks for: a record sent to the world outside.
+struct SendingRequest: Sendable, Hashable {
+  var task: Int32
+  /// The lane.
+  var key: String
+  /// The offset of the record.
+  var origin: Int64
+  /// Counts the requests for this record, as far as the lane knows of them.
+  var attempt: Int
+}
+
+/// What became of a request.
+struct SendingReply: Sendable {
+  /// As the outside counts requests.
+  var number: Int
+  var request: SendingRequest
+  /// False: busy, to be sent again later.
+  var isAccepted: Bool
+}
+
+/// The dispatcher in small: a lane for each key, one request at a time, the lane's row written when a request is asked
+/// for, and one outcome for each record.
+///
+/// Unlike the dispatcher, it does not number its requests: that an answer belongs to this life of the task it takes from
+/// the runtime, whose rule is what is simulated.
+struct SendingStage: Stage {
+  /// What waits for one key, first what is sent next or in the air.
+  struct Row: StateRow, Equatable {
+    var waiting: [Int64]
+    /// Requests for the first.
+    var attempts = 0
+    /// The first is not sent before this time, where nobody waits for an answer.
+    var notBefore: Milliseconds = 0
+
+    init(waiting: [Int64]) { self.waiting = waiting }
+
+    init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
+      let numbers = bytes.split(separator: UInt8(ascii: " ")).compactMap { Int64(String(decoding: $0, as: UTF8.self)) }
+      guard numbers.count > 2 else { throw StoreFailure(operation: "read a row", reason: "no lane") }
+      attempts = Int(numbers[0])
+      notBefore = numbers[1]
+      waiting = Array(numbers[2...])
+    }
+
+    func encoded(coder: RecordCoder) throws -> [UInt8] {
+      Array(([Int64(attempts), notBefore] + waiting).map { String($0) }.joined(separator: " ").utf8)
+    }
+  }
+
+  /// After this long without an answer a request counts as lost, as the dispatcher has it.
+  static let unansweredAfter: Milliseconds = 25_000
+  /// A busy outside is asked again after this long.
+  static let busyWait: Milliseconds = 300
+
+  static let definition = StageDefinition(
+    name: "sending", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
+
+  /// Told of every answer that is taken and every request that is asked for; nothing is decided by it.
+  let ledger: EffectLedger?
+  /// The process, for the ledger.
+  let process: String
+  /// Of each task, the lanes that wait for an answer.
+  private var flights: [Int32: [String: SendingRequest]] = [:]
+
+  init(ledger: EffectLedger? = nil, process: String = "") {
+    self.ledger = ledger
+    self.process = process
+  }
+
+  private static let lanes = RowKey("lane")
+  private static func lane(_ key: String) -> RowKey { RowKey("lane", key) }
+
+  mutating func open(in step: Step<Self>) throws {
+    flights[step.partition] = [:]
+    try wake(in: step)
+  }
+
+  mutating func wake(in step: Step<Self>) throws {
+    for (key, _) in try step.rows(below: Self.lanes) { try advance(key.parts[1], in: step) }
+  }
+
+  mutating func close(partition: Int32) { flights[partition] = nil }
+
+  mutating func process(_ record: InputRecord, in step: Step<Self>) throws {
+    guard let bytes = record.key else { throw Rejection(.missingKey, "no key") }
+    let key = String(decoding: bytes, as: UTF8.self)
+    var row = try step.row(Self.lane(key)) ?? Row(waiting: [])
+    row.waiting.append(record.offset)
+    try step.set(row, for: Self.lane(key))
+    try advance(key, in: step)
+  }
+
+  mutating func receive(_ reply: SendingReply, in step: Step<Self>) throws {
+    let key = reply.request.key
+    guard flights[step.partition]?[key] == reply.request, var row = try step.row(Self.lane(key)) else { return }
+    flights[step.partition]?[key] = nil
+    ledger?.received(reply, by: process)
+    if reply.isAccepted {
+      row.waiting.removeFirst()
+      try step.emit(
+        bytes: Array("\(row.attempts) \(reply.request.origin)".utf8), to: .outcomes, key: key, partition: step.partition
+      )
+      row.attempts = 0
+      row.notBefore = 0
+    } else {
+      row.notBefore = step.now + Self.busyWait
+    }
+    if row.waiting.isEmpty {
+      try step.remove(Self.lane(key))
+    } else {
+      try step.set(row, for: Self.lane(key))
+      try advance(key, in: step)
+    }
+  }
+
+  mutating func forgo(_ effect: SendingRequest, in step: Step<Self>) throws {
+    guard flights[step.partition]?.removeValue(forKey: effect.key) != nil,
+      var row = try step.row(Self.lane(effect.key))
+    else { return }
+    row.attempts -= 1
+    row.notBefore = 0
+    try step.set(row, for: Self.lane(effect.key))
+  }
+
+  /// Asks for the first of a lane to be sent, unless it is in the air or has to wait.
+  private mutating func advance(_ key: String, in step: Step<Self>) throws {
+    guard flights[step.partition]?[key] == nil, var row = try step.row(Self.lane(key)), let first = row.waiting.first
+    else { return }
+    guard row.notBefore <= step.now else { return step.wake(at: row.notBefore) }
+    row.attempts += 1
+    row.notBefore = step.now + Self.unansweredAfter
+    try step.set(row, for: Self.lane(key))
+    let request = SendingRequest(task: step.partition, key: key, origin: first, attempt: row.attempts)
+    flights[step.partition, default: [:]][key] = request
+    ledger?.asked(request, by: process, at: step.now)
+    step.perform(request)
+  }
+}

@@ -1,0 +1,79 @@
+#if DEBUG
+  import NudgeSchema
+  import ServiceKit
+  import Synchronization
+  import Testing
+
+  @testable import StreamRuntime
+
+  @Suite("A thread that gives up its tasks")
+  struct SettleTests {
+    /// Asks for an effect with each record, and writes down the reply.
+    private struct AskingStage: Stage {
+      typealias Row = CountingStage.Row
+      static let definition = StageDefinition(
+        name: "asking", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
+
+      func process(_ record: InputRecord, in step: Step<Self>) throws { step.perform(Int(record.offset)) }
+      func receive(_ reply: Int, in step: Step<Self>) throws {
+        try step.emit(bytes: Array("\(reply)".utf8), to: .outcomes, key: "reply", partition: 0)
+      }
+      func forgo(_ effect: Int, in step: Step<Self>) throws {}
+      typealias Effect = Int
+      typealias Reply = Int
+    }
+
+    /// Answers when it is told to.
+    private final class Answers: EffectPerformer {
+      private let open = Mutex<[@Sendable () -> Void]>([])
+
+      func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) {
+        open.withLock { $0.append { reply(effect) } }
+      }
+      func stop() {}
+      var count: Int { open.withLock { $0.count } }
+      func answer() { for reply in open.withLock({ $0 }) { reply() } }
+    }
+
+    @Test(
+      "on stop, an answer that came after a failed commit is committed, and at once",
+      arguments: ["before-commit=fail@3", "before-transaction=fail@3;producer-open=fail@2"])
+    func answersAfterFailure(_ failPoints: String) throws {
+      let base = RecordingIO()
+      let logger = Logger(label: "test", sink: LogCapture().sink)
+      let io = FailPointIO(base, FailPoints(try FailPointPlan(failPoints), logger: logger))
+      let performer = Answers()
+      let failures = Mutex(0)
+      let thread = StreamThread(
+        AskingStage(), io: io, topics: TopicNames(prefix: ""), partitionCounts: [:], limits: StreamLimits(),
+        writer: "w", performer: performer,
+        observe: { if case .transactionFailed = $0 { failures.withLock { $0 += 1 } } })
+      func record(_ offset: Int64) -> PollResult {
+        PollResult(records: [
+          InputRecord(
+            topic: .pushes, topicName: "nudge.pushes", partition: 0, offset: offset, timestamp: 0, key: [1], value: [1])
+        ])
+      }
+      func turn(until condition: () -> Bool) throws {
+        for _ in 0..<100 where !condition() { #expect(thread.turn() == nil) }
+        try #require(condition())
+      }
+      base.polls = [PollResult(change: .assigned([0]))]
+      try turn { thread.runningTasks == [0] }
+      base.polls = [record(0)]
+      try turn { performer.count == 1 }
+      base.polls = [record(1)]
+      try turn { failures.withLock { $0 } == 1 }
+      performer.answer()
+
+      let before = base.calls.count
+      let start = base.steadyClock
+      #expect(thread.stop() == .stopped)
+      let calls = base.calls[before...]
+      // The answers' outputs, and a commit behind the last of them.
+      #expect(calls.filter { $0 == "produce" }.count == performer.count)
+      #expect(calls.lastIndex(of: "produce") ?? .max < calls.lastIndex(of: "commit") ?? .min)
+      #expect(base.steadyClock - start < 2000, "the drain may take 8 s")
+    }
+  }
+#endif
