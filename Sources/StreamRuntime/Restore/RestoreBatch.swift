@@ -138,7 +138,9 @@ final class RestoreBatch<Store: TaskStore> {
         let before = entry.groups.closedBytes
         try entry.groups.read(offset: offset, key: key, bytes: bytes)
         waitingBytes += entry.groups.closedBytes - before
-        if waitingBytes >= limits.restoreBytes { try storeLargest(wallNow: io.wallClock) }
+        if waitingBytes >= limits.restoreBytes, entry.groups.closedBytes > before {
+          try storeLargest(wallNow: io.wallClock)
+        }
         told = (task, offset)
       case .end(let task, let offset):
         guard let entry = entries[task] else { continue }
@@ -170,12 +172,13 @@ final class RestoreBatch<Store: TaskStore> {
     }
   }
 
-  /// The task with most rows that wait: the larger the step, the less it costs a row. Only of tasks whose changelog is known
-  /// to go on from their store.
+  /// Writes the rows of the task that has most of them: the larger the step, the less it costs a row. Those of a task
+  /// whose store may have another history stay; where they take the room, others are not written in ever smaller steps.
   private func storeLargest(wallNow: Milliseconds) throws {
-    let ready = entries.values.filter(\.groups.continuesKnown)
-    guard let entry = ready.max(by: { $0.groups.closedBytes < $1.groups.closedBytes }) else { return }
-    try store(entry, wallNow: wallNow)
+    let largest = entries.values.filter { $0.groups.continuesKnown }
+      .max { $0.groups.closedBytes < $1.groups.closedBytes }
+    guard let largest, largest.groups.closedBytes >= limits.restoreBytes / entries.count else { return }
+    try store(largest, wallNow: wallNow)
   }
 
   private func store(_ entry: Entry, wallNow: Milliseconds) throws {
