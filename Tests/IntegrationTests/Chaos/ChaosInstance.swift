@@ -171,7 +171,8 @@ final class ChaosInstance {
     var restarts = true
     if case .ending(_, let restarting) = life {
       restarts = restarting
-      isExplained = isExplained || status == 0
+      // 143: SIGTERM itself, before the program had come so far as to listen to it.
+      isExplained = isExplained || status == 0 || status == 143
     }
     if !isExplained {
       failures.append(
