@@ -52,7 +52,7 @@ final class SimulatedWorld {
   /// Of each task, what it was told it will never see.
   private var gaps: [Int32: [Range<Int64>]] = [:]
   /// Lanes that are not empty, as far as the changelog was read for that.
-  private var lanes: [Int32: (next: Int, open: Set<[UInt8]>)] = [:]
+  private var lanes: [Int32: (next: Int, open: Set<[UInt8]>, closing: [[UInt8]: Bool])] = [:]
 
   private var input: Topic { definition.inputs[0] }
   private var output: Topic { definition.outputs[0] }
@@ -378,17 +378,23 @@ final class SimulatedWorld {
     return last.map { Int64($0) >= max(next, log.start) } ?? false
   }
 
-  /// By the changelog, read on from where it was read before. While inputs are left nobody looks here.
+  /// By the changelog, read on from where it was read before. While inputs are left nobody looks here. Rows count once a
+  /// position record closes them: a torn row says that a lane is empty whose outcome is still to be written.
   private func isNothingOpen(_ partition: Int32) -> Bool {
     let log = broker.log(ModelPlace(topic: definition.changelog, partition: partition))
-    var (next, open) = lanes[partition] ?? (0, [])
+    var (next, open, closing) = lanes[partition] ?? (0, [], [:])
     while next < Int(log.stable) {
       let entry = log.entries[next]
       next += 1
-      guard entry.status == .committed, let key = entry.key, goesWhenDone(key) else { continue }
-      if entry.value == nil { open.remove(key) } else { open.insert(key) }
+      guard entry.status == .committed, let key = entry.key else { continue }
+      if key == PositionRecord.key.bytes {
+        for (key, isSet) in closing { if isSet { open.insert(key) } else { open.remove(key) } }
+        closing = [:]
+      } else if goesWhenDone(key) {
+        closing[key] = entry.value != nil
+      }
     }
-    lanes[partition] = (next, open)
+    lanes[partition] = (next, open, closing)
     return open.isEmpty
   }
 
