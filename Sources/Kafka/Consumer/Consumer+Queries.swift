@@ -58,6 +58,22 @@ extension Consumer {
   private func listOffsets(_ times: [(TopicPartition, Int64)], _ operation: String, timeout: Duration)
     throws(KafkaError) -> [TopicPartition: Int64?]
   {
+    let deadline = Deadline(after: timeout)
+    do throws(KafkaError) {
+      return try listOffsetsOnce(times, operation, timeout: timeout)
+    } catch {
+      guard error.isUnknownTopicOrPartition else { throw error }
+      // The client believes what it was told last of a topic, for minutes; while a broker starts that can be that the topic
+      // has no partitions (found by chaos). Asking for metadata makes it forget.
+      let topics = Set(times.map(\.0.topic))
+      _ = try open(operation).partitionCounts(of: topics.sorted(), timeout: deadline.remaining)
+      return try listOffsetsOnce(times, operation, timeout: deadline.remaining)
+    }
+  }
+
+  private func listOffsetsOnce(_ times: [(TopicPartition, Int64)], _ operation: String, timeout: Duration)
+    throws(KafkaError) -> [TopicPartition: Int64?]
+  {
     let client = try open(operation)
     let list = try PartitionList(times.map { TopicPartitionOffset($0.0, offset: $0.1) })
     let code = list.lend { rd_kafka_offsets_for_times(client.pointer, $0, timeout.milliseconds) }

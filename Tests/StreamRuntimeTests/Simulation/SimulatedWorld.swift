@@ -379,7 +379,8 @@ final class SimulatedWorld {
   }
 
   /// By the changelog, read on from where it was read before. While inputs are left nobody looks here. Rows count once a
-  /// position record closes them: a torn row says that a lane is empty whose outcome is still to be written.
+  /// position record closes them: a torn row may say that a lane is empty whose outcome is still to be written, and is to be
+  /// written again as it is.
   private func isNothingOpen(_ partition: Int32) -> Bool {
     let log = broker.log(ModelPlace(topic: definition.changelog, partition: partition))
     var (next, open, closing) = lanes[partition] ?? (0, [], [:])
@@ -395,7 +396,7 @@ final class SimulatedWorld {
       }
     }
     lanes[partition] = (next, open, closing)
-    return open.isEmpty
+    return open.isEmpty && closing.isEmpty
   }
 
   /// A row that goes once all is done: a lane, a timer.
