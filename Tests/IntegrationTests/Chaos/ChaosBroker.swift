@@ -34,6 +34,8 @@ final class ChaosBroker: Sendable {
     var waiting = 0
     var failure: String?
     /// Since when it is away; milliseconds since the epoch.
+    /// How often it was ended.
+    var timesEnded = 0
     var awaySince: Int64?
     /// How often the controller had given it up when it was killed; nil where it was not.
     var givenUpBefore: Int?
@@ -152,7 +154,7 @@ final class ChaosBroker: Sendable {
   // MARK: Orders
 
   /// Ends it, with a clean stop or a kill, once no markers of decided transactions are on their way. Returns at once; until
-  /// `isAway` nobody should decide another transaction: Kafka 4.3.1 may forget the markers it has not written when it ends.
+  /// `timesEnded` counts it nobody should decide another transaction: Kafka 4.3.1 may forget the markers it has not written when it ends.
   /// With one broker, its coordinator is up again before it knows of a leader for their partitions, takes these for
   /// deleted, and leaves what was committed undecided for good.
   func stop(cleanly: Bool) {
@@ -165,6 +167,7 @@ final class ChaosBroker: Sendable {
       }
       if !cleanly { state.withLock { [count = timesGivenUp] in $0.givenUpBefore = count } }
       stopNow(cleanly ? "TERM" : "KILL")
+      state.withLock { $0.timesEnded += 1 }
     }
   }
 
@@ -184,8 +187,8 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Whether there is no broker now.
-  var isAway: Bool { state.withLock { $0.broker == nil } }
+  /// How many of the orders to stop are carried out.
+  var timesEnded: Int { state.withLock { $0.timesEnded } }
 
   /// How often the controller has lost the broker, by its log.
   private var timesGivenUp: Int {

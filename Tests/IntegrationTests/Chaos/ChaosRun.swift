@@ -50,7 +50,8 @@ final class ChaosRun {
   private let instances: [[ChaosInstance]]
   /// Instances of a service that are still to be restarted, one after the other.
   private var rolling: [DemoProgram: [ChaosInstance]] = [:]
-  /// All stand still until the broker is away.
+  /// Orders to stop the broker. Until all of them are carried out, all services stand still.
+  private var brokerStops = 0
   private var isHolding = false
   private var skipped = 0
 
@@ -154,7 +155,7 @@ final class ChaosRun {
   private func supervise() throws {
     for instance in instances.joined() { try instance.supervise() }
     if isHolding {
-      isHolding = !broker.isAway
+      isHolding = broker.timesEnded < brokerStops
       for instance in instances.joined() { if isHolding { instance.hold() } else { instance.release() } }
     }
     for (service, waiting) in rolling where of(service).allSatisfy({ $0.isOff || $0.isReady }) {
@@ -180,6 +181,7 @@ final class ChaosRun {
     case .resume(let target): instance(target).resume()
     case .stopBroker(let cleanly):
       isHolding = true
+      brokerStops += 1
       broker.stop(cleanly: cleanly)
     case .startBroker: broker.start()
     case .rollingRestart(let service): rolling[service] = of(service).filter { !$0.isOff }
