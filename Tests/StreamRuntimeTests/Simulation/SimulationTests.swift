@@ -45,6 +45,19 @@ struct SimulationTests {
     #expect(world.violations.isEmpty)
   }
 
+  /// A process is stopped for longer than its session, inside a transaction; another has its task by then. It goes on,
+  /// writes rows, and before its offsets are refused a late copy of the request that ended its transaction before commits
+  /// them. The new owner, whose own transactions all succeed, does not know, and its next position record closes these
+  /// rows with its own: docs/architecture.md, Known hole.
+  @Test("known: a stopped owner's rows, committed by a late request, are closed by its successor's position record")
+  func knownHole() {
+    withKnownIssue("rows do not say which transaction they belong to") {
+      let world = SimulatedWorld(seed: 52645, features: .drawn(seed: 52645))
+      world.run()
+      #expect(world.violations.isEmpty)
+    }
+  }
+
   /// A seed that finds each defect, so that the test is quick; where the code has changed, others are tried.
   private static let knownSeeds: [Mutation: UInt64] = [
     .storeBeforeCommit: 1, .offsetsLeftOut: 614, .repeatsKept: 19, .firstEnd: 25, .flushSkipped: 716,
