@@ -508,7 +508,12 @@ final class SimulatedWorld {
       }
       let name = "\(String(decoding: key ?? [], as: UTF8.self))/\(offset)"
       let count = heard.removeValue(forKey: name)?.count ?? 0
-      if count != 1 { violations.append("\(partition): timer \(name) was heard \(count) times") }
+      // A torn transaction said that one record was heard, then that record was cut before it was processed again: the timer
+      // fires by another.
+      let isTornAndCut = gaps[partition] != nil && lateEnds > 0
+      if count != 1, !(count > 1 && isTornAndCut) {
+        violations.append("\(partition): timer \(name) was heard \(count) times")
+      }
     }
     for (name, _) in heard { violations.append("\(partition): timer \(name) was never set") }
   }
