@@ -1,6 +1,8 @@
 import Foundation
 import NudgeSchema
 
+@testable import NudgeCommands
+
 /// A chat of small groups, made of a seed: messages, and among them what people do with their devices.
 struct ChaosLoad {
   private let chat: ChatLoad
@@ -22,7 +24,7 @@ struct ChaosLoad {
     let (groups, members) = (300, 3)
     let chat = ChatLoad("c", groups: groups, members: members, messages: messages)
     self.chat = chat
-    var random = SplitMix64(seed: seed)
+    var random = SeededRandom(seed: seed)
     var events: [@Sendable () -> PublishedEvent] = []
     for (number, message) in chat.chat.enumerated() {
       events.append(message)
@@ -36,7 +38,7 @@ struct ChaosLoad {
 
   /// Something a person does: opens the app, reads, gets a new token, signs a device out or in again.
   private static func doing(
-    of user: String, in conversation: String, _ number: Int, using random: inout SplitMix64
+    of user: String, in conversation: String, _ number: Int, using random: inout SeededRandom
   ) -> @Sendable () -> PublishedEvent {
     let device = "\(user)-d0"
     let type: String

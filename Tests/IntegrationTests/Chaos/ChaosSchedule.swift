@@ -65,7 +65,7 @@ struct ChaosSchedule: Equatable, Sendable {
   ///   - duration: when everything is healed, in milliseconds.
   ///   - instances: of each service, from 2. The first of them has the proxy, the others a disk of their own to fill.
   init(seed: UInt64, duration: Int, instances: Int) {
-    var draft = Draft(random: SplitMix64(seed: seed), duration: duration, instances: instances)
+    var draft = Draft(random: SeededRandom(seed: seed), duration: duration, instances: instances)
     draft.draw()
     entries = draft.entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
       .map(\.element)
@@ -110,14 +110,14 @@ private struct Draft {
     case broker
   }
 
-  var random: SplitMix64
+  var random: SeededRandom
   let duration: Int
   let instances: Int
   var entries: [ChaosSchedule.Entry] = []
   var faults: [Fault: Int] = [:]
   private var busyUntil: [Resource: Int] = [:]
 
-  init(random: SplitMix64, duration: Int, instances: Int) {
+  init(random: SeededRandom, duration: Int, instances: Int) {
     self.random = random
     self.duration = duration
     self.instances = instances
@@ -205,20 +205,5 @@ private struct Draft {
       add(end, .mend(target, dropping: .random(using: &random)))
     }
     return true
-  }
-}
-
-/// A small generator of good quality that a seed determines (Steele, Lea and Flood, 2014).
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

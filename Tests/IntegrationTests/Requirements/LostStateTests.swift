@@ -6,6 +6,19 @@ import Testing
 extension PipelineTests {
   @Suite("State that is lost in Kafka")
   struct LostStateTests {
+    /// Has a load worked off, then the state of stages lost; what was known before.
+    private func lose(_ lost: [DemoProgram], of pipeline: Pipeline, after load: ChatLoad) throws -> PipelineChecker {
+      try pipeline.start(instance: nil)
+      try pipeline.introduce(load)
+      pipeline.publisher.start(rate: 200, load.chat)
+      try pipeline.settle(load.expected)
+      pipeline.stop()
+      try pipeline.look()
+      let before = pipeline.checker
+      try pipeline.loseState(of: lost.map(\.shortName))
+      return before
+    }
+
     /// Starts all services on a pipeline, some of which have lost their state, and waits until these say so.
     private func start(_ pipeline: Pipeline, lost: [DemoProgram]) throws -> [DemoProcess] {
       let services = try pipeline.start(instance: nil, waitsUntilReady: false)
@@ -27,15 +40,8 @@ extension PipelineTests {
     func rebuild() throws {
       let lost = DemoProgram.services
       let pipeline = try Pipeline("rebuild")
-      try pipeline.start(instance: nil)
       let load = ChatLoad("before", groups: 8, messages: 160)
-      try pipeline.introduce(load)
-      pipeline.publisher.start(rate: 200, load.chat)
-      try pipeline.settle(load.expected)
-      pipeline.stop()
-      try pipeline.look()
-      let before = pipeline.checker
-      try pipeline.loseState(of: lost.map(\.shortName))
+      let before = try lose(lost, of: pipeline, after: load)
 
       let services = try start(pipeline, lost: lost)
       for stage in lost.map(\.shortName) {
@@ -72,15 +78,8 @@ extension PipelineTests {
     func acceptLoss() throws {
       let lost: [DemoProgram] = [.analyzer, .dispatcher]
       let pipeline = try Pipeline("accept")
-      try pipeline.start(instance: nil)
       let load = ChatLoad("before", groups: 8, messages: 120)
-      try pipeline.introduce(load)
-      pipeline.publisher.start(rate: 200, load.chat)
-      try pipeline.settle(load.expected)
-      pipeline.stop()
-      try pipeline.look()
-      let before = pipeline.checker
-      try pipeline.loseState(of: lost.map(\.shortName))
+      let before = try lose(lost, of: pipeline, after: load)
       let services = try start(pipeline, lost: lost)
       for stage in lost.map(\.shortName) {
         try nudge(pipeline, "state", "accept-loss", "--stage", stage, "--yes", expect: 0, "with empty state")

@@ -305,19 +305,7 @@ extension RealServiceTests {
     try expect(2, brokers, prefix, of: first)
     first.service.stop()
     try loseChangelog(brokers, prefix)
-    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
-    wait(for: "the group to be empty") {
-      do {
-        try admin.alterOffsets(
-          group: "\(prefix)nudge-counting",
-          to: (0..<partitions).map {
-            TopicPartitionOffset(TopicPartition(topic: "\(prefix)nudge.timeline", partition: $0), offset: 0)
-          }, timeout: .seconds(10))
-        return true
-      } catch {
-        return false
-      }
-    }
+    try rewindGroup(brokers, prefix)
     let repair = try repair(brokers, prefix)
     #expect(throws: StateRepairError.self) { try repair.carryOut(.acceptLoss) }
     #expect(try repair.tasks().allSatisfy { $0.condition == .lost && $0.sequence == nil })

@@ -60,6 +60,23 @@ struct RealServiceTests {
     #expect(found.count == 10)
   }
 
+  /// Moves the group's committed offsets to the beginning, as Kafka's own tools do; the group must be empty by then, or soon.
+  func rewindGroup(_ brokers: String, _ prefix: String) throws {
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    wait(for: "the group to be empty") {
+      do {
+        try admin.alterOffsets(
+          group: "\(prefix)nudge-counting",
+          to: (0..<partitions).map {
+            TopicPartitionOffset(TopicPartition(topic: "\(prefix)nudge.timeline", partition: $0), offset: 0)
+          }, timeout: .seconds(10))
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+
   @Test("a restart goes on where the last transaction ended, from the store and from the changelog alone")
   func restarts() throws {
     let prefix = "restart."
@@ -135,19 +152,7 @@ struct RealServiceTests {
     try expect(20, brokers, prefix, of: first)
     first.service.stop()
 
-    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
-    wait(for: "the group to be empty") {
-      do {
-        try admin.alterOffsets(
-          group: "\(prefix)nudge-counting",
-          to: (0..<partitions).map {
-            TopicPartitionOffset(TopicPartition(topic: "\(prefix)nudge.timeline", partition: $0), offset: 0)
-          }, timeout: .seconds(10))
-        return true
-      } catch {
-        return false
-      }
-    }
+    try rewindGroup(brokers, prefix)
     let second = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
     try second.start()
     wait(for: "the warning") { second.logged("offsets were moved by somebody else") }
