@@ -127,7 +127,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try loadTimers()
   }
 
-  /// Effects that wait or are under way, of all tasks.
+  /// Does what there is to do with what was polled, and commits it.
   private func workOff() throws {
     try process()
     try takeReplies()
@@ -138,6 +138,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if exit == nil { performEffects() }
   }
 
+  /// Effects that wait or are under way, of all tasks.
   private var effectCount: Int {
     var count = 0
     for task in tasks.values { count += task.waitingEffects.count + task.effectsUnderWay }
