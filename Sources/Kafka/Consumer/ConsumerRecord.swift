@@ -59,15 +59,22 @@ public final class ConsumerRecord {
   public var size: Int { message.pointee.key_len + message.pointee.len }
 
   /// A copy of the last header of this name; `nil` where there is none or it has no value.
-  public func header(_ name: String) -> [UInt8]? {
+  public func header(_ name: String) -> [UInt8]? { withHeader(name) { $0.map { [UInt8]($0) } } }
+
+  /// Calls `body` with the value of the last header of this name, which it must not keep; `nil` where there is none or it
+  /// has no value.
+  public func withHeader<Result>(_ name: String, _ body: (UnsafeRawBufferPointer?) throws -> Result) rethrows -> Result
+  {
     var headers: OpaquePointer?
-    guard rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return nil }
+    guard rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else {
+      return try body(nil)
+    }
     var value: UnsafeRawPointer?
     var size = 0
     guard rd_kafka_header_get_last(headers, name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR, let value else {
-      return nil
+      return try body(nil)
     }
-    return [UInt8](UnsafeRawBufferPointer(start: value, count: size))
+    return try body(UnsafeRawBufferPointer(start: value, count: size))
   }
 
   /// Copies of all headers, in order.

@@ -58,8 +58,12 @@
 
     func produce(_ output: OutputRecord) throws(IOFailure) { try base.produce(output) }
 
-    func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
-      try base.produce(change: key, bytes: bytes, task: task, marksEnd: marksEnd)
+    func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
+      try base.produce(change: key, bytes: bytes, task: task, tag: tag)
+    }
+
+    func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) {
+      try base.produce(position: bytes, task: task)
     }
 
     func flush() throws(IOFailure) { try base.flush() }

@@ -23,7 +23,7 @@
       try base.rows(from: first, to: end, limit: limit, body)
     }
 
-    func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure) {
+    func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure) {
       if points.reach(.storeWrite) {
         throw StoreFailure(operation: "write", reason: "fail-point \(FailPoint.storeWrite.rawValue)")
       }

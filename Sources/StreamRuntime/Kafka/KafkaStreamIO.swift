@@ -51,6 +51,8 @@ final class KafkaStreamIO: StreamIO {
   private let signal: ThreadSignal
   private let consumer: Consumer
   private let changelogConsumer: Consumer
+  /// The tag of the changelog row that was read last.
+  private var lastTag: TransactionTag?
   /// Whether the changelog consumer was told where its topic is.
   private var knowsChangelog = false
   /// Sees uncommitted records too: for high watermarks.
@@ -303,12 +305,24 @@ final class KafkaStreamIO: StreamIO {
     }
   }
 
-  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
+  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
     let it = try opened("produce")
     guard let handle = it.handles[settings.stage.changelog] else { return }
     do throws(KafkaError) {
       try it.producer.produce(
-        topic: handle, partition: task, key: key.bytes, value: bytes, tag: marksEnd ? UInt64(task) + 1 : 0)
+        topic: handle, partition: task, key: key.bytes, value: bytes,
+        headers: [(name: RecordHeader.transaction, value: tag.bytes)])
+    } catch {
+      throw transactionFailure(error)
+    }
+  }
+
+  func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) {
+    let it = try opened("produce")
+    guard let handle = it.handles[settings.stage.changelog] else { return }
+    do throws(KafkaError) {
+      try it.producer.produce(
+        topic: handle, partition: task, key: PositionRecord.key.bytes, value: bytes, tag: UInt64(task) + 1)
     } catch {
       throw transactionFailure(error)
     }
@@ -385,9 +399,16 @@ final class KafkaStreamIO: StreamIO {
       maxRecords: Self.changelogBatch, maxBytes: 16 << 20, timeout: .milliseconds(timeout)
     ) { record in
       guard let key = record.keyBytes() else { return }
+      record.withHeader(RecordHeader.transaction) { bytes in
+        // Rows of one transaction come together.
+        guard let bytes else { return lastTag = nil }
+        if let last = lastTag, last.bytes.elementsEqual(bytes) { return }
+        lastTag = TransactionTag(bytes: Array(bytes))
+      }
       items.append(
         .record(
-          task: record.partition, offset: record.offset, key: RowKey(bytes: key), bytes: record.valueBytes()))
+          task: record.partition, offset: record.offset, key: RowKey(bytes: key), bytes: record.valueBytes(),
+          tag: lastTag))
     }
     switch event {
     case .endOfPartition(let place, let offset): items.append(.end(task: place.partition, offset: offset))

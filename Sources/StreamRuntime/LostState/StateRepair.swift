@@ -247,12 +247,13 @@ public final class StateRepair {
     _ offsets: DeliveredOffset
   ) throws {
     let repair = draft.repair
-    for key in draft.keys {
-      try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil)
-    }
     let position = PositionRecord(
       sequence: repair.sequence, next: repair.next, writer: "nudge state \(method.rawValue)",
       rebuildTo: repair.rebuildTo.isEmpty ? nil : repair.rebuildTo, history: history)
+    let tag = (name: RecordHeader.transaction, value: Optional(TransactionTag(position).bytes))
+    for key in draft.keys {
+      try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil, headers: [tag])
+    }
     try producer.produce(
       topic: handle, partition: repair.task, key: PositionRecord.key.bytes, value: try coder.encode(position), tag: 1)
     try producer.flush(timeout: Self.timeout)

@@ -12,6 +12,10 @@ final class RestoreBatch<Store: TaskStore> {
     var moved: Bool
     /// Behind the position record.
     var changelogOffset: Int64
+    /// Where the changelog was read to: its last stable offset then.
+    var readTo: Int64
+    /// Where to begin to judge what is in the changelog.
+    var mark: ChangelogAudit.Mark
     /// To be written again by the next transaction.
     var tornKeys: [RowKey]
     /// Changelog records read.
@@ -33,6 +37,10 @@ final class RestoreBatch<Store: TaskStore> {
     var rows = 0
     /// The last stable offset, as far as it was read.
     var stable: Int64 = 0
+    /// Where reading began.
+    var begin = ChangelogAudit.Mark(offset: 0, sequence: 0)
+    /// Where a later restore must begin.
+    var mark: ChangelogAudit.Mark { groups.mark ?? begin }
     var action: RestoreMachine.Action = .askCommitted(notBefore: 0)
     var isDone = false
 
@@ -120,7 +128,11 @@ final class RestoreBatch<Store: TaskStore> {
         }
         let held = entry.store.header
         waitingBytes -= entry.groups.closedBytes
-        entry.groups = ChangelogGroups(after: held?.position, offset: held?.changelogOffset ?? from, coder: coder)
+        entry.begin = ChangelogAudit.Mark(
+          offset: from, sequence: held.map { $0.mark?.sequence ?? $0.position.sequence - 1 } ?? 0)
+        entry.groups = ChangelogGroups(
+          after: held?.position, offset: held?.changelogOffset ?? from, mark: entry.begin,
+          openBytes: limits.restoreBytes / 4 / entries.count, coder: coder)
         starts[number] = from
       }
     }
@@ -132,11 +144,11 @@ final class RestoreBatch<Store: TaskStore> {
     var told: (task: Int32, offset: Int64)?
     for item in try io.pollChangelogs(timeout: 10) {
       switch item {
-      case .record(let task, let offset, let key, let bytes):
+      case .record(let task, let offset, let key, let bytes, let tag):
         guard let entry = entries[task] else { continue }
         entry.rows += 1
         let before = entry.groups.closedBytes
-        try entry.groups.read(offset: offset, key: key, bytes: bytes)
+        try entry.groups.read(offset: offset, key: key, bytes: bytes, tag: tag)
         waitingBytes += entry.groups.closedBytes - before
         if waitingBytes >= limits.restoreBytes, entry.groups.closedBytes > before {
           try storeLargest(wallNow: io.wallClock)
@@ -172,22 +184,22 @@ final class RestoreBatch<Store: TaskStore> {
     }
   }
 
-  /// Writes the rows of the task that has most of them: the larger the step, the less it costs a row. Those of a task
-  /// whose store may have another history stay; where they take the room, others are not written in ever smaller steps.
+  /// Writes the rows of the task that has most of them: the larger the step, the less it costs a row.
   private func storeLargest(wallNow: Milliseconds) throws {
-    let largest = entries.values.filter { $0.groups.continuesKnown }
-      .max { $0.groups.closedBytes < $1.groups.closedBytes }
-    guard let largest, largest.groups.closedBytes >= limits.restoreBytes / entries.count else { return }
+    guard let largest = entries.values.max(by: { $0.groups.closedBytes < $1.groups.closedBytes }) else { return }
     try store(largest, wallNow: wallNow)
   }
 
   private func store(_ entry: Entry, wallNow: Milliseconds) throws {
-    guard let position = entry.groups.position else { return }
-    let offset = entry.groups.offsetBehindPosition
     waitingBytes -= entry.groups.closedBytes
-    try entry.store.apply(
-      entry.groups.takeClosed(),
-      header: StoreHeader(position: position, changelogOffset: offset, storedAt: wallNow))
+    // Rows may be ahead of the header: whoever begins there reads them once more. It stays as it is while it is not known
+    // whether the store is of this log; should it not be, the next to look finds that out by it.
+    var header = entry.store.header
+    if entry.groups.continuesKnown, let position = entry.groups.position {
+      header = StoreHeader(
+        position: position, changelogOffset: entry.groups.offsetBehindPosition, storedAt: wallNow, mark: entry.mark)
+    }
+    try entry.store.apply(entry.groups.takeClosed(), header: header)
   }
 
   private func result(_ entry: Entry) throws -> Result {
@@ -196,12 +208,12 @@ final class RestoreBatch<Store: TaskStore> {
       return .restored(
         Restored(
           store: entry.store, position: position, moved: moved, changelogOffset: entry.groups.offsetBehindPosition,
-          tornKeys: entry.groups.tornKeys, rows: entry.rows))
+          readTo: entry.stable, mark: entry.mark, tornKeys: entry.groups.tornKeys, rows: entry.rows))
     case .finish(.fresh):
       return .restored(
         Restored(
           store: entry.store, position: nil, moved: false, changelogOffset: entry.groups.offsetBehindPosition,
-          tornKeys: entry.groups.tornKeys, rows: entry.rows))
+          readTo: entry.stable, mark: entry.mark, tornKeys: entry.groups.tornKeys, rows: entry.rows))
     case .askCommitted, .askEnds, .read, .readOn, .stateLost: return .stateLost(entry.store)
     }
   }

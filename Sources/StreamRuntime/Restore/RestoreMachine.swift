@@ -86,8 +86,10 @@ struct RestoreMachine {
     if store.changelogOffset < ends.start || wallNow - store.storedAt > maxStoreAge {
       return .read(from: ends.start, wipe: .tooOld)
     }
-    // The position record the store was written at is read again: it shows that this is the log the store is of.
-    return .read(from: max(store.changelogOffset - 1, ends.start), wipe: nil)
+    // The position record the store was written at is read again: it shows that this is the log the store is of. And what
+    // its owner had not yet judged is judged.
+    let from = min(store.mark?.offset ?? .max, store.changelogOffset - 1)
+    return .read(from: max(from, ends.start), wipe: nil)
   }
 
   /// Everything before an offset has been read, and it is the last stable offset. `continuesStore`: what was read goes on

@@ -132,6 +132,10 @@ final class StreamObserver: Sendable {
         [
           "task": .int(Int(task)), "topic": .string(topic), "from": .int(Int(from)), "to": .int(Int(to)),
         ])
+    case .strangersRecords(let tasks):
+      log.notice(
+        "a changelog has more than its owner wrote: it is looked at, and what does not count is written over",
+        ["tasks": .string(Self.list(tasks))])
     case .tornTransaction(let task, let rows):
       torn.increment()
       log.warning(

@@ -42,10 +42,12 @@ final class SQLiteTaskStore: TaskStore {
           """)
     ])
     let bytes = try connection.statement("SELECT value FROM header WHERE id = 0").first { try $0.bytes(0) }
-    // A header of another version of this program: the rows are worth nothing without it.
     header = bytes.flatMap { try? coder.decode(StoreHeader.self, from: $0) }
     self.connection = connection
-    if bytes != nil && header == nil { try replace() }
+    // No header, but rows: a restore that was not finished. Or one of another version of this program. The rows are worth
+    // nothing without it.
+    let hasRows = try connection.statement("SELECT 1 FROM rows LIMIT 1").first { _ in true } ?? false
+    if header == nil && (bytes != nil || hasRows) { try replace() }
   }
 
   private func replace() throws {
@@ -99,7 +101,7 @@ final class SQLiteTaskStore: TaskStore {
 
   // MARK: Writing
 
-  func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure) {
+  func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure) {
     do {
       let connection = try opened()
       let put = try connection.statement("INSERT OR REPLACE INTO rows (key, value) VALUES (?, ?)")
@@ -113,7 +115,7 @@ final class SQLiteTaskStore: TaskStore {
             try remove.run(.blob(key.bytes))
           }
         }
-        try setHeader.run(.blob(try coder.encode(header)))
+        if let header { try setHeader.run(.blob(try coder.encode(header))) }
       }
       self.header = header
     } catch {

@@ -39,15 +39,17 @@ protocol StreamIO: AnyObject {
   func begin() throws(IOFailure)
   /// Adds an output to the transaction.
   func produce(_ output: OutputRecord) throws(IOFailure)
-  /// Adds a row, or with nil a tombstone, to a task's changelog. `marksEnd`: `positionOffset` tells its offset later.
-  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure)
+  /// Adds a row, or with nil a tombstone, to a task's changelog.
+  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure)
+  /// Adds a position record to a task's changelog; `positionOffset` tells its offset later.
+  func produce(position bytes: [UInt8], task: Int32) throws(IOFailure)
   /// Waits until the broker has acknowledged all that was added.
   func flush() throws(IOFailure)
   /// Adds offsets with the group's metadata: the fence against former owners (KIP-447).
   func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure)
   /// Commits. Any error leaves the outcome unknown.
   func commit() throws(IOFailure)
-  /// The offset of the last `marksEnd` change of a task, once it is acknowledged.
+  /// The offset of a task's last position record, once it is acknowledged; nil where the broker did not tell.
   func positionOffset(of task: Int32) -> Int64?
 
   // MARK: Changelog and store
@@ -129,8 +131,8 @@ struct ChangelogEnds: Equatable {
 
 /// Something read from a changelog.
 enum ChangelogItem: Equatable {
-  /// A committed record.
-  case record(task: Int32, offset: Int64, key: RowKey, bytes: [UInt8]?)
+  /// A committed record. `tag`: of rows; nil where it was written before rows had them.
+  case record(task: Int32, offset: Int64, key: RowKey, bytes: [UInt8]?, tag: TransactionTag?)
   /// All before this offset has been read, and it is the last stable offset now.
   case end(task: Int32, offset: Int64)
 }
@@ -138,10 +140,11 @@ enum ChangelogItem: Equatable {
 /// A task's store: the rows as of one position of the changelog, and that position. Written in steps that are whole or
 /// not at all, never ahead of Kafka.
 protocol TaskStore: RowStore {
-  /// What the store holds; nil: nothing yet.
+  /// What the store holds: all up to its position, and perhaps rows of later ones, which are in the changelog. nil: nothing,
+  /// or a part of a restore; such a store is empty when it is opened.
   var header: StoreHeader? { get }
-  /// Adds rows (nil removes), in key order, and moves the store to a position.
-  func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure)
+  /// Adds rows (nil removes), in key order, and moves the store to a position; nil: to none yet.
+  func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure)
   /// Forgets everything.
   func wipe() throws(StoreFailure)
   /// Closes the file.
@@ -156,4 +159,6 @@ struct StoreHeader: Codable, Equatable {
   var changelogOffset: Int64
   /// When its position was the last, by the wall clock: nothing that was compacted away before is missing in it.
   var storedAt: Milliseconds
+  /// Where to begin to judge what is in the changelog, before the position; nil: at the position.
+  var mark: ChangelogAudit.Mark?
 }

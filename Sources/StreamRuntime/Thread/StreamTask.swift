@@ -7,11 +7,15 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   let life: Int
   let store: Store
   let step: Step<S>
+  /// Names this life of the task in position records and tags.
+  private let writer: String
 
   /// The last committed position; sequence 0 is none.
   private(set) var position: PositionRecord
   /// Behind the last position record known in the changelog.
   private(set) var changelogOffset: Int64
+  /// Whether the changelog holds what was written to it, and nothing else.
+  private(set) var audit: ChangelogAudit
   /// When the position was the last, by the wall clock. The store's age counts from here, not from when it is written: the
   /// machine may have slept for days in between, while tombstones went.
   private var asOf: Milliseconds
@@ -41,16 +45,18 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   var unstoredSince: Milliseconds?
 
   init(
-    number: Int32, life: Int, store: Store, step: Step<S>, position: PositionRecord?, next: [Topic: Int64],
-    changelogOffset: Int64, asOf: Milliseconds, rebuild: StateRebuild?
+    number: Int32, life: Int, writer: String, store: Store, step: Step<S>, position: PositionRecord?,
+    next: [Topic: Int64], changelogOffset: Int64, audit: ChangelogAudit, asOf: Milliseconds, rebuild: StateRebuild?
   ) {
     self.number = number
     self.life = life
+    self.writer = writer
     self.store = store
     self.step = step
     self.position = position ?? PositionRecord(sequence: 0, next: [:], writer: "")
     self.next = next
     self.changelogOffset = changelogOffset
+    self.audit = audit
     self.asOf = asOf
     self.rebuild = rebuild
   }
@@ -118,7 +124,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   }
 
   /// The position record of the transaction under way.
-  func nextPosition(writer: String) -> PositionRecord {
+  var nextPosition: PositionRecord {
     PositionRecord(
       sequence: position.sequence + 1,
       next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
@@ -133,6 +139,14 @@ final class StreamTask<S: Stage, Store: TaskStore> {
         topic: topic, task: number, offset: max(offset, rebuild?.remaining[topic].map { $0 + 1 } ?? 0),
         metadata: position.offsetMetadata)
     }
+  }
+
+  /// The transaction has committed, as the broker has answered. `offset`: of its position record, where it told.
+  func committed(_ position: PositionRecord, at offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds) throws {
+    // Where no row changed there was one tombstone.
+    audit.committed(
+      rows: max(1, try changes().count), positionAt: offset, sequence: position.sequence, steadyNow: steadyNow)
+    try committed(position, changelogOffset: offset.map { $0 + 1 }, steadyNow: steadyNow, wallNow: wallNow)
   }
 
   /// The transaction has committed. `offset`: behind its position record, where known.
@@ -154,6 +168,17 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     if unstoredSince == nil && unstoredCount > 0 { unstoredSince = steadyNow }
   }
 
+  // MARK: Others' records
+
+  /// The log's end was asked for, and perhaps told.
+  func compared(high: Int64?, steadyNow: Milliseconds) { audit.compared(high: high, steadyNow: steadyNow) }
+
+  /// The changelog was read from the audit's mark to its last stable offset; rows that do not count hide these keys.
+  func judged(readTo end: Int64, tornKeys: [RowKey], steadyNow: Milliseconds) throws {
+    audit.read(to: end, sequence: position.sequence, isWhole: tornKeys.isEmpty, steadyNow: steadyNow)
+    try rewrite(tornKeys)
+  }
+
   // MARK: Store
 
   /// Committed rows the store lacks.
@@ -167,7 +192,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
     try store.apply(
-      rows, header: StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf))
+      rows,
+      header: StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf, mark: audit.mark))
     step.table.stored()
     step.timers.stored()
     unstoredSince = nil

@@ -23,7 +23,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private let topics: TopicNames
   private let partitionCounts: [Topic: Int32]
   private let limits: StreamLimits
-  /// Names this thread's life in position records.
+  /// Names this thread's life in position records, which add that of the task.
   private let writer: String
   private let observe: (StreamEvent) -> Void
   private let coder = RecordCoder()
@@ -125,6 +125,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try advanceRestore()
     try flushStores()
     try loadTimers()
+    try compareChangelogs()
   }
 
   /// Does what there is to do with what was polled, and commits it.
@@ -395,6 +396,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private var isCommitDue: Bool {
     guard !tasks.isEmpty else { return false }
+    if transactions.isCheckDue { return true }
     let steady = io.steadyClock
     if tasks.values.contains(where: { $0.isDirty }) {
       // Replies are gathered for a moment; a stage without effects commits what it has.
@@ -431,7 +433,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     do {
       try io.begin()
       for task in group where task.isDirty || task.position.sequence == 0 {
-        positions[task.number] = task.nextPosition(writer: writer)
+        positions[task.number] = task.nextPosition
         outputs += task.outputs.count
         rows += try task.changes().count
       }
@@ -445,8 +447,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try io.sendOffsets(group.flatMap { $0.offsets(positions[$0.number] ?? $0.position) })
       for task in group {
         guard let position = positions[task.number] else { continue }
-        try io.produce(
-          change: PositionRecord.key, bytes: try coder.encode(position), task: task.number, marksEnd: true)
+        try io.produce(position: try coder.encode(position), task: task.number)
       }
       try io.commit()
     } catch let failure as IOFailure {
@@ -469,11 +470,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     for task in group {
       guard let position = positions[task.number] else { continue }
       try task.committed(
-        position, changelogOffset: io.positionOffset(of: task.number).map { $0 + 1 }, steadyNow: end,
-        wallNow: io.wallClock)
+        position, at: io.positionOffset(of: task.number), steadyNow: end, wallNow: io.wallClock)
     }
     dirtySince = nil
     observe(.committed(records: records, outputs: outputs, rows: rows, milliseconds: end - start))
+    judgeSuspicions()
     return true
   }
 
@@ -482,25 +483,25 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// then. It spends that millisecond spinning (2.0.2), so the partitions had better come at once.
   private func produce(_ group: [Task]) throws {
     let lead = 8
-    for task in group {
-      try produce(task, outputs: task.outputs.prefix(lead), changes: task.changes().prefix(lead))
+    let tags = group.map { TransactionTag($0.nextPosition) }
+    for (task, tag) in zip(group, tags) {
+      try produce(task, tag, outputs: task.outputs.prefix(lead), changes: task.changes().prefix(lead))
       // The changelog's partition must be part of the transaction before the offsets are, see `commit`.
       if try task.changes().isEmpty {
-        try io.produce(change: PositionRecord.opening, bytes: nil, task: task.number, marksEnd: false)
+        try io.produce(change: PositionRecord.opening, bytes: nil, task: task.number, tag: tag)
       }
     }
-    for task in group {
-      try produce(task, outputs: task.outputs.dropFirst(lead), changes: task.changes().dropFirst(lead))
+    for (task, tag) in zip(group, tags) {
+      try produce(task, tag, outputs: task.outputs.dropFirst(lead), changes: task.changes().dropFirst(lead))
     }
   }
 
   private func produce(
-    _ task: Task, outputs: ArraySlice<OutputRecord>, changes: ArraySlice<(key: RowKey, bytes: [UInt8]?)>
+    _ task: Task, _ tag: TransactionTag, outputs: ArraySlice<OutputRecord>,
+    changes: ArraySlice<(key: RowKey, bytes: [UInt8]?)>
   ) throws {
     for output in outputs { try io.produce(output) }
-    for (key, bytes) in changes {
-      try io.produce(change: key, bytes: bytes, task: task.number, marksEnd: false)
-    }
+    for (key, bytes) in changes { try io.produce(change: key, bytes: bytes, task: task.number, tag: tag) }
   }
 
   private func openProducer() throws {
@@ -517,25 +518,52 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
   }
 
+  /// Where a changelog has more than its owner wrote, it is looked at before anything else is committed.
+  private func judgeSuspicions() {
+    let suspicious = tasks.values.filter(\.audit.isSuspicious).map(\.number).sorted()
+    guard !suspicious.isEmpty else { return }
+    observe(.strangersRecords(tasks: suspicious))
+    transactions.suspected()
+  }
+
+  /// Asks for the end of a changelog that no transaction has told for long; of one in a turn.
+  private func compareChangelogs() throws {
+    let steady = io.steadyClock
+    guard let task = tasks.values.first(where: { $0.audit.isDue(steadyNow: steady) }) else { return }
+    do throws(IOFailure) {
+      let ends = try io.changelogEnds(of: task.number)
+      task.compared(high: ends.high, steadyNow: steady)
+    } catch {
+      // Later: what goes on does not depend on it.
+      task.compared(high: nil, steadyNow: steady)
+      if !error.isPassing { throw error }
+      observe(.retrying(reason: error.description))
+    }
+    judgeSuspicions()
+  }
+
   /// After an unknown outcome, with a new producer: everything the old one wrote is committed or aborted now, or will be
-  /// before the last stable offset passes the high watermark. The changelogs tell which.
+  /// before the last stable offset passes the high watermark. The changelogs tell which. And where a changelog has more than
+  /// its owner wrote: what does not count of it is to be written again.
   private func checkPositions() throws {
     let group = tasks.values.sorted { $0.number < $1.number }
     var targets: [Int32: Int64] = [:]
     var groups: [Int32: ChangelogGroups] = [:]
     for task in group {
       targets[task.number] = try io.changelogEnds(of: task.number).high
-      groups[task.number] = ChangelogGroups(after: nil, offset: task.changelogOffset, coder: coder)
+      groups[task.number] = ChangelogGroups(judgingFrom: task.audit.mark, coder: coder)
     }
-    try io.readChangelogs(Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.changelogOffset) }))
+    try io.readChangelogs(Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.audit.mark.offset) }))
     var unread = Set(targets.keys)
+    var readTo: [Int32: Int64] = [:]
     let deadline = io.steadyClock + limits.sessionTimeout
     while !unread.isEmpty {
       for item in try io.pollChangelogs(timeout: limits.maxPollWait) {
         switch item {
-        case .record(let task, let offset, let key, let bytes):
-          try groups[task]?.read(offset: offset, key: key, bytes: bytes)
+        case .record(let task, let offset, let key, let bytes, let tag):
+          try groups[task]?.read(offset: offset, key: key, bytes: bytes, tag: tag)
         case .end(let task, let offset):
+          readTo[task] = offset
           if let target = targets[task], offset >= target { unread.remove(task) }
         }
       }
@@ -548,24 +576,24 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try io.readChangelogs([:])
     var lost: [Int32] = []
     for task in group {
-      guard let found = groups[task.number] else { continue }
-      let expected = task.nextPosition(writer: writer)
+      guard let found = groups[task.number], let end = readTo[task.number] else { continue }
+      let expected = task.nextPosition
+      let steady = io.steadyClock
       if let position = found.position, position.sequence > task.position.sequence {
         if position == expected, task.isDirty || task.position.sequence == 0 {
           observe(.outcomeKnown(task: task.number, committed: true))
           try task.committed(
-            position, changelogOffset: found.offsetBehindPosition, steadyNow: io.steadyClock, wallNow: io.wallClock)
-          try task.rewrite(found.tornKeys)
+            position, changelogOffset: found.offsetBehindPosition, steadyNow: steady, wallNow: io.wallClock)
+          try task.judged(readTo: end, tornKeys: found.tornKeys, steadyNow: steady)
           continue
         }
         lost.append(task.number)
         continue
       }
       if task.isDirty && isFrozen { observe(.outcomeKnown(task: task.number, committed: false)) }
-      if !found.tornKeys.isEmpty {
-        observe(.tornTransaction(task: task.number, rows: found.tornKeys.count))
-        try task.rewrite(found.tornKeys)
-      }
+      if !found.tornKeys.isEmpty { observe(.tornTransaction(task: task.number, rows: found.tornKeys.count)) }
+      try task.judged(readTo: end, tornKeys: found.tornKeys, steadyNow: steady)
+      if task.isDirty && dirtySince == nil { dirtySince = steady }
     }
     transactions.positionsChecked(steadyNow: io.steadyClock)
     // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
@@ -755,9 +783,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       table: RowTable(of: S.Row.self, store: restored.store, coder: coder, cacheBytes: limits.cacheBytes),
       timers: TimerQueue(store: restored.store), partition: number, topics: topics, coder: coder,
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
+    let audit = ChangelogAudit(
+      mark: restored.mark, readTo: restored.readTo, sequence: restored.position?.sequence ?? 0,
+      steadyNow: io.steadyClock)
     let task = Task(
-      number: number, life: lives, store: restored.store, step: step, position: restored.position, next: next,
-      changelogOffset: restored.changelogOffset, asOf: io.wallClock,
+      number: number, life: lives, writer: "\(writer)/\(lives)", store: restored.store, step: step,
+      position: restored.position, next: next, changelogOffset: restored.changelogOffset, audit: audit,
+      asOf: io.wallClock,
       rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock))
     tasks[number] = task
     if restored.moved, let position = restored.position {

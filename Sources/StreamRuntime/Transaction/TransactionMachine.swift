@@ -16,6 +16,8 @@ struct TransactionMachine {
     case ready(notBefore: Milliseconds)
     /// Something failed, or took so long that copies of its requests may be on their way.
     case uncertain(producerReplaced: Bool)
+    /// A changelog has more than its owner wrote: to be looked at, without a new producer.
+    case suspicious
     /// Somebody else has this thread's name.
     case fenced
   }
@@ -47,7 +49,7 @@ struct TransactionMachine {
   func next(steadyNow: Milliseconds) -> Action {
     switch state {
     case .ready(let notBefore): notBefore > steadyNow ? .wait(until: notBefore) : .begin
-    case .uncertain(producerReplaced: true): .checkPositions
+    case .uncertain(producerReplaced: true), .suspicious: .checkPositions
     case .noProducer, .uncertain(producerReplaced: false):
       producerNotBefore > steadyNow ? .wait(until: producerNotBefore) : .openProducer
     case .fenced: .exitFenced
@@ -59,9 +61,17 @@ struct TransactionMachine {
     switch state {
     case .noProducer: state = .ready(notBefore: 0)
     case .uncertain: state = .uncertain(producerReplaced: true)
-    case .ready, .fenced: break
+    case .ready, .suspicious, .fenced: break
     }
   }
+
+  /// A changelog has more than its owner wrote. Where the changelogs are to be looked at anyway, nothing changes.
+  mutating func suspected() {
+    if case .ready = state { state = .suspicious }
+  }
+
+  /// The changelogs are to be looked at though there may be nothing to commit.
+  var isCheckDue: Bool { state == .suspicious }
 
   /// Opening a producer failed: it is tried again later, unless the failure is `fenced` or `fatal`.
   mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) {

@@ -37,9 +37,10 @@
     func openProducers() throws(IOFailure) { calls.append("openProducers") }
     func begin() throws(IOFailure) { calls.append("begin") }
     func produce(_ output: OutputRecord) throws(IOFailure) { calls.append("produce") }
-    func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
+    func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
       calls.append("change")
     }
+    func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) { calls.append("position") }
     func flush() throws(IOFailure) { calls.append("flush") }
     func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) { calls.append("sendOffsets") }
     func commit() throws(IOFailure) { calls.append("commit") }

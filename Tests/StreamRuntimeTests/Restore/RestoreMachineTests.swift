@@ -159,6 +159,115 @@ struct ChangelogGroupsTests {
     #expect(ChangelogGroups(after: nil, offset: 0, coder: coder).continuesKnown)
   }
 
+  private func position(_ sequence: Int64, by writer: String) throws -> [UInt8] {
+    try coder.encode(PositionRecord(sequence: sequence, next: [:], writer: writer))
+  }
+
+  private func tag(_ sequence: Int64, _ writer: String = "w") -> TransactionTag {
+    TransactionTag(sequence: sequence, writer: writer)
+  }
+
+  @Test("a tag says what its header says; another header is none")
+  func tags() throws {
+    let tag = TransactionTag(sequence: 42, writer: "ingest 1-0/7/2")
+    #expect(TransactionTag(bytes: tag.bytes) == tag)
+    #expect(String(decoding: tag.bytes, as: UTF8.self) == "42 ingest 1-0/7/2")
+    for text in ["", "42", "x w", " w"] { #expect(TransactionTag(bytes: Array(text.utf8)) == nil) }
+  }
+
+  @Test("the row of a former owner, committed late between its successor's, does not count and is written over")
+  func stranger() throws {
+    var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
+    try groups.read(offset: 0, key: RowKey("a"), bytes: [1], tag: tag(1, "old"))
+    try groups.read(offset: 1, key: PositionRecord.key, bytes: position(1, by: "old"))
+    try groups.read(offset: 3, key: RowKey("a"), bytes: [2], tag: tag(2))
+    // Its own second transaction, that of its successor's number; and its successor's third.
+    try groups.read(offset: 4, key: RowKey("a"), bytes: [9], tag: tag(2, "old"))
+    try groups.read(offset: 5, key: PositionRecord.key, bytes: position(2))
+    #expect(groups.tornKeys == [RowKey("a")] && groups.mark == nil)
+    try groups.read(offset: 7, key: RowKey("b"), bytes: [3], tag: tag(3))
+    try groups.read(offset: 8, key: RowKey("b"), bytes: [9], tag: tag(2, "old"))
+    try groups.read(offset: 9, key: PositionRecord.key, bytes: position(3))
+    #expect(groups.tornKeys == [RowKey("a"), RowKey("b")])
+    // Written over, and only one of them.
+    try groups.read(offset: 11, key: RowKey("a"), bytes: [2], tag: tag(4))
+    try groups.read(offset: 12, key: PositionRecord.key, bytes: position(4))
+    #expect(groups.tornKeys == [RowKey("b")])
+    let rows = groups.takeClosed()
+    #expect(rows.map(\.key) == [RowKey("a"), RowKey("b")] && rows.map(\.bytes) == [[2], [3]])
+    try groups.read(offset: 14, key: RowKey("b"), bytes: [3], tag: tag(5))
+    try groups.read(offset: 15, key: PositionRecord.key, bytes: position(5))
+    #expect(groups.tornKeys.isEmpty && groups.mark == .init(offset: 16, sequence: 5))
+  }
+
+  @Test("where compaction has removed position records, the rows they closed count")
+  func compacted() throws {
+    var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
+    for sequence in 1...4 as ClosedRange<Int64> {
+      try groups.read(offset: sequence, key: RowKey("k\(sequence)"), bytes: [1], tag: tag(sequence, "w\(sequence)"))
+    }
+    try groups.read(offset: 9, key: RowKey("a"), bytes: [9], tag: tag(5, "other"))
+    try groups.read(offset: 10, key: RowKey("b"), bytes: [9], tag: tag(6))
+    try groups.read(offset: 11, key: PositionRecord.key, bytes: position(5))
+    #expect(groups.takeClosed().map(\.key) == (1...4).map { RowKey("k\($0)") })
+    #expect(groups.tornKeys == [RowKey("a"), RowKey("b")])
+  }
+
+  @Test("rows before the store's position are judged and not kept")
+  func judged() throws {
+    let known = PositionRecord(sequence: 3, next: [:], writer: "w")
+    var groups = ChangelogGroups(after: known, offset: 9, mark: .init(offset: 4, sequence: 1), coder: coder)
+    try groups.read(offset: 4, key: RowKey("a"), bytes: [1], tag: tag(2))
+    try groups.read(offset: 5, key: RowKey("b"), bytes: [9], tag: tag(1, "old"))
+    try groups.read(offset: 6, key: PositionRecord.key, bytes: position(2))
+    try groups.read(offset: 8, key: PositionRecord.key, bytes: position(3))
+    #expect(groups.takeClosed().isEmpty && groups.closedBytes == 0 && groups.tornKeys == [RowKey("b")])
+    #expect(groups.continuesKnown && groups.offsetBehindPosition == 9)
+    try groups.read(offset: 10, key: RowKey("a"), bytes: [2], tag: tag(4))
+    try groups.read(offset: 11, key: PositionRecord.key, bytes: position(4))
+    #expect(groups.takeClosed().map(\.bytes) == [[2]])
+  }
+
+  @Test("of a large group without position records all but the last two transactions can be taken before one comes")
+  func early() throws {
+    var groups = ChangelogGroups(after: nil, offset: 0, openBytes: 3000, coder: coder)
+    var taken = 0
+    for sequence in 1...200 as ClosedRange<Int64> {
+      for row in 0..<3 {
+        let key = RowKey("k\(sequence)", "\(row)")
+        try groups.read(offset: sequence * 3 + Int64(row), key: key, bytes: [UInt8(row)], tag: tag(sequence))
+      }
+      taken += groups.takeClosed().count
+    }
+    #expect(taken > 500, "\(taken) of 600")
+    #expect(groups.position == nil)
+    try groups.read(offset: 999, key: PositionRecord.key, bytes: position(200))
+    #expect(taken + groups.takeClosed().count == 600)
+    #expect(groups.tornKeys.isEmpty)
+  }
+
+  @Test("rows before the store's position are not taken early: what came after them is in the store already")
+  func notBeforeStore() throws {
+    let known = PositionRecord(sequence: 100, next: [:], writer: "w")
+    var groups = ChangelogGroups(
+      after: known, offset: 101, mark: .init(offset: 0, sequence: 0), openBytes: 500, coder: coder)
+    for offset in 1...99 as ClosedRange<Int64> {
+      try groups.read(offset: offset, key: RowKey("a"), bytes: [UInt8(offset)], tag: tag(offset))
+      #expect(groups.closedBytes == 0)
+    }
+    try groups.read(offset: 100, key: PositionRecord.key, bytes: position(100))
+    #expect(groups.takeClosed().isEmpty)
+  }
+
+  @Test("rows of the last two transactions wait for their position record, however many they are")
+  func notEarly() throws {
+    var groups = ChangelogGroups(after: nil, offset: 0, openBytes: 1000, coder: coder)
+    for row in 0..<500 as Range<Int64> {
+      try groups.read(offset: row, key: RowKey("k\(row)"), bytes: [1], tag: tag(row % 2 + 1))
+    }
+    #expect(groups.takeClosed().isEmpty && groups.tornKeys.count == 500)
+  }
+
   @Test("a position record that cannot be read stops the restore instead of being skipped")
   func unreadable() throws {
     var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)

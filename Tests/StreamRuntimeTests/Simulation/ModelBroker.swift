@@ -37,6 +37,7 @@ final class ModelBroker {
     var key: [UInt8]?
     var value: [UInt8]?
     var headers: [RecordHeaderField] = []
+    var tag: TransactionTag?
     var status: Status
     var producer: Int
     var time: Milliseconds
@@ -195,7 +196,7 @@ final class ModelBroker {
 
   func produce(
     _ id: String, producer: Int, epoch: Int, _ place: ModelPlace, key: [UInt8]?, value: [UInt8]?,
-    headers: [RecordHeaderField]
+    headers: [RecordHeaderField], tag: TransactionTag?
   ) throws(Refusal) -> Int64 {
     let it = try coordinated(id, producer: producer, epoch: epoch)
     let log = log(place)
@@ -207,7 +208,7 @@ final class ModelBroker {
     let offset = log.entries.count
     log.openSince[producer] = log.openSince[producer] ?? offset
     log.entries.append(
-      Entry(key: key, value: value, headers: headers, status: .open, producer: producer, time: now))
+      Entry(key: key, value: value, headers: headers, tag: tag, status: .open, producer: producer, time: now))
     return Int64(offset)
   }
 

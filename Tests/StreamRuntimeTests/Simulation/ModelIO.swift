@@ -22,8 +22,8 @@ final class ModelStore: TaskStore {
     try disk.rows(from: first, to: end, limit: limit, body)
   }
 
-  func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader) throws(StoreFailure) {
-    onApply?(header)
+  func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure) {
+    if let header { onApply?(header) }
     disk.apply(rows)
     self.header = header
   }
@@ -48,7 +48,7 @@ enum Mutation: String, CaseIterable {
   case firstEnd
   /// Position records do not wait for what they stand for.
   case flushSkipped
-  /// The rows of a torn transaction are not seen, so their keys are not written again.
+  /// Rows that no position record closes are not seen, so their keys are not written again.
   case tornRowsUnseen
   /// A transaction of unknown outcome is taken as committed.
   case unknownMeansCommitted
@@ -64,6 +64,10 @@ enum Mutation: String, CaseIterable {
   case oldStoreKept
   /// A consumer that has fallen out of the log goes on at its start and says nothing.
   case cutUnseen
+  /// The rows of a former owner that were committed late are taken for its successor's.
+  case tagsUnseen
+  /// An owner does not compare what comes to lie in its changelog with what it wrote.
+  case strangersUnseen
   /// Compaction does not wait: the value that a torn row hides may be gone before it is written again.
   case compactionAtOnce
 }
@@ -108,12 +112,23 @@ final class ModelIO: StreamIO {
   let world: SimulatedWorld
   let name: String
   private var broker: ModelBroker { world.broker }
+
+  /// A record on its way.
+  private struct Queued {
+    var place: ModelPlace
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var headers: [RecordHeaderField] = []
+    var tag: TransactionTag?
+    /// The task whose position record it is.
+    var position: Int32?
+  }
+
   var isDead = false
   /// Used in turn.
   private var producers: [(id: String, producer: Int, epoch: Int)] = []
   private var turn = 0
-  private var queue: [(place: ModelPlace, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeaderField], task: Int32?)] =
-    []
+  private var queue: [Queued] = []
   private var added: Set<ModelPlace> = []
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
@@ -121,6 +136,8 @@ final class ModelIO: StreamIO {
   private var changelogs: [Int32: Int64] = [:]
   private var endsTold: [Int32: Int64] = [:]
   private var positionOffsets: [Int32: Int64] = [:]
+  /// Offsets of position records as they were told, with the defect that strangers' records are not seen.
+  private var toldOffsets: [Int32: Int64] = [:]
   private var pendingChanges: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
   private var generation = -1
 
@@ -272,6 +289,7 @@ final class ModelIO: StreamIO {
   // MARK: Transactions
 
   func openProducers() throws(IOFailure) {
+    toldOffsets = [:]
     queue = []
     producers = []
     turn = 0
@@ -302,20 +320,26 @@ final class ModelIO: StreamIO {
 
   func produce(_ output: OutputRecord) throws(IOFailure) {
     queue.append(
-      (ModelPlace(topic: output.topic, partition: output.partition), output.key, output.value, output.headers, nil))
+      Queued(
+        place: ModelPlace(topic: output.topic, partition: output.partition), key: output.key, value: output.value,
+        headers: output.headers))
     if world.random.oneIn(4) { try deliver(1) }
   }
 
-  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, marksEnd: Bool) throws(IOFailure) {
-    queue.append(
-      (ModelPlace(topic: world.definition.changelog, partition: task), key.bytes, bytes, [], marksEnd ? task : nil))
-    if !marksEnd { pendingChanges[task, default: []].append((key, bytes)) }
-    if marksEnd && world.mutation == .storeBeforeCommit { writeStoreEarly(task, bytes) }
+  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
+    queue.append(Queued(place: changelog(task), key: key.bytes, value: bytes, tag: tag))
+    pendingChanges[task, default: []].append((key, bytes))
     if world.random.oneIn(4) { try deliver(1) }
   }
 
-  private func writeStoreEarly(_ task: Int32, _ bytes: [UInt8]?) {
-    guard let bytes, let position = try? RecordCoder().decode(PositionRecord.self, from: bytes) else { return }
+  func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) {
+    queue.append(Queued(place: changelog(task), key: PositionRecord.key.bytes, value: bytes, position: task))
+    if world.mutation == .storeBeforeCommit { writeStoreEarly(task, bytes) }
+    if world.random.oneIn(4) { try deliver(1) }
+  }
+
+  private func writeStoreEarly(_ task: Int32, _ bytes: [UInt8]) {
+    guard let position = try? RecordCoder().decode(PositionRecord.self, from: bytes) else { return }
     let place = ModelPlace(topic: world.definition.changelog, partition: task)
     try? world.store(name, task).apply(
       (pendingChanges[task] ?? []).sorted { $0.key < $1.key },
@@ -351,10 +375,10 @@ final class ModelIO: StreamIO {
       let offset = try ask("produce") { () throws(ModelBroker.Refusal) in
         try broker.produce(
           id, producer: producer, epoch: epoch, place, key: record.key, value: record.value,
-          headers: record.headers)
+          headers: record.headers, tag: record.tag)
       }
       world.note("\(id) wrote \(place.topic.rawValue)-\(place.partition)@\(offset)")
-      if let task = record.task { positionOffsets[task] = offset }
+      if let task = record.position { positionOffsets[task] = offset }
     }
   }
 
@@ -415,7 +439,14 @@ final class ModelIO: StreamIO {
     try touch()
   }
 
-  func positionOffset(of task: Int32) -> Int64? { positionOffsets.removeValue(forKey: task) }
+  func positionOffset(of task: Int32) -> Int64? {
+    guard let offset = positionOffsets.removeValue(forKey: task) else { return nil }
+    guard world.mutation == .strangersUnseen else { return offset }
+    // As if nothing had come between.
+    let seen = toldOffsets[task].map { $0 + Int64(pendingChanges[task]?.count ?? 0) + 1 } ?? offset
+    toldOffsets[task] = seen
+    return seen
+  }
 
   // MARK: Changelog and store
 
@@ -427,6 +458,8 @@ final class ModelIO: StreamIO {
     try touch()
     try question("changelog ends")
     let log = broker.log(changelog(task))
+    // Asked for by an owner that has committed since it last looked: as if nothing else had come.
+    if let told = toldOffsets[task] { return ChangelogEnds(start: 0, high: told + 1) }
     return ChangelogEnds(start: 0, high: world.mutation == .firstEnd ? 0 : log.high)
   }
 
@@ -434,6 +467,7 @@ final class ModelIO: StreamIO {
     try touch()
     changelogs = starts
     endsTold = [:]
+    toldOffsets = [:]
   }
 
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
@@ -444,20 +478,17 @@ final class ModelIO: StreamIO {
       let from = changelogs[task] ?? 0
       let stable = log.stable
       var offset = from
-      let firstItem = items.count
       while offset < stable {
         let entry = log.entries[Int(offset)]
         if entry.status == .committed || entry.status == .plain {
           items.append(
-            .record(task: task, offset: offset, key: RowKey(bytes: entry.key ?? []), bytes: entry.value))
+            .record(
+              task: task, offset: offset, key: RowKey(bytes: entry.key ?? []), bytes: entry.value,
+              tag: world.mutation == .tagsUnseen ? nil : entry.tag))
         }
         offset += 1
       }
-      if world.mutation == .tornRowsUnseen {
-        while items.count > firstItem, case .record(_, _, let key, _)? = items.last, key != PositionRecord.key {
-          items.removeLast()
-        }
-      }
+      if world.mutation == .tornRowsUnseen { items.removeAll { isTorn($0, of: task, log) } }
       changelogs[task] = offset
       if endsTold[task] != offset {
         endsTold[task] = offset
@@ -468,5 +499,20 @@ final class ModelIO: StreamIO {
     return items
   }
 
-  func openStore(of task: Int32) throws -> ModelStore { world.store(name, task) }
+  /// A row of a transaction whose position record is not there.
+  private func isTorn(_ item: ChangelogItem, of task: Int32, _ log: ModelBroker.Log) -> Bool {
+    guard case .record(task, let offset, let key, _, let tag?) = item, key != PositionRecord.key else { return false }
+    return !log.entries[Int(offset)...].contains { entry in
+      guard entry.status == .committed || entry.status == .compacted, entry.key == PositionRecord.key.bytes,
+        let position = try? RecordCoder().decode(PositionRecord.self, from: entry.value ?? [])
+      else { return false }
+      return TransactionTag(position) == tag
+    }
+  }
+
+  func openStore(of task: Int32) throws -> ModelStore {
+    let store = world.store(name, task)
+    if store.header == nil { try store.wipe() }
+    return store
+  }
 }

@@ -51,8 +51,15 @@ final class SimulatedWorld {
   private var ledger: EffectLedger?
   /// Of each task, what it was told it will never see.
   private var gaps: [Int32: [Range<Int64>]] = [:]
-  /// Lanes that are not empty, as far as the changelog was read for that.
-  private var lanes: [Int32: (next: Int, open: Set<[UInt8]>, closing: [[UInt8]: Bool])] = [:]
+  /// What a changelog says, as far as it was read for that.
+  private struct ChangelogView {
+    var next = 0
+    /// Lanes that are not empty, timers that are set.
+    var open: Set<[UInt8]> = []
+    /// Of keys whose last row no position record closes: that row.
+    var unclosed: [[UInt8]: (tag: TransactionTag?, isSet: Bool)] = [:]
+  }
+  private var views: [Int32: ChangelogView] = [:]
 
   private var input: Topic { definition.inputs[0] }
   private var output: Topic { definition.outputs[0] }
@@ -298,12 +305,8 @@ final class SimulatedWorld {
     broker.cut(place, to: start)
   }
 
-  /// The changelog ends in rows that no position record closes.
-  private func endsTorn(_ partition: Int32) -> Bool {
-    let place = ModelPlace(topic: definition.changelog, partition: partition)
-    let last = broker.log(place).entries.last { $0.status == .committed }
-    return last.map { $0.key ?? [] != PositionRecord.key.bytes } ?? false
-  }
+  /// The changelog has rows, the last of their keys, that do not count and are still to be written over.
+  private func endsTorn(_ partition: Int32) -> Bool { !view(of: partition).unclosed.isEmpty }
 
   /// Runs the schedule: faults for so many turns, then none until everything is processed.
   func run(turns: Int = 300) {
@@ -338,8 +341,8 @@ final class SimulatedWorld {
       left -= 1
       run(processes[random.below(processes.count)])
       move(during: nil)
-      // Lanes wait for answers that do not come, timers to be due.
-      if features.effects || features.timers { broker.now += 1000 }
+      // Lanes wait for answers that do not come, timers to be due, owners of quiet tasks to look at their changelogs.
+      if features.effects || features.timers || lateEnds > 0 { broker.now += 1000 }
     }
     if left == 0 { violations.append("stuck: not everything was processed") }
     check()
@@ -366,7 +369,7 @@ final class SimulatedWorld {
       else { return false }
       if mutation != .offsetsLeftOut, broker.committed[place]?.metadata != position.offsetMetadata { return false }
     }
-    return !(features.effects || features.timers) || (0..<broker.partitions).allSatisfy(isNothingOpen)
+    return (0..<broker.partitions).allSatisfy(isNothingOpen)
   }
 
   /// Whether there is something to be read from an offset on. With timers there are markers among the records, and
@@ -378,25 +381,35 @@ final class SimulatedWorld {
     return last.map { Int64($0) >= max(next, log.start) } ?? false
   }
 
-  /// By the changelog, read on from where it was read before. While inputs are left nobody looks here. Rows count once a
-  /// position record closes them: a torn row may say that a lane is empty whose outcome is still to be written, and is to be
-  /// written again as it is.
+  /// No lane has a push, no timer is set, no row is to be written over.
   private func isNothingOpen(_ partition: Int32) -> Bool {
+    let view = view(of: partition)
+    return view.unclosed.isEmpty && (!(features.effects || features.timers) || view.open.isEmpty)
+  }
+
+  /// The changelog, read on from where it was read before. Rows count once the position record of their transaction closes
+  /// them: another may say that a lane is empty whose outcome is still to be written.
+  private func view(of partition: Int32) -> ChangelogView {
     let log = broker.log(ModelPlace(topic: definition.changelog, partition: partition))
-    var (next, open, closing) = lanes[partition] ?? (0, [], [:])
-    while next < Int(log.stable) {
-      let entry = log.entries[next]
-      next += 1
-      guard entry.status == .committed, let key = entry.key else { continue }
-      if key == PositionRecord.key.bytes {
-        for (key, isSet) in closing { if isSet { open.insert(key) } else { open.remove(key) } }
-        closing = [:]
-      } else if goesWhenDone(key) {
-        closing[key] = entry.value != nil
+    var view = views[partition] ?? ChangelogView()
+    while view.next < Int(log.stable) {
+      let entry = log.entries[view.next]
+      view.next += 1
+      guard entry.status == .committed || entry.status == .compacted, let key = entry.key else { continue }
+      guard key == PositionRecord.key.bytes else {
+        view.unclosed[key] = (entry.tag, entry.value != nil)
+        continue
+      }
+      guard !view.unclosed.isEmpty, let position = try? coder.decode(PositionRecord.self, from: entry.value ?? [])
+      else { continue }
+      for (key, row) in view.unclosed
+      where row.tag?.sequence == position.sequence && row.tag?.writer == position.writer {
+        view.unclosed[key] = nil
+        if row.isSet, goesWhenDone(key) { view.open.insert(key) } else { view.open.remove(key) }
       }
     }
-    lanes[partition] = (next, open, closing)
-    return open.isEmpty && closing.isEmpty
+    views[partition] = view
+    return view
   }
 
   /// A row that goes once all is done: a lane, a timer.
@@ -424,7 +437,7 @@ final class SimulatedWorld {
     let place = ModelPlace(topic: definition.changelog, partition: task)
     let isCommitted = broker.log(place).entries.contains { entry in
       guard entry.value == bytes, entry.key == PositionRecord.key.bytes else { return false }
-      if entry.status == .committed { return true }
+      if entry.status == .committed || entry.status == .compacted { return true }
       return entry.status == .open
         && broker.transactions.values.contains {
           $0.producer == entry.producer && $0.state == .completing(commit: true)
