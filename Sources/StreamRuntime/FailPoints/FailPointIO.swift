@@ -85,6 +85,8 @@
 
     func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds { try base.changelogEnds(of: task) }
 
+    func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 { try base.changelogHigh(of: task) }
+
     func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
       // An empty list ends the reading.
       if !starts.isEmpty { try pass(.restoreRead) }

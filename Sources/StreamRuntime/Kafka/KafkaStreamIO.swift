@@ -377,6 +377,8 @@ final class KafkaStreamIO: StreamIO {
     }
   }
 
+  func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 { try changelogEnds(of: task).high }
+
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
     do throws(KafkaError) {
       if !starts.isEmpty && !knowsChangelog {

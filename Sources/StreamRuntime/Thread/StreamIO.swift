@@ -56,6 +56,8 @@ protocol StreamIO: AnyObject {
 
   /// Where a task's changelog begins and ends.
   func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds
+  /// The high watermark of a task's changelog, asked for while it runs.
+  func changelogHigh(of task: Int32) throws(IOFailure) -> Int64
   /// Reads exactly these tasks' changelogs from these offsets, committed records only.
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure)
   /// What has been read, waiting up to `timeout` milliseconds.

@@ -520,26 +520,48 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   /// Where a changelog has more than its owner wrote, it is looked at before anything else is committed.
   private func judgeSuspicions() {
-    let suspicious = tasks.values.filter(\.audit.isSuspicious).map(\.number).sorted()
-    guard !suspicious.isEmpty else { return }
-    observe(.strangersRecords(tasks: suspicious))
+    guard tasks.values.contains(where: { $0.audit.isSuspicious }) else { return }
+    observe(.strangersRecords(tasks: tasks.values.filter { $0.audit.isSuspicious }.map { $0.number }.sorted()))
     transactions.suspected()
   }
 
-  /// Asks for the end of a changelog that no transaction has told for long; of one in a turn.
+  /// Asks for the ends of changelogs now and then; of one in a turn.
   private func compareChangelogs() throws {
     let steady = io.steadyClock
-    guard let task = tasks.values.first(where: { $0.audit.isDue(steadyNow: steady) }) else { return }
+    guard !isFrozen, let task = tasks.values.first(where: { $0.audit.isDue(steadyNow: steady) }) else { return }
+    try compareChangelog(of: task)
+    judgeSuspicions()
+  }
+
+  /// False: the end was not told.
+  @discardableResult
+  private func compareChangelog(of task: Task) throws -> Bool {
+    let steady = io.steadyClock
     do throws(IOFailure) {
-      let ends = try io.changelogEnds(of: task.number)
-      task.compared(high: ends.high, steadyNow: steady)
+      task.compared(high: try io.changelogHigh(of: task.number), steadyNow: steady)
+      return true
     } catch {
       // Later: what goes on does not depend on it.
       task.compared(high: nil, steadyNow: steady)
       if !error.isPassing { throw error }
       observe(.retrying(reason: error.description))
+      return false
     }
-    judgeSuspicions()
+  }
+
+  /// All is committed and tasks are given up: sees that what was written need not be judged by who is next. The marker of
+  /// the last transaction may take some milliseconds.
+  private func compareBeforeRelease() throws {
+    var waits = 3
+    for task in tasks.values.sorted(by: { $0.number < $1.number }) {
+      while !task.audit.isSettled && !task.audit.isSuspicious {
+        guard try compareChangelog(of: task) else { return }
+        if task.audit.isSettled || task.audit.isSuspicious { break }
+        if waits == 0 { return }
+        waits -= 1
+        io.idle(atMost: 5)
+      }
+    }
   }
 
   /// After an unknown outcome, with a new producer: everything the old one wrote is committed or aborted now, or will be
@@ -646,7 +668,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
           io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
           continue
         }
-        if !tasks.values.contains(where: { $0.isDirty }) { return }
+        if !tasks.values.contains(where: { $0.isDirty }) { return late ? () : try compareBeforeRelease() }
       }
       do {
         if try commit() { continue }
@@ -784,8 +806,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       timers: TimerQueue(store: restored.store), partition: number, topics: topics, coder: coder,
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
     let audit = ChangelogAudit(
-      mark: restored.mark, readTo: restored.readTo, sequence: restored.position?.sequence ?? 0,
-      steadyNow: io.steadyClock)
+      readTo: restored.readTo, sequence: restored.position?.sequence ?? 0,
+      tornSince: restored.tornKeys.isEmpty ? nil : restored.mark, steadyNow: io.steadyClock)
     let task = Task(
       number: number, life: lives, writer: "\(writer)/\(lives)", store: restored.store, step: step,
       position: restored.position, next: next, changelogOffset: restored.changelogOffset, audit: audit,

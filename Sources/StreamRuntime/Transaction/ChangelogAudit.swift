@@ -10,7 +10,8 @@ import NudgeSchema
 /// Between two position records lie the rows of the later one's transaction, and markers of transactions before: the broker
 /// writes them after it has answered the commit. A marker that has not come is owed, so the sum is exact; the record of a
 /// stranger can pass for an owed marker only until that comes, at the latest until the stranger's own marker does, without
-/// which its record does not count.
+/// which its record does not count. And where the log's end is just where it must be with all markers that are owed, there
+/// is no stranger's record in it.
 struct ChangelogAudit {
   /// A place in the changelog before which every row has been judged, or is written again.
   struct Mark: Codable, Equatable {
@@ -23,36 +24,43 @@ struct ChangelogAudit {
   /// A stranger's transaction cannot be open for longer, in milliseconds: the coordinator ends it after
   /// `transaction.timeout.ms` (5 s), which it looks for every 10 s.
   static let longestTransaction: Milliseconds = 20_000
-  /// How long a log goes without being compared at most, in milliseconds. With what it takes to write the keys again well
-  /// below the changelogs' `min.compaction.lag.ms`.
-  static let interval: Milliseconds = 120_000
+  /// After how long the log's end is asked for where nothing was written since it last was as expected, in milliseconds. With
+  /// what it takes to write the keys again well below the changelogs' `min.compaction.lag.ms`.
+  static let quietInterval: Milliseconds = 120_000
+  /// After how long where something was: it bounds what is read to judge it.
+  static let interval: Milliseconds = 5000
 
-  /// Where to begin to look, should something be wrong. At most some `longestTransaction` behind while there are
-  /// transactions; for who opens the store, too.
+  /// Where to begin to look, should something be wrong; for who opens the store, too. At most twice `longestTransaction`
+  /// behind while there are transactions, where the log's end can be asked for some `interval`.
   private(set) var mark: Mark
   /// There is more in the log than this owner has written.
   private(set) var isSuspicious = false
   /// When the log was last compared, by the steady clock.
   private var comparedAt: Milliseconds
-  /// Behind all that has been counted.
+  /// Behind all that has been counted, and the sequence of the last position record.
   private var end: Int64
+  private var sequence: Int64
   /// Own transactions that have committed and whose markers have not been counted.
   private var owedMarkers: Int64 = 0
+  /// There are rows to be written again. The next transaction does.
+  private var isTorn: Bool
   /// The next mark, and since when: it counts once no transaction can be open that was open then.
   private var nextMark: Mark
   private var nextMarkAt: Milliseconds
 
   /// Begins where the changelog was read to its last stable offset.
   /// - Parameters:
-  ///   - mark: where to look from, as long as rows before `end` are still to be written again.
   ///   - end: the last stable offset.
   ///   - sequence: of the last position record.
-  init(mark: Mark?, readTo end: Int64, sequence: Int64, steadyNow: Milliseconds) {
+  ///   - tornSince: where to look from as long as there are rows to be written again; nil: there are none.
+  init(readTo end: Int64, sequence: Int64, tornSince mark: Mark?, steadyNow: Milliseconds) {
     nextMark = Mark(offset: end, sequence: sequence)
     self.mark = mark ?? nextMark
+    isTorn = mark != nil
     nextMarkAt = steadyNow
     comparedAt = steadyNow
     self.end = end
+    self.sequence = sequence
   }
 
   /// A transaction has committed. `offset`: of its position record, nil where the broker did not tell; `rows`: before it.
@@ -65,24 +73,37 @@ struct ChangelogAudit {
     }
     owedMarkers += 1 - others
     end = offset + 1
-    comparedAt = steadyNow
+    self.sequence = sequence
+    isTorn = false
     guard steadyNow - nextMarkAt >= Self.longestTransaction else { return }
     mark = nextMark
     nextMark = Mark(offset: end, sequence: sequence)
     nextMarkAt = steadyNow
   }
 
-  /// Whether the log's end is to be asked for, because for long no transaction has told.
-  func isDue(steadyNow: Milliseconds) -> Bool { !isSuspicious && steadyNow - comparedAt >= Self.interval }
+  /// Everything up to the last position record is known to be judged.
+  var isSettled: Bool { mark.offset >= end }
 
-  /// The log's end was asked for, and perhaps told: the high watermark.
+  /// Whether the log's end is to be asked for.
+  func isDue(steadyNow: Milliseconds) -> Bool {
+    !isSuspicious && steadyNow - comparedAt >= (isSettled ? Self.quietInterval : Self.interval)
+  }
+
+  /// The log's end was asked for while no transaction was under way, and perhaps told: the high watermark.
   mutating func compared(high: Int64?, steadyNow: Milliseconds) {
     comparedAt = steadyNow
-    if let high, high > end + owedMarkers { isSuspicious = true }
+    guard let high, !isSuspicious else { return }
+    if high > end + owedMarkers { isSuspicious = true }
+    if high == end + owedMarkers && !isTorn {
+      mark = Mark(offset: end, sequence: sequence)
+      nextMark = mark
+      nextMarkAt = steadyNow
+    }
   }
 
   /// The changelog was read from `mark` to its last stable offset. `isWhole`: there is nothing to be written again.
   mutating func read(to end: Int64, sequence: Int64, isWhole: Bool, steadyNow: Milliseconds) {
-    self = ChangelogAudit(mark: isWhole ? nil : mark, readTo: end, sequence: sequence, steadyNow: steadyNow)
+    self = ChangelogAudit(
+      readTo: end, sequence: sequence, tornSince: isWhole ? nil : mark, steadyNow: steadyNow)
   }
 }

@@ -49,6 +49,10 @@
       calls.append("changelogEnds")
       return ChangelogEnds(start: 0, high: 0)
     }
+    func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 {
+      calls.append("changelogHigh")
+      return 6
+    }
     func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
       calls.append("readChangelogs")
       read = starts

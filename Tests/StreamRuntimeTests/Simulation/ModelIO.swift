@@ -137,7 +137,7 @@ final class ModelIO: StreamIO {
   private var endsTold: [Int32: Int64] = [:]
   private var positionOffsets: [Int32: Int64] = [:]
   /// Offsets of position records as they were told, with the defect that strangers' records are not seen.
-  private var toldOffsets: [Int32: Int64] = [:]
+  private var toldOffsets: [Int32: (offset: Int64, markers: Int64)] = [:]
   private var pendingChanges: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
   private var generation = -1
 
@@ -289,7 +289,6 @@ final class ModelIO: StreamIO {
   // MARK: Transactions
 
   func openProducers() throws(IOFailure) {
-    toldOffsets = [:]
     queue = []
     producers = []
     turn = 0
@@ -443,8 +442,9 @@ final class ModelIO: StreamIO {
     guard let offset = positionOffsets.removeValue(forKey: task) else { return nil }
     guard world.mutation == .strangersUnseen else { return offset }
     // As if nothing had come between.
-    let seen = toldOffsets[task].map { $0 + Int64(pendingChanges[task]?.count ?? 0) + 1 } ?? offset
-    toldOffsets[task] = seen
+    let last = toldOffsets[task]
+    let seen = last.map { $0.offset + Int64(pendingChanges[task]?.count ?? 0) + 1 } ?? offset
+    toldOffsets[task] = (seen, (last?.markers ?? 0) + 1)
     return seen
   }
 
@@ -458,9 +458,14 @@ final class ModelIO: StreamIO {
     try touch()
     try question("changelog ends")
     let log = broker.log(changelog(task))
-    // Asked for by an owner that has committed since it last looked: as if nothing else had come.
-    if let told = toldOffsets[task] { return ChangelogEnds(start: 0, high: told + 1) }
     return ChangelogEnds(start: 0, high: world.mutation == .firstEnd ? 0 : log.high)
+  }
+
+  func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 {
+    try touch()
+    try question("changelog's end")
+    // With the defect: as if nothing had come but what its owner knows of.
+    return toldOffsets[task].map { $0.offset + 1 + $0.markers } ?? broker.log(changelog(task)).high
   }
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {

@@ -9,7 +9,7 @@ struct ChangelogAuditTests {
 
   /// Restored to offset 100, at time 0.
   private func audit() -> ChangelogAudit {
-    ChangelogAudit(mark: nil, readTo: 100, sequence: 7, steadyNow: 0)
+    ChangelogAudit(readTo: 100, sequence: 7, tornSince: nil, steadyNow: 0)
   }
 
   @Test("own rows, position records and markers, which may come late, are as expected")
@@ -51,19 +51,32 @@ struct ChangelogAuditTests {
     }
   }
 
-  @Test("without transactions the log's end is compared every two minutes")
+  @Test("the log's end is asked for 5 s after something was written, and every two minutes where nothing was")
   func quiet() {
     var audit = audit()
+    #expect(audit.isSettled && !audit.isDue(steadyNow: 119 * Self.second) && audit.isDue(steadyNow: 120 * Self.second))
     audit.committed(rows: 1, positionAt: 101, sequence: 8, steadyNow: 10 * Self.second)
-    #expect(!audit.isDue(steadyNow: 129 * Self.second))
-    #expect(audit.isDue(steadyNow: 130 * Self.second))
-    audit.compared(high: nil, steadyNow: 130 * Self.second)
-    #expect(!audit.isSuspicious && !audit.isDue(steadyNow: 249 * Self.second))
-    #expect(audit.isDue(steadyNow: 250 * Self.second))
-    audit.compared(high: 103, steadyNow: 250 * Self.second)
-    #expect(!audit.isSuspicious)
-    audit.compared(high: 104, steadyNow: 370 * Self.second)
+    #expect(!audit.isSettled && audit.isDue(steadyNow: 10 * Self.second))
+    audit.compared(high: nil, steadyNow: 10 * Self.second)
+    #expect(
+      !audit.isSuspicious && !audit.isDue(steadyNow: 14 * Self.second) && audit.isDue(steadyNow: 15 * Self.second))
+    audit.compared(high: 102, steadyNow: 15 * Self.second)
+    #expect(!audit.isSettled && audit.mark.offset == 100, "the marker is missing")
+    audit.compared(high: 103, steadyNow: 20 * Self.second)
+    #expect(audit.isSettled && audit.mark == .init(offset: 102, sequence: 8))
+    #expect(!audit.isDue(steadyNow: 139 * Self.second) && audit.isDue(steadyNow: 140 * Self.second))
+    audit.compared(high: 104, steadyNow: 140 * Self.second)
     #expect(audit.isSuspicious && !audit.isDue(steadyNow: 999 * Self.second))
+  }
+
+  @Test("while rows are to be written again an end as expected proves nothing")
+  func torn() {
+    var audit = ChangelogAudit(readTo: 100, sequence: 7, tornSince: .init(offset: 40, sequence: 3), steadyNow: 0)
+    audit.compared(high: 100, steadyNow: 1)
+    #expect(!audit.isSettled && audit.mark.offset == 40)
+    audit.committed(rows: 2, positionAt: 102, sequence: 8, steadyNow: 2)
+    audit.compared(high: 104, steadyNow: 3)
+    #expect(audit.isSettled && audit.mark == .init(offset: 103, sequence: 8))
   }
 
   @Test("the mark follows once no transaction is open that was open before it; not while keys are to be written again")
@@ -79,7 +92,7 @@ struct ChangelogAuditTests {
         step < 4 ? .init(offset: 100, sequence: 7) : .init(offset: 105, sequence: 9)
       #expect(audit.mark == expected, "step \(step)")
     }
-    audit = ChangelogAudit(mark: .init(offset: 40, sequence: 3), readTo: 100, sequence: 7, steadyNow: 0)
+    audit = ChangelogAudit(readTo: 100, sequence: 7, tornSince: .init(offset: 40, sequence: 3), steadyNow: 0)
     audit.read(to: 120, sequence: 7, isWhole: false, steadyNow: 10)
     #expect(audit.mark == .init(offset: 40, sequence: 3))
   }
