@@ -66,8 +66,6 @@ enum Mutation: String, CaseIterable {
   case cutUnseen
   /// The rows of a former owner that were committed late are taken for its successor's.
   case tagsUnseen
-  /// An owner does not compare what comes to lie in its changelog with what it wrote.
-  case strangersUnseen
   /// Compaction does not wait: the value that a torn row hides may be gone before it is written again.
   case compactionAtOnce
 }
@@ -136,8 +134,6 @@ final class ModelIO: StreamIO {
   private var changelogs: [Int32: Int64] = [:]
   private var endsTold: [Int32: Int64] = [:]
   private var positionOffsets: [Int32: Int64] = [:]
-  /// Offsets of position records as they were told, with the defect that strangers' records are not seen.
-  private var toldOffsets: [Int32: (offset: Int64, markers: Int64)] = [:]
   private var pendingChanges: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
   private var generation = -1
 
@@ -438,15 +434,7 @@ final class ModelIO: StreamIO {
     try touch()
   }
 
-  func positionOffset(of task: Int32) -> Int64? {
-    guard let offset = positionOffsets.removeValue(forKey: task) else { return nil }
-    guard world.mutation == .strangersUnseen else { return offset }
-    // As if nothing had come between.
-    let last = toldOffsets[task]
-    let seen = last.map { $0.offset + Int64(pendingChanges[task]?.count ?? 0) + 1 } ?? offset
-    toldOffsets[task] = (seen, (last?.markers ?? 0) + 1)
-    return seen
-  }
+  func positionOffset(of task: Int32) -> Int64? { positionOffsets.removeValue(forKey: task) }
 
   // MARK: Changelog and store
 
@@ -464,15 +452,13 @@ final class ModelIO: StreamIO {
   func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 {
     try touch()
     try question("changelog's end")
-    // With the defect: as if nothing had come but what its owner knows of.
-    return toldOffsets[task].map { $0.offset + 1 + $0.markers } ?? broker.log(changelog(task)).high
+    return broker.log(changelog(task)).high
   }
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
     try touch()
     changelogs = starts
     endsTold = [:]
-    toldOffsets = [:]
   }
 
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {

@@ -75,7 +75,7 @@ extension Mutation {
   /// What a schedule must have for the defect to show.
   var features: ScheduleFeatures {
     switch self {
-    case .proofForever, .formerLivesAccepted, .tagsUnseen, .strangersUnseen: ScheduleFeatures(effects: true)
+    case .proofForever, .formerLivesAccepted, .tagsUnseen: ScheduleFeatures(effects: true)
     case .oldStoreKept, .tornRowsUnseen: ScheduleFeatures(effects: true, ageing: true)
     case .cutUnseen, .compactionAtOnce: ScheduleFeatures(ageing: true)
     case .timersUnseen, .timerRepeatsHeard: ScheduleFeatures(timers: true)
@@ -90,7 +90,7 @@ extension Mutation {
       FaultRates(
         crash: 60, stall: 0, commitUnknown: 40, delayedEnd: 2, refusal: 30, diskLoss: 2, interleave: 0, marker: 1)
     // A process is stopped inside a call, and copies of its requests are on their way.
-    case .tagsUnseen, .strangersUnseen, .tornRowsUnseen:
+    case .tagsUnseen, .tornRowsUnseen:
       FaultRates(
         crash: 400, stall: 60, commitUnknown: self == .tornRowsUnseen ? 40 : 0, delayedEnd: 2, refusal: 0, diskLoss: 2,
         interleave: 2, marker: 1)
