@@ -16,6 +16,7 @@ final class StreamObserver: Sendable {
   private let transactionTime: Histogram
   private let storeTime: Histogram
   private let age: Gauge
+  private let cached: Gauge
   private let moved: Counter
   private let torn: Counter
   private let wiped: Counter
@@ -30,6 +31,8 @@ final class StreamObserver: Sendable {
     var restoring: [Int: Set<Int32>] = [:]
     /// Tasks of a thread whose state is lost.
     var lost: [Int: Set<Int32>] = [:]
+    /// Bytes of rows in a thread's memory.
+    var cached: [Int: Int] = [:]
     var isStopping = false
   }
 
@@ -49,6 +52,8 @@ final class StreamObserver: Sendable {
     storeTime = metrics.histogram("nudge_store_write_seconds", help: "Writing committed rows to the store, in seconds.")
     age = metrics.gauge(
       "nudge_record_age_seconds", help: "Age of the record processed last, by its timestamp, in seconds.")
+    cached = metrics.gauge(
+      "nudge_cached_row_bytes", help: "About how many bytes the rows of state take that are in memory.")
     moved = metrics.counter(
       "nudge_offsets_moved_total",
       help: "Tasks started whose committed offsets had been moved by somebody else; the position stands.")
@@ -184,6 +189,12 @@ final class StreamObserver: Sendable {
       storeTime.observe(Double(milliseconds) / 1000)
       log.debug(
         "stored", ["task": .int(Int(task)), "rows": .int(count), "milliseconds": .int(Int(milliseconds))])
+    case .cached(let bytes):
+      let all = state.withLock { state in
+        state.cached[thread] = bytes
+        return state.cached.values.reduce(0, +)
+      }
+      cached.set(Double(all))
     case .retrying(let reason):
       log.limited("retrying", every: .seconds(1))?.warning(
         "a call failed and is tried again",

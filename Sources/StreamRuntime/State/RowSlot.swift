@@ -58,6 +58,10 @@ final class RowSlot {
     self.row = row
   }
 
+  /// About what a row takes in memory: its slot, box, key and place in the table; and its fields, which as strings and
+  /// arrays of their own take about three times what they do encoded.
+  static func size(encoded bytes: Int, of key: RowKey) -> Int { 300 + key.bytes.count + 3 * bytes }
+
   /// The row before the step again.
   func undo() {
     row = before

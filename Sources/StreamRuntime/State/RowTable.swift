@@ -32,7 +32,8 @@ struct RowTable {
   private var unindexed: [RowSlot] = []
   private var journal: [RowSlot] = []
   private var journalUncommitted = 0
-  private var cachedBytes = 0
+  /// About how many bytes the rows in memory take.
+  private(set) var cachedBytes = 0
   private let coder: RecordCoder
   private let store: any RowStore
   private let decode: (RowKey, UnsafeRawBufferPointer) throws -> StoredRow
@@ -80,9 +81,9 @@ struct RowTable {
   private func load(_ key: RowKey) throws -> RowSlot {
     let found = try store.withRow(key) { bytes in
       RowSlot(
-        key: key, row: try decode(key, bytes), bytes: bytes.count + key.bytes.count, isInChangelog: true)
+        key: key, row: try decode(key, bytes), bytes: RowSlot.size(encoded: bytes.count, of: key), isInChangelog: true)
     }
-    return found ?? RowSlot(key: key, row: nil, bytes: key.bytes.count, isInChangelog: false)
+    return found ?? RowSlot(key: key, row: nil, bytes: RowSlot.size(encoded: 0, of: key), isInChangelog: false)
   }
 
   /// Sets or, with nil, removes a row.
@@ -178,7 +179,7 @@ struct RowTable {
       guard next < changes.count, changes[next].key == slot.key else { continue }
       let bytes = changes[next].bytes
       next += 1
-      let size = slot.key.bytes.count + (bytes?.count ?? 0)
+      let size = RowSlot.size(encoded: bytes?.count ?? 0, of: slot.key)
       cachedBytes += size - slot.bytes
       slot.bytes = size
       slot.isInChangelog = bytes != nil

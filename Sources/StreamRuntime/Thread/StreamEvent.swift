@@ -41,6 +41,8 @@ public enum StreamEvent: Sendable, Equatable {
   case outcomeKnown(task: Int32, committed: Bool)
   /// Committed rows went to the store.
   case stored(task: Int32, rows: Int, milliseconds: Milliseconds)
+  /// About how many bytes the rows take that this thread has in memory.
+  case cached(bytes: Int)
   /// A call failed and is tried again.
   case retrying(reason: String)
   /// Effects wait because ownership cannot be proven at the moment.

@@ -29,8 +29,8 @@ public struct StreamLimits: Sendable, Equatable {
   public var revokeDrain: Milliseconds = 2000
   /// How long to wait for replies on stop, in milliseconds.
   public var stopDrain: Milliseconds = 8000
-  /// Bytes of rows kept in memory per task, about.
-  public var cacheBytes = 4 << 20
+  /// Bytes of rows kept in memory, of all tasks of a thread together, about.
+  public var cacheBytes = 32 << 20
   /// Committed rows that wait for the store, at most, per task.
   public var maxUnstoredRows = 20_000
   /// How long a committed row waits for the store at most, in milliseconds.

@@ -39,6 +39,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// fetched for them counts.
   private var awaitingAssignment: Set<Int32> = []
   private var lives = 0
+  /// How many tasks the group has given.
+  private var assignedCount = 0
   private var transactions = TransactionMachine()
   private var proof: OwnershipProof
   private var restore: RestoreBatch<IO.Store>?
@@ -635,6 +637,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     case .assigned(let numbers):
       release(Array(tasks.keys), lost: true)
       observe(.assigned(tasks: numbers))
+      assignedCount = numbers.count
       // Nothing is fetched until the state is whole.
       try assign([])
       lostState = nil
@@ -802,7 +805,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     lives += 1
     let step = Step<S>(
-      table: RowTable(of: S.Row.self, store: restored.store, coder: coder, cacheBytes: limits.cacheBytes),
+      table: RowTable(
+        of: S.Row.self, store: restored.store, coder: coder, cacheBytes: limits.cacheBytes / max(1, assignedCount)),
       timers: TimerQueue(store: restored.store), partition: number, topics: topics, coder: coder,
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
     let audit = ChangelogAudit(
@@ -844,7 +848,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func flushStore(of task: Task) throws {
     let steady = io.steadyClock
     let rows = try task.flushStore()
-    if rows > 0 { observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady)) }
+    guard rows > 0 else { return }
+    observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady))
+    observe(.cached(bytes: tasks.values.reduce(0) { $0 + $1.step.table.cachedBytes }))
   }
 
   // MARK: End

@@ -85,7 +85,7 @@ struct RowTableTests {
   @Test("memory is bounded: clean rows go, changed ones stay, and all are still found")
   func eviction() throws {
     let store = MemoryRowStore()
-    var table = table(store, cacheBytes: 2000)
+    var table = table(store, cacheBytes: 60_000)
     for round in 0..<20 {
       table.beginStep()
       for index in 0..<50 { try table.set(TypedRow(Row(count: round)), for: key("\(round)-\(index)")) }
@@ -111,7 +111,7 @@ struct RowTableTests {
   func randomised(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = MemoryRowStore()
-    var table = table(store, cacheBytes: 300)
+    var table = table(store, cacheBytes: 3000)
     var expected: [RowKey: Int] = [:]
     var durable = expected
     for _ in 0..<400 {
