@@ -1,6 +1,7 @@
 import Foundation
 import NudgeSchema
 import StreamRuntime
+import TestSupport
 import Testing
 
 @testable import Analyzer

@@ -1,5 +1,6 @@
 import NudgeSchema
 import StreamRuntime
+import TestSupport
 import Testing
 
 @testable import Analyzer

@@ -20,19 +20,6 @@ let second: Milliseconds = 1_000
 let minute: Milliseconds = 60_000
 let hour: Milliseconds = 3_600_000
 
-/// Numbers that look random and are the same for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-    return value ^ (value >> 31)
-  }
-}
-
 /// What one step wrote, by kind.
 struct Written {
   var decisions: [Decision] = []

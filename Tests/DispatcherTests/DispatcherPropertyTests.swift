@@ -1,4 +1,5 @@
 import NudgeSchema
+import TestSupport
 import Testing
 
 @testable import Dispatcher
@@ -10,7 +11,7 @@ struct DispatcherPropertyTests {
     "P8: every push and device has exactly one outcome, in order, with one request at a time for a device",
     arguments: Array(UInt64(1)...20))
   func oneOutcome(seed: UInt64) throws {
-    var random = SeededGenerator(state: seed)
+    var random = SeededGenerator(seed: seed)
     let bench = DispatcherBench {
       $0.maxInFlight = Int.random(in: 1...8, using: &random)
       $0.maxLaneLength = Int.random(in: 3...30, using: &random)

@@ -1,6 +1,7 @@
 import Ingest
 import NudgeSchema
 import StreamRuntime
+import TestSupport
 import Testing
 
 @Suite struct MembershipTests {
@@ -140,7 +141,7 @@ import Testing
   @Test("D12: any order of arrival of the same changes ends in the same rows, those that the stamps say")
   func anyOrder() throws {
     let seed = UInt64.random(in: 0..<UInt64.max)
-    var random = SeededRandom(seed: seed)
+    var random = SeededGenerator(seed: seed)
     for round in 0..<60 {
       let users = (0..<6).map { "u\($0)" }
       var events: [(Envelope, ChatEventBody)] = []

@@ -1,11 +1,12 @@
 import Ingest
 import NudgeSchema
 import StreamRuntime
+import TestSupport
 import Testing
 
 @Suite struct RecoveryTests {
   /// Random events of three conversations, eight people and four tokens, some of them refused, late or sent twice.
-  private func script(_ random: inout SeededRandom, count: Int) -> [(topic: Topic, key: String, bytes: [UInt8])] {
+  private func script(_ random: inout SeededGenerator, count: Int) -> [(topic: Topic, key: String, bytes: [UInt8])] {
     let users = (0..<8).map { "user\($0)" }
     let coder = RecordCoder()
     var records: [(topic: Topic, key: String, bytes: [UInt8])] = []
@@ -52,7 +53,7 @@ import Testing
   @Test("Exactly once: a task that crashes after any commit writes what one that never crashed writes")
   func crashAnywhere() throws {
     let seed = UInt64.random(in: 0..<UInt64.max)
-    var random = SeededRandom(seed: seed)
+    var random = SeededGenerator(seed: seed)
     for round in 0..<6 {
       let partitions: Int32 = 3
       let records = script(&random, count: 250)
@@ -80,7 +81,7 @@ import Testing
   @Test("Exactly once: a record that is processed again at its old place writes nothing more")
   func processedAgain() throws {
     let seed = UInt64.random(in: 0..<UInt64.max)
-    var random = SeededRandom(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let pipeline = IngestPipeline()
     for (number, record) in script(&random, count: 300).enumerated() {
       let input = InputRecord(

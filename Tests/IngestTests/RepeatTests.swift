@@ -1,6 +1,7 @@
 import Ingest
 import NudgeSchema
 import StreamRuntime
+import TestSupport
 import Testing
 
 @Suite struct RepeatTests {
@@ -88,7 +89,7 @@ import Testing
   @Test("M6: every repeat among many is found or marked, whatever the order of the events' times")
   func noRepeatNotifies() throws {
     let seed = UInt64.random(in: 0..<UInt64.max)
-    var random = SeededRandom(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let pipeline = IngestPipeline()
     try pipeline.group(["ann", "ben"], envelope: pipeline.envelope(after: -3_000_000))
     var sent: [Envelope] = []

@@ -1,6 +1,7 @@
 import Ingest
 import NudgeSchema
 import StreamRuntime
+import TestSupport
 import Testing
 
 @Suite struct ValidationTests {
@@ -179,7 +180,7 @@ import Testing
   @Test("M5: bytes changed at random are processed or refused with a reason of the catalogue, never as our defect")
   func randomDamage() throws {
     let seed = UInt64.random(in: 0..<UInt64.max)
-    var random = SeededRandom(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let pipeline = IngestPipeline()
     try pipeline.group(["ann", "ben"])
     let message = """

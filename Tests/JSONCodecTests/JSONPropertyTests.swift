@@ -1,5 +1,6 @@
 import Foundation
 import JSONCodec
+import TestSupport
 import Testing
 
 @Suite("JSONCodec: held to Foundation's coders by random values")
@@ -8,7 +9,8 @@ struct JSONPropertyTests {
 
   @Test("a random value is written byte for byte as by JSONEncoder, and read alike by both from either")
   func roundTrip() throws {
-    var (generator, seed) = SeededGenerator.announced("roundTrip")
+    var generator = SeededGenerator(announcedFor: "roundTrip")
+    let seed = generator.seed
     let decoder = JSONDecoder()
     for round in 0..<2_000 {
       let value = generator.value()
@@ -22,7 +24,8 @@ struct JSONPropertyTests {
 
   @Test("what JSONSerialization writes, pretty or not, is read alike")
   func serialization() throws {
-    var (generator, seed) = SeededGenerator.announced("serialization")
+    var generator = SeededGenerator(announcedFor: "serialization")
+    let seed = generator.seed
     for round in 0..<500 {
       let value = JSONValue.array([generator.value()])
       let object = try JSONSerialization.jsonObject(with: Data(written { value.write(to: &$0) }))
@@ -36,7 +39,8 @@ struct JSONPropertyTests {
 
   @Test("no beginning of a document is a document, and none crashes the parser")
   func truncation() throws {
-    var (generator, seed) = SeededGenerator.announced("truncation")
+    var generator = SeededGenerator(announcedFor: "truncation")
+    let seed = generator.seed
     for round in 0..<100 {
       let bytes = written { JSONValue.array([generator.value()]).write(to: &$0) }
       for length in 0..<bytes.count {
@@ -49,7 +53,8 @@ struct JSONPropertyTests {
 
   @Test("bytes changed at random are refused with a reason, or read as JSONDecoder reads them")
   func mutation() throws {
-    var (generator, seed) = SeededGenerator.announced("mutation")
+    var generator = SeededGenerator(announcedFor: "mutation")
+    let seed = generator.seed
     let decoder = JSONDecoder()
     var accepted = 0
     for round in 0..<5_000 {
@@ -80,7 +85,7 @@ struct JSONPropertyTests {
 
   @Test("random bytes never crash the parser")
   func noise() {
-    var (generator, _) = SeededGenerator.announced("noise")
+    var generator = SeededGenerator(announcedFor: "noise")
     for _ in 0..<20_000 {
       let bytes = (0..<Int.random(in: 0..<200, using: &generator)).map { _ in
         UInt8.random(in: 0...255, using: &generator)

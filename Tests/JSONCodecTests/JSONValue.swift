@@ -1,5 +1,6 @@
 import Foundation
 import JSONCodec
+import TestSupport
 
 /// A JSON value that Foundation's coders, the parser and the writer can all read and write, to compare them.
 ///
@@ -159,28 +160,20 @@ extension JSONValue: Codable {
   }
 }
 
-/// SplitMix64: small, seeded, the same everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
+/// Foundation's encoder, set to what the writer writes.
+func foundationJSON(_ value: some Encodable) throws -> [UInt8] {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+  return [UInt8](try encoder.encode(value))
+}
 
-  init(seed: UInt64) { state = seed }
+func written(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+  var writer = JSONWriter(capacity: 1)
+  body(&writer)
+  return writer.bytes
+}
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  /// A generator with a new seed, or that of NUDGE_TEST_SEED, printed with the test's name.
-  static func announced(_ test: String) -> (generator: SeededGenerator, seed: UInt64) {
-    let given = ProcessInfo.processInfo.environment["NUDGE_TEST_SEED"].flatMap(UInt64.init)
-    let seed = given ?? UInt64.random(in: .min ... .max)
-    print("\(test): NUDGE_TEST_SEED=\(seed)")
-    return (SeededGenerator(seed: seed), seed)
-  }
-
+extension SeededGenerator {
   mutating func value(depth: Int = 0) -> JSONValue {
     switch Int.random(in: 0..<(depth < 5 ? 10 : 7), using: &self) {
     case 0: return .null
@@ -217,17 +210,4 @@ struct SeededGenerator: RandomNumberGenerator {
     }
     return String(scalars)
   }
-}
-
-/// Foundation's encoder, set to what the writer writes.
-func foundationJSON(_ value: some Encodable) throws -> [UInt8] {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
-  return [UInt8](try encoder.encode(value))
-}
-
-func written(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
-  var writer = JSONWriter(capacity: 1)
-  body(&writer)
-  return writer.bytes
 }

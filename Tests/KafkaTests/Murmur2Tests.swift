@@ -1,4 +1,5 @@
 import CLibrdkafka
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -22,7 +23,7 @@ struct Murmur2Tests {
   func likeLibrdkafka() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("Murmur2 seed: \(seed)")
-    var random = SplitMix64(state: seed)
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<2000 {
       // librdkafka takes an empty key for a missing one here; Java hashes it.
       let key = (0..<Int.random(in: 1...64, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -34,16 +35,4 @@ struct Murmur2Tests {
 
   @Test("a topic without partitions gives partition 0 and no trap")
   func noPartitions() { #expect(Murmur2.partition(of: bytes("key"), count: 0) == 0) }
-}
-
-/// A reproducible generator.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
 }

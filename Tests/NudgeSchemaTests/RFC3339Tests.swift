@@ -1,12 +1,13 @@
 import Foundation
 import NudgeSchema
+import TestSupport
 import Testing
 
 @Suite("Times as RFC 3339")
 struct RFC3339Tests {
   @Test("a time's text is read back, by us and by Foundation, as the same time")
   func textAndBack() throws {
-    var random = SeededGenerator(test: "RFC 3339 text and back")
+    var random = SeededGenerator(announcedFor: "RFC 3339 text and back")
     let formatter = formatter(fraction: true)
     for _ in 0..<20_000 {
       let time = Int64.random(in: SchemaLimits.earliestTime...SchemaLimits.latestTime, using: &random)
@@ -22,7 +23,7 @@ struct RFC3339Tests {
 
   @Test("any date, time and offset, with a fraction or without, is read as Foundation reads it")
   func sameAsFoundation() {
-    var random = SeededGenerator(test: "RFC 3339 as Foundation")
+    var random = SeededGenerator(announcedFor: "RFC 3339 as Foundation")
     let (plain, fractional) = (formatter(fraction: false), formatter(fraction: true))
     var accepted = 0
     for _ in 0..<20_000 {
@@ -45,7 +46,7 @@ struct RFC3339Tests {
 
   @Test("the schema's pattern accepts all that we read, and what it accepts we read where the month has the day")
   func pattern() throws {
-    var random = SeededGenerator(test: "RFC 3339 pattern")
+    var random = SeededGenerator(announcedFor: "RFC 3339 pattern")
     let node = try SchemaStore.loaded.get().node("https://nudge.example/schemas/v1/common.schema.json#/$defs/rfc3339")
     let pattern = try Regex(try #require(node.value["pattern"]?.string))
     let alphabet = Array("0123456789-:.TtZz+ 6/")

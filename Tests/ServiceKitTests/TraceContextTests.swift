@@ -1,21 +1,7 @@
+import TestSupport
 import Testing
 
 @testable import ServiceKit
-
-/// SplitMix64: a seed gives the same numbers everywhere.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ mixed >> 31
-  }
-}
 
 @Suite("Trace context")
 struct TraceContextTests {
@@ -55,14 +41,14 @@ struct TraceContextTests {
 
   @Test("a child keeps the trace and the flags and has a span of its own; the same randomness gives the same ids")
   func child() throws {
-    var random = SeededRandom(seed: 7)
+    var random = SeededGenerator(seed: 7)
     let context = TraceContext(sampled: false, using: &random)
     let child = context.child(using: &random)
     #expect(child.traceID == context.traceID)
     #expect(child.span != context.span)
     #expect(child.traceparent.hasSuffix("-00"))
     #expect(TraceContext(traceparent: child.traceparent) == child)
-    var again = SeededRandom(seed: 7)
+    var again = SeededGenerator(seed: 7)
     #expect(TraceContext(sampled: false, using: &again) == context)
   }
 }

@@ -7,9 +7,16 @@
 #include <time.h>
 
 typedef struct {
-  rd_kafka_t *consumer;
-  rd_kafka_t *producer;
+  rd_kafka_t *client;
   rd_kafka_topic_t *topics[2];
+} transaction_producer;
+
+typedef struct {
+  rd_kafka_t *consumer;
+  /// Used in turn: while the markers of one's transaction are being written, the other has the next.
+  transaction_producer producers[2];
+  int producer_count;
+  /// Topics of each producer.
   int topic_count;
   rd_kafka_message_t **messages;
   int message_count;
@@ -65,7 +72,7 @@ static const property consumer_properties[] = {{"enable.auto.commit", "false"},
                                                {"queued.max.messages.kbytes", "65536"},
                                                {0}};
 static const property producer_properties[] = {{"enable.idempotence", "true"},
-                                               {"linger.ms", "1"},
+                                               {"linger.ms", "50"},
                                                {"batch.num.messages", "100000"},
                                                {"queue.buffering.max.messages", "1000000"},
                                                {"queue.buffering.max.kbytes", "262144"},
@@ -102,27 +109,37 @@ static rd_kafka_t *make_client(loop_state *state, rd_kafka_type_t type, const ch
   return client;
 }
 
+static int open_producer(loop_state *state, const transaction_loop_settings *settings, int number) {
+  char transactional_id[256];
+  snprintf(transactional_id, sizeof transactional_id, "%s-%d", settings->transactional_id, number);
+  const property identity[] = {{"transactional.id", transactional_id}, {0}};
+  transaction_producer *producer = &state->producers[number];
+  producer->client =
+      make_client(state, RD_KAFKA_PRODUCER, settings->bootstrap_servers, producer_properties, identity);
+  if (!producer->client) return -1;
+  state->producer_count++;
+  if (check(state, "init transactions", rd_kafka_init_transactions(producer->client, 30000))) return -1;
+  // Without this the first transaction waits for a timer of 1 s: the leaders of its topics are not known yet.
+  const char *names[] = {settings->output, settings->changelog};
+  state->topic_count = settings->changelog ? 2 : 1;
+  for (int index = 0; index < state->topic_count; index++) {
+    producer->topics[index] = rd_kafka_topic_new(producer->client, names[index], NULL);
+    const struct rd_kafka_metadata *metadata;
+    rd_kafka_resp_err_t code = rd_kafka_metadata(producer->client, 0, producer->topics[index], &metadata, 5000);
+    if (code) return fail(state, "ask for metadata", rd_kafka_err2str(code));
+    rd_kafka_metadata_destroy(metadata);
+  }
+  return 0;
+}
+
 static int open_clients(loop_state *state, const transaction_loop_settings *settings) {
   const property group[] = {{"group.id", settings->group}, {0}};
-  const property identity[] = {{"transactional.id", settings->transactional_id}, {0}};
   state->consumer =
       make_client(state, RD_KAFKA_CONSUMER, settings->bootstrap_servers, consumer_properties, group);
   if (!state->consumer) return -1;
   rd_kafka_poll_set_consumer(state->consumer);
-  state->producer =
-      make_client(state, RD_KAFKA_PRODUCER, settings->bootstrap_servers, producer_properties, identity);
-  if (!state->producer) return -1;
-  if (check(state, "init transactions", rd_kafka_init_transactions(state->producer, 30000))) return -1;
-  // Without this the first transaction waits for a timer of 1 s: the leaders of its topics are not known yet.
-  const char *names[] = {settings->output, settings->changelog};
-  for (int index = 0; index < 2 && names[index]; index++) {
-    state->topics[index] = rd_kafka_topic_new(state->producer, names[index], NULL);
-    state->topic_count++;
-    const struct rd_kafka_metadata *metadata;
-    rd_kafka_resp_err_t code = rd_kafka_metadata(state->producer, 0, state->topics[index], &metadata, 5000);
-    if (code) return fail(state, "ask for metadata", rd_kafka_err2str(code));
-    rd_kafka_metadata_destroy(metadata);
-  }
+  for (int index = 0; index < 2; index++)
+    if (open_producer(state, settings, index)) return -1;
   rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(topics, settings->input, RD_KAFKA_PARTITION_UA);
   rd_kafka_resp_err_t code = rd_kafka_subscribe(state->consumer, topics);
@@ -145,19 +162,43 @@ static void poll_batch(loop_state *state, int batch) {
   }
 }
 
-static int transaction(loop_state *state) {
-  if (check(state, "begin", rd_kafka_begin_transaction(state->producer))) return -1;
+/// What the stage writes to its changelog says which transaction it belongs to.
+static rd_kafka_headers_t *changelog_headers(long transaction) {
+  char tag[64];
+  int size = snprintf(tag, sizeof tag, "%ld benchmark-0/mfk3q1x2c4b5/1", transaction);
+  rd_kafka_headers_t *headers = rd_kafka_headers_new(1);
+  rd_kafka_header_add(headers, "nudge-transaction", -1, tag, size);
+  return headers;
+}
+
+static int produce(loop_state *state, transaction_producer *producer, int topic, rd_kafka_message_t *message,
+                   long transaction) {
+  rd_kafka_headers_t *headers = topic == 1 ? changelog_headers(transaction) : NULL;
+  rd_kafka_resp_err_t code;
+  while ((code = rd_kafka_producev(producer->client, RD_KAFKA_V_RKT(producer->topics[topic]),
+                                   RD_KAFKA_V_PARTITION(message->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                                   RD_KAFKA_V_VALUE(message->payload, message->len),
+                                   RD_KAFKA_V_KEY(message->key, message->key_len), RD_KAFKA_V_HEADERS(headers),
+                                   RD_KAFKA_V_END))) {
+    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+      if (headers) rd_kafka_headers_destroy(headers);
+      return fail(state, "produce", rd_kafka_err2str(code));
+    }
+    rd_kafka_poll(producer->client, 10);
+  }
+  return 0;
+}
+
+static int transaction(loop_state *state, long number) {
+  transaction_producer *producer = &state->producers[number % state->producer_count];
+  if (check(state, "begin", rd_kafka_begin_transaction(producer->client))) return -1;
   rd_kafka_topic_partition_list_t *offsets = rd_kafka_topic_partition_list_new(16);
   for (int index = 0; index < state->message_count; index++) {
     rd_kafka_message_t *message = state->messages[index];
     for (int topic = 0; topic < state->topic_count; topic++) {
-      while (rd_kafka_produce(state->topics[topic], message->partition, RD_KAFKA_MSG_F_COPY, message->payload,
-                              message->len, message->key, message->key_len, NULL)) {
-        if (rd_kafka_last_error() != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-          rd_kafka_topic_partition_list_destroy(offsets);
-          return fail(state, "produce", rd_kafka_err2str(rd_kafka_last_error()));
-        }
-        rd_kafka_poll(state->producer, 10);
+      if (produce(state, producer, topic, message, number)) {
+        rd_kafka_topic_partition_list_destroy(offsets);
+        return -1;
       }
     }
     const char *name = rd_kafka_topic_name(message->rkt);
@@ -167,10 +208,10 @@ static int transaction(loop_state *state) {
   }
   rd_kafka_consumer_group_metadata_t *group = rd_kafka_consumer_group_metadata(state->consumer);
   int failed = check(state, "send offsets",
-                     rd_kafka_send_offsets_to_transaction(state->producer, offsets, group, 10000));
+                     rd_kafka_send_offsets_to_transaction(producer->client, offsets, group, 10000));
   rd_kafka_consumer_group_metadata_destroy(group);
   rd_kafka_topic_partition_list_destroy(offsets);
-  return failed ? -1 : check(state, "commit", rd_kafka_commit_transaction(state->producer, 10000));
+  return failed ? -1 : check(state, "commit", rd_kafka_commit_transaction(producer->client, 10000));
 }
 
 static int run(loop_state *state, const transaction_loop_settings *settings, transaction_loop_result *result) {
@@ -188,7 +229,7 @@ static int run(loop_state *state, const transaction_loop_settings *settings, tra
       started = now;
       cpu_started = cpu_seconds_now();
     }
-    int failed = transaction(state);
+    int failed = transaction(state, result->transactions);
     for (int index = 0; index < state->message_count; index++) rd_kafka_message_destroy(state->messages[index]);
     if (failed) return -1;
     if (settings->latencies && result->transactions < settings->latencies_capacity)
@@ -208,8 +249,11 @@ int transaction_loop(const transaction_loop_settings *settings, transaction_loop
   state.messages = calloc((size_t)settings->batch, sizeof *state.messages);
   int failed = open_clients(&state, settings) || run(&state, settings, result) ? -1 : 0;
   free(state.messages);
-  for (int index = 0; index < state.topic_count; index++) rd_kafka_topic_destroy(state.topics[index]);
-  if (state.producer) rd_kafka_destroy(state.producer);
+  for (int index = 0; index < state.producer_count; index++) {
+    for (int topic = 0; topic < 2; topic++)
+      if (state.producers[index].topics[topic]) rd_kafka_topic_destroy(state.producers[index].topics[topic]);
+    rd_kafka_destroy(state.producers[index].client);
+  }
   if (state.consumer) {
     rd_kafka_consumer_close(state.consumer);
     rd_kafka_destroy(state.consumer);

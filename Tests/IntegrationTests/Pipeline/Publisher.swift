@@ -27,7 +27,11 @@ final class Publisher: Sendable {
 
   init(brokers: String, names: NudgeSchema.TopicNames) throws {
     self.names = names
-    producer = try Producer(.producer(bootstrapServers: brokers, transactionalID: nil), name: "test-app")
+    var configuration = ClientConfiguration.producer(bootstrapServers: brokers, transactionalID: nil)
+    // With more, a broker that starts can refuse a request ("not leader") and then the one behind it as out of order, which
+    // librdkafka 2.0.2 takes for a fatal error.
+    configuration.set("max.in.flight.requests.per.connection", "1")
+    producer = try Producer(configuration, name: "test-app")
   }
 
   deinit { producer.close() }

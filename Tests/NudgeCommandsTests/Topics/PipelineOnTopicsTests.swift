@@ -6,6 +6,7 @@ import Ingest
 import Kafka
 import NudgeSchema
 import ServiceKit
+import TestSupport
 import Testing
 
 @testable import NudgeCommands

@@ -3,6 +3,7 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
+import TestSupport
 import Testing
 
 @testable import StreamRuntime

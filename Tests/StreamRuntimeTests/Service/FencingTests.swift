@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import NudgeSchema
+import TestSupport
 import Testing
 
 @testable import StreamRuntime

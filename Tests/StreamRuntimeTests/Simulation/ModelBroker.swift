@@ -1,22 +1,7 @@
 import NudgeSchema
+import TestSupport
 
 @testable import StreamRuntime
-
-/// A deterministic generator (SplitMix64): a seed is a schedule.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-  /// True once in `n`.
-  mutating func oneIn(_ n: UInt64) -> Bool { n > 0 && next() % n == 0 }
-  mutating func below(_ n: Int) -> Int { n <= 1 ? 0 : Int(next() % UInt64(n)) }
-}
 
 /// A partition of the model.
 struct ModelPlace: Hashable, Comparable {

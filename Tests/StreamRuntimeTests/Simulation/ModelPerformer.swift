@@ -1,4 +1,5 @@
 import NudgeSchema
+import TestSupport
 
 @testable import StreamRuntime
 

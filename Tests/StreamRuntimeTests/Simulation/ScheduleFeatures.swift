@@ -1,3 +1,5 @@
+import TestSupport
+
 /// What a schedule has beyond crashes, pauses and lost requests. Each costs time, so no schedule has to have them all.
 ///
 /// They are drawn from a generator of their own, and so is all that they decide: a schedule with none of them draws what

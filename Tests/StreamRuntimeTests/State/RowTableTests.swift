@@ -1,5 +1,6 @@
 import Foundation
 import NudgeSchema
+import TestSupport
 import Testing
 
 @testable import StreamRuntime

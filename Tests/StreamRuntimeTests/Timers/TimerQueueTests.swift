@@ -1,4 +1,5 @@
 import NudgeSchema
+import TestSupport
 import Testing
 
 @testable import StreamRuntime

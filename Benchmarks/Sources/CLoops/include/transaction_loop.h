@@ -1,15 +1,15 @@
 #pragma once
 #include <stddef.h>
 
-/// A bare loop on librdkafka: consume a batch, produce each record to one or two topics, commit both in one transaction.
-/// No decoding, no state; the measure of what a stage on StreamRuntime costs above it.
+/// A bare loop on librdkafka: consume a batch, produce each record to one or two topics, commit both in one transaction, by
+/// two producers in turn. No decoding, no state; the measure of what a stage on StreamRuntime costs above it.
 typedef struct {
   const char *bootstrap_servers;
   const char *group;
   const char *transactional_id;
   const char *input;
   const char *output;
-  /// Also gets each record, as a stage's changelog gets a row; NULL for one output a record.
+  /// Also gets each record, as a stage's changelog gets a row, with its header; NULL for one output a record.
   const char *changelog;
   /// The loop ends after so many records.
   long records;

@@ -6,7 +6,8 @@ import Synchronization
 /// What one small transaction takes on an idle broker, for the bare loop and for a stage, and what a start takes.
 enum LatencyBenchmark: Benchmark {
   static let name = "latency"
-  static let abstract = "one exactly-once transaction of 20 records on an idle, warm broker; the start of a service"
+  static let abstract =
+    "one exactly-once transaction of 20 records on an idle, warm broker, and in a chain of them; the start of a service"
   static let needsKafka = true
 
   private static let batch = 20
@@ -22,6 +23,40 @@ enum LatencyBenchmark: Benchmark {
     defer { driver.close() }
     try measureBare(context, broker, driver, prefix)
     try measureStage(context, broker, driver, prefix)
+    try measureBackToBack(context, broker)
+  }
+
+  /// A backlog in transactions of 20, one after the other: nothing sleeps in between, and markers of the one before are
+  /// being written.
+  private static func measureBackToBack(_ context: BenchmarkContext, _ broker: BenchmarkBroker) throws {
+    let (options, prefix) = (context.options, "chain.")
+    let records = options.rounds * batch * 5
+    try broker.create(
+      MeasuredService<PassThroughStage>.topics(prefix: prefix) + BareLoop.topics(prefix: prefix),
+      partitions: 1)
+    try broker.fill(
+      "\(prefix)nudge.timeline", records: records, bytes: options.recordBytes, keys: batch, partitions: 1)
+    let bare = try BareLoop.run(
+      bootstrapServers: broker.bootstrapServers, prefix: prefix, records: records, batch: batch)
+    report(context, "bare loop, back to back", Array(bare.latencies.dropFirst(10)))
+    let service = try MeasuredService(
+      broker, prefix: prefix, stateDirectory: broker.directory.appendingPathComponent(prefix).path, batch: batch)
+    try service.start()
+    try service.probe.waitUntilCommitted(records)
+    try service.stop()
+    report(context, "stage, back to back", service.probe.transactions.dropFirst(10).map(\.milliseconds))
+  }
+
+  private static func report(_ context: BenchmarkContext, _ subject: String, _ latencies: [Double]) {
+    let transactions = Samples(latencies)
+    context.report.row(
+      subject,
+      [
+        .init(
+          name: "transaction p50", value: transactions.median, unit: "ms",
+          target: subject.hasPrefix("stage") ? "≤ 4" : nil),
+        .init(name: "p99", value: transactions.quantile(0.99), unit: "ms"),
+      ])
   }
 
   private static func measureBare(
