@@ -369,15 +369,22 @@ final class KafkaStreamIO: StreamIO {
   }
 
   func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
+    try changelogEnds(of: task, timeout: Self.queryTimeout)
+  }
+
+  private func changelogEnds(of task: Int32, timeout: Duration) throws(IOFailure) -> ChangelogEnds {
     do throws(KafkaError) {
-      let ends = try watermarkConsumer.watermarks(changelog(task), timeout: Self.queryTimeout)
+      let ends = try watermarkConsumer.watermarks(changelog(task), timeout: timeout)
       return ChangelogEnds(start: ends.low, high: ends.high)
     } catch {
       throw IOFailure(kind: .retriable, error)
     }
   }
 
-  func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 { try changelogEnds(of: task).high }
+  func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 {
+    // Nothing depends on it now, so nothing waits for it for long.
+    try changelogEnds(of: task, timeout: .seconds(1)).high
+  }
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
     do throws(KafkaError) {
