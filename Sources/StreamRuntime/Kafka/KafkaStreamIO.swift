@@ -416,8 +416,8 @@ final class KafkaStreamIO: StreamIO {
       }
       items.append(
         .record(
-          task: record.partition, offset: record.offset, key: RowKey(bytes: key), bytes: record.valueBytes(),
-          tag: lastTag))
+          task: record.partition, offset: record.offset, timestamp: record.timestamp, key: RowKey(bytes: key),
+          bytes: record.valueBytes(), tag: lastTag))
     }
     switch event {
     case .endOfPartition(let place, let offset): items.append(.end(task: place.partition, offset: offset))

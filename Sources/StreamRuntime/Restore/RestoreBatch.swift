@@ -37,6 +37,8 @@ final class RestoreBatch<Store: TaskStore> {
     var rows = 0
     /// The last stable offset, as far as it was read.
     var stable: Int64 = 0
+    /// When the last position record read was written, by the wall clock.
+    var positionTime: Milliseconds = 0
     /// Where reading began.
     var begin = ChangelogAudit.Mark(offset: 0, sequence: 0)
     /// Where a later restore must begin.
@@ -144,14 +146,15 @@ final class RestoreBatch<Store: TaskStore> {
     var told: (task: Int32, offset: Int64)?
     for item in try io.pollChangelogs(timeout: 10) {
       switch item {
-      case .record(let task, let offset, let key, let bytes, let tag):
+      case .record(let task, let offset, let timestamp, let key, let bytes, let tag):
         guard let entry = entries[task] else { continue }
         entry.rows += 1
         let before = entry.groups.closedBytes
         try entry.groups.read(offset: offset, key: key, bytes: bytes, tag: tag)
+        if key == PositionRecord.key { entry.positionTime = min(timestamp, io.wallClock) }
         waitingBytes += entry.groups.closedBytes - before
         if waitingBytes >= limits.restoreBytes, entry.groups.closedBytes > before {
-          try storeLargest(wallNow: io.wallClock)
+          try storeLargest()
         }
         told = (task, offset)
       case .end(let task, let offset):
@@ -167,7 +170,7 @@ final class RestoreBatch<Store: TaskStore> {
           phase = .ends
         } else if entry.action != .readOn {
           entry.isDone = true
-          if entry.groups.closedBytes > 0 { try store(entry, wallNow: io.wallClock) }
+          if entry.groups.closedBytes > 0 { try store(entry, asOf: io.wallClock) }
         }
       }
     }
@@ -185,19 +188,22 @@ final class RestoreBatch<Store: TaskStore> {
   }
 
   /// Writes the rows of the task that has most of them: the larger the step, the less it costs a row.
-  private func storeLargest(wallNow: Milliseconds) throws {
+  private func storeLargest() throws {
     guard let largest = entries.values.max(by: { $0.groups.closedBytes < $1.groups.closedBytes }) else { return }
-    try store(largest, wallNow: wallNow)
+    // What was written after the position is not read yet: by the time somebody goes on from here, tombstones of then may
+    // be gone.
+    try store(largest, asOf: largest.positionTime)
   }
 
-  private func store(_ entry: Entry, wallNow: Milliseconds) throws {
+  /// `asOf`: nothing that was compacted away before is missing.
+  private func store(_ entry: Entry, asOf: Milliseconds) throws {
     waitingBytes -= entry.groups.closedBytes
     // Rows may be ahead of the header: whoever begins there reads them once more. It stays as it is while it is not known
     // whether the store is of this log; should it not be, the next to look finds that out by it.
     var header = entry.store.header
     if entry.groups.continuesKnown, let position = entry.groups.position {
       header = StoreHeader(
-        position: position, changelogOffset: entry.groups.offsetBehindPosition, storedAt: wallNow, mark: entry.mark)
+        position: position, changelogOffset: entry.groups.offsetBehindPosition, storedAt: asOf, mark: entry.mark)
     }
     try entry.store.apply(entry.groups.takeClosed(), header: header)
   }

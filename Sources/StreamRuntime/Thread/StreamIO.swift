@@ -134,7 +134,8 @@ struct ChangelogEnds: Equatable {
 /// Something read from a changelog.
 enum ChangelogItem: Equatable {
   /// A committed record. `tag`: of rows; nil where it was written before rows had them.
-  case record(task: Int32, offset: Int64, key: RowKey, bytes: [UInt8]?, tag: TransactionTag?)
+  case record(
+    task: Int32, offset: Int64, timestamp: Milliseconds, key: RowKey, bytes: [UInt8]?, tag: TransactionTag?)
   /// All before this offset has been read, and it is the last stable offset now.
   case end(task: Int32, offset: Int64)
 }
@@ -159,7 +160,8 @@ struct StoreHeader: Codable, Equatable {
   var position: PositionRecord
   /// Where to read on in the changelog; what lies before it is in the store.
   var changelogOffset: Int64
-  /// When its position was the last, by the wall clock: nothing that was compacted away before is missing in it.
+  /// When its position was the last, by the wall clock: nothing that was compacted away before is missing in it. Where it
+  /// was not the last, because a restore was not finished, when it was written.
   var storedAt: Milliseconds
   /// Where to begin to judge what is in the changelog, before the position; nil: at the position.
   var mark: ChangelogAudit.Mark?

@@ -584,7 +584,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     while !unread.isEmpty {
       for item in try io.pollChangelogs(timeout: limits.maxPollWait) {
         switch item {
-        case .record(let task, let offset, let key, let bytes, let tag):
+        case .record(let task, let offset, _, let key, let bytes, let tag):
           try groups[task]?.read(offset: offset, key: key, bytes: bytes, tag: tag)
         case .end(let task, let offset):
           readTo[task] = offset

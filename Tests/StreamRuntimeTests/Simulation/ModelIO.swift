@@ -475,8 +475,8 @@ final class ModelIO: StreamIO {
         if entry.status == .committed || entry.status == .plain {
           items.append(
             .record(
-              task: task, offset: offset, key: RowKey(bytes: entry.key ?? []), bytes: entry.value,
-              tag: world.mutation == .tagsUnseen ? nil : entry.tag))
+              task: task, offset: offset, timestamp: entry.time, key: RowKey(bytes: entry.key ?? []),
+              bytes: entry.value, tag: world.mutation == .tagsUnseen ? nil : entry.tag))
         }
         offset += 1
       }
@@ -493,7 +493,9 @@ final class ModelIO: StreamIO {
 
   /// A row of a transaction whose position record is not there.
   private func isTorn(_ item: ChangelogItem, of task: Int32, _ log: ModelBroker.Log) -> Bool {
-    guard case .record(task, let offset, let key, _, let tag?) = item, key != PositionRecord.key else { return false }
+    guard case .record(task, let offset, _, let key, _, let tag?) = item, key != PositionRecord.key else {
+      return false
+    }
     return !log.entries[Int(offset)...].contains { entry in
       guard entry.status == .committed || entry.status == .compacted, entry.key == PositionRecord.key.bytes,
         let position = try? RecordCoder().decode(PositionRecord.self, from: entry.value ?? [])
