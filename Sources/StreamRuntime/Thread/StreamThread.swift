@@ -439,7 +439,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         outputs += task.outputs.count
         rows += try task.changes().count
       }
-      try produce(group.filter { positions[$0.number] != nil })
+      try produce(group.compactMap { task in positions[task.number].map { (task, TransactionTag($0)) } })
       // A delayed EndTxn of an earlier transaction may end this one early, and commit or abort what has arrived of it; what
       // comes then begins another transaction. So everything a position record stands for is acknowledged first, then the
       // offsets, which fence former owners, then the position records: after an early end their partitions, which were
@@ -483,17 +483,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// Adds outputs and rows of these tasks to the transaction, some of each task first: a partition becomes part of the
   /// transaction by a request that librdkafka sends 1 ms after the partition's first record, for all that have one by
   /// then. It spends that millisecond spinning (2.0.2), so the partitions had better come at once.
-  private func produce(_ group: [Task]) throws {
+  private func produce(_ group: [(task: Task, tag: TransactionTag)]) throws {
     let lead = 8
-    let tags = group.map { TransactionTag($0.nextPosition) }
-    for (task, tag) in zip(group, tags) {
+    for (task, tag) in group {
       try produce(task, tag, outputs: task.outputs.prefix(lead), changes: task.changes().prefix(lead))
       // The changelog's partition must be part of the transaction before the offsets are, see `commit`.
       if try task.changes().isEmpty {
         try io.produce(change: PositionRecord.opening, bytes: nil, task: task.number, tag: tag)
       }
     }
-    for (task, tag) in zip(group, tags) {
+    for (task, tag) in group {
       try produce(task, tag, outputs: task.outputs.dropFirst(lead), changes: task.changes().dropFirst(lead))
     }
   }
@@ -671,7 +670,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
           io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
           continue
         }
-        if !tasks.values.contains(where: { $0.isDirty }) { return late ? () : try compareBeforeRelease() }
+        if !tasks.values.contains(where: { $0.isDirty }) {
+          if !late { try compareBeforeRelease() }
+          return
+        }
       }
       do {
         if try commit() { continue }

@@ -245,6 +245,18 @@ final class Pipeline {
     try wait(for: "everything to be worked off", atMost: seconds) { _ in try isSettled(expected) }
   }
 
+  /// Starts all services, has a load worked off, and stops them. Returns what is known by then.
+  func workOff(_ load: ChatLoad) throws -> PipelineChecker {
+    // Without a name an instance leaves its group when it ends: a static member would hold it for a session time-out.
+    try start(instance: nil)
+    try introduce(load)
+    publisher.start(rate: 200, load.chat)
+    try settle(load.expected)
+    stop()
+    try look()
+    return checker
+  }
+
   /// Whether all that was published has been read, and worked off.
   func isSettled(_ expected: [String: Set<String>]?) throws -> Bool {
     checker.expected = expected

@@ -8,13 +8,7 @@ extension PipelineTests {
   struct LostStateTests {
     /// Has a load worked off, then the state of stages lost; what was known before.
     private func lose(_ lost: [DemoProgram], of pipeline: Pipeline, after load: ChatLoad) throws -> PipelineChecker {
-      try pipeline.start(instance: nil)
-      try pipeline.introduce(load)
-      pipeline.publisher.start(rate: 200, load.chat)
-      try pipeline.settle(load.expected)
-      pipeline.stop()
-      try pipeline.look()
-      let before = pipeline.checker
+      let before = try pipeline.workOff(load)
       try pipeline.loseState(of: lost.map(\.shortName))
       return before
     }

@@ -9,15 +9,8 @@ extension PipelineTests {
     @Test("a reset of all groups to the earliest offsets decides, sends and changes nothing again, and is logged")
     func reset() throws {
       let pipeline = try Pipeline("moved")
-      // Without a name an instance leaves its group when it ends: a static member would hold it for a session time-out.
-      try pipeline.start(instance: nil)
       let load = ChatLoad("before", groups: 8, messages: 120)
-      try pipeline.introduce(load)
-      pipeline.publisher.start(rate: 200, load.chat)
-      try pipeline.settle(load.expected)
-      pipeline.stop()
-      try pipeline.look()
-      let before = pipeline.checker
+      let before = try pipeline.workOff(load)
 
       try pipeline.rewind("analyzer")
       try pipeline.rewind("dispatcher")
