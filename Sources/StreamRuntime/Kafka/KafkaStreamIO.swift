@@ -63,6 +63,7 @@ final class KafkaStreamIO: StreamIO {
   /// Which of them has the transaction that is open, or had the last one.
   private var turn = 0
   private let positionOffsets = PositionOffsets()
+  private let storeWriter = StoreWriter()
   private var assigned: [TopicPartition] = []
   /// An error that came behind records which had to be delivered first.
   private var laterFailure: IOFailure?
@@ -429,7 +430,8 @@ final class KafkaStreamIO: StreamIO {
   }
 
   func openStore(of task: Int32) throws -> SQLiteTaskStore {
-    try SQLiteTaskStore(path: "\(settings.stateDirectory)/\(settings.stage.name)/\(task).sqlite", coder: coder)
+    try SQLiteTaskStore(
+      path: "\(settings.stateDirectory)/\(settings.stage.name)/\(task).sqlite", coder: coder, writer: storeWriter)
   }
 }
 

@@ -205,7 +205,7 @@ final class RestoreBatch<Store: TaskStore> {
       header = StoreHeader(
         position: position, changelogOffset: entry.groups.offsetBehindPosition, storedAt: asOf, mark: entry.mark)
     }
-    try entry.store.apply(entry.groups.takeClosed(), header: header)
+    try entry.store.applyLater(entry.groups.takeClosed(), header: header)
   }
 
   private func result(_ entry: Entry) throws -> Result {

@@ -1,6 +1,7 @@
 import Foundation
 import NudgeSchema
 import SQLite
+import Synchronization
 
 /// A task's rows in a SQLite file. It is a cache of the changelog: losing it costs a restore, so a damaged file is made
 /// anew; a step is written whole or not at all.
@@ -9,14 +10,33 @@ final class SQLiteTaskStore: TaskStore {
   private let coder: RecordCoder
   private var connection: SQLiteConnection?
   private(set) var header: StoreHeader?
+  private let writer: StoreWriter
+  /// How the step that the writer has, or had last, ended; nil: it has none, or its end was seen.
+  private var later: Later?
+
+  private final class Later: Sendable {
+    let failure = Mutex<StoreFailure?>(nil)
+  }
+  /// The writer has the connection until its step has ended; nobody else uses it meanwhile (`opened`). It is given back
+  /// before that: a connection that closed late would remove the log of the file that has taken its place.
+  private final class Lent: @unchecked Sendable {
+    private var connection: SQLiteConnection?
+    init(_ connection: SQLiteConnection) { self.connection = connection }
+    func take() -> SQLiteConnection? {
+      defer { connection = nil }
+      return connection
+    }
+  }
 
   /// Memory for pages, in KiB: hot rows are kept above the store, decoded.
   private static let cacheKibibytes: Int32 = 2048
 
   /// Opens a file, or makes it, with its folder.
-  init(path: String, coder: RecordCoder) throws(StoreFailure) {
+  /// - Parameter writer: what `applyLater` is done by; the same for all stores of a thread.
+  init(path: String, coder: RecordCoder, writer: StoreWriter = StoreWriter()) throws(StoreFailure) {
     self.path = path
     self.coder = coder
+    self.writer = writer
     do {
       try FileManager.default.createDirectory(
         atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
@@ -60,11 +80,16 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   private func opened() throws(StoreFailure) -> SQLiteConnection {
+    try settle()
     guard let connection else { throw StoreFailure(operation: "use", reason: "\(path) is closed") }
     return connection
   }
 
   private func failure(_ operation: String, _ error: any Error) -> StoreFailure {
+    Self.failure(operation, path: path, error)
+  }
+
+  private static func failure(_ operation: String, path: String, _ error: any Error) -> StoreFailure {
     StoreFailure(operation: operation, reason: "\(path): \(error)")
   }
 
@@ -102,28 +127,64 @@ final class SQLiteTaskStore: TaskStore {
   // MARK: Writing
 
   func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure) {
+    let connection = try opened()
     do {
-      let connection = try opened()
-      let put = try connection.statement("INSERT OR REPLACE INTO rows (key, value) VALUES (?, ?)")
-      let remove = try connection.statement("DELETE FROM rows WHERE key = ?")
-      let setHeader = try connection.statement("INSERT OR REPLACE INTO header (id, value) VALUES (0, ?)")
-      try connection.transaction {
-        for (key, bytes) in rows {
-          if let bytes {
-            try put.run(.blob(key.bytes), .blob(bytes))
-          } else {
-            try remove.run(.blob(key.bytes))
-          }
-        }
-        if let header { try setHeader.run(.blob(try coder.encode(header))) }
-      }
-      self.header = header
+      try Self.write(rows, header: try header.map(coder.encode), to: connection)
     } catch {
       throw failure("write", error)
+    }
+    self.header = header
+  }
+
+  func applyLater(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure) {
+    let connection = try opened()
+    let bytes: [UInt8]?
+    do {
+      bytes = try header.map(coder.encode)
+    } catch {
+      throw failure("write", error)
+    }
+    let (lent, later, path) = (Lent(connection), Later(), path)
+    self.later = later
+    self.header = header
+    writer.begin {
+      do {
+        if let connection = lent.take() { try Self.write(rows, header: bytes, to: connection) }
+      } catch {
+        later.failure.withLock { $0 = Self.failure("write", path: path, error) }
+      }
+    }
+  }
+
+  /// Waits for what was to be applied later; throws where it was not.
+  private func settle() throws(StoreFailure) {
+    guard let later else { return }
+    writer.wait()
+    self.later = nil
+    if let failure = later.failure.withLock({ $0 }) { throw failure }
+  }
+
+  private static func write(
+    _ rows: [(key: RowKey, bytes: [UInt8]?)], header: [UInt8]?, to connection: SQLiteConnection
+  ) throws {
+    let put = try connection.statement("INSERT OR REPLACE INTO rows (key, value) VALUES (?, ?)")
+    let remove = try connection.statement("DELETE FROM rows WHERE key = ?")
+    let setHeader = try connection.statement("INSERT OR REPLACE INTO header (id, value) VALUES (0, ?)")
+    try connection.transaction {
+      for (key, bytes) in rows {
+        if let bytes {
+          try put.run(.blob(key.bytes), .blob(bytes))
+        } else {
+          try remove.run(.blob(key.bytes))
+        }
+      }
+      if let header { try setHeader.run(.blob(header)) }
     }
   }
 
   func wipe() throws(StoreFailure) {
+    // Whether it failed does not count any more.
+    try? settle()
     do {
       try replace()
     } catch {
@@ -131,5 +192,9 @@ final class SQLiteTaskStore: TaskStore {
     }
   }
 
-  func close() { connection = nil }
+  func close() {
+    // A step that failed is not in the file: the store lags, and the changelog has what it lacks.
+    try? settle()
+    connection = nil
+  }
 }

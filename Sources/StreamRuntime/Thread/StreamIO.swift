@@ -148,10 +148,19 @@ protocol TaskStore: RowStore {
   var header: StoreHeader? { get }
   /// Adds rows (nil removes), in key order, and moves the store to a position; nil: to none yet.
   func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure)
+  /// The same, and may return before it is done: whatever is asked of the store next waits for it, and throws where it
+  /// failed. Closing it does not throw then; the store lags.
+  func applyLater(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure)
   /// Forgets everything.
   func wipe() throws(StoreFailure)
   /// Closes the file.
   func close()
+}
+
+extension TaskStore {
+  func applyLater(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure) {
+    try apply(rows, header: header)
+  }
 }
 
 /// Which position of the changelog a store is at.

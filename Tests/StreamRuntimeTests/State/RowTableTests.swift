@@ -1,5 +1,6 @@
 import Foundation
 import NudgeSchema
+import SQLite
 import TestSupport
 import Testing
 
@@ -185,5 +186,60 @@ struct SQLiteTaskStoreTests {
     let second = try SQLiteTaskStore(path: path, coder: RecordCoder())
     #expect(second.header == nil)
     try second.apply([(RowKey("k", "b"), [2])], header: header(1))
+  }
+
+  @Test("what is applied later is there for whoever looks, of each of the stores that share a writer")
+  func later() throws {
+    let directory = try TemporaryDirectory()
+    let writer = StoreWriter()
+    let stores = try (0..<4).map {
+      try SQLiteTaskStore(path: "\(directory.path)/\($0).sqlite", coder: RecordCoder(), writer: writer)
+    }
+    let keys = (0..<200).map { RowKey("k", String(1000 + $0)) }
+    for sequence in 1...5 {
+      for (number, store) in stores.enumerated() {
+        try store.applyLater(
+          keys.map { ($0, [UInt8(number), UInt8(sequence)]) }, header: header(Int64(sequence)))
+      }
+      #expect(try stores[2].withRow(keys[199]) { Array($0) } == [2, UInt8(sequence)])
+    }
+    for (number, store) in stores.enumerated() {
+      #expect(store.header == header(5))
+      store.close()
+      let again = try SQLiteTaskStore(path: "\(directory.path)/\(number).sqlite", coder: RecordCoder())
+      #expect(again.header == header(5))
+      for key in keys { #expect(try again.withRow(key) { Array($0) } == [UInt8(number), 5]) }
+    }
+  }
+
+  @Test("what could not be applied later is told at the next use, and nothing of it is in the file")
+  func laterFails() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/0.sqlite"
+    let (good, bad) = (RowKey("k", "good"), RowKey("k", "refused"))
+    try prepare(path, refusing: bad)
+    let store = try SQLiteTaskStore(path: path, coder: RecordCoder())
+    try store.applyLater([(good, [2]), (bad, [2])], header: header(2))
+    let failure = #expect(throws: StoreFailure.self) { try store.withRow(good) { Array($0) } }
+    #expect(failure?.description.contains("full") == true, "\(failure?.description ?? "")")
+    store.close()
+    let again = try SQLiteTaskStore(path: path, coder: RecordCoder())
+    #expect(again.header == header(1))
+    #expect(try again.withRow(good) { Array($0) } == [1])
+    // Nor does the failure of one step get lost where the next is another one.
+    try again.applyLater([(bad, [3])], header: header(3))
+    #expect(throws: StoreFailure.self) { try again.applyLater([(good, [3])], header: header(4)) }
+  }
+
+  /// A store with one row that fails where a key is written, as a full disk fails.
+  private func prepare(_ path: String, refusing key: RowKey) throws {
+    let store = try SQLiteTaskStore(path: path, coder: RecordCoder())
+    try store.apply([(RowKey("k", "good"), [1])], header: header(1))
+    store.close()
+    let connection = try SQLiteConnection(path: path)
+    let hexadecimal = key.bytes.map { String(format: "%02x", $0) }.joined()
+    try connection.execute(
+      "CREATE TRIGGER refuse BEFORE INSERT ON rows WHEN NEW.key = x'\(hexadecimal)' "
+        + "BEGIN SELECT RAISE(ABORT, 'full'); END")
   }
 }

@@ -1,0 +1,23 @@
+import Dispatch
+
+/// Writes steps of a restore on a thread of its own, so that the stream thread reads the changelog on meanwhile. One step
+/// at a time, whichever store it is of: beside what is being read, memory holds one step, and the disk has one writer.
+final class StoreWriter: Sendable {
+  private let queue = DispatchQueue(label: "nudge-store-writer", qos: .userInitiated)
+  private let isFree = DispatchSemaphore(value: 1)
+
+  /// Begins a step once the one before has ended, and returns.
+  func begin(_ step: @escaping @Sendable () -> Void) {
+    isFree.wait()
+    queue.async { [isFree] in
+      step()
+      isFree.signal()
+    }
+  }
+
+  /// Returns once no step is under way.
+  func wait() {
+    isFree.wait()
+    isFree.signal()
+  }
+}
