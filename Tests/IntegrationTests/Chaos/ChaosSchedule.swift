@@ -112,6 +112,8 @@ private struct Draft {
 
   var random: SeededRandom
   let duration: Int
+  /// How long before the end the broker serves for good, in milliseconds: 10 s in runs of minutes.
+  var catchingUp: Int { min(10_000, duration / 10) }
   let instances: Int
   var entries: [ChaosSchedule.Entry] = []
   var faults: [Fault: Int] = [:]
@@ -172,8 +174,9 @@ private struct Draft {
       add(end, .resume(target))
     case .brokerRestart, .brokerKill:
       let start = time + .random(in: 0...6_000, using: &random)
-      // It takes up to 13 s until it serves again.
-      guard take([.broker], from: time, until: start + 13_000) else { return false }
+      // It takes up to 13 s until it serves again; and what was to be published meanwhile is to come within the time, too.
+      let end = start + 13_000
+      guard end <= duration - catchingUp, take([.broker], from: time, until: end) else { return false }
       add(time, .stopBroker(cleanly: fault == .brokerRestart))
       add(start, .startBroker)
     case .rollingRestart:

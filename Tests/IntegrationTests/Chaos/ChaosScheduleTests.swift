@@ -47,6 +47,8 @@ struct ChaosScheduleTests {
       case .startBroker:
         #expect(!isBrokerUp)
         isBrokerUp = true
+        // It takes 13 s to serve, and what waited for it is to come within the time, too.
+        #expect(entry.at + 13_000 + 10_000 <= Self.minutes)
       case .scale(let service, let count): counts[service] = count
       case .kill, .rollingRestart: break
       }
