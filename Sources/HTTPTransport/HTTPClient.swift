@@ -18,6 +18,8 @@ public struct HTTPClientStatistics: Sendable, Equatable {
   public internal(set) var inFlight = 0
   /// Requests waiting for a free stream now.
   public internal(set) var queued = 0
+  /// Requests there is memory for now, on the wire or not.
+  public internal(set) var transfers = 0
   /// Requests taken since the start.
   public internal(set) var requests = 0
   /// Requests that ended with an answer.

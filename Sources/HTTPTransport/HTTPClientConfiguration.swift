@@ -28,6 +28,8 @@ public struct HTTPClientConfiguration: Sendable {
   /// Requests after which a connection is retired; nil: unlimited, or 900 where ``HTTPClient/resetsFinishedStreams``.
   /// Must exceed ``maxConcurrentStreams``.
   public var maxRequestsPerConnection: Int?
+  /// How long libcurl's memory for a request (about 90 KB) is kept while fewer are on the wire than were; up to twice as long.
+  public var idleTransferLifetime: Duration
   /// The most bytes of an answer's body that are kept; a longer one ends the transfer.
   public var maxResponseBytes: Int
   /// Names of the header fields of an answer that are handed on.
@@ -40,7 +42,8 @@ public struct HTTPClientConfiguration: Sendable {
     caFile: String? = nil, maxConnectionsPerHost: Int = 2, maxConcurrentStreams: Int = 100, maxInFlight: Int? = nil,
     maxQueued: Int = 10_000, connectTimeout: Duration = .seconds(5), connectionLifetime: Duration = .seconds(3_300),
     lifetimeJitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
-    maxRequestsPerConnection: Int? = nil, maxResponseBytes: Int = 64 * 1024,
+    maxRequestsPerConnection: Int? = nil, idleTransferLifetime: Duration = .seconds(30),
+    maxResponseBytes: Int = 64 * 1024,
     keptHeaders: [String] = ["retry-after"], plainProtocol: PlainProtocol = .http2PriorKnowledge
   ) {
     self.caFile = caFile
@@ -52,6 +55,7 @@ public struct HTTPClientConfiguration: Sendable {
     self.connectionLifetime = connectionLifetime
     self.lifetimeJitter = lifetimeJitter
     self.maxRequestsPerConnection = maxRequestsPerConnection
+    self.idleTransferLifetime = idleTransferLifetime
     self.maxResponseBytes = maxResponseBytes
     self.keptHeaders = keptHeaders
     self.plainProtocol = plainProtocol

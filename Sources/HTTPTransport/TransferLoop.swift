@@ -34,8 +34,7 @@ final class TransferLoop: @unchecked Sendable {
   private var current: ConnectionSet
   private var draining: [ConnectionSet] = []
   private var setsMade = 1
-  private var transfers: [Transfer] = []
-  private var idle: [Transfer] = []
+  private var transfers: TransferPool
   private var waiting = RequestQueue()
   private var counters = HTTPClientStatistics()
   private var openedBefore = 0
@@ -70,8 +69,9 @@ final class TransferLoop: @unchecked Sendable {
     let capacity = configuration.maxConnectionsPerHost * configuration.maxConcurrentStreams
     maxInFlight = min(configuration.maxInFlight ?? capacity, capacity)
     retireAfter = limit - configuration.maxConcurrentStreams
-    current = try ConnectionSet(
-      configuration, id: 0, expiresAt: Self.expiry(configuration, from: MonotonicClock.now()))
+    let now = MonotonicClock.now()
+    transfers = TransferPool(keeping: configuration.idleTransferLifetime, now: now)
+    current = try ConnectionSet(configuration, id: 0, expiresAt: Self.expiry(configuration, from: now))
   }
 
   // MARK: - Any thread
@@ -166,16 +166,17 @@ final class TransferLoop: @unchecked Sendable {
       finishCompleted()
       cork(false)
       closeDrained()
+      transfers.trim(now: MonotonicClock.now())
       if deadline != nil, current.inFlight == 0, draining.isEmpty { break }
       sleep(until: deadline)
     }
     publish()
     current.closeConnections()
     // The handles before what they share.
-    idle = []
-    transfers = []
+    transfers.removeAll()
     curl_share_cleanup(share)
     mailbox.withLock {
+      $0.statistics.transfers = 0
       $0.statistics.openConnections = 0
       $0.statistics.inFlight = 0
     }
@@ -195,6 +196,7 @@ final class TransferLoop: @unchecked Sendable {
       }
       wakeAt = min(wakeAt, set.timerDue ?? .max)
     }
+    if let due = transfers.trimDue { wakeAt = min(wakeAt, due) }
     if waiting.count > 0 { wakeAt = min(wakeAt, waiting.earliestDeadline) }
     let now = MonotonicClock.now()
     var milliseconds: Int32 = -1
@@ -251,7 +253,7 @@ final class TransferLoop: @unchecked Sendable {
       let remaining = Int(min((max(next.deadline, now + 1) - now + 999_999) / 1_000_000, UInt64(Int32.max)))
       var transfer: Transfer?
       do throws(HTTPTransportError) {
-        let loaded = try takeTransfer()
+        let loaded = try transfers.take(makeTransfer)
         transfer = loaded
         try loaded.load(next, plain: configuration.plainProtocol, remaining: remaining)
         let code = current.add(loaded)
@@ -261,17 +263,14 @@ final class TransferLoop: @unchecked Sendable {
         }
         counters.inFlight += 1
       } catch {
-        if let transfer { idle.append(transfer) }
+        if let transfer { transfers.giveBack(transfer) }
         fail(next, error)
       }
     }
   }
 
-  private func takeTransfer() throws(HTTPTransportError) -> Transfer {
-    if let transfer = idle.popLast() { return transfer }
-    let transfer = try Transfer(configuration, share: share)
-    transfers.append(transfer)
-    return transfer
+  private func makeTransfer() throws(HTTPTransportError) -> Transfer {
+    try Transfer(configuration, share: share)
   }
 
   private func fail(_ submission: Submission, _ error: HTTPTransportError) {
@@ -294,7 +293,7 @@ final class TransferLoop: @unchecked Sendable {
         let end = transfer.finish(code, keptHeaders: configuration.keptHeaders)
         set.remove(transfer)
         counters.inFlight -= 1
-        idle.append(transfer)
+        transfers.giveBack(transfer)
         guard let (completion, result) = end else { continue }
         if case .success = result { counters.responses += 1 } else { counters.failures += 1 }
         completion(result)
@@ -338,12 +337,12 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func cancelRunning() {
-    for transfer in transfers {
+    for transfer in transfers.all {
       guard let set = sets.first(where: { $0.id == transfer.connectionSet }) else { continue }
       let mayHaveSent = transfer.mayHaveSent
       guard let completion = transfer.abandon() else { continue }
       set.remove(transfer)
-      idle.append(transfer)
+      transfers.giveBack(transfer)
       counters.inFlight -= 1
       counters.failures += 1
       completion(
@@ -362,6 +361,7 @@ final class TransferLoop: @unchecked Sendable {
     counters.openConnections = sets.reduce(0) { $0 + $1.sockets.count }
     counters.openedConnections = sets.reduce(openedBefore) { $0 + $1.opened }
     counters.queued = waiting.count
+    counters.transfers = transfers.all.count
     mailbox.withLock { $0.statistics = counters }
   }
 

@@ -64,6 +64,26 @@ struct HTTPTransportTests {
     bench.end()
   }
 
+  @Test("what a burst needed is let go of once it is not needed any more, and a later one is served all the same")
+  func trims() async throws {
+    let bench = try Bench(client: { $0.idleTransferLifetime = .milliseconds(20) })
+    for _ in 0..<2 {
+      let answers = await bench.client.answers(to: (0..<60).map { bench.message(to: "device-\($0)") })
+      #expect(answers.allSatisfy { $0.status == 200 })
+      #expect(try await eventually { bench.client.statistics.transfers == 0 })
+    }
+    bench.end()
+
+    let kept = try Bench(client: { $0.idleTransferLifetime = .seconds(3600) })
+    _ = await kept.client.answers(to: (0..<60).map { kept.message(to: "device-\($0)") })
+    let needed = kept.client.statistics.transfers
+    #expect((1...60).contains(needed))
+    // One at a time needs one: no new ones are made beside those that are free.
+    for _ in 0..<5 { #expect(await kept.client.answer(to: kept.message()).status == 200) }
+    #expect(kept.client.statistics.transfers == needed)
+    kept.end()
+  }
+
   @Test("A set of connections is replaced after its requests and after its age, and nothing fails")
   func retirementByCountAndAge() async throws {
     let counted = try Bench(client: {
