@@ -472,24 +472,36 @@ struct PipelineChecker {
     return found
   }
 
+  /// A push may go after a later one only where that one goes again behind it, or is withdrawn: what a dispatcher did last
+  /// before a crash is done anew, and may be done otherwise. Whether it may be sent again is another rule's (`sentAgain`).
   private func deviceOrder() -> [PipelineViolation] {
     var found: [PipelineViolation] = []
     var bySending: [Sending: Target] = [:]
     for target in targets().values { bySending[Sending(pushId: target.pushId, token: target.token)] = target }
-    var last: [Pair<String>: Target] = [:]
+    let results = Dictionary(
+      outcomes.map { (Delivery(pushId: $0.pushId, deviceId: $0.deviceId), $0.result) }, uniquingKeysWith: { $1 })
+    var lastRequest: [Sending: Int] = [:]
+    for (index, request) in requests.enumerated() {
+      lastRequest[Sending(pushId: request.pushId, token: request.token)] = index
+    }
+    var begun: [Pair<String>: [Target]] = [:]
     var seen = Set<Sending>()
-    for request in requests {
+    for (index, request) in requests.enumerated() {
       let sending = Sending(pushId: request.pushId, token: request.token)
       guard seen.insert(sending).inserted, let target = bySending[sending] else { continue }
       let device = Pair(user: target.userId, other: target.deviceId)
-      if let before = last[device], target.place < before.place {
+      let overtaken = begun[device, default: []].first { later in
+        target.place < later.place && lastRequest[Sending(pushId: later.pushId, token: later.token), default: 0] < index
+          && results[Delivery(pushId: later.pushId, deviceId: later.deviceId)] == "sent"
+      }
+      if let overtaken {
         found.append(
           .init(
             rule: .deviceOrder,
             detail: "\(device.other): push \(target.pushId) of \(target.place.offset) went after "
-              + "\(before.pushId) of \(before.place.offset)"))
+              + "\(overtaken.pushId) of \(overtaken.place.offset)"))
       }
-      last[device] = target
+      begun[device, default: []].append(target)
     }
     return found
   }

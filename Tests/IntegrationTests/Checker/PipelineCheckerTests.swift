@@ -219,4 +219,17 @@ struct PipelineCheckerTests {
     run.requests[run.requests.count - 1].time = SampleRun.start + 18
     #expect(run.violations() == [])
   }
+
+  @Test("P7: what a crash has repeated may begin with an earlier push, where the later one follows it")
+  func anew() throws {
+    var run = try SampleRun()
+    run.checker.dispatcherAbsences = [SampleRun.start...SampleRun.start + 9]
+    var second = run.requests[3]
+    second.time = SampleRun.start + 5
+    run.requests.insert(second, at: 0)
+    #expect(run.violations() == [])
+    // It does not follow: the device is left with the earlier one.
+    run.requests.remove(at: 4)
+    #expect(run.violations().map(\.rule) == [.deviceOrder])
+  }
 }

@@ -51,7 +51,7 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case sentToFormerOwner
   /// A person's decisions in a conversation are not in the order of their causes.
   case userOrder
-  /// The pushes of a device were first sent in another order than they were made.
+  /// The pushes of a device were sent in another order than they were made.
   case deviceOrder
   /// A person had more analyses in a window than the limit.
   case overLimit
