@@ -147,7 +147,9 @@ final class RestoreBatch<Store: TaskStore> {
     for item in try io.pollChangelogs(timeout: 10) {
       switch item {
       case .record(let task, let offset, let timestamp, let key, let bytes, let tag):
-        guard let entry = entries[task] else { continue }
+        // A restore that is done waits for the others, or for a question to be asked again. Should the task have a new owner
+        // by then, what that one writes is no part of what was found here, and the store must not say that it has it.
+        guard let entry = entries[task], !entry.isDone else { continue }
         entry.rows += 1
         let before = entry.groups.closedBytes
         try entry.groups.read(offset: offset, key: key, bytes: bytes, tag: tag)

@@ -46,8 +46,9 @@ struct SimulationTests {
   }
 
   /// Schedules with features that once went wrong. 641988: a restore died half-way; its store said that it was as of then,
-  /// and was used when tombstones it had not read were gone.
-  @Test("schedules with features that found a defect once stay right", arguments: [641988] as [UInt64])
+  /// and was used when tombstones it had not read were gone. 789167: a restore that was done read on while a question was
+  /// asked again, behind what its new owner wrote; the store then said that it had all of that, and timers were lost.
+  @Test("schedules with features that found a defect once stay right", arguments: [641_988, 789_167] as [UInt64])
   func featuredRegressions(_ seed: UInt64) {
     let world = SimulatedWorld(seed: seed, features: .drawn(seed: seed))
     world.run()
