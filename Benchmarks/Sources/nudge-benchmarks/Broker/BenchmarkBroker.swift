@@ -56,6 +56,20 @@ final class BenchmarkBroker {
     for result in try admin.deleteTopics(topics, timeout: .seconds(30)).values { try result.get() }
   }
 
+  /// Bytes of a topic's records in the broker's files, of all partitions.
+  func logBytes(of topic: String) throws -> Int {
+    let data = directory.appendingPathComponent("data")
+    let files = FileManager.default
+    return try files.contentsOfDirectory(atPath: data.path).filter { folder in
+      folder.hasPrefix("\(topic)-") && Int(folder.dropFirst(topic.count + 1)) != nil
+    }.flatMap { folder in
+      try files.contentsOfDirectory(atPath: data.appendingPathComponent(folder).path).filter { $0.hasSuffix(".log") }
+        .map { data.appendingPathComponent(folder).appendingPathComponent($0).path }
+    }.reduce(0) { sum, path in
+      sum + (try files.attributesOfItem(atPath: path)[.size] as? Int ?? 0)
+    }
+  }
+
   /// Writes records to a topic, the keys in turn, each value of so many bytes.
   func fill(_ topic: String, records: Int, bytes: Int, keys: Int, partitions: Int32) throws {
     let producer = try Producer(

@@ -15,6 +15,7 @@ enum LatencyBenchmark: Benchmark {
   static func run(_ context: BenchmarkContext) throws {
     let options = context.options
     let broker = try context.broker()
+    try warmUp(broker, recordBytes: options.recordBytes)
     let prefix = "latency."
     try broker.create(
       MeasuredService<PassThroughStage>.topics(prefix: prefix) + BareLoop.topics(prefix: prefix),
@@ -24,6 +25,18 @@ enum LatencyBenchmark: Benchmark {
     try measureBare(context, broker, driver, prefix)
     try measureStage(context, broker, driver, prefix)
     try measureBackToBack(context, broker)
+  }
+
+  /// A broker's first thousands of transactions take two to three times as long as later ones, until its code is compiled:
+  /// whoever were measured first would pay for it.
+  private static func warmUp(_ broker: BenchmarkBroker, recordBytes: Int) throws {
+    let prefix = "warm."
+    let records = 4000 * batch
+    let topics = MeasuredService<PassThroughStage>.topics(prefix: prefix) + BareLoop.topics(prefix: prefix)
+    try broker.create(topics, partitions: 1)
+    try broker.fill("\(prefix)nudge.timeline", records: records, bytes: recordBytes, keys: batch, partitions: 1)
+    _ = try BareLoop.run(bootstrapServers: broker.bootstrapServers, prefix: prefix, records: records, batch: batch)
+    try broker.delete(topics.map(\.name))
   }
 
   /// A backlog in transactions of 20, one after the other: nothing sleeps in between, and markers of the one before are
