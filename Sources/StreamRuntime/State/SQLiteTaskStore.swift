@@ -17,8 +17,11 @@ final class SQLiteTaskStore: TaskStore {
   private final class Later: Sendable {
     let failure = Mutex<StoreFailure?>(nil)
   }
-  /// The writer has the connection until its step has ended; nobody else uses it meanwhile (`opened`). It is given back
-  /// before that: a connection that closed late would remove the log of the file that has taken its place.
+  /// The connection, while the writer has it.
+  ///
+  /// `@unchecked Sendable` because: the writer alone takes it, once, in its step; every other use of the connection goes
+  /// through `settle`, which waits for that step (`StoreWriter.wait`). Taken, not shared: a reference that outlived the step
+  /// would close the file late, and with it remove the log of the one that has taken its place.
   private final class Lent: @unchecked Sendable {
     private var connection: SQLiteConnection?
     init(_ connection: SQLiteConnection) { self.connection = connection }
