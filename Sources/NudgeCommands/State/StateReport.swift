@@ -26,7 +26,8 @@ struct StateReport: StateReporting {
   var text: String {
     var lines = tasks.map { state in
       switch state.condition {
-      case .neverRan: "task \(state.task): has never run"
+      case .neverRan:
+        "task \(state.task): has never run" + (state.committed.isEmpty ? "" : ": its first transaction is there in part")
       case .present:
         "task \(state.task): transaction \(state.sequence ?? 0), next \(Offsets.shown(state.next))"
       case .rebuilding:

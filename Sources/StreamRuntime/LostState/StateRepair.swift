@@ -65,7 +65,10 @@ public final class StateRepair {
       // The order matters as it does in a restore: offsets that are stable first, then the changelog's end.
       let ends = try reader.ends(of: changelog(number))
       let position = try reader.last(of: changelog(number), from: ends.start, to: ends.high, position)
-      return TaskState(number, position, inputs)
+      return TaskState(
+        number, position, inputs,
+        neverEnded: try position == nil && inputs.areOfFirstTransaction
+          && holdsFirstTransaction(changelog(number), ends))
     }
   }
 
@@ -80,6 +83,17 @@ public final class StateRepair {
         "the position record at offset \(record.offset) of \(record.topicPartition) cannot be read: it was written by "
           + "another version of Nudge, or by something else. Use the version that wrote it")
     }
+  }
+
+  /// Whether all that a changelog without positions holds are rows of its task's first transaction.
+  private func holdsFirstTransaction(_ changelog: TopicPartition, _ ends: ChangelogEnds) throws -> Bool {
+    var first = 0
+    var others = 0
+    try reader.records(of: changelog, from: ends.start, to: ends.high) { record in
+      let tag = record.header(RecordHeader.transaction).flatMap(TransactionTag.init(bytes:))
+      if tag?.isOfFirstTransaction == true { first += 1 } else { others += 1 }
+    }
+    return first > 0 && others == 0
   }
 
   private func changelog(_ task: Int32) -> TopicPartition {
@@ -284,7 +298,8 @@ private final class DeliveredOffset: Sendable {
 
 extension TaskState {
   /// Judges a task as a restore does.
-  init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput]) {
+  /// - Parameter neverEnded: all there is, offsets and rows, is of the task's first transaction.
+  init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput], neverEnded: Bool) {
     task = number
     sequence = position?.sequence
     next = position?.next ?? [:]
@@ -293,8 +308,10 @@ extension TaskState {
       uniqueKeysWithValues: inputs.compactMap { input in input.offset.map { (input.topic.rawValue, $0) } })
     let sequences = Set(inputs.map { PositionRecord.sequence(inMetadata: $0.metadata) })
     committedSequence = sequences.count == 1 && committed.count == inputs.count ? sequences.first ?? nil : nil
-    condition =
-      position == nil
-      ? (committed.isEmpty ? .neverRan : .lost) : (rebuildTo.isEmpty ? .present : .rebuilding)
+    if position == nil {
+      condition = committed.isEmpty || neverEnded ? .neverRan : .lost
+    } else {
+      condition = rebuildTo.isEmpty ? .present : .rebuilding
+    }
   }
 }

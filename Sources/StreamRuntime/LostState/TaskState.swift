@@ -2,7 +2,8 @@
 public struct TaskState: Sendable, Equatable, Encodable {
   /// What there is of it.
   public enum Condition: String, Sendable, Encodable {
-    /// No offsets were committed and the changelog has no position: it starts at its inputs' first offsets.
+    /// It has not ended a transaction: the changelog has no position, and no offsets were committed, or those of a first
+    /// transaction that was committed in part. It starts at its inputs' first offsets.
     case neverRan
     /// The changelog has its position.
     case present

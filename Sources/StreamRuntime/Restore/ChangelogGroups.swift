@@ -193,6 +193,11 @@ struct ChangelogGroups {
     return hidden.isEmpty ? open : hidden.union(open).sorted()
   }
 
+  /// Whether all that was read are rows of the task's first transaction, which has no position record.
+  var holdsFirstTransaction: Bool {
+    position == nil && !rows.isEmpty && rows.allSatisfy { $0.tag?.isOfFirstTransaction == true }
+  }
+
   /// Where a later reader may begin; nil: closed groups before hide values that are to be written again.
   var mark: ChangelogAudit.Mark? {
     hidden.isEmpty ? ChangelogAudit.Mark(offset: offsetBehindPosition, sequence: sequence) : nil

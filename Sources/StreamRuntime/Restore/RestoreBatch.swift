@@ -164,7 +164,8 @@ final class RestoreBatch<Store: TaskStore> {
         guard !entry.isDone else { continue }
         entry.stable = offset
         entry.action = entry.machine.reached(
-          offset, position: entry.groups.position, continuesStore: entry.groups.continuesKnown)
+          offset, position: entry.groups.position, continuesStore: entry.groups.continuesKnown,
+          holdsFirstTransaction: entry.groups.holdsFirstTransaction)
         if case .read(_, let wipe?) = entry.action {
           observe(.storeWiped(task: task, reason: wipe.rawValue))
           try entry.store.wipe()

@@ -123,6 +123,15 @@ struct CommittedInput: Equatable {
   var metadata: String = ""
 }
 
+extension [CommittedInput] {
+  /// Whether offsets were committed, all of them by a task's first transaction.
+  var areOfFirstTransaction: Bool {
+    let committed = filter { $0.offset != nil }
+    return !committed.isEmpty
+      && committed.allSatisfy { PositionRecord.sequence(inMetadata: $0.metadata) == PositionRecord.firstSequence }
+  }
+}
+
 /// Where a changelog partition begins and ends.
 struct ChangelogEnds: Equatable {
   /// The first offset there is.

@@ -53,7 +53,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     self.writer = writer
     self.store = store
     self.step = step
-    self.position = position ?? PositionRecord(sequence: 0, next: [:], writer: "")
+    self.position = position ?? PositionRecord(sequence: PositionRecord.firstSequence - 1, next: [:], writer: "")
     self.next = next
     self.changelogOffset = changelogOffset
     self.audit = audit

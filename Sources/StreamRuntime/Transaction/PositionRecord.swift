@@ -16,6 +16,9 @@ struct PositionRecord: Codable, Equatable {
   /// task. Tells a store of the log that was lost from one of this log.
   var history: String?
 
+  /// The sequence of a task's first transaction.
+  static let firstSequence: Int64 = 1
+
   /// The changelog key of position records. Row keys of stages begin with a letter.
   static let key = RowKey("@position")
 

@@ -29,6 +29,9 @@ final class TransactionTag: Sendable, Equatable {
     self.bytes = bytes
   }
 
+  /// Whether the row is of a transaction that found no position before it.
+  var isOfFirstTransaction: Bool { sequence == PositionRecord.firstSequence }
+
   static func == (a: TransactionTag, b: TransactionTag) -> Bool {
     a === b || (a.sequence == b.sequence && a.writer == b.writer)
   }

@@ -14,9 +14,11 @@ struct RestoreMachineTests {
   }
 
   private func reach(
-    _ machine: inout RestoreMachine, _ offset: Int64, _ position: PositionRecord?, continuesStore: Bool = true
+    _ machine: inout RestoreMachine, _ offset: Int64, _ position: PositionRecord?, continuesStore: Bool = true,
+    holdsFirstTransaction: Bool = false
   ) -> RestoreMachine.Action {
-    machine.reached(offset, position: position, continuesStore: continuesStore)
+    machine.reached(
+      offset, position: position, continuesStore: continuesStore, holdsFirstTransaction: holdsFirstTransaction)
   }
 
   private func committed(_ offset: Int64?, _ metadata: String = "") -> Result<[CommittedInput], IOFailure> {
@@ -103,6 +105,19 @@ struct RestoreMachineTests {
     _ = machine.ends(ChangelogEnds(start: 0, high: 0), wallNow: 0)
     #expect(reach(&machine, 0, nil) == .stateLost)
   }
+
+  @Test(
+    "rows and offsets of a first transaction without its position: the task begins anew; else its state is lost",
+    arguments: [
+      ("nudge:1", true, RestoreMachine.Action.finish(.fresh)), ("nudge:1", false, .stateLost),
+      ("nudge:2", true, .stateLost), ("", true, .stateLost),
+    ])
+  func tornFirst(_ metadata: String, _ holdsFirstTransaction: Bool, _ action: RestoreMachine.Action) {
+    var machine = machine(nil)
+    _ = machine.committed(committed(10, metadata), steadyNow: 0)
+    _ = machine.ends(ChangelogEnds(start: 0, high: 4), wallNow: 0)
+    #expect(reach(&machine, 4, nil, holdsFirstTransaction: holdsFirstTransaction) == action)
+  }
 }
 
 @Suite("A changelog read as groups")
@@ -127,6 +142,25 @@ struct ChangelogGroupsTests {
     #expect(rows.map(\.bytes) == [nil, [2]])
     #expect(groups.position?.sequence == 2 && groups.offsetBehindPosition == 6)
     #expect(groups.tornKeys.isEmpty)
+  }
+
+  @Test("a log holds a first transaction only where all it has are rows of such, and no position")
+  func firstTransaction() throws {
+    let first = TransactionTag(sequence: 1, writer: "w")
+    func holds(_ tags: [TransactionTag?], _ sequence: Int64? = nil) throws -> Bool {
+      var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
+      for (offset, tag) in tags.enumerated() {
+        try groups.read(offset: Int64(offset), key: RowKey("a\(offset)"), bytes: [1], tag: tag)
+      }
+      if let sequence { try groups.read(offset: 9, key: PositionRecord.key, bytes: position(sequence)) }
+      return groups.holdsFirstTransaction
+    }
+    #expect(try holds([first]))
+    #expect(try holds([first, TransactionTag(sequence: 1, writer: "another")]))
+    #expect(try !holds([]))
+    #expect(try !holds([first, nil]))
+    #expect(try !holds([first, TransactionTag(sequence: 2, writer: "w")]))
+    #expect(try !holds([first], 1))
   }
 
   @Test("rows behind the last position record do not count, and are to be written again")

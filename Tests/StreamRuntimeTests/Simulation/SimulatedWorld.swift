@@ -61,6 +61,7 @@ final class SimulatedWorld {
     var unclosed: [[UInt8]: (tag: TransactionTag?, isSet: Bool)] = [:]
   }
   private var views: [Int32: ChangelogView] = [:]
+  private var histories: [Int32: ChangelogHistory] = [:]
 
   private var input: Topic { definition.inputs[0] }
   private var output: Topic { definition.outputs[0] }
@@ -127,7 +128,11 @@ final class SimulatedWorld {
     if let store = stores[name] { return store }
     let store = ModelStore()
     store.hidesTimers = mutation == .timersUnseen
-    store.onApply = { [unowned self] in checkLag($0, task: task, process: process) }
+    if mutation == .storeRowLeftOut { store.losesRow = { [unowned self] in chance.oneIn(20) } }
+    store.onApply = { [unowned self] in
+      checkLag($0, task: task, process: process)
+      checkStore($0, $1, task: task, process: process)
+    }
     stores[name] = store
     return store
   }
@@ -446,6 +451,19 @@ final class SimulatedWorld {
     }
     if !isCommitted {
       violations.append("\(process): the store of task \(task) leads: sequence \(header.position.sequence)")
+    }
+  }
+
+  /// A store holds what its header says: the rows of all transactions up to there.
+  private func checkStore(_ header: StoreHeader, _ rows: [RowKey: [UInt8]], task: Int32, process: String) {
+    var history = histories.removeValue(forKey: task) ?? ChangelogHistory()
+    defer { histories[task] = history }
+    history.read(broker.log(ModelPlace(topic: definition.changelog, partition: task))) { [coder] in
+      (try? coder.decode(PositionRecord.self, from: $0)).map { TransactionTag($0) }
+    }
+    if let fault = history.fault(in: rows, at: header.changelogOffset) {
+      violations.append(
+        "\(process): the store of task \(task), transaction \(header.position.sequence): \(fault)")
     }
   }
 

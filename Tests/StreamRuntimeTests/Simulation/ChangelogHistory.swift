@@ -1,0 +1,50 @@
+@testable import StreamRuntime
+
+/// The rows of a task after each of its transactions, from its changelog alone: what a store must hold that says how far it
+/// has come. Nothing is forgotten when the log is compacted.
+struct ChangelogHistory {
+  private struct Value {
+    /// Of the position record that closed the row.
+    var offset: Int64
+    /// nil: the key has no row.
+    var bytes: [UInt8]?
+  }
+
+  private var next = 0
+  private var open: [(key: RowKey, bytes: [UInt8]?, tag: TransactionTag?)] = []
+  private var values: [RowKey: [Value]] = [:]
+
+  /// Reads on, up to where all transactions have ended. `decode`: a position record, as its transaction's tag.
+  mutating func read(_ log: ModelBroker.Log, decode: ([UInt8]) -> TransactionTag?) {
+    while next < Int(log.stable) {
+      let entry = log.entries[next]
+      next += 1
+      guard entry.status == .committed || entry.status == .compacted, let key = entry.key else { continue }
+      guard key == PositionRecord.key.bytes else {
+        open.append((RowKey(bytes: key), entry.value, entry.tag))
+        continue
+      }
+      guard let tag = decode(entry.value ?? []) else { continue }
+      for row in open where row.tag == tag {
+        values[row.key, default: []].append(Value(offset: Int64(next - 1), bytes: row.bytes))
+      }
+      open.removeAll { $0.tag == tag }
+    }
+  }
+
+  /// What is wrong about rows that are said to be those before an offset; nil: nothing, or that offset is not read yet. A
+  /// row may be a later one of its key: a restore that reads on has not come to that row's position record.
+  func fault(in rows: [RowKey: [UInt8]], at offset: Int64) -> String? {
+    guard offset <= next else { return nil }
+    for (key, values) in values {
+      let before = values.last { $0.offset < offset }?.bytes
+      let held = rows[key]
+      guard held != before, !values.contains(where: { $0.offset >= offset && $0.bytes == held }) else { continue }
+      return "\(key) is \(Self.shown(held)), not \(Self.shown(before))"
+    }
+    for key in rows.keys where values[key] == nil { return "\(key) is in no transaction that ended" }
+    return nil
+  }
+
+  private static func shown(_ bytes: [UInt8]?) -> String { bytes.map { String(decoding: $0, as: UTF8.self) } ?? "none" }
+}
