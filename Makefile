@@ -14,7 +14,7 @@ SEEDS ?= 100000
 SEED ?= 1
 MINUTES ?= 3
 
-.PHONY: help deps build test demo bench lint format ci simulate chaos clean
+.PHONY: help deps build test demo bench lint format ci numbers simulate chaos clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -52,12 +52,16 @@ demo: deps ## The pipeline at work: embedded broker, FCM emulator, three service
 bench: deps ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path/to/kafka also those on a real broker
 	cd Benchmarks && $(SWIFT) run -c release nudge-benchmarks $(BENCH_FLAGS)
 
-simulate: deps ## SEEDS schedules of crashes, stalls and late requests, from SEED on
+numbers:
+	@for given in SEEDS=$(SEEDS) SEED=$(SEED) MINUTES=$(MINUTES); do \
+	  [[ "$$given" =~ ^[A-Z]+=[0-9]+(\.[0-9]+)?$$ ]] || { echo "$$given: this must be a number" >&2; exit 2; }; done
+
+simulate: numbers deps ## SEEDS schedules of crashes, stalls and late requests, from SEED on
 	SEEDS=$(SEEDS) SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-simulate \
 	  --filter SimulationTests/schedules
 
 chaos: SEEDS = 1
-chaos: deps ## MINUTES of kills, stops, cuts, full disks, restarts for each of SEEDS seeds from SEED on; needs KAFKA_HOME
+chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for each of SEEDS seeds from SEED on; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make chaos" >&2; exit 1; }
 	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-simulate
 	MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Numbers that look random and are the same for the same seed, on every machine (SplitMix64): a property test says its
 /// seed, and a seed is a simulated schedule.
 public struct SeededGenerator: RandomNumberGenerator {
@@ -15,7 +13,7 @@ public struct SeededGenerator: RandomNumberGenerator {
 
   /// A generator with a new seed, or that of the environment's `NUDGE_TEST_SEED`, printed with the test's name.
   public init(announcedFor test: String) {
-    let wanted = ProcessInfo.processInfo.environment["NUDGE_TEST_SEED"].flatMap(UInt64.init)
+    let wanted: UInt64? = runParameter("NUDGE_TEST_SEED")
     self.init(seed: wanted ?? UInt64.random(in: .min ... .max))
     print("\(test): NUDGE_TEST_SEED=\(seed)")
   }

@@ -27,7 +27,8 @@ struct StateReport: StateReporting {
     var lines = tasks.map { state in
       switch state.condition {
       case .neverRan:
-        "task \(state.task): has never run" + (state.committed.isEmpty ? "" : ": its first transaction is there in part")
+        "task \(state.task): has never run"
+          + (state.committed.isEmpty ? "" : ": its first transaction is there in part")
       case .present:
         "task \(state.task): transaction \(state.sequence ?? 0), next \(Offsets.shown(state.next))"
       case .rebuilding:

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import NudgeCommands
@@ -7,10 +8,9 @@ import Testing
 /// balance as if nothing had happened.
 @Suite("Chaos on a real Kafka", .serialized, .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
 struct ChaosTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  private static let minutes = Double(environment["MINUTES"] ?? "")
-  private static let firstSeed = UInt64(environment["SEED"] ?? "") ?? 1
-  private static let seeds = firstSeed..<firstSeed + (UInt64(environment["SEEDS"] ?? "") ?? 1)
+  private static let minutes: Double? = runParameter("MINUTES")
+  private static let firstSeed: UInt64 = runParameter("SEED") ?? 1
+  private static let seeds = firstSeed..<firstSeed + (runParameter("SEEDS") ?? 1)
 
   /// Runs a plan and judges it.
   private func check(_ plan: ChaosRun.Plan) throws -> ChaosRun.Report {
