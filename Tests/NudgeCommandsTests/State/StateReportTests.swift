@@ -1,8 +1,8 @@
 import ServiceKit
-import StreamRuntime
 import Testing
 
 @testable import NudgeCommands
+@testable import StreamRuntime
 
 @Suite("What nudge state says")
 struct StateReportTests {
@@ -29,6 +29,32 @@ struct StateReportTests {
     #expect(stage.status == ExitCode.usage && stage.output.contains("ingest, analyzer or dispatcher"))
     #expect(run("state", "rebuild", "--stage", "ingest", "--tasks", "-1").status == ExitCode.usage)
     #expect(run("state", "rebuild", "--stage", "ingest", "--tasks", "all").status == ExitCode.usage)
+  }
+
+  @Test("each task has a line that says how it stands; where one is lost, what can be done about it is shown")
+  func conditions() {
+    func report(_ condition: TaskState.Condition, sequence: Int64? = nil, committed: Int64? = nil) -> String {
+      StateReport(
+        stage: .analyzer,
+        tasks: [
+          TaskState(
+            task: 2, condition: condition, sequence: sequence, next: sequence == nil ? [:] : ["nudge.timeline": 9],
+            rebuildTo: condition == .rebuilding ? ["nudge.timeline": 30] : [:],
+            committed: committed.map { ["nudge.timeline": $0] } ?? [:], committedSequence: committed.map { _ in 1 })
+        ]
+      ).text
+    }
+    #expect(report(.neverRan) == "task 2: has never run")
+    #expect(report(.neverRan, committed: 4) == "task 2: has never run: its first transaction is there in part")
+    #expect(report(.present, sequence: 7, committed: 9) == "task 2: transaction 7, next nudge.timeline=9")
+    #expect(
+      report(.rebuilding, sequence: 7, committed: 31)
+        == "task 2: transaction 7, next nudge.timeline=9, rebuilding up to nudge.timeline=30")
+    let lost = report(.lost, committed: 4)
+    #expect(lost.hasPrefix("task 2: LOST. Committed is nudge.timeline=4, transaction 1\n"))
+    #expect(
+      lost.contains("nudge state rebuild --stage analyzer") && lost.contains("nudge state accept-loss --stage analyzer")
+    )
   }
 
   @Test("without a lost task there is nothing to do", arguments: StageName.allCases)
