@@ -53,8 +53,9 @@ bench: deps ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path/to/
 	cd Benchmarks && $(SWIFT) run -c release nudge-benchmarks $(BENCH_FLAGS)
 
 numbers:
-	@for given in SEEDS=$(SEEDS) SEED=$(SEED) MINUTES=$(MINUTES); do \
-	  [[ "$$given" =~ ^[A-Z]+=[0-9]+(\.[0-9]+)?$$ ]] || { echo "$$given: this must be a number" >&2; exit 2; }; done
+	@[[ "$(SEED)" =~ ^[0-9]+$$ ]] || { echo "SEED=$(SEED): this must be a whole number from 0 on" >&2; exit 2; }
+	@[[ "$(SEEDS)" =~ ^[1-9][0-9]*$$ ]] || { echo "SEEDS=$(SEEDS): this must be a whole number from 1 on" >&2; exit 2; }
+	@[[ "$(MINUTES)" =~ ^[0-9]+(\.[0-9]+)?$$ ]] || { echo "MINUTES=$(MINUTES): this must be a number" >&2; exit 2; }
 
 simulate: numbers deps ## SEEDS schedules of crashes, stalls and late requests, from SEED on
 	SEEDS=$(SEEDS) SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-simulate \

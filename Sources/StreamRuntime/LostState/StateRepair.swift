@@ -85,15 +85,16 @@ public final class StateRepair {
     }
   }
 
-  /// Whether all that a changelog without positions holds are rows of its task's first transaction.
+  /// Whether all that a changelog holds are rows of its task's first transaction, as a restore judges it.
   private func holdsFirstTransaction(_ changelog: TopicPartition, _ ends: ChangelogEnds) throws -> Bool {
-    var first = 0
-    var others = 0
+    var groups = ChangelogGroups(after: nil, offset: ends.start, coder: coder)
     try reader.records(of: changelog, from: ends.start, to: ends.high) { record in
-      let tag = record.header(RecordHeader.transaction).flatMap(TransactionTag.init(bytes:))
-      if tag?.isOfFirstTransaction == true { first += 1 } else { others += 1 }
+      guard let key = record.keyBytes() else { return }
+      try groups.read(
+        offset: record.offset, key: RowKey(bytes: key), bytes: record.valueBytes(),
+        tag: record.header(RecordHeader.transaction).flatMap(TransactionTag.init(bytes:)))
     }
-    return first > 0 && others == 0
+    return groups.holdsFirstTransaction
   }
 
   private func changelog(_ task: Int32) -> TopicPartition {

@@ -456,12 +456,11 @@ final class SimulatedWorld {
 
   /// A store holds what its header says: the rows of all transactions up to there.
   private func checkStore(_ header: StoreHeader, _ rows: [RowKey: [UInt8]], task: Int32, process: String) {
-    var history = histories.removeValue(forKey: task) ?? ChangelogHistory()
-    defer { histories[task] = history }
-    history.read(broker.log(ModelPlace(topic: definition.changelog, partition: task))) { [coder] in
+    let log = broker.log(ModelPlace(topic: definition.changelog, partition: task))
+    histories[task, default: ChangelogHistory()].read(log) { [coder] in
       (try? coder.decode(PositionRecord.self, from: $0)).map { TransactionTag($0) }
     }
-    if let fault = history.fault(in: rows, at: header.changelogOffset) {
+    if let fault = histories[task]?.fault(in: rows, at: header.changelogOffset) {
       violations.append(
         "\(process): the store of task \(task), transaction \(header.position.sequence): \(fault)")
     }
