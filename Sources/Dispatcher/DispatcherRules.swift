@@ -22,6 +22,8 @@ public struct DispatcherRules: Sendable {
   public var invalidTokenWindow = 200
   /// It trips when the window is full and this part of it says invalid (T3).
   public var invalidTokenRatio = 0.5
+  /// Requests, one after the other, by which an open breaker finds out whether it may close.
+  public var tokenTrialLength = 20
 
   /// Rules with their defaults.
   public init(hash: @escaping @Sendable (String) -> String = DispatcherRules.sha256) { self.hash = hash }

@@ -55,3 +55,16 @@ public struct FCMAnswer: Sendable, Equatable {
     self.isUnknown = isUnknown
   }
 }
+
+extension FCMAnswer {
+  /// FCM took the push.
+  var isSent: Bool { if case .sent = verdict { true } else { false } }
+
+  /// Whether it says if the token was good: what the breaker over invalid tokens looks at (T3).
+  var saysOfToken: Bool {
+    switch verdict {
+    case .sent, .invalidToken, .senderMismatch: true
+    default: false
+    }
+  }
+}

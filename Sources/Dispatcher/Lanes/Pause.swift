@@ -40,6 +40,35 @@ struct Pause: Sendable {
   var interval: Milliseconds
   /// The try that is in the air.
   var probe: UInt64?
+  /// The first request that can tell something new: only answers to this one and later ones end the pause. What was in
+  /// the air when it began says how things were before.
+  var firstTelling: UInt64
+  /// The breaker over invalid tokens is open: no answer that calls a token invalid is believed, and one good answer is
+  /// not enough to close it. Kept beside the reason, which a quota or a refusal may become meanwhile.
+  var tokenTrial: TokenTrial?
+}
+
+/// What the tries of an open breaker said of tokens. They go on one after the other as long as they may still close it.
+struct TokenTrial: Sendable, Equatable {
+  var good = 0
+  var invalid = 0
+
+  enum Result: Equatable {
+    /// More tries are needed.
+    case open
+    /// Tokens are believed again.
+    case passed
+    /// Too many were called invalid: wait, then begin anew.
+    case failed
+  }
+
+  /// Half of the share that trips the breaker is allowed: a share that hovers around the limit must not close and trip it
+  /// in turns, each turn at the price of a window of tokens.
+  func result(of length: Int, ratio: Double) -> Result {
+    let allowed = Int(Double(length) * ratio / 2)
+    if invalid > allowed { return .failed }
+    return good + invalid >= length ? .passed : .open
+  }
 }
 
 /// The last answers of a project, as far as they say whether a token was good.

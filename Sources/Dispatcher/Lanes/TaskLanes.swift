@@ -32,6 +32,8 @@ struct TaskLanes {
   private var parked: [PauseScope: Fifo<DeviceKey>] = [:]
   private var pauses: [PauseScope: Pause] = [:]
   private var tokenVerdicts: [PauseScope: TokenVerdicts] = [:]
+  /// The request whose answer ended a scope's last pause: a refusal of an earlier one is older news.
+  private var releasedBy: [PauseScope: UInt64] = [:]
   private var nextSend: UInt64
   /// The record that is being processed; nil while answers and times are.
   var recordAtHand: RecordPosition?
@@ -114,9 +116,11 @@ struct TaskLanes {
     item.errorCode = reply.answer.errorCode
     places[flight.device] = .due(at: 0)
 
-    let tripped = judgeTokens(reply.answer.verdict, of: item.target, now: step.now)
+    let isDoubted = judgeTokens(reply, of: item.target, now: step.now)
     try settlePauses(after: reply, of: flight, target: item.target, in: step)
-    switch tripped ? .projectRefused : reply.answer.verdict {
+    switch reply.answer.verdict {
+    // Not believed: it waits for the breaker, as all do.
+    case _ where isDoubted: try retry(&item, after: 0, queue)
     case .sent(let name): try finish(item, .sent, fcmName: name, queue)
     case .invalidToken:
       try finish(item, .invalidToken, queue)
@@ -348,63 +352,80 @@ struct TaskLanes {
     let project = PauseScope(projectId: target.projectId)
     let platform = PauseScope(projectId: target.projectId, platform: target.platform)
     switch reply.answer.verdict {
-    case .projectRefused: pause(project, .refused, reply.answer, isProbe: flight.probes.contains(project), step.now)
+    case .projectRefused: pause(project, .refused, reply, step.now)
     case .platformRefused:
       // Google took our credentials: the project works.
-      try release(project, in: step)
-      pause(platform, .refused, reply.answer, isProbe: flight.probes.contains(platform), step.now)
-    case .quotaExceeded(.project):
-      pause(project, .quota, reply.answer, isProbe: flight.probes.contains(project), step.now)
-    case .sent:
-      try release(project, in: step)
-      try release(platform, in: step)
-    case .invalidToken, .senderMismatch:
-      // Not good enough where just that tripped the breaker.
-      for scope in [project, platform] where pauses[scope]?.reason != .invalidTokens {
-        try release(scope, in: step)
-      }
+      release(project, after: reply)
+      pause(platform, .refused, reply, step.now)
+    case .quotaExceeded(.project): pause(project, .quota, reply, step.now)
+    case .sent, .invalidToken, .senderMismatch:
+      release(project, after: reply)
+      release(platform, after: reply)
     case .rejected, .quotaExceeded(.device):
       // FCM looked at the request itself; nothing is known of the platform's key.
-      try release(project, in: step)
+      release(project, after: reply)
     case .serverFailed, .unreachable: break
     }
-    // Whatever is still paused after this try is tried again later.
+    // Whatever is still paused after this try is tried again later; a breaker's trial goes on at once after a good answer,
+    // where there are other tokens to try.
     for scope in flight.probes where pauses[scope]?.probe == reply.id {
       pauses[scope]?.probe = nil
       if let pause = pauses[scope], pause.probeAt <= step.now {
-        pauses[scope]?.probeAt = step.now + pause.interval
-        pauses[scope]?.interval = min(pause.interval * 2, rules.longestProbeInterval)
+        if pause.tokenTrial != nil, reply.answer.isSent, parked[scope].map({ !$0.isEmpty }) ?? false {
+          pauses[scope]?.interval = 2 * rules.firstProbeAfter
+        } else {
+          pauses[scope]?.probeAt = step.now + pause.interval
+          pauses[scope]?.interval = min(pause.interval * 2, rules.longestProbeInterval)
+        }
       }
     }
+    for scope in flight.probes { try probe(scope, in: step) }
   }
 
-  private mutating func pause(
-    _ scope: PauseScope, _ reason: Pause.Reason, _ answer: FCMAnswer, isProbe: Bool, _ now: Milliseconds
-  ) {
+  /// Begins or prolongs a pause.
+  private mutating func pause(_ scope: PauseScope, _ reason: Pause.Reason, _ reply: SendReply, _ now: Milliseconds) {
+    let answer = reply.answer
     let wait =
       reason == .quota
       ? Backoff.quota.wait(after: 1, retryAfter: answer.retryAfter, jitter: 0)
       : max(rules.firstProbeAfter, answer.retryAfter ?? 0)
     guard var pause = pauses[scope] else {
+      // A refusal of what was sent before the request that ended the last pause is older than that one's answer. A quota
+      // says how long to wait from now on.
+      if reason != .quota, let last = releasedBy[scope], reply.id < last { return }
       pauses[scope] = Pause(
         reason: reason, errorCode: answer.errorCode, since: now, probeAt: now + wait,
-        interval: min(2 * wait, max(wait, rules.longestProbeInterval)))
+        interval: min(2 * wait, max(wait, rules.longestProbeInterval)), firstTelling: nextSend)
       return
     }
     pause.errorCode = answer.errorCode
     // What was in the air when the pause began tells nothing new; a try that failed, or a quota, does.
-    if isProbe || reason == .quota {
+    if reason == .quota {
       pause.reason = reason
-      let next = reason == .quota ? wait : max(pause.interval, answer.retryAfter ?? 0)
+      pause.probeAt = max(pause.probeAt, now + wait)
+      pause.firstTelling = nextSend
+    } else if reply.id >= pause.firstTelling {
+      pause.reason = reason
+      let next = max(pause.interval, answer.retryAfter ?? 0)
       pause.probeAt = max(pause.probeAt, now + next)
-      if reason != .quota { pause.interval = min(pause.interval * 2, max(next, rules.longestProbeInterval)) }
+      pause.interval = min(pause.interval * 2, max(next, rules.longestProbeInterval))
+      pause.firstTelling = nextSend
     }
     pauses[scope] = pause
   }
 
-  /// The scope works: what was parked goes on, as far as there is room in the air.
-  private mutating func release(_ scope: PauseScope, in step: Step<DispatcherStage>) throws {
-    guard pauses.removeValue(forKey: scope) != nil else { return }
+  /// The scope works, as the answer to a request sent after its pause began has shown: what was parked goes on, as far as
+  /// there is room in the air. An open breaker over tokens stays open until its trial is passed.
+  private mutating func release(_ scope: PauseScope, after reply: SendReply) {
+    guard let pause = pauses[scope], reply.id >= pause.firstTelling else { return }
+    if let trial = pause.tokenTrial {
+      guard trial.result(of: rules.tokenTrialLength, ratio: rules.invalidTokenRatio) == .passed else {
+        pauses[scope]?.reason = .invalidTokens
+        return
+      }
+    }
+    pauses[scope] = nil
+    releasedBy[scope] = reply.id
     tokenVerdicts[scope] = nil
     guard var waiting = parked.removeValue(forKey: scope) else { return }
     while let key = waiting.popFirst() {
@@ -415,22 +436,35 @@ struct TaskLanes {
   }
 
   /// Keeps the breaker over invalid tokens; true: it is open, and this answer is not to be believed.
-  private mutating func judgeTokens(_ verdict: FCMAnswer.Verdict, of target: PushTarget, now: Milliseconds) -> Bool {
-    let isInvalid: Bool
-    switch verdict {
-    case .sent: isInvalid = false
-    case .invalidToken, .senderMismatch: isInvalid = true
-    default: return false
-    }
+  private mutating func judgeTokens(_ reply: SendReply, of target: PushTarget, now: Milliseconds) -> Bool {
+    guard reply.answer.saysOfToken else { return false }
+    let isInvalid = !reply.answer.isSent
     let scope = PauseScope(projectId: target.projectId)
+    if var pause = pauses[scope], var trial = pause.tokenTrial {
+      // What was in the air when it tripped is not believed either, and decides nothing.
+      guard reply.id >= pause.firstTelling else { return isInvalid }
+      if isInvalid { trial.invalid += 1 } else { trial.good += 1 }
+      pause.tokenTrial = trial
+      if trial.result(of: rules.tokenTrialLength, ratio: rules.invalidTokenRatio) == .failed {
+        pause.tokenTrial = TokenTrial()
+        pause.probeAt = max(pause.probeAt, now + pause.interval)
+        pause.interval = min(pause.interval * 2, rules.longestProbeInterval)
+      }
+      pauses[scope] = pause
+      return isInvalid
+    }
     tokenVerdicts[scope, default: TokenVerdicts(window: rules.invalidTokenWindow)].record(invalid: isInvalid)
     guard isInvalid, let verdicts = tokenVerdicts[scope], verdicts.isFull,
       Double(verdicts.invalid) >= rules.invalidTokenRatio * Double(verdicts.window)
     else { return false }
-    if pauses[scope] == nil {
-      pauses[scope] = Pause(
-        reason: .invalidTokens, since: now, probeAt: now + rules.firstProbeAfter, interval: 2 * rules.firstProbeAfter)
-    }
+    var pause =
+      pauses[scope]
+      ?? Pause(
+        reason: .invalidTokens, since: now, probeAt: now + rules.firstProbeAfter, interval: 2 * rules.firstProbeAfter,
+        firstTelling: nextSend)
+    pause.tokenTrial = TokenTrial()
+    pause.firstTelling = nextSend
+    pauses[scope] = pause
     return true
   }
 
