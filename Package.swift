@@ -57,6 +57,7 @@ let package = Package(
     // What travels: records, topics, and how they are written.
     module("NudgeSchema"),
     module("JSONCodec", ["CSimdjson"]),
+    module("NudgeCodec", ["NudgeSchema", "JSONCodec"]),
     module("NudgeClient"),
 
     // The parts the services stand on.
@@ -68,9 +69,10 @@ let package = Package(
     module("StreamRuntime", ["Kafka", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
-    module("Ingest", ["NudgeSchema", "StreamRuntime", "ServiceKit", "JSONCodec"]),
-    module("Analyzer", ["NudgeSchema", "StreamRuntime", "ServiceKit"]),
-    module("Dispatcher", ["NudgeSchema", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
+    module("Ingest", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "JSONCodec"]),
+    module("Analyzer", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit"]),
+    module(
+      "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
     module("FCMEmulator", ["CNghttp2", "COpenSSL", "JSONCodec"]),
     module(
       "NudgeCommands",
@@ -89,6 +91,7 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
     tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
+    tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     tests("NudgeClientTests", ["NudgeClient"]),
     tests("KafkaTests", ["Kafka", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),

@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 public import StreamRuntime
 
@@ -19,6 +20,7 @@ public struct AnalyzerStage: Stage {
     changelog: .analyzerState, timers: .timeline)
 
   let rules: AnalyzerRules
+  let codec = RecordCodec()
   var zones = TimeZones()
 
   /// A stage that decides by these rules.
@@ -26,7 +28,7 @@ public struct AnalyzerStage: Stage {
 
   /// Works on one record of the timeline. Throws a `Rejection` where it cannot be read, or asks for what cannot be kept.
   public mutating func process(_ record: InputRecord, in step: Step<AnalyzerStage>) throws {
-    let event = try readTimelineEvent(record, coder: step.coder)
+    let event = try readTimelineEvent(record, codec: codec)
     let cause = Cause(
       position: record.position, partition: record.partition, envelope: event.envelope, origin: event.origin,
       source: event.source)
@@ -46,7 +48,7 @@ public struct AnalyzerStage: Stage {
     case .deviceInvalidated(let invalidated):
       try person(invalidated.userId, cause, step) { try $0.invalidate(invalidated) }
     case .user(let body):
-      var person = try PersonStep(userId: body.userId, number: 0, cause: cause, rules: rules, step: step)
+      var person = try PersonStep(userId: body.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
       try process(body, for: &person)
       try person.save()
     case .timerFired(let fired):
@@ -74,7 +76,7 @@ public struct AnalyzerStage: Stage {
     _ userId: String, number: Int = 0, _ cause: Cause, _ step: Step<AnalyzerStage>,
     _ body: (inout PersonStep) throws -> Void
   ) throws {
-    var person = try PersonStep(userId: userId, number: number, cause: cause, rules: rules, step: step)
+    var person = try PersonStep(userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
     try body(&person)
     try person.save()
   }

@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 public import StreamRuntime
 
@@ -26,6 +27,7 @@ public struct DispatcherStage: Stage {
     name: "dispatcher", inputs: [.pushes], outputs: [.outcomes, .timeline], changelog: .dispatcherState)
 
   private let rules: DispatcherRules
+  private let codec = RecordCodec()
   private var tasks: [Int32: TaskLanes] = [:]
   /// Tasks opened so far: requests of different tenures of a task must not have the same number.
   private var tenures: UInt64 = 0
@@ -41,7 +43,7 @@ public struct DispatcherStage: Stage {
 
   /// A push, or the end of some.
   public mutating func process(_ record: InputRecord, in step: Step<Self>) throws {
-    let event = try PushRecord.read(record, coder: step.coder)
+    let event = try PushRecord.read(record, codec: codec)
     try work(in: step, on: record) { lanes in
       switch event.body {
       case .push(let push):
@@ -77,7 +79,7 @@ public struct DispatcherStage: Stage {
     do {
       if tasks[step.partition] == nil {
         tenures += 1
-        tasks[step.partition] = TaskLanes(rules: rules, firstSend: tenures << 32)
+        tasks[step.partition] = TaskLanes(rules: rules, codec: codec, firstSend: tenures << 32)
         try tasks[step.partition]?.open(in: step)
       }
       tasks[step.partition]?.recordAtHand = record?.position

@@ -1,15 +1,16 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
 /// A record of `nudge.pushes`, checked. Our own analyzer wrote it; a fault in it is still no reason to stop.
 enum PushRecord {
   /// Reads a record. Throws a `Rejection` that names the field, never a value (T4).
-  static func read(_ record: InputRecord, coder: RecordCoder) throws -> PushEvent {
+  static func read(_ record: InputRecord, codec: RecordCodec) throws -> PushEvent {
     guard let key = record.key, !key.isEmpty else { throw Rejection(.missingKey, "the record has no key") }
     guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
     let event: PushEvent
     do {
-      event = try coder.decode(PushEvent.self, from: value)
+      event = try codec.decode(PushEvent.self, from: value)
     } catch let error as EventFormatError {
       throw Rejection(error)
     } catch let error as DecodingError {

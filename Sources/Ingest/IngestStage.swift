@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 public import StreamRuntime
 
@@ -13,6 +14,7 @@ public struct IngestStage: Stage {
     outputs: [.timeline, .deviceClaims, .chatEvents, .userEvents], changelog: .ingestState)
 
   let rules: IngestRules
+  let codec = RecordCodec()
   var rosters = RosterCache()
 
   /// A stage with settings.

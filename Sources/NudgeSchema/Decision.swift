@@ -76,30 +76,6 @@ public struct Signal: Codable, Sendable, Equatable {
   }
 }
 
-/// One of the checks, in the order they were made.
-public struct Check: Codable, Sendable, Equatable {
-  /// The check's name: the reason it would suppress with, or `priority`.
-  public var check: String
-  /// Whether it let the message pass.
-  public enum Result: String, Codable, Sendable, CaseIterable {
-    /// Let pass.
-    case pass
-    /// Suppressed here.
-    case suppress
-  }
-  /// Whether it let the message pass.
-  public var result: Result
-  /// What it looked at; values as text.
-  public var inputs: [String: String]
-
-  /// A check.
-  public init(check: String, result: Result, inputs: [String: String] = [:]) {
-    self.check = check
-    self.result = result
-    self.inputs = inputs
-  }
-}
-
 /// Where the person stands in the hourly limit (D4).
 public struct AnalysisUse: Codable, Sendable, Equatable {
   /// Analyses in the current window, this one included.

@@ -176,7 +176,7 @@ struct SchemaTests {
       ("nudge.timeline/message.withdrawn.schema.json#/properties/cause", raw(MessageWithdrawn.Cause.self)),
       ("nudge.decisions/decision.schema.json#/properties/outcome", raw(DecisionBody.Outcome.self)),
       ("nudge.decisions/decision.schema.json#/properties/mode", raw(DecisionMode.self)),
-      ("nudge.decisions/decision.schema.json#/properties/checks/items/properties/result", raw(Check.Result.self)),
+      ("nudge.decisions/decision.schema.json#/$defs/check/properties/result", raw(Check.Result.self)),
       ("nudge.pushes/push.schema.json#/properties/kind", raw(Push.Kind.self)),
       ("nudge.banners/notice.schema.json#/properties/code", raw(Notice.Code.self)),
       ("nudge.outcomes/outcome.schema.json#/properties/result", raw(OutcomeResult.self)),

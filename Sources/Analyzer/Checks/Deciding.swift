@@ -9,7 +9,7 @@ extension AnalyzerStage {
     let message = CandidateMessage(candidate, sentAt: cause.occurredAt, rules: rules)
     for (number, recipient) in candidate.recipients.enumerated() {
       var person = try PersonStep(
-        userId: recipient.userId, number: number, cause: cause, rules: rules, step: step)
+        userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
       if again {
         try decideAgain(message, for: recipient, &person)
       } else {

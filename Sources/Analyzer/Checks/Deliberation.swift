@@ -30,11 +30,8 @@ struct Deliberation {
     let (suppressed, notifying) = priority(&person.user, userId: person.userId)
     if let verdict = suppressed ?? quietHours(&zones) { return (verdict, []) }
     let targets = try person.targets()
-    if let verdict = checks.check(
-      .noDevice, ["devices": String(targets.count)], suppresses: targets.isEmpty, "no registered device")
-    {
-      return (verdict, [])
-    }
+    if targets.isEmpty, let verdict = checks.suppress(.noDevice, "no registered device") { return (verdict, []) }
+    _ = checks.pass(.noDevice, ["devices": .number(Int64(targets.count))])
     return (notifying, targets)
   }
 
@@ -43,20 +40,19 @@ struct Deliberation {
   private mutating func duplicate() -> Verdict? {
     let known = conversation.message(message.key)
     if !again {
-      return checks.check(
-        .duplicate, ["seenBefore": String(known != nil)], suppresses: known != nil,
-        "the message was decided for this person before")
+      return known == nil
+        ? checks.pass(.duplicate)
+        : checks.suppress(.duplicate, "the message was decided for this person before")
     }
     if known == nil, let forgotten = conversation.forgottenUpTo, message.sentAt <= forgotten.at {
       // Nobody knows any more whether it was notified: a replay must never notify twice.
-      return checks.check(
-        .duplicate, ["notifiedBefore": "unknown", "knownSince": String(forgotten.at)], suppresses: true,
+      return checks.suppress(
+        .duplicate, ["knownSince": .number(forgotten.at)],
         "whether the person was notified of the message before is no longer known")
     }
-    let notified = known?.marks.contains(.notified) ?? false
-    return checks.check(
-      .duplicate, ["notifiedBefore": String(notified)], suppresses: notified,
-      "the person was notified of the message before")
+    return known?.marks.contains(.notified) != true
+      ? checks.pass(.duplicate)
+      : checks.suppress(.duplicate, "the person was notified of the message before")
   }
 
   /// Only where a message is decided again: the first time, nothing can have been withdrawn before.
@@ -64,15 +60,15 @@ struct Deliberation {
     guard again else { return nil }
     let marked = conversation.message(message.key)?.marks.contains(.withdrawn) ?? false
     let all = conversation.withdrawnUpTo.map { message.sentAt <= $0 } ?? false
-    return checks.check(
-      .withdrawn, ["withdrawn": String(marked || all)], suppresses: marked || all,
-      "the message was taken back, or the person left the conversation")
+    return !marked && !all
+      ? checks.pass(.withdrawn)
+      : checks.suppress(.withdrawn, "the message was taken back, or the person left the conversation")
   }
 
   private mutating func disabled() -> Verdict? {
-    checks.check(
-      .notificationsDisabled, ["enabled": String(preferences.enabled)], suppresses: !preferences.enabled,
-      "the person turned notifications off")
+    preferences.enabled
+      ? checks.pass(.notificationsDisabled)
+      : checks.suppress(.notificationsDisabled, "the person turned notifications off")
   }
 
   private mutating func muted() -> Verdict? {
@@ -80,52 +76,56 @@ struct Deliberation {
       sameId($0.conversationId, message.candidate.conversationId)
         && ($0.until.map { message.sentAt < $0 } ?? true)
     }
-    guard let mute else {
-      return checks.check(.conversationMuted, ["muted": "false"], suppresses: false, "")
+    guard let mute else { return checks.pass(.conversationMuted) }
+    var inputs = CheckInputs()
+    inputs["until"] = mute.until.map { .number($0) }
+    if mute.exceptMentions == true {
+      inputs["exceptMentions"] = true
+      inputs["mentioned"] = .flag(context.mentioned)
+      if context.mentioned { return checks.pass(.conversationMuted, inputs) }
     }
-    let exceptMentions = mute.exceptMentions ?? false
-    var inputs = [
-      "muted": "true", "exceptMentions": String(exceptMentions), "mentioned": String(context.mentioned),
-    ]
-    inputs["until"] = mute.until.map { String($0) }
-    return checks.check(
-      .conversationMuted, inputs, suppresses: !(exceptMentions && context.mentioned),
+    return checks.suppress(
+      .conversationMuted, inputs,
       mute.until.map { "the conversation is muted until \(RFC3339.text($0))" } ?? "the conversation is muted")
   }
 
   private mutating func alreadyRead() -> Verdict? {
-    var inputs = ["sentAt": String(message.sentAt)]
-    inputs["readUpTo"] = conversation.readUpTo.map { String($0.at) }
-    return checks.check(
-      .alreadyRead, inputs, suppresses: conversation.readUpTo.map { place <= $0 } ?? false,
-      "the person has read the message already")
+    guard let readUpTo = conversation.readUpTo else { return checks.pass(.alreadyRead) }
+    let inputs: CheckInputs = ["readUpTo": .number(readUpTo.at)]
+    return readUpTo < place
+      ? checks.pass(.alreadyRead, inputs)
+      : checks.suppress(.alreadyRead, inputs, "the person has read the message already")
   }
 
   private mutating func expired() -> Verdict? {
-    let expiresAt = message.sentAt + rules.freshness
     if message.candidate.possibleRepeat == true {
-      return checks.check(
-        .expired, ["sentAt": String(message.sentAt), "possibleRepeat": "true"], suppresses: true,
+      return checks.suppress(
+        .expired, ["possibleRepeat": true],
         "the event is older than what is remembered of events: it may be a repeat")
     }
-    return checks.check(
-      .expired, ["sentAt": String(message.sentAt), "expiresAt": String(expiresAt), "now": String(now)],
-      suppresses: now > expiresAt, "the message is too old: its freshness ended at \(RFC3339.text(expiresAt))")
+    let expiresAt = message.sentAt + rules.freshness
+    return now <= expiresAt
+      ? checks.pass(.expired)
+      : checks.suppress(
+        .expired, ["expiresAt": .number(expiresAt)],
+        "the message is too old: its freshness ended at \(RFC3339.text(expiresAt))")
   }
 
   private mutating func activeConversation(_ user: UserRow) -> Verdict? {
     let conversationId = message.candidate.conversationId
-    var inputs = ["sentAt": String(message.sentAt), "horizon": String(rules.activityHorizon)]
     let open = user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
     let wroteAt = user.writing(in: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
+    var inputs = CheckInputs()
     if let open {
-      inputs["deviceId"] = open.deviceId
-      inputs["reportedAt"] = String(open.stamp.occurredAt)
+      inputs["deviceId"] = .text(open.deviceId)
+      inputs["reportedAt"] = .number(open.stamp.occurredAt)
     }
-    inputs["wroteAt"] = wroteAt.map { String($0) }
-    return checks.check(
-      .activeConversation, inputs, suppresses: open != nil || wroteAt != nil,
-      open != nil ? "the person has the conversation open" : "the person has just written in the conversation")
+    inputs["wroteAt"] = wroteAt.map { .number($0) }
+    return open == nil && wroteAt == nil
+      ? checks.pass(.activeConversation)
+      : checks.suppress(
+        .activeConversation, inputs,
+        open != nil ? "the person has the conversation open" : "the person has just written in the conversation")
   }
 
   // MARK: 7: how much it matters
@@ -138,31 +138,29 @@ struct Deliberation {
     let used = user.window?.used ?? 0
     let startedAt = user.window?.startedAt
     checks.analysis = AnalysisUse(used: used, limit: limit, windowStartedAt: startedAt, fallback: fallback)
-    var inputs = ["used": String(used), "limit": String(limit)]
-    inputs["windowStartedAt"] = startedAt.map { String($0) }
-    inputs["fallback"] = fallback?.rawValue
-    let limitText = "the limit of \(limit) smart analyses an hour is reached"
-    if let verdict = checks.check(
-      .analysisLimit, inputs, suppresses: fallback == .suppressAll, "\(limitText), and all else is suppressed")
+    // What it looked at is the decision's `analysis`.
+    if fallback == .suppressAll,
+      let verdict = checks.suppress(.analysisLimit, "\(limitText(limit)), and all else is suppressed")
     {
       noticeLimit(&user, userId: userId, fallback: .suppressAll)
       return (verdict, verdict)
     }
+    _ = checks.pass(.analysisLimit)
     switch fallback {
     case nil:
       let assessment = rules.assess(traits)
-      checks.note(assessment, method: "analysis")
+      checks.note(assessment)
       return (nil, Verdict(reason: .relevant, text: text(assessment, "smart analysis")))
     case .simpleRules:
       noticeLimit(&user, userId: userId, fallback: .simpleRules)
       let assessment = rules.assessSimply(traits)
-      checks.note(assessment, method: "simple_rules")
-      return (nil, Verdict(reason: .simpleRules, text: "\(limitText): \(text(assessment, "simple rules"))"))
+      checks.note(assessment)
+      return (nil, Verdict(reason: .simpleRules, text: "\(limitText(limit)): \(text(assessment, "simple rules"))"))
     case .notifyAll, .suppressAll:
       noticeLimit(&user, userId: userId, fallback: .notifyAll)
       let assessment = Assessment(score: rules.mediumFrom, priority: .medium, signals: [])
-      checks.note(assessment, method: "notify_all")
-      return (nil, Verdict(reason: .notifyAll, text: "\(limitText): the person is notified of everything"))
+      checks.note(assessment)
+      return (nil, Verdict(reason: .notifyAll, text: "\(limitText(limit)): the person is notified of everything"))
     }
   }
 
@@ -175,11 +173,12 @@ struct Deliberation {
       isQuestion: message.text.isQuestion)
   }
 
+  /// What made it so the decision's signals say.
   private func text(_ assessment: Assessment, _ method: String) -> String {
-    let names = assessment.signals.map(\.name).joined(separator: ", ")
-    return "\(method) found \(assessment.priority.rawValue) priority"
-      + (names.isEmpty ? "" : " (\(names))")
+    "\(method) found \(assessment.priority.rawValue) priority"
   }
+
+  private func limitText(_ limit: Int) -> String { "the limit of \(limit) smart analyses an hour is reached" }
 
   /// Once a window (D4).
   private mutating func noticeLimit(_ user: inout UserRow, userId: String, fallback: AnalysisFallback) {
@@ -195,20 +194,18 @@ struct Deliberation {
 
   /// By the wall clock: a person sleeps when it is night, not when the message was written.
   private mutating func quietHours(_ zones: inout TimeZones) -> Verdict? {
-    guard let hours = preferences.quietHours, let span = QuietSpan(hours) else {
-      return checks.check(.quietHours, ["quietHours": "none"], suppresses: false, "")
-    }
+    guard let hours = preferences.quietHours, let span = QuietSpan(hours) else { return checks.pass(.quietHours) }
     let minute = QuietSpan.minuteOfDay(now, in: zones.zone(named: hours.timeZone) ?? TimeZones.utc)
     let priority = checks.assessment?.priority ?? .low
     let zone = hours.timeZone ?? "UTC"
-    return checks.check(
-      .quietHours,
-      [
-        "start": hours.start, "end": hours.end, "timeZone": zone, "localTime": QuietSpan.text(minute),
-        "priority": priority.rawValue,
-      ],
-      suppresses: span.contains(minute) && priority != .high,
-      "quiet hours from \(hours.start) to \(hours.end) (\(zone)), where it was \(QuietSpan.text(minute))")
+    let localTime = QuietSpan.text(minute)
+    let inputs: CheckInputs = [
+      "start": .text(hours.start), "end": .text(hours.end), "timeZone": .text(zone), "localTime": .text(localTime),
+    ]
+    return !span.contains(minute) || priority == .high
+      ? checks.pass(.quietHours, inputs)
+      : checks.suppress(
+        .quietHours, inputs, "quiet hours from \(hours.start) to \(hours.end) (\(zone)), where it was \(localTime)")
   }
 }
 

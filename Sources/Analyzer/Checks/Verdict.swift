@@ -17,22 +17,24 @@ struct CheckList {
 
   init() { checks.reserveCapacity(10) }
 
-  /// Notes a check. The verdict, where it suppresses.
-  mutating func check(
-    _ reason: DecisionReason, _ inputs: [String: String], suppresses: Bool, _ text: @autoclosure () -> String
-  ) -> Verdict? {
-    checks.append(Check(check: reason.rawValue, result: suppresses ? .suppress : .pass, inputs: inputs))
-    return suppresses ? Verdict(reason: reason, text: text()) : nil
+  /// Notes a check that let the message pass, with what it looked at where that says more.
+  mutating func pass(_ reason: DecisionReason, _ inputs: @autoclosure () -> CheckInputs = [:]) -> Verdict? {
+    checks.append(Check(check: reason.rawValue, inputs: inputs()))
+    return nil
   }
 
-  /// Notes how the priority came about.
-  mutating func note(_ assessment: Assessment, method: String) {
+  /// Notes the check that decides.
+  mutating func suppress(_ reason: DecisionReason, _ text: String) -> Verdict? { suppress(reason, [:], text) }
+
+  /// Notes the check that decides, with what it looked at where that says more.
+  mutating func suppress(_ reason: DecisionReason, _ inputs: CheckInputs, _ text: String) -> Verdict? {
+    checks.append(Check(check: reason.rawValue, result: .suppress, inputs: inputs))
+    return Verdict(reason: reason, text: text)
+  }
+
+  /// Notes that the priority was asked. How it came about the decision says in fields of its own.
+  mutating func note(_ assessment: Assessment) {
     self.assessment = assessment
-    checks.append(
-      Check(
-        check: "priority", result: .pass,
-        inputs: [
-          "method": method, "score": String(assessment.score), "priority": assessment.priority.rawValue,
-        ]))
+    checks.append(Check(check: "priority"))
   }
 }

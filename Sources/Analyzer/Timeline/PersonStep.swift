@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -9,6 +10,7 @@ struct PersonStep {
   let number: Int
   let cause: Cause
   let rules: AnalyzerRules
+  let codec: RecordCodec
   let step: Step<AnalyzerStage>
   var user: UserRow
 
@@ -16,11 +18,14 @@ struct PersonStep {
   /// Records written to `nudge.pushes` so far: the dispatcher tells them apart by the index of their origin.
   private var pushRecords: Int32 = 0
 
-  init(userId: String, number: Int, cause: Cause, rules: AnalyzerRules, step: Step<AnalyzerStage>) throws {
+  init(
+    userId: String, number: Int, cause: Cause, rules: AnalyzerRules, codec: RecordCodec, step: Step<AnalyzerStage>
+  ) throws {
     self.userId = userId
     self.number = number
     self.cause = cause
     self.rules = rules
+    self.codec = codec
     self.step = step
     if case .user(let row) = try step.row(AnalyzerRow.userKey(userId)) { before = row } else { before = nil }
     user = before ?? UserRow()
@@ -62,16 +67,18 @@ struct PersonStep {
   // MARK: What is written
 
   func emit(_ decision: DecisionBody) throws {
-    try step.emit(cause.event(decision, named: "decision", number: number), to: .decisions, key: userId)
+    let event = cause.event(decision, named: "decision", number: number)
+    try step.emit(bytes: codec.encode(event), to: .decisions, key: userId)
   }
 
   func emit(_ banner: BannerEventBody) throws {
-    try step.emit(cause.event(banner, named: banner.type, number: number), to: .banners, key: userId)
+    let event = cause.event(banner, named: banner.type, number: number)
+    try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
   }
 
   mutating func emit(_ push: PushEventBody) throws {
-    try step.emit(
-      cause.event(push, named: push.type, number: number, index: pushRecords), to: .pushes, key: userId)
+    let event = cause.event(push, named: push.type, number: number, index: pushRecords)
+    try step.emit(bytes: codec.encode(event), to: .pushes, key: userId)
     pushRecords += 1
   }
 }

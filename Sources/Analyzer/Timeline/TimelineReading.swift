@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -5,11 +6,11 @@ import StreamRuntime
 private let allowedTimes: ClosedRange<Milliseconds> = 0...253_402_300_799_999
 
 /// Reads a timeline record. Throws a `Rejection` whose text names fields, never their values.
-func readTimelineEvent(_ record: InputRecord, coder: RecordCoder) throws -> TimelineEvent {
+func readTimelineEvent(_ record: InputRecord, codec: RecordCodec) throws -> TimelineEvent {
   guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
   let event: TimelineEvent
   do {
-    event = try coder.decode(TimelineEvent.self, from: value)
+    event = try codec.decode(TimelineEvent.self, from: value)
   } catch let error as EventFormatError {
     let code: DeadLetterCode =
       switch error {

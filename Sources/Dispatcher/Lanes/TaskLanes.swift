@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -23,6 +24,7 @@ struct TaskLanes {
   }
 
   private let rules: DispatcherRules
+  private let codec: RecordCodec
   private var places: [DeviceKey: Place] = [:]
   /// Devices with waiting work, by person (as bytes).
   private var devices: [RowKey: [DeviceKey]] = [:]
@@ -39,8 +41,9 @@ struct TaskLanes {
   var recordAtHand: RecordPosition?
 
   /// Lanes whose requests are numbered from `firstSend`.
-  init(rules: DispatcherRules, firstSend: UInt64) {
+  init(rules: DispatcherRules, codec: RecordCodec, firstSend: UInt64) {
     self.rules = rules
+    self.codec = codec
     nextSend = firstSend
   }
 
@@ -487,11 +490,10 @@ struct TaskLanes {
       tokenHash: rules.hash(item.target.token), result: result, httpStatus: item.httpStatus,
       errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
       fcmName: fcmName, attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: step.now)
-    try step.emit(
-      Outcome(
-        Envelope(eventId: eventId(of: item, for: "outcome"), occurredAt: item.occurredAt), origin: item.origin,
-        source: item.source, body),
-      to: .outcomes, key: item.push.userId, headers: headers(of: item))
+    let outcome = Outcome(
+      Envelope(eventId: eventId(of: item, for: "outcome"), occurredAt: item.occurredAt), origin: item.origin,
+      source: item.source, body)
+    try step.emit(bytes: codec.encode(outcome), to: .outcomes, key: item.push.userId, headers: headers(of: item))
   }
 
   /// Tells the analyzer that the token is gone; it looks whether the device was registered again since (T3).
@@ -500,11 +502,10 @@ struct TaskLanes {
       DeviceInvalidated(
         userId: item.push.userId, deviceId: item.target.deviceId, tokenHash: rules.hash(item.target.token),
         version: item.target.version, code: code))
-    try step.emit(
-      TimelineEvent(
-        Envelope(eventId: eventId(of: item, for: "invalidated"), occurredAt: step.now), origin: item.origin,
-        source: item.source, body),
-      to: .timeline, key: item.push.userId, headers: headers(of: item))
+    let event = TimelineEvent(
+      Envelope(eventId: eventId(of: item, for: "invalidated"), occurredAt: step.now), origin: item.origin,
+      source: item.source, body)
+    try step.emit(bytes: codec.encode(event), to: .timeline, key: item.push.userId, headers: headers(of: item))
   }
 
   private func eventId(of item: WaitingPush, for purpose: String) -> String {

@@ -1,11 +1,13 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
 extension IngestStage {
   /// A record of `chat.events`.
   mutating func processChatEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    let event = try RecordReading.decode(
-      ChatEvent.self, from: record, maxBytes: rules.maxRecordBytes, coder: step.coder)
+    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder) {
+      codec.read(ChatEvent.self, from: $0)
+    }
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
     let id = event.body.conversationId
     try RecordReading.require(key: key, toBe: id, of: .chatEvents)
@@ -19,7 +21,7 @@ extension IngestStage {
     let row = RowKey("c", id)
     var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
     var timeline = TimelineWriter(
-      step, envelope: event.envelope, cause: record.position, source: record.position)
+      step, codec, envelope: event.envelope, cause: record.position, source: record.position)
     switch event.body {
     case .conversationUpdated(let fields):
       try replace(&conversation, with: fields.snapshot, stamp: event.envelope.stamp, &timeline)

@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -11,7 +12,7 @@ extension IngestStage {
     let known = try deviceRow(key, in: step)
     if let known, envelope.stamp <= known.stamp { return }
     let hash = rules.hash(device.token)
-    var claims = ClaimWriter(step, envelope: envelope, cause: record.position)
+    var claims = ClaimWriter(step, codec, envelope: envelope, cause: record.position)
     if let former = known?.tokenHash, former != hash {
       try claims.release(former, userId: device.userId, deviceId: device.deviceId, cause: .tokenReplaced)
     }
@@ -27,7 +28,7 @@ extension IngestStage {
     let known = try deviceRow(key, in: step)
     if let known, envelope.stamp <= known.stamp { return }
     if let hash = known?.tokenHash {
-      var claims = ClaimWriter(step, envelope: envelope, cause: record.position)
+      var claims = ClaimWriter(step, codec, envelope: envelope, cause: record.position)
       try claims.release(hash, userId: device.userId, deviceId: device.deviceId, cause: .signedOut)
     }
     try step.set(.device(DeviceRow(tokenHash: nil, stamp: envelope.stamp)), for: key)
@@ -53,12 +54,14 @@ extension IngestStage {
 /// Writes what one user event causes on `nudge.device-claims`.
 private struct ClaimWriter {
   private let step: Step<IngestStage>
+  private let codec: RecordCodec
   private let envelope: Envelope
   private let cause: RecordPosition
   private var written: Int32 = 0
 
-  init(_ step: Step<IngestStage>, envelope: Envelope, cause: RecordPosition) {
+  init(_ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, cause: RecordPosition) {
     self.step = step
+    self.codec = codec
     self.envelope = envelope
     self.cause = cause
   }
@@ -72,9 +75,8 @@ private struct ClaimWriter {
   }
 
   mutating func write(_ body: DeviceClaimBody, tokenHash: String) throws {
-    try step.emit(
-      DeviceClaim(envelope, origin: Origin(cause, index: written), source: cause, body), to: .deviceClaims,
-      key: tokenHash)
+    let claim = DeviceClaim(envelope, origin: Origin(cause, index: written), source: cause, body)
+    try step.emit(bytes: codec.encode(claim), to: .deviceClaims, key: tokenHash)
     written += 1
   }
 }

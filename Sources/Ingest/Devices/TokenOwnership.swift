@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -5,9 +6,11 @@ import StreamRuntime
 extension IngestStage {
   /// A record of `nudge.device-claims`.
   func processDeviceClaim(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    let claim = try RecordReading.decode(
-      DeviceClaim.self, from: record, maxBytes: rules.maxRecordBytes, coder: step.coder)
-    var timeline = TimelineWriter(step, envelope: claim.envelope, cause: record.position, source: claim.source)
+    let claim = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder) {
+      codec.read(DeviceClaim.self, from: $0)
+    }
+    var timeline = TimelineWriter(
+      step, codec, envelope: claim.envelope, cause: record.position, source: claim.source)
     let rowKey = RowKey("o", key)
     var known: OwnerRow?
     if case .owner(let row)? = try step.row(rowKey) { known = row }

@@ -23,21 +23,23 @@ enum RecordReading {
     }
   }
 
-  /// Reads the record's value.
+  /// Reads the record's value: directly where it can be, else as `coder` reads or refuses it.
   static func decode<Value: Decodable>(
-    _ type: Value.Type, from record: InputRecord, maxBytes: Int, coder: RecordCoder
+    from record: InputRecord, maxBytes: Int, coder: RecordCoder, directly read: ([UInt8]) -> Value?
   ) throws -> Value {
     guard let bytes = record.value else { throw Rejection(.schemaViolation, "the record has no value (a tombstone)") }
     guard bytes.count <= maxBytes else {
       throw Rejection(.tooLarge, "the record has \(bytes.count) bytes; at most \(maxBytes) are allowed")
     }
+    // What is read directly is valid UTF-8 throughout, and JSON throughout, which has no NUL.
+    if let value = read(bytes) { return value }
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw Rejection(.invalidUTF8, "the record's value is not UTF-8")
     }
     // JSON has no NUL outside of escapes, but Foundation takes it as a sign of UTF-16 or UTF-32 and reads on.
     guard !bytes.contains(0) else { throw Rejection(.invalidJSON, "the record's value is not JSON: it contains NUL") }
     do {
-      return try coder.decode(type, from: bytes)
+      return try coder.decode(Value.self, from: bytes)
     } catch let error as EventFormatError {
       throw rejection(error)
     } catch let error as DecodingError {

@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -5,14 +6,18 @@ import StreamRuntime
 /// that keeps the last one knows a repeat.
 struct TimelineWriter {
   private let step: Step<IngestStage>
+  private let codec: RecordCodec
   private let envelope: Envelope
   private let cause: RecordPosition
   private let source: RecordPosition
   private var written: [Int32: Int32] = [:]
 
   /// A writer for the effects of `cause`, which began with `source`.
-  init(_ step: Step<IngestStage>, envelope: Envelope, cause: RecordPosition, source: RecordPosition) {
+  init(
+    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, cause: RecordPosition, source: RecordPosition
+  ) {
     self.step = step
+    self.codec = codec
     self.envelope = envelope
     self.cause = cause
     self.source = source
@@ -29,9 +34,8 @@ struct TimelineWriter {
   ) throws {
     let index = written[partition, default: 0]
     written[partition] = index + 1
-    try step.emit(
-      TimelineEvent(envelope, origin: Origin(cause, index: index), source: source, body), to: .timeline, key: key,
-      partition: partition)
+    let event = TimelineEvent(envelope, origin: Origin(cause, index: index), source: source, body)
+    try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition)
   }
 
   /// Tells people that a message, or with nil the whole conversation, is no longer theirs to be told of.

@@ -1,11 +1,13 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
 extension IngestStage {
   /// A record of `user.events`: devices go to the claims, everything else to the person's timeline as it came.
   func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    let event = try RecordReading.decode(
-      UserEvent.self, from: record, maxBytes: rules.maxRecordBytes, coder: step.coder)
+    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder) {
+      codec.read(UserEvent.self, from: $0)
+    }
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
     let userId = event.body.userId
     try RecordReading.require(key: key, toBe: userId, of: .userEvents)
@@ -32,7 +34,8 @@ extension IngestStage {
     case .new, .beyondMemory: break
     }
     try memory.remember(event.envelope)
-    var timeline = TimelineWriter(step, envelope: event.envelope, cause: record.position, source: record.position)
+    var timeline = TimelineWriter(
+      step, codec, envelope: event.envelope, cause: record.position, source: record.position)
     try timeline.write(.user(event.body), to: userId)
   }
 }

@@ -94,7 +94,10 @@ enum Sample {
       userId: "ben", messageId: "m-1", conversationId: "c-engines", outcome: .notify, reason: .simpleRules,
       text: "Notified: a message that names you.", presentation: .alert, priority: .high, score: 0.93,
       signals: [Signal(name: "mentioned", value: 1, weight: 2.5)],
-      checks: [Check(check: "quiet_hours", result: .pass, inputs: ["timeZone": "Europe/Berlin"])], badge: 2,
+      checks: [
+        Check(check: "quiet_hours", result: .suppress, inputs: ["timeZone": "Europe/Berlin", "at": 7, "long": true]),
+        Check(check: "no_device"), Check(check: "already_read", inputs: ["readUpTo": 1_795_275_500_000]),
+      ], badge: 2,
       analysis: AnalysisUse(used: 10, limit: 10, windowStartedAt: 1_795_275_000_000, fallback: .simpleRules),
       pushId: "p-1", mode: .live, decidedAt: 1_795_275_600_260, replayId: "replay-1"))
 

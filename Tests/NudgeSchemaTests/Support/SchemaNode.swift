@@ -58,9 +58,9 @@ struct SchemaNode {
       all += try store.node(target.absoluteString).conjuncts()
     }
     for part in value["allOf"]?.array ?? [] { all += try with(part).conjuncts() }
-    // Something or null: of what is not null, always.
-    if let choices = value["anyOf"]?.array, choices.contains(Self.null) {
-      let others = choices.filter { $0 != Self.null }
+    // Something, or null or a text: of what is neither, always.
+    if let choices = value["anyOf"]?.array {
+      let others = choices.filter { $0 != Self.null && $0["type"] != .string("string") }
       if others.count == 1 { all += try with(others[0]).conjuncts() }
     }
     return all

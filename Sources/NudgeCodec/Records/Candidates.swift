@@ -1,0 +1,73 @@
+import JSONCodec
+import NudgeSchema
+
+extension MessageCandidate: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
+      sender: try fields.object("sender"), conversation: try fields.object("conversation"),
+      title: try fields.text("title"), body: try fields.text("body"),
+      attachment: try fields.object(ifPresent: "attachment"), mentions: try fields.texts("mentions"),
+      replyTo: try fields.text(ifPresent: "replyTo"), recipients: try fields.objects("recipients"),
+      possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), replayId: try fields.text(ifPresent: "replayId"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("conversationId", conversationId)
+    json.field("messageId", messageId)
+    json.object("sender", sender)
+    json.object("conversation", conversation)
+    json.field("title", title)
+    json.field("body", body)
+    json.object("attachment", ifPresent: attachment)
+    json.texts("mentions", mentions)
+    json.field("replyTo", ifPresent: replyTo)
+    json.objects("recipients", recipients)
+    json.field("possibleRepeat", ifPresent: possibleRepeat)
+    json.field("replayId", ifPresent: replayId)
+  }
+}
+
+extension CandidateConversation: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      kind: try fields.choice("kind"), name: try fields.text(ifPresent: "name"),
+      memberCount: try fields.int("memberCount"), activeSpeakers: try fields.int("activeSpeakers"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.choice("kind", kind)
+    json.field("name", ifPresent: name)
+    json.field("memberCount", memberCount)
+    json.field("activeSpeakers", activeSpeakers)
+  }
+}
+
+extension Recipient: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(userId: try fields.text("userId"), context: try fields.object("context"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.object("context", context)
+  }
+}
+
+extension RecipientContext: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      mentioned: try fields.flag("mentioned"), named: try fields.flag("named"), answered: try fields.flag("answered"),
+      lastSpokeAt: try fields.integer(ifPresent: "lastSpokeAt"),
+      messagesSince: try fields.int(ifPresent: "messagesSince"), exchange: try fields.int("exchange"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("mentioned", mentioned)
+    json.field("named", named)
+    json.field("answered", answered)
+    json.field("lastSpokeAt", ifPresent: lastSpokeAt)
+    json.field("messagesSince", ifPresent: messagesSince)
+    json.field("exchange", exchange)
+  }
+}

@@ -1,0 +1,45 @@
+import JSONCodec
+import NudgeSchema
+
+extension DeviceClaimBody: DirectBody, DirectlyWritten {
+  init(type: JSONNode, _ fields: JSONNode) throws(NeedsReference) {
+    switch type {
+    case "device.registered": self = .registered(try TokenClaimed(fields))
+    case "device.unregistered": self = .unregistered(try TokenReleased(fields))
+    default: throw NeedsReference()
+    }
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    switch self {
+    case .registered(let fields): fields.writeFields(to: &json)
+    case .unregistered(let fields): fields.writeFields(to: &json)
+    }
+  }
+}
+
+extension TokenClaimed: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(tokenHash: try fields.text("tokenHash"), device: try fields.object("device"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("tokenHash", tokenHash)
+    json.object("device", device)
+  }
+}
+
+extension TokenReleased: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      tokenHash: try fields.text("tokenHash"), userId: try fields.text("userId"),
+      deviceId: try fields.text("deviceId"), cause: try fields.choice("cause"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("tokenHash", tokenHash)
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.choice("cause", cause)
+  }
+}

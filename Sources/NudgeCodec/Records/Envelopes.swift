@@ -1,0 +1,41 @@
+import JSONCodec
+import NudgeSchema
+
+extension Envelope: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(eventId: try fields.text("eventId"), occurredAt: try fields.integer("occurredAt"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("eventId", eventId)
+    json.field("occurredAt", occurredAt)
+  }
+}
+
+extension Origin: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      topic: try fields.text("topic"), partition: try fields.int32("partition"), offset: try fields.integer("offset"),
+      index: try fields.int32(ifPresent: "index"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("topic", topic)
+    json.field("partition", Int64(partition))
+    json.field("offset", offset)
+    json.field("index", ifPresent: index.map { Int64($0) })
+  }
+}
+
+extension RecordPosition: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      topic: try fields.text("topic"), partition: try fields.int32("partition"), offset: try fields.integer("offset"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("topic", topic)
+    json.field("partition", Int64(partition))
+    json.field("offset", offset)
+  }
+}

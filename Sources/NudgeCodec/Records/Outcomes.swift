@@ -1,0 +1,18 @@
+import JSONCodec
+import NudgeSchema
+
+extension OutcomeBody: DirectlyWritten {
+  func writeFields(to json: inout JSONWriter) {
+    json.field("pushId", pushId)
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.field("tokenHash", tokenHash)
+    json.choice("result", result)
+    json.field("httpStatus", ifPresent: httpStatus)
+    json.field("errorCode", ifPresent: errorCode)
+    json.field("fcmName", ifPresent: fcmName)
+    json.field("attempts", attempts)
+    json.field("firstAttemptAt", ifPresent: firstAttemptAt)
+    json.field("finishedAt", finishedAt)
+  }
+}

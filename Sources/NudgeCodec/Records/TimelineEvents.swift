@@ -1,0 +1,133 @@
+import JSONCodec
+import NudgeSchema
+
+extension TimelineEventBody: DirectBody, DirectlyWritten {
+  init(type: JSONNode, _ fields: JSONNode) throws(NeedsReference) {
+    switch type {
+    case "message.candidate": self = .candidate(try MessageCandidate(fields))
+    case "message.sent": self = .sent(try MessageSent(fields))
+    case "candidate.redecide": self = .redecide(try MessageCandidate(fields))
+    case "timer.fired": self = .timerFired(try TimerFired(fields))
+    case "message.withdrawn": self = .withdrawn(try MessageWithdrawn(fields))
+    case "device.registered": self = .deviceGained(try DeviceGained(fields))
+    case "device.unregistered": self = .deviceLost(try DeviceLost(fields))
+    case "device.invalidated": self = .deviceInvalidated(try DeviceInvalidated(fields))
+    // Devices, which are user events too, are above: here they have other fields.
+    default: self = .user(try UserEventBody(type: type, fields))
+    }
+  }
+
+  /// Whether `writeFields` knows it.
+  var isWrittenDirectly: Bool {
+    if case .user(let body) = self { body.isWrittenDirectly } else { true }
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    switch self {
+    case .user(let fields): fields.writeFields(to: &json)
+    case .candidate(let fields), .redecide(let fields): fields.writeFields(to: &json)
+    case .sent(let fields): fields.writeFields(to: &json)
+    case .timerFired(let fields): fields.writeFields(to: &json)
+    case .withdrawn(let fields): fields.writeFields(to: &json)
+    case .deviceGained(let fields): fields.writeFields(to: &json)
+    case .deviceLost(let fields): fields.writeFields(to: &json)
+    case .deviceInvalidated(let fields): fields.writeFields(to: &json)
+    }
+  }
+}
+
+extension MessageSent: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
+      messageId: try fields.text("messageId"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("conversationId", conversationId)
+    json.field("messageId", messageId)
+  }
+}
+
+extension TimerFired: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(timer: try fields.text("timer"), dueAt: try fields.integer("dueAt"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("timer", timer)
+    json.field("dueAt", dueAt)
+  }
+}
+
+extension MessageWithdrawn: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userIds: try fields.texts("userIds"), conversationId: try fields.text("conversationId"),
+      messageId: try fields.text(ifPresent: "messageId"), cause: try fields.choice("cause"),
+      body: try fields.text(ifPresent: "body"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.texts("userIds", userIds)
+    json.field("conversationId", conversationId)
+    json.field("messageId", ifPresent: messageId)
+    json.choice("cause", cause)
+    json.field("body", ifPresent: body)
+  }
+}
+
+extension DeviceGained: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), token: try fields.text("token"),
+      version: try fields.integer("version"), platform: try fields.choice("platform"),
+      appVersion: try fields.text(ifPresent: "appVersion"), locale: try fields.text(ifPresent: "locale"),
+      projectId: try fields.text(ifPresent: "projectId"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.field("token", token)
+    json.field("version", version)
+    json.choice("platform", platform)
+    json.field("appVersion", ifPresent: appVersion)
+    json.field("locale", ifPresent: locale)
+    json.field("projectId", ifPresent: projectId)
+  }
+}
+
+extension DeviceLost: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
+      tokenHash: try fields.text("tokenHash"), version: try fields.integer("version"),
+      cause: try fields.choice("cause"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.field("tokenHash", tokenHash)
+    json.field("version", version)
+    json.choice("cause", cause)
+  }
+}
+
+extension DeviceInvalidated: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
+      tokenHash: try fields.text("tokenHash"), version: try fields.integer("version"), code: try fields.text("code"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.field("tokenHash", tokenHash)
+    json.field("version", version)
+    json.field("code", code)
+  }
+}

@@ -1,0 +1,124 @@
+import JSONCodec
+import NudgeSchema
+
+extension UserEventBody: DirectBody {
+  init(type: JSONNode, _ fields: JSONNode) throws(NeedsReference) {
+    switch type {
+    case "user.activity": self = .activity(try Activity(fields))
+    case "message.read": self = .read(try MessageRead(fields))
+    case "device.registered": self = .deviceRegistered(try DeviceRegistered(fields))
+    case "device.unregistered": self = .deviceUnregistered(try DeviceUnregistered(fields))
+    case "feedback.submitted": self = .feedback(try FeedbackSubmitted(fields))
+    case "notification.received": self = .notificationReceived(try NotificationReport(fields))
+    case "notification.opened": self = .notificationOpened(try NotificationReport(fields))
+    case "notification.dismissed": self = .notificationDismissed(try NotificationReport(fields))
+    default: throw NeedsReference()
+    }
+  }
+
+  /// Whether `writeFields` knows it: as it reaches the timeline.
+  var isWrittenDirectly: Bool {
+    switch self {
+    case .activity, .read, .feedback, .notificationReceived, .notificationOpened, .notificationDismissed: true
+    case .preferences, .deviceRegistered, .deviceUnregistered: false
+    }
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    switch self {
+    case .activity(let fields): fields.writeFields(to: &json)
+    case .read(let fields): fields.writeFields(to: &json)
+    case .feedback(let fields): fields.writeFields(to: &json)
+    case .notificationReceived(let fields), .notificationOpened(let fields), .notificationDismissed(let fields):
+      fields.writeFields(to: &json)
+    case .preferences, .deviceRegistered, .deviceUnregistered: break
+    }
+  }
+}
+
+extension Activity: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), state: try fields.choice("state"),
+      conversationId: try fields.text(ifPresent: "conversationId"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.choice("state", state)
+    json.field("conversationId", ifPresent: conversationId)
+  }
+}
+
+extension MessageRead: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
+      messageId: try fields.text(ifPresent: "messageId"), deviceId: try fields.text(ifPresent: "deviceId"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("conversationId", conversationId)
+    json.field("messageId", ifPresent: messageId)
+    json.field("deviceId", ifPresent: deviceId)
+  }
+}
+
+extension DeviceRegistered: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), token: try fields.text("token"),
+      platform: try fields.choice("platform"), appVersion: try fields.text(ifPresent: "appVersion"),
+      locale: try fields.text(ifPresent: "locale"), projectId: try fields.text(ifPresent: "projectId"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.field("token", token)
+    json.choice("platform", platform)
+    json.field("appVersion", ifPresent: appVersion)
+    json.field("locale", ifPresent: locale)
+    json.field("projectId", ifPresent: projectId)
+  }
+}
+
+extension DeviceUnregistered: DirectlyRead {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(userId: try fields.text("userId"), deviceId: try fields.text("deviceId"))
+  }
+}
+
+extension FeedbackSubmitted: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
+      messageId: try fields.text("messageId"), feedback: try fields.choice("feedback"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("conversationId", conversationId)
+    json.field("messageId", messageId)
+    json.choice("feedback", feedback)
+  }
+}
+
+extension NotificationReport: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), pushId: try fields.text("pushId"),
+      conversationId: try fields.text(ifPresent: "conversationId"),
+      messageId: try fields.text(ifPresent: "messageId"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.field("pushId", pushId)
+    json.field("conversationId", ifPresent: conversationId)
+    json.field("messageId", ifPresent: messageId)
+  }
+}

@@ -1,0 +1,162 @@
+/// One of the checks of a decision, in the order they were made (D10).
+///
+/// As JSON a check that passed and looked at nothing worth telling is its name alone; any other is an object, in which no
+/// `result` means that it passed.
+public struct Check: Codable, Sendable, Equatable {
+  /// The check's name: the reason it would suppress with, or `priority`.
+  public var check: String
+  /// Whether it let the message pass.
+  public enum Result: String, Codable, Sendable, CaseIterable {
+    /// Let pass.
+    case pass
+    /// Suppressed here.
+    case suppress
+  }
+  /// Whether it let the message pass.
+  public var result: Result
+  /// What it looked at, where that says more than the result and the decision's other fields.
+  public var inputs: CheckInputs
+
+  /// A check.
+  public init(check: String, result: Result = .pass, inputs: CheckInputs = [:]) {
+    self.check = check
+    self.result = result
+    self.inputs = inputs
+  }
+
+  /// Whether its name says all.
+  public var isNameOnly: Bool { result == .pass && inputs.isEmpty }
+
+  private enum CodingKeys: String, CodingKey { case check, result, inputs }
+
+  /// Reads the value; fields it does not know are ignored.
+  public init(from decoder: any Decoder) throws {
+    if let name = try? decoder.singleValueContainer().decode(String.self) {
+      self.init(check: name)
+      return
+    }
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      check: try fields.decode(String.self, forKey: .check),
+      result: try fields.decodeIfPresent(Result.self, forKey: .result) ?? .pass,
+      inputs: try fields.decodeIfPresent(CheckInputs.self, forKey: .inputs) ?? [:])
+  }
+
+  /// Writes the value: the name alone where it says all.
+  public func encode(to encoder: any Encoder) throws {
+    guard !isNameOnly else {
+      var name = encoder.singleValueContainer()
+      return try name.encode(check)
+    }
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(check, forKey: .check)
+    if result != .pass { try fields.encode(result, forKey: .result) }
+    if !inputs.isEmpty { try fields.encode(inputs, forKey: .inputs) }
+  }
+}
+
+/// What a check looked at: ids, times in milliseconds, numbers and switches by their names; never a message's text or a
+/// token (T4). A sequence in the order of the names.
+public struct CheckInputs: Sendable, Equatable, ExpressibleByDictionaryLiteral, Sequence {
+  /// One of them.
+  public enum Value: Sendable, Equatable {
+    /// A time, a count.
+    case number(Int64)
+    /// An id, a time of day, a code.
+    case text(String)
+    /// Whether something is so.
+    case flag(Bool)
+  }
+
+  private var entries: [(name: String, value: Value)] = []
+
+  /// Inputs by name; of a name that is there twice the last counts.
+  public init(dictionaryLiteral elements: (String, Value)...) {
+    for (name, value) in elements { self[name] = value }
+  }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// An input by its name; setting nil removes it.
+  public subscript(name: String) -> Value? {
+    get { entries.first { $0.name == name }?.value }
+    set {
+      let index = entries.firstIndex { $0.name >= name } ?? entries.endIndex
+      if index < entries.endIndex, entries[index].name == name { entries.remove(at: index) }
+      if let newValue { entries.insert((name, newValue), at: index) }
+    }
+  }
+
+  /// All of them.
+  public func makeIterator() -> IndexingIterator<[(name: String, value: Value)]> { entries.makeIterator() }
+
+  /// Whether names and values are the same.
+  public static func == (a: CheckInputs, b: CheckInputs) -> Bool {
+    a.entries.elementsEqual(b.entries) { $0.name == $1.name && $0.value == $1.value }
+  }
+}
+
+extension CheckInputs.Value: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
+  /// A number.
+  public init(integerLiteral value: Int64) { self = .number(value) }
+  /// A text.
+  public init(stringLiteral value: String) { self = .text(value) }
+  /// A switch.
+  public init(booleanLiteral value: Bool) { self = .flag(value) }
+}
+
+extension CheckInputs.Value: Codable, CustomStringConvertible {
+  /// Reads a string, an integer, `true` or `false`.
+  public init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if let text = try? value.decode(String.self) {
+      self = .text(text)
+    } else if let flag = try? value.decode(Bool.self) {
+      self = .flag(flag)
+    } else {
+      self = .number(try value.decode(Int64.self))
+    }
+  }
+
+  /// Writes it as what it is.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .number(let number): try container.encode(number)
+    case .text(let text): try container.encode(text)
+    case .flag(let flag): try container.encode(flag)
+    }
+  }
+
+  /// As in JSON, without quotes.
+  public var description: String {
+    switch self {
+    case .number(let number): String(number)
+    case .text(let text): text
+    case .flag(let flag): String(flag)
+    }
+  }
+}
+
+extension CheckInputs: Codable {
+  private struct Name: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// Reads an object with any names.
+  public init(from decoder: any Decoder) throws {
+    self.init()
+    let fields = try decoder.container(keyedBy: Name.self)
+    for name in fields.allKeys { self[name.stringValue] = try fields.decode(Value.self, forKey: name) }
+  }
+
+  /// Writes an object.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: Name.self)
+    for (name, value) in self { try fields.encode(value, forKey: Name(stringValue: name)) }
+  }
+}

@@ -1,0 +1,301 @@
+import NudgeSchema
+import TestSupport
+
+/// Values of all records that the codec knows, drawn at random; ids and texts may be anything that JSON can hold.
+struct RecordGenerator {
+  var random: SeededGenerator
+  /// Every optional field is set and no list is empty: the value says something in each of its fields.
+  var isFull = false
+
+  init(_ random: SeededGenerator) { self.random = random }
+
+  // MARK: Values
+
+  /// Pieces that texts are made of: what JSON escapes, what UTF-8 writes in one to four bytes, what looks like JSON.
+  private static let pieces = [
+    "", "a", "ben", "conversation-7", "\"", "\\", "/", "\u{0}", "\u{1}", "\u{1f}", "\u{7f}", "\u{80}", "\n", "\t",
+    "é", "e\u{301}", "ß", "\u{2028}", "漢字", "👩‍👩‍👧", "🦊", "\u{FEFF}", "\u{FFFD}", "\u{10FFFF}", "{\"a\":1}", "null",
+    "\\u0000", "\\ud800", "]}", "שלום", "K",
+  ]
+
+  mutating func text() -> String {
+    var text = ""
+    for _ in 0..<(isFull ? 1 : 0) + random.below(5) { text += Self.pieces[1 + random.below(Self.pieces.count - 1)] }
+    if random.oneIn(20) { text = String(repeating: text, count: 40) }
+    return isFull && text.isEmpty ? "x" : text
+  }
+
+  mutating func integer() -> Int64 {
+    switch random.below(4) {
+    case 0: Int64(random.below(10)) + (isFull ? 1 : 0)
+    case 1: 1_795_275_600_250 + Int64(random.below(1_000_000))
+    case 2: [.max, .min, -1, 1 << 53, (1 << 53) + 1, Int64(Int32.max), 4_294_967_296][random.below(7)]
+    default: Int64(truncatingIfNeeded: random.next())
+    }
+  }
+
+  mutating func int32() -> Int32 { Int32(truncatingIfNeeded: integer()) }
+  mutating func int() -> Int { Int(integer()) }
+  mutating func flag() -> Bool { isFull || random.oneIn(2) }
+
+  mutating func number() -> Double {
+    switch random.below(5) {
+    case 0: Double(random.below(1001)) / 1000
+    case 1: Double(random.below(20)) - 5
+    case 2: [0.1, 1e-7, 1e21, 123456789.125, -0.0, .leastNonzeroMagnitude, .greatestFiniteMagnitude][random.below(7)]
+    default:
+      {
+        let value = Double(bitPattern: random.next())
+        return value.isFinite ? value : 0.5
+      }()
+    }
+  }
+
+  mutating func choice<Choice: CaseIterable>(_: Choice.Type = Choice.self) -> Choice {
+    let all = Array(Choice.allCases)
+    return all[random.below(all.count)]
+  }
+
+  mutating func maybe<Value>(_ value: (inout RecordGenerator) -> Value) -> Value? {
+    isFull || random.oneIn(2) ? value(&self) : nil
+  }
+
+  mutating func list<Value>(_ value: (inout RecordGenerator) -> Value) -> [Value] {
+    (0..<(isFull ? 2 : random.below(4))).map { _ in value(&self) }
+  }
+
+  // MARK: Parts
+
+  mutating func envelope() -> Envelope { Envelope(eventId: text(), occurredAt: integer()) }
+
+  mutating func origin() -> Origin {
+    Origin(topic: text(), partition: int32(), offset: integer(), index: maybe { $0.int32() })
+  }
+
+  mutating func source() -> RecordPosition { RecordPosition(topic: text(), partition: int32(), offset: integer()) }
+
+  mutating func member() -> Member { Member(userId: text(), displayName: text(), avatarUrl: maybe { $0.text() }) }
+
+  mutating func attachment() -> Attachment { Attachment(kind: choice(), url: maybe { $0.text() }) }
+
+  mutating func snapshot() -> ConversationSnapshot {
+    ConversationSnapshot(kind: choice(), name: maybe { $0.text() }, members: list { $0.member() })
+  }
+
+  mutating func derived<Body>(_ body: Body) -> DerivedEvent<Body> {
+    DerivedEvent(envelope(), origin: origin(), source: source(), body)
+  }
+
+  // MARK: Records, a case a number
+
+  static let chatEvents = ChatEventBody.types.count
+
+  mutating func chatEvent(_ number: Int) -> ChatEvent {
+    let body: ChatEventBody =
+      switch number % Self.chatEvents {
+      case 0:
+        .conversationUpdated(
+          ConversationUpdated(
+            conversationId: text(), kind: choice(), name: maybe { $0.text() }, members: list { $0.member() }))
+      case 1: .memberAdded(membership())
+      case 2: .memberRemoved(membership())
+      case 3:
+        .messageCreated(
+          MessageCreated(
+            conversationId: text(), messageId: text(), senderId: text(), text: maybe { $0.text() },
+            attachments: maybe { $0.list { $0.attachment() } }, replyTo: maybe { $0.text() },
+            mentions: maybe { $0.list { $0.text() } },
+            sender: maybe { SenderProfile(displayName: $0.text(), avatarUrl: $0.maybe { $0.text() }) },
+            conversation: maybe { $0.snapshot() }))
+      case 4: .messageEdited(revision())
+      default: .messageDeleted(revision())
+      }
+    return ChatEvent(envelope(), body)
+  }
+
+  private mutating func membership() -> MembershipChange {
+    MembershipChange(
+      conversationId: text(), userId: text(), displayName: maybe { $0.text() }, avatarUrl: maybe { $0.text() })
+  }
+
+  private mutating func revision() -> MessageRevision {
+    MessageRevision(conversationId: text(), messageId: text(), text: maybe { $0.text() })
+  }
+
+  static let userEvents = UserEventBody.types.count
+
+  mutating func userEvent(_ number: Int) -> UserEvent { UserEvent(envelope(), userEventBody(number)) }
+
+  mutating func userEventBody(_ number: Int) -> UserEventBody {
+    switch number % Self.userEvents {
+    case 0:
+      .activity(Activity(userId: text(), deviceId: text(), state: choice(), conversationId: maybe { $0.text() }))
+    case 1:
+      .read(
+        MessageRead(
+          userId: text(), conversationId: text(), messageId: maybe { $0.text() }, deviceId: maybe { $0.text() }))
+    case 2:
+      .feedback(FeedbackSubmitted(userId: text(), conversationId: text(), messageId: text(), feedback: choice()))
+    case 3: .notificationReceived(report())
+    case 4: .notificationOpened(report())
+    case 5: .notificationDismissed(report())
+    case 6: .preferences(PreferencesUpdated(userId: text(), preferences: patch()))
+    case 7: .deviceRegistered(registration())
+    default: .deviceUnregistered(DeviceUnregistered(userId: text(), deviceId: text()))
+    }
+  }
+
+  private mutating func report() -> NotificationReport {
+    NotificationReport(
+      userId: text(), deviceId: text(), pushId: text(), conversationId: maybe { $0.text() },
+      messageId: maybe { $0.text() })
+  }
+
+  private mutating func registration() -> DeviceRegistered {
+    DeviceRegistered(
+      userId: text(), deviceId: text(), token: text(), platform: choice(), appVersion: maybe { $0.text() },
+      locale: maybe { $0.text() }, projectId: maybe { $0.text() })
+  }
+
+  private mutating func patch() -> PreferencesPatch {
+    PreferencesPatch(
+      enabled: maybe { $0.flag() },
+      quietHours: flag()
+        ? .set(maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) }) : .unchanged,
+      maxAnalysesPerHour: maybe { $0.int() }, fallback: maybe { $0.choice() },
+      muted: maybe {
+        $0.list {
+          MutedConversation(
+            conversationId: $0.text(), until: $0.maybe { $0.integer() }, exceptMentions: $0.maybe { $0.flag() })
+        }
+      }, starredSenders: maybe { $0.list { $0.text() } }, keywords: maybe { $0.list { $0.text() } },
+      badgeMode: maybe { $0.choice() }, showPreviews: maybe { $0.flag() }, locale: maybe { $0.text() })
+  }
+
+  static let deviceClaims = DeviceClaimBody.types.count
+
+  mutating func deviceClaim(_ number: Int) -> DeviceClaim {
+    derived(
+      number % Self.deviceClaims == 0
+        ? .registered(TokenClaimed(tokenHash: text(), device: registration()))
+        : .unregistered(TokenReleased(tokenHash: text(), userId: text(), deviceId: text(), cause: choice())))
+  }
+
+  /// The user events that reach the timeline come last.
+  static let timelineEvents = TimelineEventBody.types.count
+
+  mutating func timelineEvent(_ number: Int) -> TimelineEvent {
+    let body: TimelineEventBody =
+      switch number % Self.timelineEvents {
+      case 0: .candidate(candidate())
+      case 1: .redecide(candidate())
+      case 2: .sent(MessageSent(userId: text(), conversationId: text(), messageId: text()))
+      case 3: .timerFired(TimerFired(timer: text(), dueAt: integer()))
+      case 4:
+        .withdrawn(
+          MessageWithdrawn(
+            userIds: list { $0.text() }, conversationId: text(), messageId: maybe { $0.text() }, cause: choice(),
+            body: maybe { $0.text() }))
+      case 5:
+        .deviceGained(
+          DeviceGained(
+            userId: text(), deviceId: text(), token: text(), version: integer(), platform: choice(),
+            appVersion: maybe { $0.text() }, locale: maybe { $0.text() }, projectId: maybe { $0.text() }))
+      case 6:
+        .deviceLost(
+          DeviceLost(userId: text(), deviceId: text(), tokenHash: text(), version: integer(), cause: choice()))
+      case 7:
+        .deviceInvalidated(
+          DeviceInvalidated(userId: text(), deviceId: text(), tokenHash: text(), version: integer(), code: text()))
+      case let number: .user(userEventBody(number - 8))
+      }
+    return derived(body)
+  }
+
+  private mutating func candidate() -> MessageCandidate {
+    MessageCandidate(
+      conversationId: text(), messageId: text(), sender: member(),
+      conversation: CandidateConversation(
+        kind: choice(), name: maybe { $0.text() }, memberCount: int(), activeSpeakers: int()),
+      title: text(), body: text(), attachment: maybe { $0.attachment() }, mentions: list { $0.text() },
+      replyTo: maybe { $0.text() },
+      recipients: list {
+        Recipient(
+          userId: $0.text(),
+          context: RecipientContext(
+            mentioned: $0.flag(), named: $0.flag(), answered: $0.flag(), lastSpokeAt: $0.maybe { $0.integer() },
+            messagesSince: $0.maybe { $0.int() }, exchange: $0.int()))
+      }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() })
+  }
+
+  mutating func decision() -> Decision {
+    derived(
+      DecisionBody(
+        userId: text(), messageId: text(), conversationId: text(), outcome: choice(), reason: choice(), text: text(),
+        presentation: maybe { $0.choice() }, priority: maybe { $0.choice() }, score: maybe { $0.number() },
+        signals: list { Signal(name: $0.text(), value: $0.number(), weight: $0.number()) },
+        checks: list { $0.check() }, badge: int(),
+        analysis: maybe {
+          AnalysisUse(
+            used: $0.int(), limit: $0.int(), windowStartedAt: $0.maybe { $0.integer() },
+            fallback: $0.maybe { $0.choice() })
+        }, pushId: maybe { $0.text() }, mode: choice(), decidedAt: integer(), replayId: maybe { $0.text() }))
+  }
+
+  private mutating func check() -> Check {
+    var inputs = CheckInputs()
+    for _ in 0..<(isFull ? 3 : random.below(3)) {
+      inputs[text()] =
+        switch random.below(3) {
+        case 0: .number(integer())
+        case 1: .text(text())
+        default: .flag(random.oneIn(2))
+        }
+    }
+    return Check(check: text(), result: isFull ? .suppress : choice(), inputs: inputs)
+  }
+
+  static let pushEvents = PushEventBody.types.count
+
+  mutating func pushEvent(_ number: Int) -> PushEvent {
+    guard number % Self.pushEvents == 0 else {
+      return derived(
+        .cancelled(
+          PushCancelled(
+            userId: text(), deviceId: maybe { $0.text() }, messageId: maybe { $0.text() },
+            conversationId: maybe { $0.text() })))
+    }
+    return derived(
+      .push(
+        Push(
+          pushId: text(), kind: choice(), userId: text(),
+          targets: list {
+            PushTarget(
+              deviceId: $0.text(), token: $0.text(), version: $0.integer(), platform: $0.choice(),
+              projectId: $0.maybe { $0.text() })
+          }, title: maybe { $0.text() }, body: maybe { $0.text() }, imageUrl: maybe { $0.text() }, priority: choice(),
+          presentation: choice(), reason: maybe { $0.choice() }, badge: int(), conversationId: maybe { $0.text() },
+          messageId: maybe { $0.text() }, senderId: maybe { $0.text() }, ttlSeconds: int(), expiresAt: integer(),
+          decidedAt: integer())))
+  }
+
+  static let bannerEvents = BannerEventBody.types.count
+
+  mutating func bannerEvent(_ number: Int) -> BannerEvent {
+    derived(
+      number % Self.bannerEvents == 0
+        ? .banner(
+          Banner(
+            userId: text(), conversationId: text(), messageId: text(), senderId: text(), senderName: text(),
+            avatarUrl: maybe { $0.text() }, preview: text(), groupName: maybe { $0.text() }))
+        : .notice(Notice(userId: text(), code: choice(), limit: int(), fallback: choice(), text: text())))
+  }
+
+  mutating func outcome() -> Outcome {
+    derived(
+      OutcomeBody(
+        pushId: text(), userId: text(), deviceId: text(), tokenHash: text(), result: choice(),
+        httpStatus: maybe { $0.int() }, errorCode: maybe { $0.text() }, fcmName: maybe { $0.text() }, attempts: int(),
+        firstAttemptAt: maybe { $0.integer() }, finishedAt: integer()))
+  }
+}
