@@ -14,7 +14,7 @@ SEEDS ?= 100000
 SEED ?= 1
 MINUTES ?= 3
 
-.PHONY: help deps build test demo bench lint format ci numbers simulate chaos clean
+.PHONY: help deps build services test demo bench lint format ci numbers simulate chaos clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -41,15 +41,17 @@ test: deps ## All tests; with KAFKA_HOME=/path/to/kafka also those on a real bro
 	@# One test at a time: many of them run processes, brokers and waits that would starve each other on two cores.
 	$(SWIFT) test --skip-build --no-parallel
 
-demo: deps ## The pipeline at work: embedded broker, FCM emulator, three services, a chat log as load
-	$(SWIFT) build -c release --product nudge
+services: deps
 	$(SWIFT) build -c release --product nudge-ingest
 	$(SWIFT) build -c release --product nudge-analyzer
 	$(SWIFT) build -c release --product nudge-dispatcher
 	$(SWIFT) build -c release --product fcm-emulator
+
+demo: services ## The pipeline at work: embedded broker, FCM emulator, three services, a chat log as load
+	$(SWIFT) build -c release --product nudge
 	"$$($(SWIFT) build -c release --show-bin-path)/nudge" demo $(DEMO_FLAGS)
 
-bench: deps ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path/to/kafka also those on a real broker
+bench: services ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path/to/kafka also those on a real broker
 	cd Benchmarks && $(SWIFT) run -c release nudge-benchmarks $(BENCH_FLAGS)
 
 numbers:

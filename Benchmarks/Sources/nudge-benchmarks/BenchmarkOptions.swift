@@ -33,10 +33,28 @@ struct BenchmarkOptions {
   static let timersSetting = Setting<Int>(
     "timers", environment: .none, default: 1_000_000, in: 0...100_000_000,
     help: "timers: how many others wait at the end, at most.")
+  static let messagesSetting = Setting<Int>(
+    "messages", environment: .none, default: 20_000, in: 100...100_000_000, help: "backlog: chat messages.")
+  static let membersSetting = Setting<Int>(
+    "members", environment: .none, default: 8, in: 2...10_000, help: "backlog: members of a group.")
+  static let peopleSetting = Setting<Int>(
+    "people", environment: .none, default: 1_000, in: 2...10_000_000, help: "backlog: people, with a device each.")
+  static let threadsSetting = Setting<Int>(
+    "threads", environment: .none, default: 1, in: 1...64, help: "backlog: stream threads of each service.")
+  static let chatLogSetting = Setting<String?>(
+    "chat-log", environment: .none, default: nil, placeholder: "FILE",
+    help: "backlog: JSON lines with a text each, plain or gzip; texts are made up without.")
+  static let servicesSetting = Setting<String>(
+    "services", environment: .none, default: "../.build/release", placeholder: "DIR",
+    help: "backlog: where nudge-ingest, nudge-analyzer, nudge-dispatcher and fcm-emulator are.")
+  static let kafkaPropertiesSetting = Setting<[String: String]>(
+    "kafka-property", environment: .none, default: [:],
+    help: "backlog: any property of librdkafka, for the services, such as compression.type=lz4.")
 
   static let all: [any AnySetting] = [
     kafkaHomeSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting, keysSetting,
-    partitionsSetting, batchSetting, roundsSetting, restoreSetting, timersSetting,
+    partitionsSetting, batchSetting, roundsSetting, restoreSetting, timersSetting, messagesSetting,
+    membersSetting, peopleSetting, threadsSetting, chatLogSetting, servicesSetting, kafkaPropertiesSetting,
   ]
 
   let kafkaHome: String?
@@ -51,6 +69,13 @@ struct BenchmarkOptions {
   let rounds: Int
   let restoreMegabytes: Int
   let timers: Int
+  let messages: Int
+  let members: Int
+  let people: Int
+  let threads: Int
+  let chatLog: String?
+  let services: String
+  let kafkaProperties: [String: String]
 
   init(_ values: SettingsValues) {
     kafkaHome = values[Self.kafkaHomeSetting]
@@ -65,5 +90,12 @@ struct BenchmarkOptions {
     rounds = values[Self.roundsSetting]
     restoreMegabytes = values[Self.restoreSetting]
     timers = values[Self.timersSetting]
+    messages = values[Self.messagesSetting]
+    members = values[Self.membersSetting]
+    people = values[Self.peopleSetting]
+    threads = values[Self.threadsSetting]
+    chatLog = values[Self.chatLogSetting]
+    services = values[Self.servicesSetting]
+    kafkaProperties = values[Self.kafkaPropertiesSetting]
   }
 }

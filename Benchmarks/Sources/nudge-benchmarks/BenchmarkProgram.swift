@@ -6,7 +6,7 @@ import ServiceKit
 enum BenchmarkProgram {
   static let benchmarks: [any Benchmark.Type] = [
     TransactionsBenchmark.self, LatencyBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
-    StagesBenchmark.self,
+    StagesBenchmark.self, BacklogBenchmark.self,
   ]
 
   static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
@@ -20,6 +20,7 @@ enum BenchmarkProgram {
         "nudge-benchmarks --list", "KAFKA_HOME=/opt/kafka nudge-benchmarks",
         "nudge-benchmarks transactions latency --kafka-home /opt/kafka --repetitions 5 --json",
         "nudge-benchmarks stages",
+        "nudge-benchmarks backlog --people 60000 --messages 12000 --chat-log log.jsonl.gz --json",
       ])
     do {
       switch try schema.parse(Array(arguments.dropFirst(names.count)), environment: environment) {
@@ -52,9 +53,9 @@ enum BenchmarkProgram {
     let report = Report(isJSON: options.json)
     report.note("\(Machine.description)")
     var broker: BenchmarkBroker?
-    if chosen.contains(where: { $0.needsKafka }) { broker = try BenchmarkBroker.start(options) }
+    if chosen.contains(where: { $0.needsKafka && !$0.startsBroker }) { broker = try BenchmarkBroker.start(options) }
     for benchmark in chosen {
-      if benchmark.needsKafka && broker == nil {
+      if benchmark.needsKafka && (options.kafkaHome ?? "").isEmpty {
         report.note("skipped \(benchmark.name): it needs a real Kafka; set KAFKA_HOME=/path/to/kafka or --kafka-home")
         continue
       }
@@ -72,7 +73,13 @@ protocol Benchmark: SendableMetatype {
   static var name: String { get }
   static var abstract: String { get }
   static var needsKafka: Bool { get }
+  /// Whether it has a broker of its own, which nobody else has warmed up or filled.
+  static var startsBroker: Bool { get }
   static func run(_ context: BenchmarkContext) throws
+}
+
+extension Benchmark {
+  static var startsBroker: Bool { false }
 }
 
 /// What a benchmark has in its hands.

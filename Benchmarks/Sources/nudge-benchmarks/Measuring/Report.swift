@@ -32,14 +32,38 @@ final class Report {
     (isJSON ? FileHandle.standardError : FileHandle.standardOutput).write(Data((text + "\n").utf8))
   }
 
-  func row(_ subject: String, _ figures: [Figure]) {
+  private func keep(_ subject: String, _ figures: [Figure]) {
     var object: [String: Any] = ["benchmark": benchmark, "subject": subject]
-    for figure in figures where figure.value.isFinite { object["\(figure.name) (\(figure.unit))"] = figure.value }
+    for figure in figures where figure.value.isFinite {
+      object[figure.unit.isEmpty ? figure.name : "\(figure.name) (\(figure.unit))"] = figure.value
+    }
     results.append(object)
+  }
+
+  func row(_ subject: String, _ figures: [Figure]) {
+    keep(subject, figures)
     let columns = figures.map { figure in
       "\(figure.name) \(Self.text(figure.value)) \(figure.unit)" + (figure.target.map { " (target \($0))" } ?? "")
     }
     progress("  \(subject.padding(toLength: 26, withPad: " ", startingAt: 0)) \(columns.joined(separator: "  "))")
+  }
+
+  /// Rows with the same figures, one below the other.
+  func table(_ rows: [(subject: String, figures: [Figure])]) {
+    guard let first = rows.first else { return }
+    for row in rows { keep(row.subject, row.figures) }
+    var lines = [[""] + first.figures.map { $0.unit.isEmpty ? $0.name : "\($0.name), \($0.unit)" }]
+    lines += rows.map { row in
+      [row.subject] + row.figures.map { Self.text($0.value) + ($0.target.map { " (\($0))" } ?? "") }
+    }
+    let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+    for line in lines {
+      let cells = zip(line, widths).enumerated().map { column, cell in
+        let blanks = String(repeating: " ", count: cell.1 - cell.0.count)
+        return column == 0 ? cell.0 + blanks : blanks + cell.0
+      }
+      progress("  " + cells.joined(separator: "  "))
+    }
   }
 
   func end() {

@@ -1,0 +1,228 @@
+import Foundation
+import Kafka
+import NudgeSchema
+
+/// The three services, one after the other, on a backlog in a real Kafka: as processes, release built, on a broker of their
+/// own.
+enum BacklogBenchmark: Benchmark {
+  static let name = "backlog"
+  static let abstract = "the three services as processes, one after the other, over a backlog of chat messages"
+  static let needsKafka = true
+  static let startsBroker = true
+
+  private static let programs = ["nudge-ingest", "nudge-analyzer", "nudge-dispatcher", "fcm-emulator"]
+
+  static func run(_ context: BenchmarkContext) throws {
+    let options = context.options
+    let programs = URL(fileURLWithPath: options.services).standardizedFileURL
+    for program in Self.programs {
+      let path = programs.appendingPathComponent(program).path
+      guard FileManager.default.isExecutableFile(atPath: path) else {
+        return context.report.note(
+          "skipped \(name): \(path) is missing; make bench builds the services, --services says where they are")
+      }
+    }
+    guard let broker = try BenchmarkBroker.start(options) else { throw BenchmarkFailure("no Kafka was started") }
+    defer { broker.stop() }
+    try BacklogRun(context, broker, programs: programs).run()
+  }
+}
+
+/// One backlog, from the empty broker to the last push.
+private final class BacklogRun {
+  /// What a stage took, from "ready" to the commit of the last record.
+  struct Measurement {
+    var seconds: Double
+    var cpu: Double
+    var brokerCPU: Double
+    var peakMegabytes: Double
+    var transactions: Int
+    var rows: Int
+  }
+
+  private let options: BenchmarkOptions
+  private let report: Report
+  private let broker: BenchmarkBroker
+  private let brokerNumber: Int32
+  private let programs: URL
+  private let topics: BacklogTopics
+  private var starts = 0
+
+  init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
+    options = context.options
+    report = context.report
+    self.broker = broker
+    self.programs = programs
+    brokerNumber = try ProcessUsage.descendant(named: "java")
+    topics = try BacklogTopics(broker, partitions: options.partitions)
+  }
+
+  func run() throws {
+    defer { topics.close() }
+    let world = BacklogWorld(people: options.people, members: options.members)
+    var texts =
+      try options.chatLog.map { try ChatTexts(file: $0, limit: options.messages) } ?? ChatTexts(count: options.messages)
+    report.note(
+      "\(options.messages) messages to \(world.groups) groups of \(options.members), \(options.people) people with a "
+        + "device each, texts \(options.chatLog == nil ? "made up" : "of a chat log"), \(options.partitions) partitions, "
+        + "threads: \(options.threads)" + propertiesNote)
+
+    // Groups and devices first, not measured: their rows are in the stores when the backlog comes.
+    let introduced = try world.introduce(to: topics)
+    _ = try measure("nudge-ingest", "groups and devices") { $0.records >= introduced }
+    let people = try topics.census(of: .timeline).records
+    _ = try measure("nudge-analyzer", "devices") { $0.records >= people }
+    let before = try Topic.written.map { try topics.census(of: $0) }
+
+    let recipients = try world.write(messages: options.messages, texts: &texts, to: topics)
+    let ingest = try measure("nudge-ingest", "messages") { $0.records >= options.messages }
+    let timeline = try topics.census(of: .timeline).records - people
+    let analyzer = try measure("nudge-analyzer", "timeline records") { $0.records >= timeline }
+    let decisions = try topics.census(of: .decisions).records
+    guard decisions == recipients else {
+      throw BenchmarkFailure("\(recipients) recipients have \(decisions) decisions")
+    }
+    let pushes = try topics.census(of: .pushes).records
+    let (dispatcher, emulatorCPU, requests) = try measureDispatcher(pushes: pushes)
+
+    let written = Dictionary(
+      uniqueKeysWithValues: try zip(Topic.written, before).map { ($0, try topics.census(of: $0) - $1) })
+    let bytes = { (topics: [Topic]) in topics.reduce(0) { $0 + (written[$1]?.fileBytes ?? 0) } }
+    report.table([
+      row("ingest, recipients", ingest, recipients, written: bytes([.timeline, .ingestState]), target: "≥ 80000"),
+      row(
+        "analyzer, decisions", analyzer, decisions,
+        written: bytes([.decisions, .pushes, .banners, .analyzerState]),
+        target: options.people < 10_000 ? "≥ 30000" : "≥ 25000"),
+      row(
+        "dispatcher, pushes", dispatcher, pushes, written: bytes([.outcomes, .dispatcherState]), target: "≥ 20000"),
+      row(
+        "dispatcher, requests", dispatcher, requests, written: bytes([.outcomes, .dispatcherState]),
+        target: "≥ 8000"),
+    ])
+    report.note(
+      String(
+        format: "the emulator used %.1f s of CPU in %.1f s of the dispatcher's: %.0f %% of a core", emulatorCPU,
+        dispatcher.seconds, 100 * emulatorCPU / dispatcher.seconds))
+    report.table(
+      Topic.written.compactMap { topic in
+        guard let census = written[topic], census.records > 0 else { return nil }
+        let records = Double(census.records)
+        return (
+          topic.rawValue,
+          [
+            .init(name: "records", value: records, unit: ""),
+            .init(name: "key and value", value: Double(census.bytes) / records, unit: "bytes"),
+            .init(name: "on disk", value: Double(census.fileBytes) / records, unit: "bytes"),
+            .init(name: "on disk for a decision", value: Double(census.fileBytes) / Double(decisions), unit: "bytes"),
+          ]
+        )
+      })
+  }
+
+  private var propertiesNote: String {
+    let properties = options.kafkaProperties.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    return properties.isEmpty ? "" : ", " + properties.joined(separator: " ")
+  }
+
+  private func row(_ subject: String, _ it: Measurement, _ items: Int, written: Int, target: String) -> (
+    String, [Report.Figure]
+  ) {
+    let count = Double(items)
+    return (
+      subject,
+      [
+        .init(name: "items", value: count, unit: ""),
+        .init(name: "time", value: it.seconds, unit: "s"),
+        .init(name: "rate", value: count / it.seconds, unit: "/s"),
+        .init(name: "per CPU second", value: count / it.cpu, unit: "", target: target),
+        .init(name: "CPU", value: it.cpu, unit: "s"),
+        .init(name: "broker's CPU", value: it.brokerCPU, unit: "s"),
+        .init(name: "peak memory", value: it.peakMegabytes, unit: "MB", target: "≤ 100"),
+        .init(name: "written", value: Double(written) / count, unit: "bytes/item"),
+        .init(name: "rows", value: Double(it.rows) / count, unit: "/item"),
+        .init(name: "transactions", value: Double(it.transactions), unit: ""),
+      ]
+    )
+  }
+
+  // MARK: One service
+
+  /// Starts a service, waits until it has committed what there is for it, and ends it.
+  private func measure(
+    _ program: String, _ what: String, with arguments: [String] = [], meanwhile: ServiceProcess? = nil,
+    until condition: (ServiceProcess.Committed) -> Bool
+  ) throws -> Measurement {
+    report.progress("  \(program): \(what)")
+    let service = try start(
+      program,
+      [
+        "--bootstrap-servers", broker.bootstrapServers, "--instance", "benchmark", "--threads", String(options.threads),
+        "--state-dir", broker.directory.appendingPathComponent("state").path, "--freshness", "1d",
+        // Each transaction is a line: how many records it had.
+        "--log-level", "debug",
+      ] + options.kafkaProperties.sorted { $0.key < $1.key }.flatMap { ["--kafka-property", "\($0.key)=\($0.value)"] }
+        + arguments)
+    _ = try service.waitUntilReady()
+    let (began, cpu, brokerCPU) = (
+      Clocks.steady, try ProcessUsage.cpuSeconds(service.number), try ProcessUsage.cpuSeconds(brokerNumber)
+    )
+    try service.wait(for: what, until: condition)
+    let measurement = Measurement(
+      seconds: Clocks.steady - began, cpu: try ProcessUsage.cpuSeconds(service.number) - cpu,
+      brokerCPU: try ProcessUsage.cpuSeconds(brokerNumber) - brokerCPU,
+      peakMegabytes: try ProcessUsage.peakMegabytes(service.number), transactions: service.committed.transactions,
+      rows: service.committed.rows)
+    try service.stop()
+    guard service.complaints.isEmpty else {
+      throw BenchmarkFailure("\(program)'s log says: \(service.complaints.prefix(3).joined(separator: "\n"))")
+    }
+    return measurement
+  }
+
+  private func measureDispatcher(pushes: Int) throws -> (Measurement, emulatorCPU: Double, requests: Int) {
+    struct Ready: Decodable {
+      let url: String
+      let serviceAccount: String
+      let caFile: String
+    }
+    struct Totals: Decodable {
+      let byStatus: [String: Int]
+      let distinctTokens: Int
+    }
+    let emulator = try start(
+      "fcm-emulator", ["--directory", broker.directory.appendingPathComponent("fcm").path])
+    let ready = try JSONDecoder().decode(Ready.self, from: Data(try emulator.waitUntilReady().utf8))
+    let cpu = try ProcessUsage.cpuSeconds(emulator.number)
+    // A push has one target here, and each target one outcome.
+    let measurement = try measure(
+      "nudge-dispatcher", "pushes",
+      with: [
+        "--fcm-url", ready.url, "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile,
+        "--fcm-quota", "60000000",
+      ]
+    ) { $0.records >= pushes && $0.outputs >= pushes }
+    let emulatorCPU = try ProcessUsage.cpuSeconds(emulator.number) - cpu
+    let words = try emulator.stop().split(separator: "\n").last ?? ""
+    let totals = try JSONDecoder().decode(Totals.self, from: Data(words.utf8))
+    // One answer is the access token's.
+    let requests = (totals.byStatus["200"] ?? 0) - 1
+    guard totals.byStatus.keys.allSatisfy({ $0 == "200" }), totals.distinctTokens <= options.people else {
+      throw BenchmarkFailure("the emulator says \(words)")
+    }
+    return (measurement, emulatorCPU, requests)
+  }
+
+  private func start(_ program: String, _ arguments: [String]) throws -> ServiceProcess {
+    starts += 1
+    return try ServiceProcess(
+      program, in: programs, arguments, log: broker.directory.appendingPathComponent("\(starts)-\(program).log"))
+  }
+}
+
+extension Topic {
+  /// What the stages write of a message.
+  fileprivate static let written: [Topic] = [
+    .timeline, .ingestState, .decisions, .pushes, .banners, .analyzerState, .outcomes, .dispatcherState,
+  ]
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Kafka
+import NudgeSchema
+
+/// Nudge's topics on the benchmark's broker: written as producers would, and counted.
+final class BacklogTopics {
+  /// What a topic holds.
+  struct Census {
+    /// Committed records.
+    var records = 0
+    /// Bytes of their keys and values.
+    var bytes = 0
+    /// Bytes of its files on the broker: what records take with headers and batches, compressed where they are.
+    var fileBytes = 0
+  }
+
+  private let broker: BenchmarkBroker
+  private let partitions: Int32
+  private let producer: Producer
+
+  /// Makes the topics.
+  init(_ broker: BenchmarkBroker, partitions: Int32) throws {
+    self.broker = broker
+    self.partitions = partitions
+    try broker.create(Topic.allCases.map { ($0.rawValue, TopicPlan($0)) }, partitions: partitions)
+    producer = try Producer(
+      ClientConfiguration.producer(bootstrapServers: broker.bootstrapServers, transactionalID: nil), name: "backlog")
+  }
+
+  func close() { producer.close() }
+
+  func write(_ value: [UInt8], to topic: Topic, key: String) throws {
+    let key = Array(key.utf8)
+    try producer.produce(
+      topic: try producer.topic(topic.rawValue), partition: Murmur2.partition(of: key, count: partitions), key: key,
+      value: value)
+  }
+
+  func flush() throws { try producer.flush(timeout: .seconds(120)) }
+
+  /// Reads a topic from its beginning to its end, committed records only.
+  func census(of topic: Topic) throws -> Census {
+    let consumer = try Consumer(
+      ClientConfiguration.consumer(
+        bootstrapServers: broker.bootstrapServers, group: nil, reportsEndOfPartition: true), name: "census")
+    defer { consumer.close() }
+    var uncommitted = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil)
+    uncommitted.set("isolation.level", "read_uncommitted")
+    let ends = try Consumer(uncommitted, name: "ends")
+    defer { ends.close() }
+    var open: [Int32: Int64] = [:]
+    for partition in 0..<partitions {
+      let place = TopicPartition(topic: topic.rawValue, partition: partition)
+      open[partition] = try ends.watermarks(place, timeout: .seconds(10)).high
+    }
+    try consumer.assign(
+      (0..<partitions).map {
+        TopicPartitionOffset(TopicPartition(topic: topic.rawValue, partition: $0), offset: 0)
+      })
+    var census = Census()
+    let deadline = Clocks.steady + 300
+    while !open.isEmpty {
+      let event = consumer.poll(maxRecords: 10_000, maxBytes: 16 << 20, timeout: .milliseconds(100)) { record in
+        census.records += 1
+        census.bytes += record.size
+      }
+      switch event {
+      case .endOfPartition(let place, let offset):
+        // The marker of the last transaction may come a moment after its commit.
+        if offset >= open[place.partition] ?? 0 { open[place.partition] = nil }
+      case .error(let error): throw error
+      case nil, .record, .assigned, .revoked: break
+      }
+      guard Clocks.steady < deadline else { throw BenchmarkFailure("\(topic.rawValue) was not read within 300 s") }
+    }
+    census.fileBytes = try broker.logBytes(of: topic.rawValue)
+    return census
+  }
+}
+
+extension BacklogTopics.Census {
+  /// What has come since.
+  static func - (now: Self, before: Self) -> Self {
+    Self(
+      records: now.records - before.records, bytes: now.bytes - before.bytes,
+      fileBytes: now.fileBytes - before.fileBytes)
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+/// One of Nudge's programs, run as people run it: a process of its own, whose log is read while it works.
+final class ServiceProcess {
+  /// What its log says of the transactions it has committed.
+  struct Committed {
+    var records = 0
+    var outputs = 0
+    var rows = 0
+    var transactions = 0
+  }
+
+  private struct CommittedLine: Decodable {
+    let records: Int
+    let outputs: Int
+    let rows: Int
+  }
+
+  let name: String
+  /// Its number, for `/proc`.
+  var number: Int32 { process.processIdentifier }
+  private let process = Process()
+  private let log: URL
+  private let file: FileHandle
+  private var rest = Data()
+  private var readyLine: String?
+  private(set) var committed = Committed()
+  /// Errors it has logged; what is only a warning is mended by itself.
+  private(set) var complaints: [String] = []
+
+  /// Starts a program of a folder; its output goes to a file.
+  init(_ program: String, in programs: URL, _ arguments: [String], log: URL) throws {
+    name = program
+    self.log = log
+    guard FileManager.default.createFile(atPath: log.path, contents: nil) else {
+      throw BenchmarkFailure("\(log.path) cannot be written")
+    }
+    file = try FileHandle(forReadingFrom: log)
+    let output = try FileHandle(forWritingTo: log)
+    // setpriv becomes the program: it keeps its number, and ends with this thread, the benchmark's main one.
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+    process.arguments = ["--pdeathsig", "KILL", programs.appendingPathComponent(program).path] + arguments
+    // What the caller's shell has for services of its own is not meant for this one.
+    process.environment = ProcessInfo.processInfo.environment.filter {
+      !$0.key.hasPrefix("NUDGE_") && $0.key != "GOOGLE_APPLICATION_CREDENTIALS"
+    }
+    process.standardOutput = output
+    process.standardError = output
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+  }
+
+  /// Reads what it has logged since the last call. Throws where it has ended by itself.
+  func readLog() throws {
+    // Asked for before the log is read, so that its last words are in it.
+    let isRunning = process.isRunning
+    rest += try file.readToEnd() ?? Data()
+    while let end = rest.firstIndex(of: 0x0A) {
+      try read(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
+      rest = rest[rest.index(after: end)...]
+    }
+    guard isRunning else {
+      throw BenchmarkFailure("\(name) ended with status \(process.terminationStatus); its log says \(lastWords)")
+    }
+  }
+
+  private func read(_ line: String) throws {
+    if line.contains(#""message":"committed""#) {
+      let entry = try JSONDecoder().decode(CommittedLine.self, from: Data(line.utf8))
+      committed.records += entry.records
+      committed.outputs += entry.outputs
+      committed.rows += entry.rows
+      committed.transactions += 1
+    } else if line.contains(#""message":"ready""#) || line.contains(#""ready":true"#) {
+      readyLine = line
+    } else if line.contains(#""level":"error""#) {
+      complaints.append(line)
+    }
+  }
+
+  private var lastWords: String {
+    ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n").suffix(5).joined(separator: "\n")
+  }
+
+  /// Waits until it has said that it is ready; returns the line.
+  func waitUntilReady() throws -> String {
+    let deadline = Clocks.steady + 60
+    while true {
+      try readLog()
+      if let readyLine { return readyLine }
+      guard Clocks.steady < deadline else { throw BenchmarkFailure("\(name) is not ready after 60 s: \(lastWords)") }
+      usleep(5_000)
+    }
+  }
+
+  /// How long it may commit nothing new.
+  private static let patience = 60.0
+
+  /// Waits until it has committed what is asked for.
+  func wait(for what: String, until condition: (Committed) -> Bool) throws {
+    var deadline = Clocks.steady + Self.patience
+    var records = 0
+    while true {
+      try readLog()
+      if condition(committed) { return }
+      if committed.records > records {
+        records = committed.records
+        deadline = Clocks.steady + Self.patience
+      }
+      guard Clocks.steady < deadline else {
+        throw BenchmarkFailure("\(name) works no further on \(what): \(committed); its log says \(lastWords)")
+      }
+      usleep(10_000)
+    }
+  }
+
+  /// Ends it in good order. Returns what it has printed last.
+  @discardableResult
+  func stop() throws -> String {
+    process.terminate()
+    let deadline = Clocks.steady + 60
+    while process.isRunning {
+      guard Clocks.steady < deadline else {
+        kill(number, SIGKILL)
+        throw BenchmarkFailure("\(name) did not end within 60 s of SIGTERM: \(lastWords)")
+      }
+      usleep(10_000)
+    }
+    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+      throw BenchmarkFailure("\(name) ended with status \(process.terminationStatus): \(lastWords)")
+    }
+    return lastWords
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// What another process of this machine has used, from `/proc`.
+enum ProcessUsage {
+  /// Seconds of CPU since it was started, all threads together, those that have ended included; in steps of 10 ms.
+  static func cpuSeconds(_ process: Int32) throws -> Double {
+    // proc(5): behind the name, which is in parentheses and may hold anything, comes field 3.
+    let fields = try fields(process)
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+      throw BenchmarkFailure("/proc/\(process)/stat has no CPU time")
+    }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// The most memory it has had resident (`VmHWM`), in megabytes of 1,000,000 bytes.
+  static func peakMegabytes(_ process: Int32) throws -> Double {
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+      let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Double($0) })
+    else { throw BenchmarkFailure("/proc/\(process)/status has no VmHWM") }
+    return kibibytes * 1024 / 1e6
+  }
+
+  /// The process of this name that this one has started, itself or by a shell.
+  static func descendant(named name: String) throws -> Int32 {
+    for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+      guard let process = Int32(entry) else { continue }
+      // It may have ended since the folder was listed.
+      guard let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8),
+        text.trimmingCharacters(in: .whitespacesAndNewlines) == name
+      else { continue }
+      if isDescendant(process) { return process }
+    }
+    throw BenchmarkFailure("no process called \(name) was started by this one")
+  }
+
+  private static func isDescendant(_ process: Int32) -> Bool {
+    var current = process
+    while current > 1 {
+      if current == getpid() { return true }
+      guard let fields = try? fields(current), fields.count > 1, let parent = Int32(fields[1]) else { return false }
+      current = parent
+    }
+    return false
+  }
+
+  private static func fields(_ process: Int32) throws -> [Substring] {
+    let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    guard let end = stat.lastIndex(of: ")") else { throw BenchmarkFailure("/proc/\(process)/stat is not understood") }
+    return stat[stat.index(after: end)...].split(separator: " ")
+  }
+}
