@@ -11,10 +11,18 @@ struct ClusterSettings {
     ServiceSettings.bootstrapServers, ServiceSettings.kafkaProperties, ServiceSettings.topicPrefix,
   ]
 
-  private let bootstrapServers: String
+  /// As given.
+  let bootstrapServers: String
   private let properties: [String: String]
   /// The topics' names with the deployment's prefix.
   let topics: TopicNames
+
+  /// A cluster by its address, for tests.
+  init(bootstrapServers: String, properties: [String: String] = [:], topics: TopicNames = TopicNames()) {
+    self.bootstrapServers = bootstrapServers
+    self.properties = properties
+    self.topics = topics
+  }
 
   /// Takes them from what a command was called with.
   init(_ input: CommandInput) {
@@ -25,10 +33,13 @@ struct ClusterSettings {
 
   /// A client for what administrators ask.
   func admin() throws(KafkaError) -> Admin {
-    try Admin(
-      ClientConfiguration(bootstrapServers: bootstrapServers).merging(
-        overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
-      name: "nudge", log: Self.show)
+    try Admin(client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge", log: Self.show)
+  }
+
+  /// A client's configuration with the operator's properties over it.
+  func client(_ configuration: ClientConfiguration) -> ClientConfiguration {
+    configuration.merging(
+      overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
   }
 
   /// What looks at, and repairs, the state of a stage.

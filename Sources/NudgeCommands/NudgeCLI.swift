@@ -7,6 +7,10 @@ public enum NudgeCLI {
   static let commands: [Command] = [
     TopicsCommand.command,
     StateCommand.command,
+    ExplainCommand.command,
+    TailCommand.command,
+    DeadLettersCommand.command,
+    LagCommand.command,
     DemoCommand.command,
   ]
 
@@ -32,6 +36,8 @@ public enum NudgeCLI {
         "nudge topics create --bootstrap-servers kafka:9092",
         "nudge topics check --bootstrap-servers kafka:9092",
         "nudge state list --stage analyzer --bootstrap-servers kafka:9092",
+        "nudge explain --user ann --bootstrap-servers kafka:9092",
+        "nudge dead-letters list --bootstrap-servers kafka:9092",
       ]
     ).run(arguments, environment: environment, output: output, errors: errors)
   }

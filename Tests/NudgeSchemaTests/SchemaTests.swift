@@ -13,6 +13,7 @@ struct SchemaTests {
       .chatEvents: ChatEventBody.types, .userEvents: UserEventBody.types, .deviceClaims: DeviceClaimBody.types,
       .timeline: TimelineEventBody.types, .decisions: DecisionBody.types, .pushes: PushEventBody.types,
       .banners: BannerEventBody.types, .outcomes: OutcomeBody.types, .deadLetters: [Self.headers.type],
+      .audit: AuditEventBody.types,
     ]
     let samples = Dictionary(grouping: try RecordType.all(), by: \.topic).mapValues { $0.map(\.type).sorted() }
     let examples = try SchemaFolder.examples()
@@ -180,6 +181,11 @@ struct SchemaTests {
       ("nudge.pushes/push.schema.json#/properties/kind", raw(Push.Kind.self)),
       ("nudge.banners/notice.schema.json#/properties/code", raw(Notice.Code.self)),
       ("nudge.outcomes/outcome.schema.json#/properties/result", raw(OutcomeResult.self)),
+      ("nudge.audit/replay.started.schema.json#/properties/mode", raw(ReplayMode.self)),
+      ("nudge.audit/replay.ended.schema.json#/properties/result", raw(ReplayEnded.Result.self)),
+      (
+        "nudge.audit/dead_letters.handled.schema.json#/properties/action", raw(DeadLettersHandled.Action.self)
+      ),
       (
         "nudge.dead-letters/dead-letter-headers.schema.json#/properties/nudge-error-code", raw(DeadLetterCode.self)
       ),

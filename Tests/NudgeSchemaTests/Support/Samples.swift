@@ -125,6 +125,21 @@ enum Sample {
         text: "⚠️ Smart notification limit reached (10/hour). Using simple rules.")),
   ].map { BannerEvent(envelope, origin: origin, source: source, $0) }
 
+  static let auditEvents: [AuditEvent] = [
+    .started(
+      ReplayStarted(
+        replayId: "replay-1", mode: .resendMissing, who: "dana@oncall-1", why: "a bad deploy",
+        selection: ["reason": "quiet_hours"], counts: ["would_send": 42], resumed: true)),
+    .progressed(ReplayProgressed(replayId: "replay-1", candidates: 40, recipients: 42, next: ["0": 1_200])),
+    .ended(
+      ReplayEnded(replayId: "replay-1", result: .stopped, reason: "errors rose", candidates: 40, recipients: 42)),
+    .stopped(ReplayStopRequest(replayId: "replay-1", who: "dana@oncall-1", why: "wrong conversation")),
+    .deadLettersHandled(
+      DeadLettersHandled(
+        replayId: "replay-1", action: .discarded, who: "dana@oncall-1", why: "of a test",
+        letters: [.init(partition: 2, offsets: [17, 18])])),
+  ].map { AuditEvent(envelope, $0) }
+
   static let outcome = Outcome(
     envelope, origin: origin, source: source,
     OutcomeBody(

@@ -1,0 +1,67 @@
+import Kafka
+import NudgeSchema
+
+/// Which dead letters are meant.
+struct DeadLetterSelection: Sendable {
+  /// A place of one, as `PARTITION@OFFSET`.
+  struct Place: Hashable, Sendable {
+    var partition: Int32
+    var offset: Int64
+
+    init(partition: Int32, offset: Int64) {
+      self.partition = partition
+      self.offset = offset
+    }
+
+    /// nil: no such place.
+    init?(_ text: String) {
+      let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+      guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]), partition >= 0, offset >= 0
+      else { return nil }
+      self.init(partition: partition, offset: offset)
+    }
+  }
+
+  /// Only these; empty: all.
+  var places: [Place] = []
+  var reason: String?
+  var stage: String?
+  var topic: String?
+  var key: String?
+  /// Written from this time on, in milliseconds since the epoch.
+  var since: Milliseconds?
+  /// Also those that were replayed or discarded.
+  var includesHandled = false
+
+  /// Whether a letter is meant.
+  func contains(_ letter: DeadLetterFacts, handled: [Int32: Set<Int64>]) -> Bool {
+    if !includesHandled, handled[letter.position.partition]?.contains(letter.position.offset) == true { return false }
+    let place = Place(partition: letter.position.partition, offset: letter.position.offset)
+    if !places.isEmpty, !places.contains(place) { return false }
+    if let reason, letter.code != reason { return false }
+    if let stage, letter.stage != stage { return false }
+    if let topic, letter.origin?.topic != topic { return false }
+    if let key, letter.key != key { return false }
+    return true
+  }
+
+  /// Hands over the letters that are meant, each with its record, as they come. `body` returns whether to go on.
+  func read(_ browser: TopicBrowser, _ body: (DeadLetterFacts, ConsumerRecord) throws -> Bool) throws {
+    try browser.find([.deadLetters, .audit])
+    let handled = includesHandled ? [:] : try AuditTrail(browser).handledDeadLetters
+    var ranges = try browser.ranges(of: .deadLetters, from: places.isEmpty ? since : nil)
+    if !places.isEmpty {
+      // Some places are read by themselves: from the first to the last of each partition.
+      ranges = ranges.compactMap { range in
+        let offsets = places.filter { $0.partition == range.place.partition }.map(\.offset)
+        guard let first = offsets.min(), let last = offsets.max() else { return nil }
+        return PartitionRange(place: range.place, from: max(range.from, first), to: min(range.to, last + 1))
+      }
+    }
+    try browser.read(ranges, "reading \(browser.names(.deadLetters))") { record in
+      let letter = DeadLetterFacts(record)
+      guard contains(letter, handled: handled) else { return true }
+      return try body(letter, record)
+    }
+  }
+}

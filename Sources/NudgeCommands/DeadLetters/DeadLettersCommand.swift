@@ -1,0 +1,261 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import ServiceKit
+
+/// `nudge dead-letters list | show | replay | discard`.
+enum DeadLettersCommand {
+  private static let reason = Setting<String?>(
+    "reason", environment: .none, default: nil, placeholder: "CODE",
+    help: "Only of this code, such as schema_violation.",
+    check: { code in
+      guard let code, DeadLetterCode(rawValue: code) == nil else { return nil }
+      return "one of \(DeadLetterCode.allCases.map(\.rawValue).joined(separator: ", "))"
+    })
+  private static let stage = Setting<String?>(
+    "stage", environment: .none, default: nil, placeholder: "STAGE", help: "Only those this stage refused.")
+  private static let topic = Setting<String?>(
+    "topic", environment: .none, default: nil, placeholder: "TOPIC", help: "Only those that were on this topic.")
+  private static let key = Setting<String?>(
+    "key", environment: .none, default: nil, placeholder: "KEY",
+    help: "Only of this key: a conversation on chat.events, a person on user.events.")
+  private static let since = Setting<PointInTime>(
+    "since", environment: .none, default: .ago(.seconds(7 * 86_400)),
+    help: "Only those written since then: so long ago (1h), or a time (2026-11-22T10:30:00Z).")
+  private static let handled = Setting<Bool>(
+    "handled", environment: .none, default: false, help: "Also those that were replayed or discarded.")
+  private static let limit = Setting<Int>(
+    "limit", environment: .none, default: 10, in: 1...10_000, help: "Letters at most.")
+  private static let texts = Setting<Bool>(
+    "texts", environment: .none, default: false,
+    help: "Shows the value too, where it is JSON, with texts of messages. Tokens are never shown.")
+  private static let json = Setting<Bool>(
+    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+  private static let yes = Setting<Bool>(
+    "yes", environment: .none, default: false, help: "Does it. Without, what would be done is printed.")
+  private static let why = Setting<String>(
+    "why", environment: .none, default: "", placeholder: "TEXT", help: "Why, for the audit; needed with --yes.")
+  private static let rate = Setting<Double>(
+    "rate", environment: .none, default: 100, in: 1...10_000, placeholder: "N", help: "Records a second at most.")
+
+  private static let selection: [any AnySetting] = [reason, stage, topic, key, since]
+
+  static let command = Command(
+    "dead-letters", abstract: "Records that were refused: see why, write them again, set them aside.",
+    subcommands: [list, show, replay, discard])
+
+  private static let list = Command(
+    "list",
+    abstract:
+      "Dead letters by reason, those that were replayed or discarded left out. Exits with 1 where there are any.",
+    settings: ClusterSettings.all + selection + [handled, json],
+    examples: [
+      "nudge dead-letters list --bootstrap-servers kafka:9092",
+      "nudge dead-letters list --reason unknown_conversation --since 1h --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let browser = try TopicBrowser(ClusterSettings(input))
+    defer { browser.close() }
+    var groups = DeadLetterGroups()
+    try selected(input, includesHandled: input[handled]).read(browser) { letter, _ in
+      groups.add(letter)
+      return true
+    }
+    if input[json] {
+      try CommandOutput.print(json: groups)
+    } else {
+      print(groups.text)
+    }
+    return groups.groups.isEmpty ? ExitCode.success : ExitCode.failure
+  }
+
+  /// A letter as `show` prints it.
+  private struct Shown: Encodable {
+    var letter: DeadLetterFacts
+    var value: JSONValue?
+  }
+
+  private static let show = Command(
+    "show", abstract: "Single dead letters: reason, place, key, and with --texts what they say.",
+    settings: ClusterSettings.all + selection + [handled, limit, texts, json],
+    arguments: [optionalPlace],
+    examples: [
+      "nudge dead-letters show 2@17 --texts --bootstrap-servers kafka:9092",
+      "nudge dead-letters show --reason key_mismatch --limit 3 --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let browser = try TopicBrowser(ClusterSettings(input))
+    defer { browser.close() }
+    let redaction = Redaction(showsTexts: true)
+    var count = 0
+    try selected(input, includesHandled: input[handled] || input.argument("place") != nil).read(browser) {
+      letter, record in
+      count += 1
+      let value = input[texts] ? record.value.flatMap { try? browser.coder.decode(JSONValue.self, from: $0) } : nil
+      try printOne(
+        Shown(letter: letter, value: value.map { redaction.apply(to: $0, of: .deadLetters) }), asJSON: input[json],
+        wantsValue: input[texts])
+      return count < input[limit]
+    }
+    if count == 0 { FileHandle.standardError.write(Data("no such dead letter\n".utf8)) }
+    return count == 0 ? ExitCode.failure : ExitCode.success
+  }
+
+  private static let optionalPlace = PositionalArgument(
+    "place", help: "PARTITION@OFFSET of a dead letter, as 'list' shows it; without, those that the flags select.",
+    count: .optional)
+
+  private static func printOne(_ shown: Shown, asJSON: Bool, wantsValue: Bool) throws {
+    guard !asJSON else { return try CommandOutput.print(json: shown) }
+    let letter = shown.letter
+    let origin = letter.origin.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "?"
+    var lines = [
+      "\(letter.position.partition)@\(letter.position.offset)  \(RFC3339.text(letter.timestamp))  \(letter.code): \(letter.message)",
+      "    refused by \(letter.stage), was \(origin)"
+        + (letter.originTimestamp.map { " of \(RFC3339.text($0))" } ?? "")
+        + ", key \(letter.key ?? "none"), \(letter.size) bytes",
+    ]
+    if let replay = letter.replayId { lines.append("    came from replay \(replay)") }
+    if let value = shown.value {
+      lines.append("    " + String(decoding: try CommandOutput.encoder.encode(value), as: UTF8.self))
+    } else if wantsValue {
+      // It may hold a token somewhere in its bytes.
+      lines.append("    its value is no JSON and is not shown")
+    }
+    print(lines.joined(separator: "\n"))
+  }
+
+  private static let replay = Command(
+    "replay",
+    abstract:
+      "Writes dead letters of producers' topics there again, as they were: ingest looks at them anew, what was processed "
+      + "before has no second effect, what is too old notifies nobody. Without --yes it only says what it would do.",
+    settings: ClusterSettings.all + selection + [rate, yes, why, json], arguments: [optionalPlace],
+    examples: [
+      "nudge dead-letters replay --reason unknown_conversation --since 2h --bootstrap-servers kafka:9092",
+      "nudge dead-letters replay --reason unknown_conversation --since 2h --yes --why 'conversation came late' "
+        + "--bootstrap-servers kafka:9092",
+    ]
+  ) { try handle($0, .replayed) }
+
+  private static let discard = Command(
+    "discard",
+    abstract:
+      "Sets dead letters aside: 'list' leaves them out from then on. They stay on the topic as long as it keeps records. "
+      + "Without --yes it only says what it would do.",
+    settings: ClusterSettings.all + selection + [yes, why, json], arguments: [optionalPlace],
+    examples: [
+      "nudge dead-letters discard --reason invalid_json --yes --why 'test of producer X' --bootstrap-servers kafka:9092"
+    ]
+  ) { try handle($0, .discarded) }
+
+  /// Letters of one transaction: their audit record names each.
+  private static let batchSize = 200
+
+  private static func handle(_ input: CommandInput, _ action: DeadLettersHandled.Action) throws -> Int32 {
+    let cluster = ClusterSettings(input)
+    if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: say why, for the audit") }
+    let browser = try TopicBrowser(cluster)
+    defer { browser.close() }
+    let plan = DeadLetterReplay(topics: cluster.topics)
+    var summary = DeadLetterReplay.Summary()
+    var chosen: [DeadLetterSelection.Place] = []
+    var codes: [DeadLetterSelection.Place: String] = [:]
+    try selected(input, includesHandled: false).read(browser) { letter, _ in
+      let place = DeadLetterSelection.Place(partition: letter.position.partition, offset: letter.position.offset)
+      if action == .replayed {
+        if case .left(let why) = plan.fate(of: letter) {
+          summary.left[why, default: 0] += 1
+          return true
+        }
+        if DeadLetterReplay.isLikelyRefusedAgain(letter) { summary.likelyRefusedAgain += 1 }
+      }
+      chosen.append(place)
+      codes[place] = letter.code
+      return true
+    }
+    for place in chosen { summary.written[codes[place] ?? "unknown", default: 0] += 1 }
+    if input[yes], !chosen.isEmpty {
+      var random = SystemRandomNumberGenerator()
+      let id = ReplayID.make(now: SystemClock.milliseconds(), using: &random)
+      summary.replayId = id
+      let writer = try AuditedWriter(
+        cluster, replayId: id, auditPartitions: try browser.partitionCount(of: .audit), now: SystemClock.milliseconds())
+      defer { writer.close() }
+      let pace = action == .replayed ? input[rate] : .infinity
+      try write(chosen, action, why: input[why], pace: pace, plan, browser, writer)
+    }
+    if input[json] {
+      try CommandOutput.print(json: summary)
+    } else {
+      print(text(summary, action))
+    }
+    return ExitCode.success
+  }
+
+  private static func write(
+    _ chosen: [DeadLetterSelection.Place], _ action: DeadLettersHandled.Action, why: String, pace: Double,
+    _ plan: DeadLetterReplay, _ browser: TopicBrowser, _ writer: AuditedWriter
+  ) throws {
+    let start = ContinuousClock.now
+    let size = min(batchSize, pace.isFinite ? max(1, Int(pace)) : batchSize)
+    for first in stride(from: 0, to: chosen.count, by: size) {
+      let batch = Array(chosen[first..<min(first + size, chosen.count)])
+      var records: [OutgoingRecord] = []
+      if action == .replayed {
+        try DeadLetterSelection(places: batch, includesHandled: true).read(browser) { letter, record in
+          guard case .written(let topic) = plan.fate(of: letter) else { return true }
+          records.append(
+            DeadLetterReplay.record(
+              record, to: topic, partitions: try browser.partitionCount(of: topic), replayId: writer.replayId))
+          return true
+        }
+      }
+      let letters = Dictionary(grouping: batch, by: \.partition).sorted { $0.key < $1.key }.map {
+        DeadLettersHandled.Letters(partition: $0.key, offsets: $0.value.map(\.offset))
+      }
+      try writer.commit(
+        records,
+        audit: .deadLettersHandled(
+          DeadLettersHandled(
+            replayId: writer.replayId, action: action, who: ReplayID.whoRuns(), why: why, letters: letters)),
+        now: SystemClock.milliseconds())
+      guard pace.isFinite else { continue }
+      let due = start + .seconds(Double(first + batch.count) / pace)
+      let wait = ContinuousClock.now.duration(to: due).seconds
+      if wait > 0, first + size < chosen.count { Thread.sleep(forTimeInterval: wait) }
+    }
+  }
+
+  private static func text(_ summary: DeadLetterReplay.Summary, _ action: DeadLettersHandled.Action) -> String {
+    let total = summary.written.values.reduce(0, +)
+    let verb = action == .replayed ? "written again" : "discarded"
+    var lines = [
+      summary.replayId.map { "\(total) dead letters were \(verb), audited as \($0)." }
+        ?? "\(total) dead letters would be \(verb)."
+    ]
+    lines += summary.written.sorted { $0.key < $1.key }.map { "    \($0.value)  \($0.key)" }
+    if summary.likelyRefusedAgain > 0 {
+      lines.append(
+        "\(summary.likelyRefusedAgain) of them were refused for what they are: unless the services have changed, they will be "
+          + "again. Mend such a record and publish it with a new eventId.")
+    }
+    lines += summary.left.sorted { $0.key < $1.key }.map { "\($0.value) are left: \($0.key)" }
+    if summary.replayId == nil, total > 0 { lines.append("Nothing was written. Add --yes --why TEXT to do it.") }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func selected(_ input: CommandInput, includesHandled: Bool) throws -> DeadLetterSelection {
+    var places: [DeadLetterSelection.Place] = []
+    for text in input.arguments("place") {
+      guard let place = DeadLetterSelection.Place(text) else {
+        throw SettingsError("\(text) is no place: use PARTITION@OFFSET, such as 2@17")
+      }
+      places.append(place)
+    }
+    return DeadLetterSelection(
+      places: places, reason: input[reason], stage: input[stage],
+      topic: try input[topic].map { ClusterSettings(input).topics(try TailCommand.topic($0)) }, key: input[key],
+      since: input[since].milliseconds(now: SystemClock.milliseconds()), includesHandled: includesHandled)
+  }
+}

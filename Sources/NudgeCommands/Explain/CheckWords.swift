@@ -1,0 +1,137 @@
+import NudgeSchema
+
+/// A check of a decision in plain words, from its record alone: names and inputs that this version does not know are shown
+/// as they are.
+struct CheckWords {
+  /// The check's name in the record.
+  let name: String
+  /// Whether it suppressed.
+  let suppresses: Bool
+  /// What it found.
+  let text: String
+
+  /// The words for an element of `checks`.
+  init(_ check: JSONValue) {
+    name = check["check"]?.string ?? "?"
+    suppresses = check["result"]?.string == "suppress"
+    text = Inputs(check["inputs"]?.fields ?? [:]).words(for: name, suppresses: suppresses)
+  }
+}
+
+/// The inputs of a check. Each that a sentence uses is taken out, and what is left is put behind it.
+private struct Inputs {
+  private var fields: [String: JSONValue]
+
+  init(_ fields: [String: JSONValue]) { self.fields = fields }
+
+  private mutating func take(_ name: String) -> JSONValue? { fields.removeValue(forKey: name) }
+
+  private mutating func time(_ name: String) -> String? { take(name)?.integer.map { RFC3339.text($0) } }
+
+  func words(for name: String, suppresses: Bool) -> String {
+    var rest = self
+    let sentence = rest.sentence(for: name, suppresses: suppresses)
+    let left = rest.fields.sorted { $0.key < $1.key }.map { "\($0.key): \(Self.shown($0.key, $0.value))" }
+      .joined(separator: ", ")
+    guard !left.isEmpty else { return sentence }
+    return sentence.isEmpty ? left : "\(sentence) (\(left))"
+  }
+
+  /// Fields with a time among those this version does not know, by the names the records use for times.
+  private static func shown(_ name: String, _ value: JSONValue) -> String {
+    let isTime =
+      name.hasSuffix("At") || name.hasSuffix("Since") || name == "until" || name == "now" || name == "readUpTo"
+    if isTime, let time = value.integer, time > 1_000_000_000_000 { return RFC3339.text(time) }
+    return value.shown
+  }
+
+  private mutating func sentence(for name: String, suppresses: Bool) -> String {
+    switch DecisionReason(rawValue: name) {
+    case .duplicate:
+      if take("seenBefore") != nil {
+        return suppresses ? "the message was decided for this person before" : "decided for the first time"
+      }
+      if let before = take("notifiedBefore") {
+        if before.string == "unknown" { return "whether the person was notified before is no longer known" }
+        return suppresses ? "the person was notified of it before" : "the person was not notified of it before"
+      }
+      return suppresses ? "a duplicate" : "no duplicate"
+    case .withdrawn:
+      _ = take("withdrawn")
+      return suppresses ? "taken back, or the person left" : "not taken back"
+    case .notificationsDisabled:
+      _ = take("enabled")
+      return suppresses ? "the person turned notifications off" : "notifications are on"
+    case .conversationMuted: return muted(suppresses)
+    case .alreadyRead:
+      let sent = time("sentAt").map { "sent \($0), " } ?? ""
+      let read = time("readUpTo").map { "read up to \($0)" } ?? "nothing read yet"
+      return sent + read
+    case .expired:
+      if take("possibleRepeat")?.bool == true {
+        _ = take("sentAt")
+        return "so late that it may be a repeat of an event that is no longer remembered"
+      }
+      let sent = time("sentAt").map { "sent \($0), " } ?? ""
+      let now = time("now").map { ", decided \($0)" } ?? ""
+      return sent + (time("expiresAt").map { "fresh until \($0)" } ?? "") + now
+    case .activeConversation: return active(suppresses)
+    case .analysisLimit: return limit()
+    case .quietHours: return quiet(suppresses)
+    case .noDevice:
+      let count = take("devices")?.integer ?? (suppresses ? 0 : 1)
+      return count == 1 ? "1 device can be reached" : "\(count) devices can be reached"
+    default: break
+    }
+    guard name == "priority" else { return suppresses ? "suppresses" : "" }
+    let method =
+      switch take("method")?.string {
+      case "analysis": "smart analysis"
+      case "simple_rules": "simple rules"
+      case "notify_all": "the fallback that notifies of everything"
+      case let other: other ?? "?"
+      }
+    let score = take("score").map { ", score \($0.shown)" } ?? ""
+    return "\(method): \(take("priority")?.shown ?? "?")\(score)"
+  }
+
+  private mutating func muted(_ suppresses: Bool) -> String {
+    guard take("muted")?.bool == true else { return "the conversation is not muted" }
+    let until = time("until").map { " until \($0)" } ?? ""
+    let mentioned = take("mentioned")?.bool ?? false
+    guard take("exceptMentions")?.bool == true else { return "the conversation is muted\(until)" }
+    return
+      "the conversation is muted\(until) except for mentions, and the person is \(mentioned ? "" : "not ")mentioned"
+  }
+
+  private mutating func active(_ suppresses: Bool) -> String {
+    _ = time("sentAt")
+    let horizon = take("horizon")?.integer.map { " (a report counts for \($0 / 1_000) s)" } ?? ""
+    if let device = take("deviceId")?.string {
+      let reported = time("reportedAt").map { ", as it said at \($0)" } ?? ""
+      return "open on \(device)\(reported)\(horizon)"
+    }
+    if let wrote = time("wroteAt") { return "the person wrote there at \(wrote)\(horizon)" }
+    return suppresses ? "the conversation was open\(horizon)" : "the conversation was not open\(horizon)"
+  }
+
+  private mutating func limit() -> String {
+    let used = take("used")?.shown ?? "?"
+    let limit = take("limit")?.shown ?? "?"
+    let since = time("windowStartedAt").map { " since \($0)" } ?? ""
+    let fallback = take("fallback")?.string.map { "; past it: \($0)" } ?? ""
+    return "\(used) of \(limit) smart analyses an hour used\(since)\(fallback)"
+  }
+
+  private mutating func quiet(_ suppresses: Bool) -> String {
+    if take("quietHours") != nil { return "none are set" }
+    let priority = take("priority")?.string
+    guard let start = take("start")?.string, let end = take("end")?.string else {
+      return suppresses ? "quiet hours" : "no quiet hours"
+    }
+    let zone = take("timeZone")?.string ?? "UTC"
+    let local = take("localTime")?.string.map { "; it was \($0) there" } ?? ""
+    let importance = priority.map { ", priority \($0)\($0 == "high" ? " passes" : "")" } ?? ""
+    return "\(start) to \(end) (\(zone))\(local)\(importance)"
+  }
+}

@@ -1,0 +1,82 @@
+import NudgeSchema
+import ServiceKit
+
+/// `nudge explain`.
+enum ExplainCommand {
+  private static let user = Setting<String?>(
+    "user", environment: .none, default: nil, placeholder: "USER", help: "The person, by userId.")
+  private static let message = Setting<String?>(
+    "message", environment: .none, default: nil, placeholder: "MESSAGE",
+    help: "One message, by messageId, however long ago; followed from its event on where nothing was decided.")
+  private static let conversation = Setting<String?>(
+    "conversation", environment: .none, default: nil, placeholder: "CONVERSATION",
+    help: "Only this conversation; with --message it makes the search shorter.")
+  private static let since = Setting<PointInTime?>(
+    "since", environment: .none, default: nil,
+    help: "Decisions since then: so long ago (1h), or a time (2026-11-22T10:30:00Z). Default: 1h; with --message: all.")
+  private static let limit = Setting<Int>(
+    "limit", environment: .none, default: 20, in: 1...1_000, help: "Messages at most, the latest.")
+  private static let texts = Setting<Bool>(
+    "texts", environment: .none, default: false,
+    help: "Shows texts of messages too. Without, their lengths; tokens are never shown.")
+  private static let devices = Setting<Bool>(
+    "devices", environment: .none, default: true,
+    help: "Reads the person's state too: devices, badge, what waits. Takes longer where a task's state is large.")
+  private static let tokenHash = Setting<String?>(
+    "token-hash", environment: .none, default: nil, placeholder: "HASH",
+    help: "Instead of --user: who has, and had, the token of this hash (32 digits, or the first 12 to 31).",
+    check: { $0.map(TokenAnswer.isHash) ?? true ? nil : "12 to 32 hexadecimal digits in lower case" })
+  private static let json = Setting<Bool>(
+    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+
+  static let command = Command(
+    "explain",
+    abstract:
+      "Why did, or didn't, somebody get a notification: event, candidate, every check with its inputs, push, attempts, "
+      + "outcome, and what their devices show now. Exits with 1 where nothing was found.",
+    settings: ClusterSettings.all + [
+      user, message, conversation, since, limit, texts, devices, tokenHash, json,
+    ],
+    examples: [
+      "nudge explain --user ann --bootstrap-servers kafka:9092",
+      "nudge explain --user ann --message m-17 --bootstrap-servers kafka:9092",
+      "nudge explain --user ann --since 2026-11-22T08:00:00Z --limit 100 --json --bootstrap-servers kafka:9092",
+      "nudge explain --token-hash 9f86d081884c7d659a2feaa0c55ad015 --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let cluster = ClusterSettings(input)
+    if let hash = input[tokenHash] {
+      guard input[user] == nil else { throw SettingsError("--user and --token-hash: give one of them") }
+      return try explain(tokenHash: hash, cluster, asJSON: input[json])
+    }
+    guard let userId = input[user], !userId.isEmpty else {
+      throw SettingsError("--user is missing: whose notifications? (or --token-hash)")
+    }
+    let now = SystemClock.milliseconds()
+    let question = ExplainSearch.Question(
+      userId: userId, messageId: input[message], conversationId: input[conversation],
+      since: input[since]?.milliseconds(now: now) ?? (input[message] == nil ? now - 3_600_000 : nil),
+      limit: input[limit], showsTexts: input[texts], readsState: input[devices], now: now)
+    let browser = try TopicBrowser(cluster)
+    defer { browser.close() }
+    let answer = try ExplainSearch(question, browser: browser, cluster: cluster).answer()
+    if input[json] {
+      try CommandOutput.print(json: answer)
+    } else {
+      print(ExplainReport(answer).text)
+    }
+    return answer.stories.isEmpty ? ExitCode.failure : ExitCode.success
+  }
+
+  private static func explain(tokenHash: String, _ cluster: ClusterSettings, asJSON: Bool) throws -> Int32 {
+    let browser = try TopicBrowser(cluster)
+    defer { browser.close() }
+    let answer = try TokenAnswer(tokenHash, browser: browser)
+    if asJSON {
+      try CommandOutput.print(json: answer)
+    } else {
+      print(answer.text)
+    }
+    return answer.isKnown || !answer.claims.isEmpty ? ExitCode.success : ExitCode.failure
+  }
+}

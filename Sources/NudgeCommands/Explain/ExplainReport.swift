@@ -1,0 +1,202 @@
+import Analyzer
+import Dispatcher
+import NudgeSchema
+
+/// An answer as text for a person.
+struct ExplainReport {
+  let answer: ExplainAnswer
+
+  init(_ answer: ExplainAnswer) { self.answer = answer }
+
+  var text: String {
+    var sections: [String] = []
+    if answer.older > 0 {
+      sections.append("\(answer.older) older decisions are not shown: --limit shows more, --message one message.")
+    }
+    sections += answer.stories.map { StoryText($0).text }
+    if let missing = answer.missing { sections.append(missingText(missing)) }
+    if answer.stories.isEmpty, answer.missing == nil {
+      let since = answer.since.map { " since \(RFC3339.text($0))" } ?? ""
+      sections.append(
+        "No decision for \(answer.userId)\(since): no message reached them. --since looks further back, --message follows "
+          + "one message from its event on.")
+    }
+    sections.append(devicesText)
+    return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
+  }
+
+  private func missingText(_ missing: MissingDecision) -> String {
+    var lines = ["No decision for \(answer.userId): \(missing.text)."]
+    if let event = missing.event {
+      lines.append(
+        "  event       \(RFC3339.text(event.record["occurredAt"]?.integer ?? event.timestamp))  \(event.place)")
+    }
+    if let candidate = missing.candidate {
+      lines.append("  candidate   \(RFC3339.text(candidate.timestamp))  \(candidate.place)")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private var devicesText: String {
+    guard let devices = answer.devices else { return "" }
+    let badge = answer.badge.map { ", badge \($0)" } ?? ""
+    guard !devices.isEmpty else { return "Devices of \(answer.userId): none was ever registered\(badge)" }
+    let lines = devices.map { device in
+      var line = "  \(device.deviceId)  \(device.platform.rawValue)"
+      if let version = device.appVersion { line += " \(version)" }
+      line += "  registered \(RFC3339.text(device.registeredAt)), last seen \(RFC3339.text(device.lastSeenAt))"
+      line += ", token hash \(device.tokenHash)"
+      if !device.isReachable { line += ", CANNOT BE REACHED: signed out, or its token is gone" }
+      if answer.quarantined.contains(device.deviceId) {
+        line += ", QUARANTINED: FCM says the token is another sender's"
+      }
+      return line
+    }
+    return (["Devices of \(answer.userId)\(badge)"] + lines).joined(separator: "\n")
+  }
+}
+
+/// A story as text for a person.
+struct StoryText {
+  let story: MessageStory
+
+  init(_ story: MessageStory) { self.story = story }
+
+  var text: String {
+    var lines = ["\(story.userId): message \(story.messageId) in \(story.conversationId)"]
+    lines += event + candidate
+    for decision in story.decisions { lines += self.decision(decision) }
+    if story.decisions.contains(where: { $0.record["pushId"] != nil }) { lines += pushes }
+    lines += later
+    lines += story.devices.map { "  now         \($0.deviceId): \($0.text)" }
+    if let standing = story.standing {
+      let read = standing.isRead ? "read" : "not read"
+      lines.append("  now         \(read), \(standing.countsOnBadge ? "counts" : "does not count") on the badge")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func time(_ time: Milliseconds) -> String { RFC3339.text(time) }
+
+  private var event: [String] {
+    guard let event = story.event else { return ["  event       no longer kept"] }
+    let record = event.record
+    var lines = [
+      "  event       \(time(record["occurredAt"]?.integer ?? event.timestamp))  \(record["type"]?.string ?? "?") by "
+        + "\(record["senderId"]?.string ?? "?")  \(event.place)"
+    ]
+    if let text = record["text"]?.string { lines.append("              text \(text)") }
+    if let trace = event.traceparent { lines.append("              trace \(trace)") }
+    return lines
+  }
+
+  private var candidate: [String] {
+    guard let candidate = story.candidate else { return ["  candidate   no longer kept"] }
+    let record = candidate.record
+    let count = record["recipientCount"]?.integer ?? 1
+    var lines = [
+      "  candidate   \(time(candidate.timestamp))  \(record["conversation"]?["kind"]?.string ?? "?"), "
+        + "\(count) recipient\(count == 1 ? "" : "s") on this partition  \(candidate.place)"
+    ]
+    let context = record["recipients"]?.elements.first?["context"]?.fields ?? [:]
+    let told = context.filter { $0.value != .bool(false) && $0.value != .integer(0) && $0.value != .null }
+      .sorted { $0.key < $1.key }
+      .map { name, value in
+        if value == .bool(true) { return name }
+        return name.hasSuffix("At")
+          ? "\(name) \(value.integer.map { time($0) } ?? value.shown)" : "\(name) \(value.shown)"
+      }
+    if !told.isEmpty { lines.append("              for this person: \(told.joined(separator: ", "))") }
+    if record["possibleRepeat"]?.bool == true { lines.append("              may be a repeat: notifies nobody") }
+    return lines
+  }
+
+  private func decision(_ decision: PlacedRecord) -> [String] {
+    let record = decision.record
+    let outcome = record["outcome"]?.string == "notify" ? "NOTIFIED" : "NOT NOTIFIED"
+    var lines = [
+      "  decision    \(time(record["decidedAt"]?.integer ?? decision.timestamp))  \(outcome), "
+        + "\(record["reason"]?.string ?? "?"): \(record["text"]?.string ?? "")  \(decision.place)"
+    ]
+    if let replay = record["replayId"]?.string { lines.append("              by replay \(replay)") }
+    if record["mode"]?.string == "catching_up" {
+      lines.append("              while catching up: it came to the analyzer more than a minute after it was written")
+    }
+    let checks = (record["checks"]?.elements ?? []).map { CheckWords($0) }
+    let width = checks.map(\.name.count).max() ?? 0
+    for check in checks {
+      let name = check.name + String(repeating: " ", count: width - check.name.count)
+      lines.append("    \(check.suppresses ? "✗" : "✓") \(name)  \(check.text)")
+    }
+    let signals = (record["signals"]?.elements ?? []).map { signal in
+      "\(signal["name"]?.string ?? "?") \(signal["value"]?.shown ?? "?") × \(signal["weight"]?.shown ?? "?")"
+    }
+    if !signals.isEmpty {
+      lines.append("    score       \(record["score"]?.shown ?? "?") = \(signals.joined(separator: " + "))")
+    }
+    if let badge = record["badge"]?.integer { lines.append("    badge       \(badge)") }
+    return lines
+  }
+
+  private var pushes: [String] {
+    guard !story.pushes.isEmpty else {
+      return ["  push        no longer kept, or not written yet"] + story.outcomes.map { outcomeLine($0) }
+    }
+    var lines: [String] = []
+    for push in story.pushes {
+      let targets = push.record["targets"]?.elements ?? []
+      lines.append(
+        "  push        \(time(push.record["decidedAt"]?.integer ?? push.timestamp))  \(push.record["pushId"]?.string ?? "?"), "
+          + "\(push.record["presentation"]?.string ?? "?"), \(push.record["priority"]?.string ?? "?") priority  \(push.place)"
+      )
+      if let title = push.record["title"]?.string { lines.append("              title \(title)") }
+      if let body = push.record["body"]?.string { lines.append("              body \(body)") }
+      for target in targets {
+        let device = target["deviceId"]?.string ?? "?"
+        let ended = story.outcomes.filter {
+          $0.record["pushId"] == push.record["pushId"] && $0.record["deviceId"]?.string == device
+        }
+        let name = "    → \(device) (\(target["platform"]?.string ?? "?"))"
+        if ended.isEmpty {
+          let item = story.waiting.first { $0.deviceId == device && $0.pushId == push.record["pushId"]?.string }
+          lines.append("\(name)  no outcome yet: \(item.map { MessageStory.words($0) } ?? "it waits in no lane")")
+        }
+        lines += ended.map { "\(name)  \(OutcomeWords.of($0.record))  \($0.place)" }
+      }
+    }
+    for cancelled in story.cancellations {
+      let what =
+        cancelled.record["messageId"] != nil
+        ? "the message" : cancelled.record["deviceId"] != nil ? "a device" : "the conversation"
+      lines.append("  cancelled   \(time(cancelled.timestamp))  what waited for \(what)  \(cancelled.place)")
+    }
+    return lines
+  }
+
+  private func outcomeLine(_ outcome: PlacedRecord) -> String {
+    "    → \(outcome.record["deviceId"]?.string ?? "?")  \(OutcomeWords.of(outcome.record))  \(outcome.place)"
+  }
+
+  private var later: [String] {
+    story.later.map { event in
+      let at = time(event.record["occurredAt"]?.integer ?? event.timestamp)
+      let device = event.record["deviceId"]?.string.map { " on \($0)" } ?? ""
+      let type = event.record["type"]?.string ?? "?"
+      let what =
+        switch type {
+        case "message.read":
+          event.record["messageId"]?.string.map { "the conversation was read up to \($0)" }
+            ?? "the conversation was read"
+        case "message.withdrawn":
+          switch event.record["cause"]?.string {
+          case "edited": "the message was edited"
+          case "deleted": "the message was deleted"
+          default: "the person left the conversation"
+          }
+        case "feedback.submitted": "feedback: \(event.record["feedback"]?.string ?? "?")"
+        default: type
+        }
+      return "  later       \(at)  \(what)\(device)  \(event.place)"
+    }
+  }
+}

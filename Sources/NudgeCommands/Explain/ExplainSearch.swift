@@ -1,0 +1,406 @@
+import Analyzer
+import Dispatcher
+import Ingest
+import Kafka
+import NudgeSchema
+import StreamRuntime
+
+/// Gathers the records of an answer: by the person's partition and by time, never by whole topics.
+struct ExplainSearch {
+  /// What is asked.
+  struct Question: Sendable {
+    var userId: String
+    /// One message; nil: all since `since`.
+    var messageId: String?
+    /// The message's conversation, where it is known.
+    var conversationId: String?
+    /// Decisions from this time on; nil, with a message: however far back they are kept.
+    var since: Milliseconds?
+    /// Messages at most, the latest.
+    var limit: Int
+    /// Whether texts are shown.
+    var showsTexts: Bool
+    /// Whether the state is read, for devices, badge and lanes.
+    var readsState: Bool
+    /// The wall clock.
+    var now: Milliseconds
+  }
+
+  /// How much earlier than a decision's own time its records may be stamped: hosts' clocks differ.
+  private static let clockSlack: Milliseconds = 5_000
+
+  let question: Question
+  let browser: TopicBrowser
+  let cluster: ClusterSettings
+  private let redaction: Redaction
+
+  init(_ question: Question, browser: TopicBrowser, cluster: ClusterSettings) {
+    self.question = question
+    self.browser = browser
+    self.cluster = cluster
+    redaction = Redaction(showsTexts: question.showsTexts)
+  }
+
+  /// The whole answer.
+  func answer() throws -> ExplainAnswer {
+    try browser.find([.chatEvents, .timeline, .decisions, .pushes, .outcomes, .analyzerState, .dispatcherState])
+    var answer = ExplainAnswer(userId: question.userId, since: question.since)
+    var decisions: [PlacedRecord] = []
+    if let since = question.since {
+      (decisions, answer.older) = try readDecisions(from: since, until: nil)
+    } else {
+      try TopicBrowser.searchBack(now: question.now) { from, until in
+        (decisions, answer.older) = try readDecisions(from: from, until: until)
+        return !decisions.isEmpty
+      }
+    }
+    answer.stories = stories(decisions)
+    try addCauses(to: &answer.stories)
+    let reads = try addPushes(to: &answer.stories)
+    let person = try readState(into: &answer)
+    try addLater(to: &answer.stories)
+    for index in answer.stories.indices {
+      let story = answer.stories[index]
+      answer.stories[index].standing = person?.standing(of: story.messageId, in: story.conversationId)
+      let own = reads.pushes.filter { $0.record["conversationId"]?.string == story.conversationId }
+      answer.stories[index].concludeDevices(readPushes: own, readOutcomes: reads.outcomes)
+    }
+    if answer.stories.isEmpty, let messageId = question.messageId { answer.missing = try missing(messageId) }
+    return answer
+  }
+
+  // MARK: Decisions and their causes
+
+  private func readDecisions(from: Milliseconds?, until: Milliseconds?) throws -> ([PlacedRecord], older: Int) {
+    var found: [PlacedRecord] = []
+    var older = 0
+    let needle = question.messageId.map { browser.coder.needle($0) } ?? []
+    try browser.records(of: .decisions, key: question.userId, from: from, until: until) { record in
+      guard record.valueContains(needle), let decision = placed(record, .decisions) else { return true }
+      if let wanted = question.messageId, decision.record["messageId"]?.string != wanted { return true }
+      if let wanted = question.conversationId, decision.record["conversationId"]?.string != wanted { return true }
+      found.append(decision)
+      if found.count > question.limit {
+        found.removeFirst()
+        older += 1
+      }
+      return true
+    }
+    return (found, older)
+  }
+
+  private func stories(_ decisions: [PlacedRecord]) -> [MessageStory] {
+    struct Name: Hashable { let conversationId, messageId: String }
+    var places: [Name: Int] = [:]
+    var stories: [MessageStory] = []
+    for decision in decisions {
+      let name = Name(
+        conversationId: decision.record["conversationId"]?.string ?? "",
+        messageId: decision.record["messageId"]?.string ?? "")
+      let place = places[name] ?? stories.count
+      if place == stories.count {
+        places[name] = place
+        stories.append(
+          MessageStory(userId: question.userId, conversationId: name.conversationId, messageId: name.messageId))
+      }
+      stories[place].decisions.append(decision)
+    }
+    return stories
+  }
+
+  /// Candidates and events: the decisions say exactly where they are.
+  private func addCauses(to stories: inout [MessageStory]) throws {
+    for index in stories.indices {
+      guard let first = stories[index].decisions.first else { continue }
+      if let origin = Self.position(first.record["origin"]) {
+        stories[index].candidate = try browser.withRecord(at: origin) { placed($0, .timeline) }?
+          .map { Self.onlyRecipient(question.userId, of: $0) }
+      }
+      if let source = Self.position(first.record["source"]) {
+        stories[index].event = try browser.withRecord(at: source) { placed($0, .chatEvents) } ?? nil
+      }
+    }
+  }
+
+  private static func position(_ value: JSONValue?) -> RecordPosition? {
+    guard let topic = value?["topic"]?.string, let partition = value?["partition"]?.integer,
+      let offset = value?["offset"]?.integer
+    else { return nil }
+    return RecordPosition(topic: topic, partition: Int32(clamping: partition), offset: offset)
+  }
+
+  /// The candidate without its other recipients: what is told is one person's story.
+  static func onlyRecipient(_ userId: String, of candidate: PlacedRecord) -> PlacedRecord {
+    guard case .object(var fields) = candidate.record, let recipients = fields["recipients"]?.elements else {
+      return candidate
+    }
+    fields["recipients"] = .array(recipients.filter { $0["userId"]?.string == userId })
+    fields["recipientCount"] = .integer(Int64(recipients.count))
+    var candidate = candidate
+    candidate.record = .object(fields)
+    return candidate
+  }
+
+  // MARK: Pushes and outcomes
+
+  /// Adds pushes, cancellations and outcomes. Returns the pushes that say a conversation was read, with their outcomes.
+  private func addPushes(to stories: inout [MessageStory]) throws -> (pushes: [PlacedRecord], outcomes: [PlacedRecord])
+  {
+    guard let first = stories.flatMap(\.decisions).map(\.timestamp).min() else { return ([], []) }
+    let from = first - Self.clockSlack
+    var owners: [String: Int] = [:]
+    for (index, story) in stories.enumerated() { for id in story.pushIds { owners[id] = index } }
+    var reads: (pushes: [PlacedRecord], outcomes: [PlacedRecord]) = ([], [])
+    var readIds: Set<String> = []
+    if !owners.isEmpty {
+      try browser.records(of: .pushes, key: question.userId, from: from) { record in
+        guard let push = placed(record, .pushes) else { return true }
+        if push.record["type"]?.string == "push.cancelled" {
+          for index in stories.indices where Self.concerns(push.record, stories[index]) {
+            stories[index].cancellations.append(push)
+          }
+        } else if let id = push.record["pushId"]?.string, let index = owners[id] {
+          stories[index].pushes.append(push)
+        } else if push.record["kind"]?.string == "read", let id = push.record["pushId"]?.string {
+          reads.pushes.append(push)
+          readIds.insert(id)
+        }
+        return true
+      }
+      try browser.records(of: .outcomes, key: question.userId, from: from) { record in
+        guard let outcome = placed(record, .outcomes), let id = outcome.record["pushId"]?.string else { return true }
+        if let index = owners[id] { stories[index].outcomes.append(outcome) }
+        if readIds.contains(id) { reads.outcomes.append(outcome) }
+        return true
+      }
+    }
+    return reads
+  }
+
+  /// Whether a `push.cancelled` names something of the story, after its push.
+  private static func concerns(_ cancelled: JSONValue, _ story: MessageStory) -> Bool {
+    guard !story.pushIds.isEmpty else { return false }
+    if let message = cancelled["messageId"]?.string, message != story.messageId { return false }
+    if let conversation = cancelled["conversationId"]?.string, conversation != story.conversationId { return false }
+    if let device = cancelled["deviceId"]?.string {
+      return story.pushes.contains { push in
+        (push.record["targets"]?.elements ?? []).contains { $0["deviceId"]?.string == device }
+      }
+    }
+    return true
+  }
+
+  // MARK: Afterwards
+
+  /// What the person and the apps did since, and edits and deletions.
+  private func addLater(to stories: inout [MessageStory]) throws {
+    let starts = stories.compactMap { Self.position($0.decisions.first?.record["origin"])?.offset }
+    guard let start = starts.min() else { return }
+    let partition = try browser.partition(of: question.userId, on: .timeline)
+    var ranges = try browser.ranges(of: .timeline, partitions: [partition])
+    ranges[0].from = max(ranges[0].from, start)
+    let own = Array(question.userId.utf8)
+    let conversations = Set(stories.map(\.conversationId)).map { Array($0.utf8) }
+    let withdrawn = Array("message.withdrawn".utf8)
+    let needle = browser.coder.needle(question.userId)
+    try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
+      let isOwn = record.hasKey(own)
+      guard
+        isOwn
+          || (record.valueContains(withdrawn) && record.valueContains(needle)
+            && conversations.contains { record.hasKey($0) }),
+        let event = placed(record, .timeline)
+      else { return true }
+      for index in stories.indices where Self.isLater(event, stories[index]) { stories[index].later.append(event) }
+      return true
+    }
+  }
+
+  private static func isLater(_ event: PlacedRecord, _ story: MessageStory) -> Bool {
+    guard let origin = position(story.decisions.first?.record["origin"]), event.position.offset > origin.offset else {
+      return false
+    }
+    let type = event.record["type"]?.string ?? ""
+    switch type {
+    case "notification.received", "notification.opened", "notification.dismissed":
+      return event.record["pushId"]?.string.map { story.pushIds.contains($0) } ?? false
+    case "feedback.submitted":
+      return event.record["messageId"]?.string == story.messageId
+        && event.record["conversationId"]?.string == story.conversationId
+    case "message.read":
+      return event.record["conversationId"]?.string == story.conversationId
+    case "message.withdrawn":
+      return event.record["conversationId"]?.string == story.conversationId
+        && (event.record["messageId"]?.string.map { $0 == story.messageId } ?? true)
+    default: return false
+    }
+  }
+
+  // MARK: State
+
+  /// Devices, badge and the message's standing by the analyzer's state; what waits by the dispatcher's.
+  private func readState(into answer: inout ExplainAnswer) throws -> PersonView? {
+    guard question.readsState else { return nil }
+    var person = PersonView(userId: question.userId)
+    try rows(of: .analyzerState, taskOf: .timeline) { key, value in
+      if person.concerns(key) { try person.take(key, value, coder: browser.coder) }
+    }
+    answer.devices = person.devices
+    answer.badge = person.isKnown ? person.badge : nil
+    var lanes = LaneView(userId: question.userId)
+    try rows(of: .dispatcherState, taskOf: .pushes) { key, value in
+      if lanes.concerns(key) { try lanes.take(key, value, coder: browser.coder) }
+    }
+    answer.quarantined = lanes.quarantined
+    for index in answer.stories.indices {
+      let ids = answer.stories[index].pushIds
+      answer.stories[index].waiting = lanes.waiting.filter { ids.contains($0.pushId) }
+    }
+    return person
+  }
+
+  /// The rows of the person's task, in the order of the changelog.
+  private func rows(of changelog: Topic, taskOf input: Topic, _ body: (RowKey, UnsafeRawBufferPointer?) throws -> Void)
+    throws
+  {
+    let task = try browser.partition(of: question.userId, on: input)
+    guard try browser.partitionCount(of: changelog) > task else { return }
+    let needle = Array(question.userId.utf8)
+    try browser.read(try browser.ranges(of: changelog, partitions: [task]), "reading \(browser.names(changelog))") {
+      record in
+      // Every row of a person has their id in its key.
+      guard let key = record.key, key.count > needle.count, let first = key.first,
+        first >= UInt8(ascii: "a"), first <= UInt8(ascii: "z")
+      else { return true }
+      let rowKey = RowKey(bytes: [UInt8](key))
+      try body(rowKey, record.value)
+      return true
+    }
+  }
+
+  private func placed(_ record: ConsumerRecord, _ topic: Topic) -> PlacedRecord? {
+    PlacedRecord(record, of: topic, coder: browser.coder, redaction: redaction)
+  }
+
+  // MARK: No decision
+
+  /// Follows a message without a decision from its event on, to where it stopped.
+  private func missing(_ messageId: String) throws -> MissingDecision {
+    guard let event = try findEvent(messageId) else {
+      return MissingDecision(
+        cause: .noEvent,
+        text:
+          "no message.created with this messageId is on \(browser.names(.chatEvents)): it was never published, or is "
+          + "older than the topic keeps records. Ask the producer; 'nudge dead-letters list' shows what was refused")
+    }
+    if let letter = try findDeadLetter(of: event) {
+      return MissingDecision(
+        cause: .deadLettered,
+        text: "\(letter.stage) refused the event: \(letter.code): \(letter.message). "
+          + "'nudge dead-letters show \(letter.position.partition)@\(letter.position.offset)' says more",
+        event: event, deadLetter: letter)
+    }
+    if event.record["senderId"]?.string == question.userId {
+      return MissingDecision(
+        cause: .sender, text: "the person sent the message: nobody is notified of their own messages", event: event)
+    }
+    let (candidate, isCandidateAnywhere) = try findCandidate(messageId, of: event)
+    if let candidate {
+      let place = TopicPartition(topic: candidate.position.topic, partition: candidate.position.partition)
+      let next = try committed(AnalyzerStage.definition, place)
+      guard let next, next > candidate.position.offset else {
+        return MissingDecision(
+          cause: .notDecided,
+          text:
+            "the analyzer has not come to it: it is at offset \(next.map { String($0) } ?? "none") of \(place), the "
+            + "candidate is at \(candidate.position.offset). 'nudge lag' shows how far each stage is behind",
+          event: event, candidate: candidate)
+      }
+      return MissingDecision(
+        cause: .repeated,
+        text:
+          "the analyzer is beyond it and decided nothing: a repeat of a record seen before, or its decision is older "
+          + "than \(browser.names(.decisions)) keeps records",
+        event: event, candidate: candidate)
+    }
+    let place = TopicPartition(topic: event.position.topic, partition: event.position.partition)
+    let next = try committed(IngestStage.definition, place)
+    guard let next, next > event.position.offset else {
+      return MissingDecision(
+        cause: .notIngested,
+        text:
+          "ingest has not come to it: it is at offset \(next.map { String($0) } ?? "none") of \(place), the event is at "
+          + "\(event.position.offset). 'nudge lag' shows how far each stage is behind",
+        event: event)
+    }
+    return MissingDecision(
+      cause: .noRecipient,
+      text: isCandidateAnywhere
+        ? "the message was on others' timelines and not on this person's: they took no part in the conversation when it was "
+          + "written"
+        : "ingest is beyond the event and put it on the timeline of nobody on this person's partition: they took no part in "
+          + "the conversation when it was written, or the event is a repeat of one seen before",
+      event: event)
+  }
+
+  private func committed(_ stage: StageDefinition, _ place: TopicPartition) throws -> Int64? {
+    let offsets = try GroupOffsets(cluster, stage: stage)
+    defer { offsets.close() }
+    return try offsets.committed([place])[place]
+  }
+
+  private func findEvent(_ messageId: String) throws -> PlacedRecord? {
+    var found: PlacedRecord?
+    // Producers in other languages may write an id with other escapes than ours: only plain ones can be looked for as bytes.
+    let isPlain = messageId.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C && $0 != 0x2F }
+    let needle = isPlain ? Array(messageId.utf8) : []
+    let partitions = try question.conversationId.map { [try browser.partition(of: $0, on: .chatEvents)] }
+    try TopicBrowser.searchBack(now: question.now) { from, until in
+      if let since = question.since, let until, until < since { return true }
+      let ranges = try browser.ranges(of: .chatEvents, partitions: partitions, from: from, until: until)
+      try browser.read(ranges, "reading \(browser.names(.chatEvents))") { record in
+        guard record.valueContains(needle), let event = placed(record, .chatEvents),
+          event.record["messageId"]?.string == messageId, event.record["type"]?.string == "message.created",
+          question.conversationId.map({ event.record["conversationId"]?.string == $0 }) ?? true
+        else { return true }
+        found = event
+        return false
+      }
+      return found != nil
+    }
+    return found
+  }
+
+  private func findDeadLetter(of event: PlacedRecord) throws -> DeadLetterFacts? {
+    var found: DeadLetterFacts?
+    let ranges = try browser.ranges(of: .deadLetters, from: event.timestamp - Self.clockSlack)
+    try browser.read(ranges, "reading \(browser.names(.deadLetters))") { record in
+      let letter = DeadLetterFacts(record)
+      guard letter.origin == event.position else { return true }
+      found = letter
+      return false
+    }
+    return found
+  }
+
+  /// The candidate with this person, and whether there is one with others on the same partition.
+  private func findCandidate(_ messageId: String, of event: PlacedRecord) throws -> (PlacedRecord?, Bool) {
+    var found: PlacedRecord?
+    var isAnywhere = false
+    let partition = try browser.partition(of: question.userId, on: .timeline)
+    let needle = browser.coder.needle(messageId)
+    let ranges = try browser.ranges(of: .timeline, partitions: [partition], from: event.timestamp - Self.clockSlack)
+    try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
+      guard record.valueContains(needle), let candidate = placed(record, .timeline),
+        candidate.record["type"]?.string == "message.candidate", candidate.record["messageId"]?.string == messageId
+      else { return true }
+      isAnywhere = true
+      guard
+        candidate.record["recipients"]?.elements.contains(where: { $0["userId"]?.string == question.userId }) == true
+      else { return true }
+      found = Self.onlyRecipient(question.userId, of: candidate)
+      return false
+    }
+    return (found, isAnywhere)
+  }
+}

@@ -1,0 +1,183 @@
+import Analyzer
+import Dispatcher
+import NudgeSchema
+
+/// What became of one message for one person, from the event to what their devices show.
+struct MessageStory: Encodable {
+  var userId: String
+  var conversationId: String
+  var messageId: String
+  /// The chat event; nil: no longer kept.
+  var event: PlacedRecord?
+  /// The candidate, with this person as its only recipient; nil: no longer kept.
+  var candidate: PlacedRecord?
+  /// What was decided, first decision first; more than one after a replay.
+  var decisions: [PlacedRecord] = []
+  /// The pushes that the decisions made; fewer where they are no longer kept.
+  var pushes: [PlacedRecord] = []
+  /// What took back pushes that were waiting.
+  var cancellations: [PlacedRecord] = []
+  /// How each push ended on each device.
+  var outcomes: [PlacedRecord] = []
+  /// Pushes without an outcome that wait in the dispatcher's lanes.
+  var waiting: [LaneView.Waiting] = []
+  /// What came after: reads of the conversation, what the app said of the notification, edits and deletions.
+  var later: [PlacedRecord] = []
+  /// How the message stands with the person now; nil: not known any more.
+  var standing: PersonView.MessageStanding?
+  /// What each device shows of it now, as far as the records tell.
+  var devices: [DeviceNow] = []
+
+  /// What a device shows of the message now.
+  struct DeviceNow: Encodable, Equatable {
+    /// Whether a notification of the message is on the device, as far as is known.
+    enum Shows: String, Encodable {
+      /// It was delivered to FCM, and nothing says that it is gone.
+      case notification
+      /// The badge counts it; nothing else.
+      case badge
+      /// It is gone: opened, dismissed, or the conversation was read.
+      case gone
+      /// Nothing was delivered to FCM yet, and it still may be.
+      case pending
+      /// Nothing was delivered to FCM, and nothing will be.
+      case nothing
+    }
+    var deviceId: String
+    var shows: Shows
+    /// In words.
+    var text: String
+  }
+
+  /// Ids of the pushes of the decisions.
+  var pushIds: Set<String> { Set(decisions.compactMap { $0.record["pushId"]?.string }) }
+
+  /// Works out what each device that a push went to shows. `readPushes`: pushes of the kind `read` for the conversation;
+  /// `readOutcomes`: their outcomes.
+  mutating func concludeDevices(readPushes: [PlacedRecord], readOutcomes: [PlacedRecord]) {
+    var order: [String] = []
+    for push in pushes {
+      for target in push.record["targets"]?.elements ?? [] {
+        if let device = target["deviceId"]?.string, !order.contains(device) { order.append(device) }
+      }
+    }
+    // Where the push is no longer kept, its outcomes name the devices.
+    for outcome in outcomes {
+      if let device = outcome.record["deviceId"]?.string, !order.contains(device) { order.append(device) }
+    }
+    devices = order.map { now(on: $0, readPushes: readPushes, readOutcomes: readOutcomes) }
+  }
+
+  private func now(on device: String, readPushes: [PlacedRecord], readOutcomes: [PlacedRecord]) -> DeviceNow {
+    func said(_ shows: DeviceNow.Shows, _ text: String) -> DeviceNow {
+      DeviceNow(deviceId: device, shows: shows, text: text)
+    }
+    let ended = outcomes.filter { $0.record["deviceId"]?.string == device }
+    guard let sent = ended.last(where: { $0.record["result"]?.string == "sent" }) else {
+      if let item = waiting.last(where: { $0.deviceId == device }) { return said(.pending, Self.words(item)) }
+      guard let last = ended.last else {
+        return said(.pending, "no outcome yet, and it waits in no lane: it is on its way")
+      }
+      return said(.nothing, OutcomeWords.of(last.record))
+    }
+    let at = sent.record["finishedAt"]?.integer ?? sent.timestamp
+    let pushId = sent.record["pushId"]?.string
+    let presentation =
+      pushes.last { $0.record["pushId"]?.string == pushId }?.record["presentation"]?.string
+      ?? decisions.last { $0.record["pushId"]?.string == pushId }?.record["presentation"]?.string
+    if let report = later.last(where: { event in
+      event.record["pushId"]?.string == pushId && event.record["deviceId"]?.string == device
+        && ["notification.opened", "notification.dismissed"].contains(event.record["type"]?.string ?? "")
+    }) {
+      let what = report.record["type"]?.string == "notification.opened" ? "opened" : "dismissed"
+      return said(.gone, "\(what) there at \(Self.time(report.record["occurredAt"]?.integer ?? report.timestamp))")
+    }
+    if let removal = removal(from: device, after: sent, readPushes, readOutcomes) { return said(.gone, removal) }
+    if presentation == "badge" { return said(.badge, "badge only, since \(Self.time(at))") }
+    let manner = presentation == "alert" ? "an alert" : presentation == "silent" ? "a silent entry" : "a notification"
+    var text = "\(manner) since \(Self.time(at))"
+    let received = later.contains {
+      $0.record["type"]?.string == "notification.received" && $0.record["pushId"]?.string == pushId
+        && $0.record["deviceId"]?.string == device
+    }
+    text +=
+      received ? ", which the app confirmed" : "; the app has not confirmed it (a device that is off has not got it)"
+    if standing?.isWithdrawn == true { text += "; the message was taken back since: it goes when the app is opened" }
+    return said(.notification, text)
+  }
+
+  /// Why the notification is no longer there, where a later read says so.
+  private func removal(
+    from device: String, after sent: PlacedRecord, _ readPushes: [PlacedRecord], _ readOutcomes: [PlacedRecord]
+  ) -> String? {
+    if let read = later.last(where: {
+      $0.record["type"]?.string == "message.read" && $0.record["deviceId"]?.string == device
+    }) {
+      return "the conversation was read on it at \(Self.time(read.record["occurredAt"]?.integer ?? read.timestamp))"
+    }
+    let position = sent.record["finishedAt"]?.integer ?? sent.timestamp
+    for push in readPushes.reversed() where push.timestamp >= position - 1_000 {
+      let outcome = readOutcomes.first {
+        $0.record["pushId"] == push.record["pushId"] && $0.record["deviceId"]?.string == device
+      }
+      if outcome?.record["result"]?.string == "sent" {
+        return
+          "the conversation was read elsewhere; the device was told at \(Self.time(outcome?.timestamp ?? push.timestamp))"
+      }
+    }
+    return standing?.isRead == true ? "the conversation was read since" : nil
+  }
+
+  static func time(_ time: Milliseconds) -> String { RFC3339.text(time) }
+
+  /// A push that waits, in words.
+  static func words(_ item: LaneView.Waiting) -> String {
+    if item.isInAir {
+      return "attempt \(item.attempts) is under way, or its answer was lost; again from \(time(item.notBefore))"
+    }
+    var text =
+      item.attempts == 0 ? "waits for its first attempt" : "waits after \(OutcomeWords.attempts(item.attempts))"
+    if let answer = OutcomeWords.answer(status: item.httpStatus, code: item.errorCode) {
+      text += ", last answer \(answer)"
+    }
+    if item.notBefore > 0 { text += ", next not before \(time(item.notBefore))" }
+    return text + ", given up after \(time(item.expiresAt))"
+  }
+}
+
+/// An outcome in words.
+enum OutcomeWords {
+  /// The whole outcome: how it ended, after how many attempts, and FCM's word.
+  static func of(_ outcome: JSONValue) -> String {
+    let result = outcome["result"]?.string ?? "?"
+    let code = outcome["errorCode"]?.string
+    let meaning =
+      switch OutcomeResult(rawValue: result) {
+      case .sent: "FCM took it"
+      case .expired: "its freshness had ended before the first attempt"
+      case .invalidToken: "FCM does not know the token: the device is dropped"
+      case .quarantined: "FCM says the token is another sender's: nothing is sent to it before it registers again"
+      case .rejected: "FCM refused the request itself"
+      case .gaveUp: code == "lane_full" ? "too many waited for the device" : "its time ran out between attempts"
+      case .cancelled:
+        code == "superseded" ? "a later push said all that this one said" : "taken back while it waited"
+      case nil: "unknown result"
+      }
+    var text = "\(result): \(meaning)"
+    if let count = outcome["attempts"]?.integer { text += ", \(attempts(Int(count)))" }
+    if let first = outcome["firstAttemptAt"]?.integer { text += ", first \(RFC3339.text(first))" }
+    if let end = outcome["finishedAt"]?.integer { text += ", ended \(RFC3339.text(end))" }
+    let status = outcome["httpStatus"]?.integer.map { Int($0) }
+    if let answer = answer(status: status, code: code) { text += ", last answer \(answer)" }
+    if let name = outcome["fcmName"]?.string { text += ", \(name)" }
+    return text
+  }
+
+  static func attempts(_ count: Int) -> String { count == 1 ? "1 attempt" : "\(count) attempts" }
+
+  /// The last answer; nil where there is nothing to say of it.
+  static func answer(status: Int?, code: String?) -> String? {
+    guard status != nil || code != nil else { return nil }
+    return [status.map { "HTTP \($0)" }, code].compactMap { $0 }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,29 @@
+import Kafka
+import NudgeSchema
+
+/// A record with its place: what is shown of it, secrets taken out.
+struct PlacedRecord: Sendable, Encodable, Equatable {
+  var position: RecordPosition
+  /// The record's timestamp, in milliseconds since the epoch.
+  var timestamp: Milliseconds
+  var traceparent: String?
+  var replayId: String?
+  /// The value.
+  var record: JSONValue
+
+  /// `nudge.decisions-3@17`.
+  var place: String { "\(position.topic)-\(position.partition)@\(position.offset)" }
+}
+
+extension PlacedRecord {
+  /// Takes what may be shown of a record. nil: its value is no JSON.
+  init?(_ record: ConsumerRecord, of topic: Topic, coder: RecordCoder, redaction: Redaction) {
+    guard let value = record.value, let json = try? coder.decode(JSONValue.self, from: value) else { return nil }
+    self.init(
+      position: RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset),
+      timestamp: record.timestamp, traceparent: record.header(RecordHeader.traceparent).map(Self.text),
+      replayId: record.header(RecordHeader.replayId).map(Self.text), record: redaction.apply(to: json, of: topic))
+  }
+
+  private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,102 @@
+import Ingest
+import Kafka
+import NudgeSchema
+import StreamRuntime
+
+/// Who has, and had, a token: by its hash, which is all that logs and records tell of one.
+struct TokenAnswer: Encodable {
+  /// The person and device that have the token.
+  struct Owner: Encodable, Equatable {
+    var userId: String
+    var deviceId: String
+    /// When it was registered, in milliseconds since the epoch.
+    var registeredAt: Milliseconds
+    var version: Int64
+  }
+  /// Something that happened to the token.
+  struct Claim: Encodable, Equatable {
+    /// Milliseconds since the epoch.
+    var at: Milliseconds
+    /// `registered`, `signed_out` or `token_replaced`.
+    var what: String
+    var userId: String
+    var deviceId: String
+  }
+  var tokenHash: String
+  /// Who has it now; nil: nobody.
+  var owner: Owner?
+  /// Whether ingest knows the token at all.
+  var isKnown = false
+  /// What is still kept of its history, oldest first.
+  var claims: [Claim] = []
+
+  /// A hash as people may have it: the 32 digits of records, or the first 12 to 31 of them, as logs show.
+  static func isHash(_ text: String) -> Bool {
+    (12...32).contains(text.utf8.count) && text.utf8.allSatisfy { ($0 >= 48 && $0 <= 57) || ($0 >= 97 && $0 <= 102) }
+  }
+
+  /// Looks the token up. A whole hash is looked for on its partition, the beginning of one on all.
+  init(_ hash: String, browser: TopicBrowser) throws {
+    tokenHash = hash
+    let isWhole = hash.utf8.count == 32
+    let prefix = Array(hash.utf8)
+    let row = Array("o\u{0}\(hash)".utf8)
+    try browser.find([.deviceClaims, .ingestState])
+    let partitions = isWhole ? [try browser.partition(of: hash, on: .deviceClaims)] : nil
+    try browser.read(
+      try browser.ranges(of: .ingestState, partitions: partitions), "reading \(browser.names(.ingestState))"
+    ) { record in
+      guard let key = record.key, key.starts(with: row) else { return true }
+      let rowKey = RowKey(bytes: [UInt8](key))
+      tokenHash = rowKey.parts.last ?? hash
+      isKnown = record.value != nil
+      owner = nil
+      guard let value = record.value,
+        case .owner(let found) = try IngestRow(key: rowKey, bytes: value, coder: browser.coder)
+      else { return true }
+      owner = found.owner.map {
+        Owner(
+          userId: $0.userId, deviceId: $0.deviceId, registeredAt: found.stamp.occurredAt, version: found.version)
+      }
+      return true
+    }
+    try browser.read(
+      try browser.ranges(of: .deviceClaims, partitions: partitions), "reading \(browser.names(.deviceClaims))"
+    ) { record in
+      guard let key = record.key, key.starts(with: prefix), let value = record.value,
+        let claim = try? browser.coder.decode(DeviceClaim.self, from: value)
+      else { return true }
+      tokenHash = String(decoding: key, as: UTF8.self)
+      switch claim.body {
+      case .registered(let fields):
+        claims.append(
+          Claim(
+            at: claim.envelope.occurredAt, what: "registered", userId: fields.device.userId,
+            deviceId: fields.device.deviceId))
+      case .unregistered(let fields):
+        claims.append(
+          Claim(
+            at: claim.envelope.occurredAt, what: fields.cause.rawValue, userId: fields.userId, deviceId: fields.deviceId
+          ))
+      }
+      return true
+    }
+  }
+
+  /// For a person.
+  var text: String {
+    var lines: [String] = []
+    if let owner {
+      lines.append(
+        "The token \(tokenHash) belongs to \(owner.userId), device \(owner.deviceId), registered "
+          + "\(RFC3339.text(owner.registeredAt)). What is sent to it: nudge explain --user \(owner.userId)")
+    } else {
+      lines.append(
+        isKnown
+          ? "The token \(tokenHash) belongs to nobody now: it was given up."
+          : "No token with the hash \(tokenHash) is known.")
+    }
+    lines += claims.map { "  \(RFC3339.text($0.at))  \($0.what)  \($0.userId), device \($0.deviceId)" }
+    return lines.joined(separator: "\n")
+  }
+}

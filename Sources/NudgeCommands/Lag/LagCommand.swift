@@ -1,0 +1,39 @@
+import Analyzer
+import Dispatcher
+import Ingest
+import ServiceKit
+
+/// `nudge lag`.
+enum LagCommand {
+  private static let partitions = Setting<Bool>(
+    "partitions", environment: .none, default: false, help: "Lists the partitions that are behind.")
+  private static let maxAge = Setting<Duration?>(
+    "max-age", environment: .none, default: nil,
+    help: "Exits with 1 where the oldest unprocessed record is older than this.")
+  private static let json = Setting<Bool>(
+    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+
+  static let command = Command(
+    "lag",
+    abstract: "How far each stage is behind: records that are not processed yet, and the age of the oldest.",
+    settings: ClusterSettings.all + [partitions, maxAge, json],
+    examples: [
+      "nudge lag --bootstrap-servers kafka:9092",
+      "nudge lag --max-age 60s --json --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let cluster = ClusterSettings(input)
+    let browser = try TopicBrowser(cluster)
+    defer { browser.close() }
+    let report = try LagReading(browser: browser, cluster: cluster).report(
+      of: [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition],
+      now: SystemClock.milliseconds())
+    if input[json] {
+      try CommandOutput.print(json: report)
+    } else {
+      print(report.text(byPartition: input[partitions]))
+    }
+    guard let limit = input[maxAge], report.age > limit.milliseconds else { return ExitCode.success }
+    return ExitCode.failure
+  }
+}

@@ -1,0 +1,61 @@
+import Kafka
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+
+/// Finds how far the stages are behind: what their groups have committed, the ends of their inputs, and the time of the
+/// oldest record between.
+struct LagReading {
+  /// Offsets looked at first for the oldest record. Beyond it lie markers of transactions only, which is rare.
+  private static let firstPiece: Int64 = 200
+
+  let browser: TopicBrowser
+  let cluster: ClusterSettings
+
+  /// The lag of stages at a time.
+  func report(of stages: [StageDefinition], now: Milliseconds) throws -> LagReport {
+    try browser.find(stages.flatMap(\.inputs))
+    return LagReport(
+      inputs: try stages.flatMap { stage in
+        let offsets = try GroupOffsets(cluster, stage: stage)
+        defer { offsets.close() }
+        return try stage.inputs.map { try input($0, of: stage, offsets, now: now) }
+      })
+  }
+
+  private func input(_ topic: Topic, of stage: StageDefinition, _ offsets: GroupOffsets, now: Milliseconds) throws
+    -> LagReport.Input
+  {
+    // The group first: what is committed meanwhile makes the lag look larger, never negative.
+    let places = (0..<(try browser.partitionCount(of: topic))).map {
+      TopicPartition(topic: browser.names(topic), partition: $0)
+    }
+    let committed = try offsets.committed(places)
+    let ranges = try browser.ranges(of: topic)
+    var open = ranges.map {
+      PartitionRange(place: $0.place, from: max($0.from, committed[$0.place] ?? $0.from), to: $0.to)
+    }.filter { $0.count > 0 }
+    var oldest: [TopicPartition: (offset: Int64, timestamp: Milliseconds)] = [:]
+    for piece in [Self.firstPiece, Int64.max] {
+      let wanted = open.filter { oldest[$0.place] == nil }.map { range in
+        PartitionRange(
+          place: range.place, from: range.from, to: piece < range.count ? range.from + piece : range.to)
+      }
+      try browser.read(wanted, "reading \(browser.names(topic))") { record in
+        if oldest[record.topicPartition] == nil { oldest[record.topicPartition] = (record.offset, record.timestamp) }
+        return oldest.count < open.count
+      }
+      // Where all was read and no record found, there are only markers.
+      open.removeAll { oldest[$0.place] == nil && $0.count <= piece }
+    }
+    let ends = Dictionary(uniqueKeysWithValues: ranges.map { ($0.place, $0.to) })
+    let behind = oldest.map { place, first in
+      LagReport.Input.Partition(
+        partition: place.partition, committed: committed[place], end: ends[place] ?? 0,
+        records: (ends[place] ?? 0) - first.offset, oldest: first.timestamp, age: max(0, now - first.timestamp))
+    }
+    return LagReport.Input(
+      stage: stage.name, topic: browser.names(topic), partitions: ranges.count,
+      behind: behind.sorted { ($1.age, $0.partition) < ($0.age, $1.partition) })
+  }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import ServiceKit
+import Synchronization
+
+/// Reads topics for people: finds records by time and key, reads up to an end, committed records only, apart from any group.
+/// One thread uses it.
+final class TopicBrowser {
+  /// How long a broker may take for its first answer: a command without one ends within ten seconds.
+  static let answerTimeout: Duration = .seconds(8)
+  /// How long a reading waits for its next record.
+  private static let readTimeout: Duration = .seconds(15)
+
+  /// Full names of topics.
+  let names: NudgeSchema.TopicNames
+  let coder = RecordCoder()
+  private let consumer: Consumer
+  private let progress: ReadingProgress
+  private let bootstrapServers: String
+  private let complaint: LastComplaint
+  private var counts: [Topic: Int32] = [:]
+  private var batch: [ConsumerRecord] = []
+  /// Whether the broker finds offsets by time. librdkafka's embedded one answers "none" to everything.
+  private var findsTimes: Bool?
+
+  /// Connects in the background; the first question fails where no broker answers.
+  init(_ cluster: ClusterSettings, progress: ReadingProgress = .standardError()) throws(KafkaError) {
+    names = cluster.topics
+    self.progress = progress
+    bootstrapServers = cluster.bootstrapServers
+    let complaint = LastComplaint()
+    self.complaint = complaint
+    var configuration = ClientConfiguration.consumer(
+      bootstrapServers: cluster.bootstrapServers, group: nil, reportsEndOfPartition: true)
+    // Short pieces are read, of partitions that may be long: less is fetched ahead than a service would.
+    configuration.set("queued.min.messages", "20000")
+    configuration.set("queued.max.messages.kbytes", "32768")
+    consumer = try Consumer(
+      cluster.client(configuration), name: "nudge-reader",
+      log: { if $0.level <= 4 { complaint.note($0.message) } })
+  }
+
+  /// Ends the client.
+  func close() { consumer.close() }
+
+  // MARK: Finding
+
+  /// How many partitions a topic has.
+  func partitionCount(of topic: Topic) throws -> Int32 {
+    if let count = counts[topic] { return count }
+    try find([topic])
+    return counts[topic] ?? 0
+  }
+
+  /// Learns partitions and leaders of topics, all in one go.
+  func find(_ topics: [Topic]) throws {
+    let unknown = topics.filter { counts[$0] == nil }
+    guard !unknown.isEmpty else { return }
+    let found = try asking { () throws(KafkaError) in
+      try consumer.partitionCounts(of: unknown.map { names($0) }, timeout: Self.answerTimeout)
+    }
+    for topic in unknown {
+      guard let count = found[names(topic)], count > 0 else {
+        throw ReadingError(
+          "the topic \(names(topic)) is not on \(bootstrapServers): is --topic-prefix right? "
+            + "'nudge topics create' makes the topics")
+      }
+      counts[topic] = Int32(clamping: count)
+    }
+    try asking { () throws(KafkaError) in
+      try consumer.warmUp(topics: unknown.map { names($0) }, timeout: Self.answerTimeout)
+    }
+  }
+
+  /// The partition that a key's records are on.
+  func partition(of key: String, on topic: Topic) throws -> Int32 {
+    Murmur2.partition(of: Array(key.utf8), count: try partitionCount(of: topic))
+  }
+
+  /// What there is of a topic now: of the partitions given, or of all, from a time on and before another.
+  func ranges(
+    of topic: Topic, partitions: [Int32]? = nil, from: Milliseconds? = nil, until: Milliseconds? = nil
+  ) throws -> [PartitionRange] {
+    let count = try partitionCount(of: topic)
+    if let stranger = partitions?.first(where: { !(0..<count).contains($0) }) {
+      throw ReadingError("\(names(topic)) has no partition \(stranger): it has \(count), numbered from 0")
+    }
+    let places = (partitions ?? Array(0..<count)).map { TopicPartition(topic: names(topic), partition: $0) }
+    let low = try offsets(places, at: Offset.beginning)
+    let high = try offsets(places, at: Offset.end)
+    var ranges = places.map { PartitionRange(place: $0, from: low[$0] ?? 0, to: high[$0] ?? 0) }
+    let all = ranges
+    if let from { try cut(&ranges, all, at: from) { $0.from = max($0.from, $1 ?? $0.to) } }
+    if let until { try cut(&ranges, all, at: until) { $0.to = min($0.to, $1 ?? $0.to) } }
+    return ranges
+  }
+
+  private func cut(
+    _ ranges: inout [PartitionRange], _ all: [PartitionRange], at time: Milliseconds,
+    _ apply: (inout PartitionRange, Int64?) -> Void
+  ) throws {
+    if findsTimes == false { return }
+    let found = try offsets(ranges.map(\.place), at: max(0, time))
+    if found.isEmpty, findsTimes == nil, let longest = all.max(by: { $0.count < $1.count }), longest.count > 0 {
+      // "None so late" of every partition: true, or a broker that does not know. The last records tell.
+      var latest: Milliseconds = .min
+      let end = PartitionRange(place: longest.place, from: max(longest.from, longest.to - 64), to: longest.to)
+      try read([end], "looking for the end of \(longest.place)") { record in
+        latest = max(latest, record.timestamp)
+        return true
+      }
+      if latest >= time {
+        findsTimes = false
+        return
+      }
+    }
+    if !found.isEmpty { findsTimes = true }
+    for index in ranges.indices { apply(&ranges[index], found[ranges[index].place]) }
+  }
+
+  /// Offsets by time, of the partitions that have one.
+  private func offsets(_ places: [TopicPartition], at time: Int64) throws -> [TopicPartition: Int64] {
+    guard !places.isEmpty else { return [:] }
+    let times = Dictionary(uniqueKeysWithValues: places.map { ($0, time) })
+    return try asking { () throws(KafkaError) in
+      try consumer.offsets(forTimes: times, timeout: Self.answerTimeout)
+    }.compactMapValues { $0 }
+  }
+
+  // MARK: Reading
+
+  /// Hands over the records of ranges as they come: in order within a partition. `body` returns whether to go on.
+  func read(_ ranges: [PartitionRange], _ what: String, _ body: (ConsumerRecord) throws -> Bool) throws {
+    var open = Dictionary(
+      uniqueKeysWithValues: ranges.filter { $0.count > 0 }.map { ($0.place, $0.to) })
+    guard !open.isEmpty else { return }
+    let starts = Dictionary(uniqueKeysWithValues: ranges.map { ($0.place, $0.from) })
+    let total = ranges.reduce(0) { $0 + $1.count }
+    progress.begin(what, total: total)
+    try asking { () throws(KafkaError) in
+      try consumer.assign(open.keys.sorted().map { TopicPartitionOffset($0, offset: starts[$0] ?? 0) })
+    }
+    // What is assigned goes on being fetched.
+    defer {
+      batch.removeAll()
+      try? consumer.assign([])
+    }
+    var done: Int64 = 0
+    var deadline = ContinuousClock.now + Self.readTimeout
+    while !open.isEmpty {
+      batch.removeAll(keepingCapacity: true)
+      let event = consumer.poll(into: &batch, maxRecords: 5_000, maxBytes: 16 << 20, timeout: .milliseconds(100))
+      for record in batch {
+        let place = record.topicPartition
+        guard let end = open[place] else { continue }
+        guard record.offset < end else {
+          open[place] = nil
+          continue
+        }
+        done += 1
+        if record.offset == end - 1 { open[place] = nil }
+        guard try body(record) else { return progress.end() }
+      }
+      if !batch.isEmpty {
+        deadline = ContinuousClock.now + Self.readTimeout
+        progress.reached(done)
+      }
+      switch event {
+      case .endOfPartition(let place, let offset):
+        if let end = open[place], offset >= end { open[place] = nil }
+      case .error(let error) where error.isOffsetOutOfRange:
+        // Retention was faster than we are. What is left begins later; nobody can be shown the rest.
+        if let place = error.topicPartition { open[place] = nil }
+      case .error(let error) where error.isFatal || error.isAuthorization: throw error
+      // Anything else passes, or lasts beyond the deadline.
+      case nil, .record, .assigned, .revoked, .error: break
+      }
+      guard ContinuousClock.now < deadline else {
+        let places = open.keys.sorted().map(\.description).joined(separator: ", ")
+        throw ReadingError(
+          "\(places) could not be read to the end: a transaction is still open there, or a broker does not answer. "
+            + "Try again; if that does not help: kafka-transactions.sh find-hanging" + complaint.text)
+      }
+    }
+    progress.end()
+  }
+
+  /// The record at a position; nil where it is no longer there.
+  func withRecord<Result>(at position: RecordPosition, _ body: (ConsumerRecord) throws -> Result) throws -> Result? {
+    let place = TopicPartition(topic: position.topic, partition: position.partition)
+    guard let low = try offsets([place], at: Offset.beginning)[place], low <= position.offset,
+      let high = try offsets([place], at: Offset.end)[place], position.offset < high
+    else { return nil }
+    var result: Result?
+    let range = PartitionRange(place: place, from: position.offset, to: position.offset + 1)
+    try read([range], "reading \(place)") { record in
+      result = try body(record)
+      return false
+    }
+    return result
+  }
+
+  /// Goes on with what comes after the ends of ranges, for as long as `body` returns true, which is asked at least every
+  /// half second, without a record where none came.
+  func follow(_ ranges: [PartitionRange], _ body: (ConsumerRecord?) throws -> Bool) throws {
+    try asking { () throws(KafkaError) in
+      try consumer.assign(ranges.map { TopicPartitionOffset($0.place, offset: $0.to) })
+    }
+    defer { try? consumer.assign([]) }
+    while true {
+      switch consumer.poll(timeout: .milliseconds(500)) {
+      case .record(let record): guard try body(record) else { return }
+      case .error(let error) where error.isFatal || error.isAuthorization: throw error
+      default: guard try body(nil) else { return }
+      }
+    }
+  }
+
+  /// Calls librdkafka, and turns the silence of a broker into what a person can do about it.
+  private func asking<Result>(_ body: () throws(KafkaError) -> Result) throws -> Result {
+    do throws(KafkaError) {
+      return try body()
+    } catch {
+      guard error.isTimedOut || error.isCoordinatorLoss else { throw error }
+      throw ReadingError(
+        "no broker of --bootstrap-servers \(bootstrapServers) answered within \(Self.answerTimeout.settingText): is the "
+          + "address right, is the broker up, does it want TLS or a login (--kafka-property)?" + complaint.text)
+    }
+  }
+}
+
+/// The last thing librdkafka complained of: why a broker does not answer stands nowhere else.
+final class LastComplaint: Sendable {
+  private let line = Mutex("")
+
+  func note(_ message: String) { line.withLock { $0 = message } }
+
+  /// To be put behind an error; empty where nothing was complained of.
+  var text: String {
+    let line = line.withLock { $0 }
+    return line.isEmpty ? "" : "\nlibrdkafka said last: \(line)"
+  }
+}

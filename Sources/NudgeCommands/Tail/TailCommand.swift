@@ -1,0 +1,151 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import ServiceKit
+
+/// `nudge tail`.
+enum TailCommand {
+  private static let user = Setting<String?>(
+    "user", environment: .none, default: nil, placeholder: "USER",
+    help: "Records of this person: by key, userId, senderId, or among the recipients.")
+  private static let conversation = Setting<String?>(
+    "conversation", environment: .none, default: nil, placeholder: "CONVERSATION", help: "Records of this conversation."
+  )
+  private static let reason = Setting<String?>(
+    "reason", environment: .none, default: nil, placeholder: "REASON",
+    help: "A decision's reason, an outcome's result, or a dead letter's code.")
+  private static let type = Setting<String?>(
+    "type", environment: .none, default: nil, placeholder: "TYPE",
+    help: "Records of this type, such as message.candidate.")
+  private static let since = Setting<PointInTime>(
+    "since", environment: .none, default: .ago(.seconds(600)),
+    help: "Records since then: so long ago (1h), or a time (2026-11-22T10:30:00Z).")
+  private static let until = Setting<PointInTime?>(
+    "until", environment: .none, default: nil, help: "Records before then. Default: now.")
+  private static let partition = Setting<[Int]>(
+    "partition", environment: .none, default: [], help: "Only these partitions.",
+    check: { numbers in numbers.allSatisfy { (0...Int(Int32.max)).contains($0) } ? nil : "numbers of partitions" })
+  private static let limit = Setting<Int>(
+    "limit", environment: .none, default: 1_000, in: 1...1_000_000, help: "Records at most, the latest.")
+  private static let follow = Setting<Bool>(
+    "follow", environment: .none, default: false, help: "Goes on with what comes, until Ctrl-C.")
+  private static let texts = Setting<Bool>(
+    "texts", environment: .none, default: false,
+    help: "Shows texts of messages too. Without, their lengths; tokens are never shown.")
+  private static let json = Setting<Bool>(
+    "json", environment: .none, default: false, help: "Prints JSON, a line a record.")
+
+  static let command = Command(
+    "tail",
+    abstract: "The records of a topic, decoded and filtered, in the order of their times.",
+    settings: ClusterSettings.all + [
+      user, conversation, reason, type, since, until, partition, limit, follow, texts, json,
+    ],
+    arguments: [PositionalArgument("topic", help: "A topic of the pipeline; 'nudge.' may be left out: decisions.")],
+    examples: [
+      "nudge tail decisions --user ann --since 1h --bootstrap-servers kafka:9092",
+      "nudge tail outcomes --reason invalid_token --follow --bootstrap-servers kafka:9092",
+      "nudge tail chat.events --conversation c-9 --since 2026-11-22T08:00:00Z --json --bootstrap-servers kafka:9092",
+    ]
+  ) { try run($0) }
+
+  /// The topic a name means: as in the catalogue, or without `nudge.`.
+  static func topic(_ name: String) throws -> Topic {
+    if let topic = Topic(rawValue: name) ?? Topic(rawValue: "nudge.\(name)") { return topic }
+    throw SettingsError(
+      "\(name) is no topic of the pipeline: use one of \(Topic.allCases.map(\.rawValue).joined(separator: ", "))")
+  }
+
+  private static func run(_ input: CommandInput) throws -> Int32 {
+    let topic = try topic(input.argument("topic") ?? "")
+    let cluster = ClusterSettings(input)
+    let browser = try TopicBrowser(cluster)
+    defer { browser.close() }
+    let filter = TailFilter(
+      user: input[user], conversation: input[conversation], reason: input[reason], type: input[type])
+    let redaction = Redaction(showsTexts: input[texts])
+    let now = SystemClock.milliseconds()
+    let asJSON = input[json]
+    func line(_ record: ConsumerRecord) -> TailLine? {
+      TailLine(record, of: topic, filter: filter, redaction: redaction, coder: browser.coder)
+    }
+    func show(_ line: TailLine) throws {
+      if asJSON {
+        try CommandOutput.print(json: line)
+      } else {
+        print(line.text)
+      }
+    }
+    let partitions = try partitions(input, topic, browser)
+    let ranges = try browser.ranges(
+      of: topic, partitions: partitions, from: input[since].milliseconds(now: now),
+      until: input[until]?.milliseconds(now: now))
+    var lines = LatestLines(limit: input[limit])
+    try browser.read(ranges, "reading \(browser.names(topic))") { record in
+      if let line = line(record) { lines.add(line) }
+      return true
+    }
+    for line in lines.sorted { try show(line) }
+    if lines.dropped > 0 {
+      FileHandle.standardError.write(
+        Data("\(lines.dropped) earlier records are not shown: --limit shows more\n".utf8))
+    }
+    guard input[follow] else { return ExitCode.success }
+    let interrupts = Interrupts()
+    try browser.follow(ranges) { record in
+      if let record, let line = line(record) {
+        try show(line)
+        fflush(nil)
+      }
+      return interrupts.count == 0
+    }
+    return ExitCode.interrupted
+  }
+
+  /// The partitions to read: those asked for, or the person's where the topic is keyed by people.
+  private static func partitions(_ input: CommandInput, _ topic: Topic, _ browser: TopicBrowser) throws -> [Int32]? {
+    guard input[partition].isEmpty else { return input[partition].map { Int32($0) } }
+    switch topic {
+    case .userEvents, .timeline, .decisions, .pushes, .banners, .outcomes:
+      return try input[user].map { [try browser.partition(of: $0, on: topic)] }
+    case .chatEvents:
+      return try input[conversation].map { [try browser.partition(of: $0, on: topic)] }
+    default: return nil
+    }
+  }
+}
+
+/// The latest of many lines.
+struct LatestLines {
+  private let limit: Int
+  private var lines: [TailLine] = []
+  /// Lines that were let go.
+  private(set) var dropped = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Adds a line; of too many, earlier ones go.
+  mutating func add(_ line: TailLine) {
+    lines.append(line)
+    // Partitions come interleaved, so the earliest are found by sorting: now and then, not each time.
+    if lines.count >= limit + max(limit, 1_000) { cut() }
+  }
+
+  private mutating func cut() {
+    lines.sort { Self.isEarlier($0, $1) }
+    dropped += max(0, lines.count - limit)
+    lines.removeFirst(max(0, lines.count - limit))
+  }
+
+  /// What is left, the earliest first.
+  var sorted: [TailLine] {
+    mutating get {
+      cut()
+      return lines
+    }
+  }
+
+  private static func isEarlier(_ a: TailLine, _ b: TailLine) -> Bool {
+    (a.timestamp, a.position.partition, a.position.offset) < (b.timestamp, b.position.partition, b.position.offset)
+  }
+}

@@ -1,0 +1,216 @@
+/// A record of `nudge.audit`, key replayId: what was replayed or set aside, by whom, and why.
+public typealias AuditEvent = Event<AuditEventBody>
+
+/// What a person on call had done.
+public enum AuditEventBody: EventBody {
+  /// A replay began, or was taken up again.
+  case started(ReplayStarted)
+  /// A replay has come so far. In one transaction with what was written up to there.
+  case progressed(ReplayProgressed)
+  /// A replay is over.
+  case ended(ReplayEnded)
+  /// Somebody stopped a replay for good.
+  case stopped(ReplayStopRequest)
+  /// Dead letters were replayed, or set aside. In one transaction with what was written.
+  case deadLettersHandled(DeadLettersHandled)
+
+  /// The types of this body, by their names on the wire.
+  public static let types = [
+    "replay.started", "replay.progressed", "replay.ended", "replay.stopped", "dead_letters.handled",
+  ]
+
+  /// The type's name on the wire.
+  public var type: String {
+    switch self {
+    case .started: "replay.started"
+    case .progressed: "replay.progressed"
+    case .ended: "replay.ended"
+    case .stopped: "replay.stopped"
+    case .deadLettersHandled: "dead_letters.handled"
+    }
+  }
+
+  /// The replay, the record's key.
+  public var replayId: String {
+    switch self {
+    case .started(let fields): fields.replayId
+    case .progressed(let fields): fields.replayId
+    case .ended(let fields): fields.replayId
+    case .stopped(let fields): fields.replayId
+    case .deadLettersHandled(let fields): fields.replayId
+    }
+  }
+
+  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
+  public init(type: String, from decoder: any Decoder) throws {
+    switch type {
+    case "replay.started": self = .started(try ReplayStarted(from: decoder))
+    case "replay.progressed": self = .progressed(try ReplayProgressed(from: decoder))
+    case "replay.ended": self = .ended(try ReplayEnded(from: decoder))
+    case "replay.stopped": self = .stopped(try ReplayStopRequest(from: decoder))
+    case "dead_letters.handled": self = .deadLettersHandled(try DeadLettersHandled(from: decoder))
+    default: throw EventFormatError.unknownType(type)
+    }
+  }
+
+  /// Writes the fields beside the envelope's.
+  public func encodeFields(to encoder: any Encoder) throws {
+    switch self {
+    case .started(let fields): try fields.encode(to: encoder)
+    case .progressed(let fields): try fields.encode(to: encoder)
+    case .ended(let fields): try fields.encode(to: encoder)
+    case .stopped(let fields): try fields.encode(to: encoder)
+    case .deadLettersHandled(let fields): try fields.encode(to: encoder)
+    }
+  }
+}
+
+/// What a replay does.
+public enum ReplayMode: String, Codable, Sendable, CaseIterable {
+  /// Decides again; notifies who was not notified, of what is still fresh.
+  case resendMissing = "resend-missing"
+  /// Notifies again, by new pushes.
+  case force
+}
+
+/// `replay.started`.
+public struct ReplayStarted: Codable, Sendable, Equatable {
+  /// The replay.
+  public var replayId: String
+  /// What it does.
+  public var mode: ReplayMode
+  /// Who asked for it.
+  public var who: String
+  /// Why, in their words.
+  public var why: String
+  /// What is selected, by the names of the command's flags.
+  public var selection: [String: String]
+  /// What the dry run counted: notifications by what is expected of them.
+  public var counts: [String: Int]
+  /// Taken up again after an interruption.
+  public var resumed: Bool?
+
+  /// The event's fields.
+  public init(
+    replayId: String, mode: ReplayMode, who: String, why: String, selection: [String: String], counts: [String: Int],
+    resumed: Bool? = nil
+  ) {
+    self.replayId = replayId
+    self.mode = mode
+    self.who = who
+    self.why = why
+    self.selection = selection
+    self.counts = counts
+    self.resumed = resumed
+  }
+}
+
+/// `replay.progressed`.
+public struct ReplayProgressed: Codable, Sendable, Equatable {
+  /// The replay.
+  public var replayId: String
+  /// Candidates written so far, since the replay began.
+  public var candidates: Int
+  /// Recipients of all of them.
+  public var recipients: Int
+  /// Of each partition of `nudge.timeline`, by its number as text, the offset behind the last candidate that is done.
+  public var next: [String: Int64]
+
+  /// The event's fields.
+  public init(replayId: String, candidates: Int, recipients: Int, next: [String: Int64]) {
+    self.replayId = replayId
+    self.candidates = candidates
+    self.recipients = recipients
+    self.next = next
+  }
+}
+
+/// `replay.ended`.
+public struct ReplayEnded: Codable, Sendable, Equatable {
+  /// How a replay ended.
+  public enum Result: String, Codable, Sendable, CaseIterable {
+    /// All that was selected is written.
+    case completed
+    /// It stopped by itself: errors or lag rose. It may be taken up again.
+    case stopped
+  }
+  /// The replay.
+  public var replayId: String
+  /// How it ended.
+  public var result: Result
+  /// Why it stopped by itself.
+  public var reason: String?
+  /// Candidates written since it began.
+  public var candidates: Int
+  /// Recipients of all of them.
+  public var recipients: Int
+
+  /// The event's fields.
+  public init(replayId: String, result: Result, reason: String? = nil, candidates: Int, recipients: Int) {
+    self.replayId = replayId
+    self.result = result
+    self.reason = reason
+    self.candidates = candidates
+    self.recipients = recipients
+  }
+}
+
+/// `replay.stopped`.
+public struct ReplayStopRequest: Codable, Sendable, Equatable {
+  /// The replay.
+  public var replayId: String
+  /// Who stopped it.
+  public var who: String
+  /// Why, in their words.
+  public var why: String
+
+  /// The event's fields.
+  public init(replayId: String, who: String, why: String) {
+    self.replayId = replayId
+    self.who = who
+    self.why = why
+  }
+}
+
+/// `dead_letters.handled`.
+public struct DeadLettersHandled: Codable, Sendable, Equatable {
+  /// What was done.
+  public enum Action: String, Codable, Sendable, CaseIterable {
+    /// They were written to the topic they began on again.
+    case replayed
+    /// They were set aside: nothing will be done.
+    case discarded
+  }
+  /// Dead letters of a partition.
+  public struct Letters: Codable, Sendable, Equatable {
+    /// The partition of `nudge.dead-letters`.
+    public var partition: Int32
+    /// Their offsets.
+    public var offsets: [Int64]
+
+    /// Dead letters of a partition.
+    public init(partition: Int32, offsets: [Int64]) {
+      self.partition = partition
+      self.offsets = offsets
+    }
+  }
+  /// The replay, also where they were discarded.
+  public var replayId: String
+  /// What was done.
+  public var action: Action
+  /// Who asked for it.
+  public var who: String
+  /// Why, in their words.
+  public var why: String
+  /// Which.
+  public var letters: [Letters]
+
+  /// The event's fields.
+  public init(replayId: String, action: Action, who: String, why: String, letters: [Letters]) {
+    self.replayId = replayId
+    self.action = action
+    self.who = who
+    self.why = why
+    self.letters = letters
+  }
+}

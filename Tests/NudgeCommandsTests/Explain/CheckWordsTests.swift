@@ -1,0 +1,60 @@
+import NudgeSchema
+import Testing
+
+@testable import NudgeCommands
+
+@Suite("Checks in plain words")
+struct CheckWordsTests {
+  private func words(_ json: String) throws -> String {
+    CheckWords(try RecordCoder().decode(JSONValue.self, from: Array(json.utf8))).text
+  }
+
+  @Test("inputs say the same whether a record has them as text or as numbers")
+  func bothShapes() throws {
+    let asText = #"{"check":"expired","result":"pass","inputs":{"sentAt":"1795343400000","expiresAt":"1795347000000"}}"#
+    let asNumbers = #"{"check":"expired","result":"pass","inputs":{"sentAt":1795343400000,"expiresAt":1795347000000}}"#
+    let expected = "sent 2026-11-22T10:30:00.000Z, fresh until 2026-11-22T11:30:00.000Z"
+    #expect(try words(asText) == expected)
+    #expect(try words(asNumbers) == expected)
+    #expect(
+      try words(
+        #"{"check":"conversation_muted","result":"suppress","inputs":{"muted":true,"exceptMentions":true,"mentioned":false}}"#
+      )
+        == "the conversation is muted except for mentions, and the person is not mentioned")
+    #expect(
+      try words(
+        #"{"check":"conversation_muted","result":"suppress","inputs":{"muted":"true","exceptMentions":"true","mentioned":"false"}}"#
+      ) == "the conversation is muted except for mentions, and the person is not mentioned")
+  }
+
+  @Test("quiet hours name the span, the zone and what the person's clock showed")
+  func quietHours() throws {
+    let text = try words(
+      #"{"check":"quiet_hours","result":"suppress","inputs":{"start":"22:00","end":"07:00","timeZone":"Europe/Zurich","#
+        + #""localTime":"23:10","priority":"medium"}}"#)
+    #expect(text == "22:00 to 07:00 (Europe/Zurich); it was 23:10 there, priority medium")
+  }
+
+  @Test("the hourly limit, the priority and devices")
+  func numbers() throws {
+    #expect(
+      try words(
+        #"{"check":"analysis_limit","result":"pass","inputs":{"used":3,"limit":10,"windowStartedAt":1795343400000}}"#)
+        == "3 of 10 smart analyses an hour used since 2026-11-22T10:30:00.000Z")
+    #expect(
+      try words(#"{"check":"priority","result":"pass","inputs":{"method":"analysis","score":0.75,"priority":"high"}}"#)
+        == "smart analysis: high, score 0.75")
+    #expect(
+      try words(#"{"check":"no_device","result":"suppress","inputs":{"devices":0}}"#) == "0 devices can be reached")
+  }
+
+  @Test("a check or an input of a newer service is shown as it is")
+  func unknown() throws {
+    #expect(
+      try words(#"{"check":"full_moon","result":"suppress","inputs":{"moonAt":1795343400000,"phase":0.98}}"#)
+        == "suppresses (moonAt: 2026-11-22T10:30:00.000Z, phase: 0.98)")
+    #expect(
+      try words(#"{"check":"notifications_disabled","result":"pass","inputs":{"enabled":true,"since":"v2"}}"#)
+        == "notifications are on (since: v2)")
+  }
+}

@@ -1,0 +1,112 @@
+import Dispatcher
+import NudgeSchema
+import Testing
+
+@testable import NudgeCommands
+
+@Suite("What a device shows of a message")
+struct MessageStoryTests {
+  private let noon: Milliseconds = 1_795_343_400_000
+
+  private func record(_ json: String, topic: Topic, at time: Milliseconds) throws -> PlacedRecord {
+    PlacedRecord(
+      position: RecordPosition(topic: topic.rawValue, partition: 0, offset: time - noon), timestamp: time,
+      record: try RecordCoder().decode(JSONValue.self, from: Array(json.utf8)))
+  }
+
+  private func story(_ result: String?, presentation: String = "alert") throws -> MessageStory {
+    var story = MessageStory(userId: "ann", conversationId: "c", messageId: "m")
+    story.decisions = [
+      try record(
+        #"{"outcome":"notify","reason":"relevant","pushId":"p","presentation":"\#(presentation)"}"#, topic: .decisions,
+        at: noon)
+    ]
+    story.pushes = [
+      try record(
+        #"{"pushId":"p","kind":"message","presentation":"\#(presentation)","targets":[{"deviceId":"phone"}]}"#,
+        topic: .pushes, at: noon)
+    ]
+    if let result {
+      story.outcomes = [
+        try record(
+          #"{"pushId":"p","deviceId":"phone","result":"\#(result)","attempts":1,"finishedAt":\#(noon + 50)}"#,
+          topic: .outcomes, at: noon + 50)
+      ]
+    }
+    return story
+  }
+
+  private func shows(_ story: MessageStory, reads: ([PlacedRecord], [PlacedRecord]) = ([], [])) -> MessageStory
+    .DeviceNow?
+  {
+    var story = story
+    story.concludeDevices(readPushes: reads.0, readOutcomes: reads.1)
+    return story.devices.first
+  }
+
+  @Test("delivered, and nothing since: there, by its presentation")
+  func delivered() throws {
+    #expect(shows(try story("sent"))?.shows == .notification)
+    #expect(shows(try story("sent", presentation: "badge"))?.shows == .badge)
+  }
+
+  @Test("not delivered: nothing, with the reason; no outcome yet: pending, with what it waits for")
+  func notDelivered() throws {
+    let invalid = try #require(shows(try story("invalid_token")))
+    #expect(invalid.shows == .nothing && invalid.text.contains("FCM does not know the token"))
+    var waiting = try story(nil)
+    #expect(shows(waiting)?.shows == .pending)
+    waiting.waiting = [
+      try waitingPush(attempts: 3)
+    ]
+    let text = try #require(shows(waiting)).text
+    #expect(text.contains("3 attempts") && text.contains("HTTP 503 UNAVAILABLE"), "\(text)")
+  }
+
+  private func waitingPush(attempts: Int) throws -> LaneView.Waiting {
+    LaneView.Waiting(
+      pushId: "p", deviceId: "phone", attempts: attempts, isInAir: false, firstAttemptAt: noon, notBefore: noon + 9_000,
+      expiresAt: noon + 3_600_000, httpStatus: 503, errorCode: "UNAVAILABLE")
+  }
+
+  @Test("opened or dismissed there, read there, or read elsewhere and told: gone")
+  func gone() throws {
+    for type in ["notification.opened", "notification.dismissed"] {
+      var story = try story("sent")
+      story.later = [
+        try record(#"{"type":"\#(type)","pushId":"p","deviceId":"phone"}"#, topic: .timeline, at: noon + 900)
+      ]
+      #expect(shows(story)?.shows == .gone, "\(type)")
+    }
+    var read = try story("sent")
+    read.later = [try record(#"{"type":"message.read","deviceId":"phone"}"#, topic: .timeline, at: noon + 900)]
+    #expect(shows(read)?.shows == .gone)
+    let told = (
+      [try record(#"{"pushId":"r","kind":"read"}"#, topic: .pushes, at: noon + 900)],
+      [try record(#"{"pushId":"r","deviceId":"phone","result":"sent"}"#, topic: .outcomes, at: noon + 950)]
+    )
+    #expect(shows(try story("sent"), reads: told)?.shows == .gone)
+    let failed = (
+      told.0, [try record(#"{"pushId":"r","deviceId":"phone","result":"gave_up"}"#, topic: .outcomes, at: noon + 950)]
+    )
+    #expect(shows(try story("sent"), reads: failed)?.shows == .notification, "the phone was never told")
+  }
+
+  @Test("a report of another device's notification says nothing of this one")
+  func otherDevice() throws {
+    var story = try story("sent")
+    story.later = [
+      try record(#"{"type":"notification.opened","pushId":"p","deviceId":"tablet"}"#, topic: .timeline, at: noon + 900)
+    ]
+    #expect(shows(story)?.shows == .notification)
+  }
+
+  @Test("other recipients of a candidate are counted and not named")
+  func oneRecipient() throws {
+    let candidate = try record(
+      #"{"recipients":[{"userId":"ann"},{"userId":"bob"},{"userId":"cy"}]}"#, topic: .timeline, at: noon)
+    let shown = ExplainSearch.onlyRecipient("ann", of: candidate).record
+    #expect(shown["recipients"]?.elements.count == 1 && shown["recipientCount"]?.integer == 3)
+    #expect(!shown.shown.contains("bob"))
+  }
+}

@@ -1,0 +1,75 @@
+import NudgeSchema
+import ServiceKit
+import Testing
+
+@testable import NudgeCommands
+
+@Suite("What people see of records")
+struct ReadingTests {
+  private func json(_ text: String) throws -> JSONValue {
+    try RecordCoder().decode(JSONValue.self, from: Array(text.utf8))
+  }
+
+  @Test("T4: tokens are never shown, texts only when asked for, wherever they are in the record")
+  func redaction() throws {
+    let push = try json(
+      #"{"title":"Ada in Engines","body":"Ben, look","targets":[{"deviceId":"d","token":"secret-token"}],"badge":2}"#)
+    let hidden = Redaction(showsTexts: false).apply(to: push, of: .pushes)
+    #expect(hidden["body"]?.string == "(9 characters)")
+    #expect(hidden["title"]?.string == "(14 characters)")
+    #expect(hidden["targets"]?.elements.first?["token"]?.string == "(hash \(TokenHash.of("secret-token")))")
+    #expect(hidden["badge"]?.integer == 2)
+    let shown = Redaction(showsTexts: true).apply(to: push, of: .pushes)
+    #expect(shown["body"]?.string == "Ben, look")
+    #expect(!shown.shown.contains("secret-token"))
+    let claim = try json(
+      #"{"device":{"token":"secret-token","userId":"ben"},"preferences":{"keywords":["pay","cake"]}}"#)
+    let claimShown = Redaction(showsTexts: false).apply(to: claim, of: .deviceClaims).shown
+    #expect(!claimShown.contains("secret-token") && !claimShown.contains("cake"))
+  }
+
+  @Test("the reason of a decision is no text of a message")
+  func decisionText() throws {
+    let decision = try json(#"{"text":"quiet hours from 22:00 to 07:00"}"#)
+    #expect(
+      Redaction(showsTexts: false).apply(to: decision, of: .decisions)["text"]?.string
+        == "quiet hours from 22:00 to 07:00")
+  }
+
+  @Test("a time is given as so long ago, or as itself")
+  func times() throws {
+    #expect(try PointInTime.parse("1h30m").milliseconds(now: 10_000_000) == 10_000_000 - 5_400_000)
+    #expect(try PointInTime.parse("2026-11-22T10:30:00Z").milliseconds(now: 0) == 1_795_343_400_000)
+    #expect(throws: SettingValueError.self) { try PointInTime.parse("yesterday") }
+    #expect(try PointInTime.parse(PointInTime.at(1_795_343_400_000).settingText) == .at(1_795_343_400_000))
+  }
+
+  @Test("progress says nothing for two seconds, then records, rate and the time that is left")
+  func progress() {
+    var now = ContinuousClock.now
+    var written: [String] = []
+    let progress = ReadingProgress(isTerminal: false, now: { now }, write: { written.append($0) })
+    progress.begin("reading decisions", total: 1_000)
+    now += .seconds(1)
+    progress.reached(100)
+    #expect(written.isEmpty)
+    now += .seconds(1)
+    progress.reached(200)
+    #expect(written == ["reading decisions: 200 of 1000 (20 %), 100/s, 8 s left\n"])
+    now += .seconds(1)
+    progress.reached(300)
+    #expect(written.count == 1, "where lines are not rewritten, one every five seconds")
+    now += .seconds(5)
+    progress.reached(800)
+    #expect(written.last == "reading decisions: 800 of 1000 (80 %), 100/s, 2 s left\n")
+  }
+
+  @Test("any JSON is read and written as it was, and numbers are numbers however they are written")
+  func values() throws {
+    let text = #"{"a":[1,2.5,null,true,"x"],"b":{"c":9007199254740993}}"#
+    #expect(String(decoding: try RecordCoder().encode(try json(text)), as: UTF8.self) == text)
+    #expect(try json(#"{"n":"17"}"#)["n"]?.integer == 17)
+    #expect(try json(#"{"n":17}"#)["n"]?.integer == 17)
+    #expect(try json(#"{"n":null}"#)["n"] == nil)
+  }
+}
