@@ -111,8 +111,9 @@ public struct NotificationActions: Sendable {
     case .feedbackSubmitted(let feedback):
       let route = Route(conversationId: feedback.conversationId, messageId: feedback.messageId)
       return succeeded ? .none : .fail("Feedback could not be sent", open: route)
-    case .notification:
-      // Only the services want to know; a person who swiped something away is not to be bothered about it.
+    case .notification, .userActivity, .deviceRegistered, .deviceUnregistered, .preferencesUpdated:
+      // Only the services want to know of the first three, and a person who swiped something away is not to be bothered
+      // about it. The others are no answers to a notification.
       return .none
     }
   }

@@ -27,6 +27,14 @@ public struct ClientEvent: Sendable, Equatable {
     case feedbackSubmitted(FeedbackSubmitted)
     /// `notification.received`, `notification.opened`, `notification.dismissed`
     case notification(NotificationChange, Notification)
+    /// `user.activity`
+    case userActivity(UserActivity)
+    /// `device.registered`
+    case deviceRegistered(DeviceRegistered)
+    /// `device.unregistered`
+    case deviceUnregistered(DeviceUnregistered)
+    /// `preferences.updated`
+    case preferencesUpdated(PreferencesUpdated)
 
     /// The event's `type`.
     public var type: String {
@@ -35,6 +43,10 @@ public struct ClientEvent: Sendable, Equatable {
       case .messageRead: "message.read"
       case .feedbackSubmitted: "feedback.submitted"
       case .notification(let change, _): change.rawValue
+      case .userActivity: "user.activity"
+      case .deviceRegistered: "device.registered"
+      case .deviceUnregistered: "device.unregistered"
+      case .preferencesUpdated: "preferences.updated"
       }
     }
   }
@@ -51,6 +63,15 @@ public struct ClientEvent: Sendable, Equatable {
     public let text: String
     /// The message it answers.
     public let replyTo: String?
+
+    /// A message of the user's.
+    public init(conversationId: String, messageId: String, senderId: String, text: String, replyTo: String? = nil) {
+      self.conversationId = conversationId
+      self.messageId = messageId
+      self.senderId = senderId
+      self.text = text
+      self.replyTo = replyTo
+    }
   }
 
   /// The user has read a conversation.
@@ -63,6 +84,14 @@ public struct ClientEvent: Sendable, Equatable {
     public let messageId: String?
     /// Where it was read, so that the user's other devices are told.
     public let deviceId: String?
+
+    /// Up to and including `messageId`; nil: all of the conversation.
+    public init(userId: String, conversationId: String, messageId: String? = nil, deviceId: String?) {
+      self.userId = userId
+      self.conversationId = conversationId
+      self.messageId = messageId
+      self.deviceId = deviceId
+    }
   }
 
   /// Whether a notification was worth it.
@@ -83,6 +112,14 @@ public struct ClientEvent: Sendable, Equatable {
     public let messageId: String
     /// The judgement.
     public let feedback: Feedback
+
+    /// A judgement of the notification of a message.
+    public init(userId: String, conversationId: String, messageId: String, feedback: Feedback) {
+      self.userId = userId
+      self.conversationId = conversationId
+      self.messageId = messageId
+      self.feedback = feedback
+    }
   }
 
   /// What became of a notification.
@@ -136,6 +173,10 @@ extension ClientEvent: Codable {
     case .messageRead(let fields): try fields.encode(to: encoder)
     case .feedbackSubmitted(let fields): try fields.encode(to: encoder)
     case .notification(_, let fields): try fields.encode(to: encoder)
+    case .userActivity(let fields): try fields.encode(to: encoder)
+    case .deviceRegistered(let fields): try fields.encode(to: encoder)
+    case .deviceUnregistered(let fields): try fields.encode(to: encoder)
+    case .preferencesUpdated(let fields): try fields.encode(to: encoder)
     }
   }
 
@@ -154,6 +195,10 @@ extension ClientEvent: Codable {
     case "message.created": body = .messageCreated(try MessageCreated(from: decoder))
     case "message.read": body = .messageRead(try MessageRead(from: decoder))
     case "feedback.submitted": body = .feedbackSubmitted(try FeedbackSubmitted(from: decoder))
+    case "user.activity": body = .userActivity(try UserActivity(from: decoder))
+    case "device.registered": body = .deviceRegistered(try DeviceRegistered(from: decoder))
+    case "device.unregistered": body = .deviceUnregistered(try DeviceUnregistered(from: decoder))
+    case "preferences.updated": body = .preferencesUpdated(try PreferencesUpdated(from: decoder))
     default:
       guard let change = NotificationChange(rawValue: type) else {
         throw DecodingError.dataCorruptedError(

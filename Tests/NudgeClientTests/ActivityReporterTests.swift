@@ -1,0 +1,81 @@
+import Foundation
+import NudgeClient
+import Testing
+
+@Suite("C7: activity")
+struct ActivityReporterTests {
+  private func reporter(isForeground: Bool = true) -> ActivityReporter {
+    ActivityReporter(deviceId: "d1", isForeground: isForeground, makeId: countingIds())
+  }
+
+  private func report(
+    _ id: String, _ state: ClientEvent.ActivityState, _ conversationId: String?, _ seconds: Double,
+    user: String = "ann"
+  ) -> ActivityReporter.Action {
+    .publish(
+      ClientEvent(
+        eventId: id, occurredAt: at(seconds),
+        .userActivity(.init(userId: user, deviceId: "d1", state: state, conversationId: conversationId))))
+  }
+
+  @Test("C7: on appear, on disappear, and every 60 s while the app is in the foreground")
+  func changes() {
+    var reporter = reporter()
+    #expect(reporter.signedIn(as: "ann", at: at(0)) == [report("id1", .foreground, nil, 0), .wake(at: at(60))])
+    #expect(
+      reporter.conversationAppeared("c1", at: at(5)) == [report("id2", .foreground, "c1", 5), .wake(at: at(65))])
+    #expect(reporter.timeReached(at: at(60)) == [.wake(at: at(65))])
+    #expect(reporter.timeReached(at: at(65)) == [report("id3", .foreground, "c1", 65), .wake(at: at(125))])
+    #expect(
+      reporter.conversationDisappeared("c1", at: at(70)) == [report("id4", .foreground, nil, 70), .wake(at: at(130))])
+  }
+
+  @Test("C7: background ends the reports, foreground tells at once what is open; repeats are no changes")
+  func background() {
+    var reporter = reporter()
+    _ = reporter.signedIn(as: "ann", at: at(0))
+    _ = reporter.conversationAppeared("c1", at: at(1))
+    #expect(reporter.conversationAppeared("c1", at: at(2)) == [])
+    #expect(reporter.enteredForeground(at: at(2)) == [])
+    #expect(reporter.enteredBackground(at: at(3)) == [report("id3", .background, nil, 3), .cancelWake])
+    #expect(reporter.enteredBackground(at: at(4)) == [])
+    #expect(reporter.timeReached(at: at(63)) == [])
+    #expect(reporter.enteredForeground(at: at(90)) == [report("id4", .foreground, "c1", 90), .wake(at: at(150))])
+  }
+
+  @Test("C7: where the next conversation appears before the last disappears, the next stays open")
+  func overlap() {
+    var reporter = reporter()
+    _ = reporter.signedIn(as: "ann", at: at(0))
+    _ = reporter.conversationAppeared("c1", at: at(1))
+    #expect(
+      reporter.conversationAppeared("c2", at: at(2)) == [report("id3", .foreground, "c2", 2), .wake(at: at(62))])
+    #expect(reporter.conversationDisappeared("c1", at: at(3)) == [])
+    #expect(reporter.timeReached(at: at(62)) == [report("id4", .foreground, "c2", 62), .wake(at: at(122))])
+  }
+
+  @Test("C7: nothing is reported while nobody is signed in or the app is in the background")
+  func silence() {
+    var reporter = reporter(isForeground: false)
+    #expect(reporter.conversationAppeared("c1", at: at(0)) == [])
+    #expect(reporter.enteredForeground(at: at(1)) == [])
+    #expect(reporter.signedIn(as: "ann", at: at(2)) == [report("id1", .foreground, "c1", 2), .wake(at: at(62))])
+    #expect(reporter.signedOut(at: at(3)) == [report("id2", .background, nil, 3), .cancelWake])
+    #expect(reporter.timeReached(at: at(62)) == [])
+    #expect(
+      reporter.signedIn(as: "bob", at: at(70)) == [
+        report("id3", .foreground, nil, 70, user: "bob"), .wake(at: at(130)),
+      ])
+  }
+
+  @Test("C7: no open conversation is written as null")
+  func event() throws {
+    var reporter = reporter()
+    guard case .publish(let event) = reporter.signedIn(as: "ann", at: at(0))[0] else { throw Unexpected("no event") }
+    #expect(
+      try json(event) == [
+        "schemaVersion": 1, "type": "user.activity", "eventId": "id1", "occurredAt": 1_000_000, "userId": "ann",
+        "deviceId": "d1", "state": "foreground", "conversationId": NSNull(),
+      ])
+  }
+}

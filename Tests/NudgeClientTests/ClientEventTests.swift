@@ -1,0 +1,64 @@
+import Foundation
+import NudgeClient
+import Testing
+
+@Suite("Events that an app publishes")
+struct ClientEventTests {
+  private static let device = Device(deviceId: "d1", platform: .android, projectId: "p")
+
+  private static let bodies: [ClientEvent.Body] = [
+    .messageCreated(.init(conversationId: "c", messageId: "m", senderId: "ann", text: "hi", replyTo: "m0")),
+    .messageRead(.init(userId: "ann", conversationId: "c", messageId: nil, deviceId: "d1")),
+    .feedbackSubmitted(.init(userId: "ann", conversationId: "c", messageId: "m", feedback: .notHelpful)),
+    .userActivity(.init(userId: "ann", deviceId: "d1", state: .background, conversationId: nil)),
+    .userActivity(.init(userId: "ann", deviceId: "d1", state: .foreground, conversationId: "c")),
+    .deviceRegistered(.init(userId: "ann", device: device, token: "t")),
+    .deviceUnregistered(.init(userId: "ann", deviceId: "d1")),
+    .preferencesUpdated(.init(userId: "ann", preferences: all)),
+    .preferencesUpdated(.init(userId: "ann", preferences: quietHoursOff)),
+  ]
+
+  private static var all: PreferencesChange {
+    var change = PreferencesChange()
+    change.enabled = true
+    change.quietHours = .set(.init(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"))
+    change.maxAnalysesPerHour = 5
+    change.fallback = .notifyAll
+    change.muted = [.init(conversationId: "c", until: Date(timeIntervalSince1970: 2), exceptMentions: true)]
+    change.starredSenders = ["bob"]
+    change.keywords = ["release"]
+    change.badgeMode = .messages
+    change.showPreviews = false
+    change.locale = "de"
+    return change
+  }
+
+  private static var quietHoursOff: PreferencesChange {
+    var change = PreferencesChange()
+    change.quietHours = .off
+    return change
+  }
+
+  @Test("What was written is read back alike, as by an app that was offline", arguments: bodies)
+  func roundTrip(body: ClientEvent.Body) throws {
+    let event = ClientEvent(eventId: "e", occurredAt: at(0), body)
+    #expect(try JSONDecoder().decode(ClientEvent.self, from: JSONEncoder().encode(event)) == event)
+    #expect(try json(event)["type"] as? String == body.type)
+  }
+
+  @Test("D8: preferences name only what changes; quiet hours that end are null")
+  func preferences() throws {
+    let whole = ClientEvent(
+      eventId: "e", occurredAt: at(0), .preferencesUpdated(.init(userId: "ann", preferences: Self.all)))
+    #expect(
+      try json(whole)["preferences"] as? NSDictionary == [
+        "enabled": true, "quietHours": ["start": "22:00", "end": "07:00", "timeZone": "Europe/Berlin"],
+        "maxAnalysesPerHour": 5, "fallback": "notify_all",
+        "muted": [["conversationId": "c", "until": 2_000, "exceptMentions": true]], "starredSenders": ["bob"],
+        "keywords": ["release"], "badgeMode": "messages", "showPreviews": false, "locale": "de",
+      ])
+    let off = ClientEvent(
+      eventId: "e", occurredAt: at(0), .preferencesUpdated(.init(userId: "ann", preferences: Self.quietHoursOff)))
+    #expect(try json(off)["preferences"] as? NSDictionary == ["quietHours": NSNull()])
+  }
+}
