@@ -37,7 +37,9 @@ let package = Package(
     // For Benchmarks/, a package of its own.
     .library(
       name: "NudgeServices",
-      targets: ["Kafka", "StreamRuntime", "ServiceKit", "NudgeSchema", "Ingest", "Analyzer", "Dispatcher"]),
+      targets: [
+        "Kafka", "KafkaTransactions", "StreamRuntime", "ServiceKit", "NudgeSchema", "Ingest", "Analyzer", "Dispatcher",
+      ]),
     .executable(name: "nudge", targets: ["nudge"]),
     .executable(name: "nudge-ingest", targets: ["nudge-ingest"]),
     .executable(name: "nudge-analyzer", targets: ["nudge-analyzer"]),
@@ -54,6 +56,7 @@ let package = Package(
     system("CNghttp2", "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
     system("CZlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
     .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(name: "CCRC32C"),
 
     // What travels: records, topics, and how they are written.
     module("NudgeSchema"),
@@ -63,11 +66,12 @@ let package = Package(
 
     // The parts the services stand on.
     module("Kafka", ["CLibrdkafka"]),
+    module("KafkaTransactions", ["CCRC32C", "COpenSSL"]),
     module("SQLite", ["CSQLite"]),
     module("HTTPTransport", ["CLibcurl"]),
     module("HTTPServer", ["CMicroHTTPD"]),
     module("ServiceKit", ["HTTPServer", "COpenSSL"]),
-    module("StreamRuntime", ["Kafka", "SQLite", "ServiceKit", "NudgeSchema"]),
+    module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
     module("Ingest", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "JSONCodec"]),
@@ -95,6 +99,7 @@ let package = Package(
     tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     tests("NudgeClientTests", ["NudgeClient"]),
     tests("KafkaTests", ["Kafka", "TestSupport"]),
+    tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "Kafka", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
     tests("HTTPServerTests", ["HTTPServer"]),

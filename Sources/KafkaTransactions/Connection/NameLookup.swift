@@ -1,0 +1,75 @@
+import Foundation
+import Synchronization
+
+#if os(Linux)
+  let streamSocket = Int32(SOCK_STREAM.rawValue)
+#else
+  let streamSocket = SOCK_STREAM
+#endif
+
+/// An address as the system's calls take it.
+struct SocketAddress: Sendable {
+  let family: Int32
+  let bytes: [UInt8]
+}
+
+/// The system's name look-up, with a time-out, which it has not.
+enum NameLookup {
+  /// Addresses of a host, in the order in which they are to be tried. Literal addresses need no look-up.
+  static func resolve(_ address: BrokerAddress, deadline: Deadline) throws(SinkError) -> [SocketAddress] {
+    if case .success(let found) = ask(address, flags: AI_NUMERICHOST) { return found }
+    // The call cannot be ended from outside: it has a thread of its own, which ends when it does.
+    let answer = Mutex<Result<[SocketAddress], SinkError>?>(nil)
+    let box = LookupBox(answer)
+    let thread = Thread { box.finish(ask(address, flags: 0)) }
+    thread.name = "kafka-name-lookup"
+    thread.stackSize = 512 << 10
+    thread.start()
+    guard let result = box.wait(until: deadline) else {
+      throw SinkError(.passing, "look up \(address.host)", "the name service does not answer")
+    }
+    return try result.get()
+  }
+
+  private final class LookupBox: Sendable {
+    private let answer: Mutex<Result<[SocketAddress], SinkError>?>
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ answer: consuming sending Mutex<Result<[SocketAddress], SinkError>?>) { self.answer = answer }
+
+    func finish(_ result: Result<[SocketAddress], SinkError>) {
+      answer.withLock { $0 = result }
+      done.signal()
+    }
+
+    func wait(until deadline: Deadline) -> Result<[SocketAddress], SinkError>? {
+      _ = done.wait(timeout: .now() + .milliseconds(Int(deadline.milliseconds)))
+      return answer.withLock { $0 }
+    }
+  }
+
+  private static func ask(_ address: BrokerAddress, flags: Int32) -> Result<[SocketAddress], SinkError> {
+    var hints = addrinfo()
+    hints.ai_flags = flags | AI_NUMERICSERV
+    hints.ai_family = AF_UNSPEC
+    hints.ai_socktype = streamSocket
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(address.host, String(address.port), &hints, &list)
+    guard code == 0 else {
+      return .failure(SinkError(.passing, "look up \(address.host)", String(cString: gai_strerror(code))))
+    }
+    defer { freeaddrinfo(list) }
+    var found: [SocketAddress] = []
+    var next = list
+    while let entry = next?.pointee {
+      if let bytes = entry.ai_addr {
+        found.append(
+          SocketAddress(
+            family: entry.ai_family,
+            bytes: Array(UnsafeRawBufferPointer(start: bytes, count: Int(entry.ai_addrlen)))))
+      }
+      next = entry.ai_next
+    }
+    return .success(found)
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// A connected TCP socket that never blocks: waits are polls with a deadline.
+final class TCPSocket: ByteStream {
+  private let descriptor: Int32
+  private let peer: BrokerAddress
+
+  /// Connects to the first address of the broker that takes the connection.
+  static func connect(to peer: BrokerAddress, deadline: Deadline) throws(SinkError) -> TCPSocket {
+    var failure = SinkError(.passing, "connect to \(peer)", "it has no address")
+    let addresses = try NameLookup.resolve(peer, deadline: deadline)
+    for (index, address) in addresses.enumerated() {
+      do throws(SinkError) {
+        // An address that does not answer leaves time for the others.
+        let share = deadline.remaining / (addresses.count - index)
+        return try TCPSocket(address, peer, deadline: min(deadline, Deadline(after: share)))
+      } catch {
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  private init(_ address: SocketAddress, _ peer: BrokerAddress, deadline: Deadline) throws(SinkError) {
+    self.peer = peer
+    descriptor = socket(address.family, streamSocket, 0)
+    guard descriptor >= 0 else { throw Self.failure("connect to \(peer)") }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    set(Int32(IPPROTO_TCP), TCP_NODELAY)
+    set(SOL_SOCKET, SO_KEEPALIVE)
+    #if !os(Linux)
+      set(SOL_SOCKET, SO_NOSIGPIPE)
+    #endif
+    let code = address.bytes.withUnsafeBytes { bytes in
+      // The system wrote these bytes as the address that it is read as here.
+      Foundation.connect(
+        descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    if code == 0 { return }
+    guard errno == EINPROGRESS || errno == EINTR else { throw Self.failure("connect to \(peer)") }
+    try wait(for: POLLOUT, "connect to", deadline)
+    var reason: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &reason, &size)
+    if reason != 0 { throw Self.failure("connect to \(peer)", reason) }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  private func set(_ level: Int32, _ option: Int32) {
+    var on: Int32 = 1
+    setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  private static func failure(_ operation: String, _ code: Int32 = errno) -> SinkError {
+    SinkError(.passing, operation, String(cString: strerror(code)))
+  }
+
+  private func wait(for event: Int32, _ verb: String, _ deadline: Deadline) throws(SinkError) {
+    var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    while true {
+      let count = poll(&entry, 1, deadline.milliseconds)
+      if count > 0 { return }
+      if count < 0 && errno != EINTR { throw Self.failure("\(verb) \(peer)") }
+      if deadline.isPast { throw SinkError(.passing, "\(verb) \(peer)", "it does not answer in time") }
+    }
+  }
+
+  func write(_ bytes: [UInt8], deadline: Deadline) throws(SinkError) {
+    #if os(Linux)
+      let flags = Int32(MSG_NOSIGNAL)
+    #else
+      let flags: Int32 = 0
+    #endif
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress! + sent, $0.count - sent, flags) }
+      if count > 0 {
+        sent += count
+      } else if errno == EAGAIN || errno == EWOULDBLOCK {
+        try wait(for: POLLOUT, "write to", deadline)
+      } else if errno != EINTR {
+        throw Self.failure("write to \(peer)")
+      }
+    }
+  }
+
+  func read(atMost count: Int, deadline: Deadline) throws(SinkError) -> [UInt8] {
+    while true {
+      var got = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        got = recv(descriptor, buffer.baseAddress, count, 0)
+        initialized = max(0, got)
+      }
+      if got > 0 { return bytes }
+      if got == 0 { throw SinkError(.passing, "read from \(peer)", "it closed the connection") }
+      if errno == EAGAIN || errno == EWOULDBLOCK {
+        try wait(for: POLLIN, "read from", deadline)
+      } else if errno != EINTR {
+        throw Self.failure("read from \(peer)")
+      }
+    }
+  }
+
+  var isStale: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) != 0
+  }
+}

@@ -1,0 +1,107 @@
+internal import CCRC32C
+
+/// Records of one partition, encoded (record batch format v2). All have one timestamp. Who sends it and from which sequence
+/// on is put in when it is sent.
+struct RecordBatch {
+  /// What the header takes.
+  static let headerSize = 61
+  /// Where the header's fields are.
+  private enum Field {
+    static let length = 8
+    static let crc = 17
+    static let attributes = 21
+    static let lastOffsetDelta = 23
+    static let producerID = 43
+    static let producerEpoch = 51
+    static let baseSequence = 53
+    static let count = 57
+  }
+  /// Transactional; of the lower bits, which name a compression, none is set.
+  private static let attributes: Int16 = 0x10
+
+  /// The header, with nothing in it that is known only when it is sent, and the records.
+  private var bytes: [UInt8]
+  private(set) var count = 0
+
+  init(timestamp: Int64) {
+    bytes = []
+    reset(timestamp: timestamp)
+  }
+
+  /// How many bytes it is.
+  var size: Int { bytes.count }
+
+  /// Empties it; the memory is kept.
+  mutating func reset(timestamp: Int64) {
+    count = 0
+    bytes.removeAll(keepingCapacity: true)
+    bytes.reserveCapacity(1024)
+    var header = WireWriter(reserving: Self.headerSize)
+    header.int64(0)  // base offset: the broker's
+    header.int32(0)  // length
+    header.int32(-1)  // partition leader's epoch: the broker's
+    header.int8(2)  // format
+    header.int32(0)  // CRC
+    header.int16(Self.attributes)
+    header.int32(0)  // last offset delta
+    header.int64(timestamp)  // of the first record
+    header.int64(timestamp)  // the largest
+    header.int64(-1)  // producer's id
+    header.int16(-1)  // epoch
+    header.int32(-1)  // sequence
+    header.int32(0)  // records
+    bytes.append(contentsOf: header.bytes)
+  }
+
+  /// How many bytes a record adds at most.
+  static func size(key: Int, value: Int, headers: Int) -> Int { key + value + headers + 48 }
+
+  /// Adds a record.
+  mutating func append(key: [UInt8]?, value: [UInt8]?, headers: [(name: String, value: [UInt8]?)]) {
+    var size = 1 + 1 + zigzagSize(Int64(count))
+    size += key.map { zigzagSize(Int64($0.count)) + $0.count } ?? 1
+    size += value.map { zigzagSize(Int64($0.count)) + $0.count } ?? 1
+    size += zigzagSize(Int64(headers.count))
+    for header in headers {
+      let name = header.name.utf8.count
+      size += zigzagSize(Int64(name)) + name
+      size += header.value.map { zigzagSize(Int64($0.count)) + $0.count } ?? 1
+    }
+    bytes.appendZigzag(Int64(size))
+    bytes.append(0)  // attributes
+    bytes.append(0)  // timestamp delta
+    bytes.appendZigzag(Int64(count))
+    Self.append(key, to: &bytes)
+    Self.append(value, to: &bytes)
+    bytes.appendZigzag(Int64(headers.count))
+    for header in headers {
+      let name = header.name.utf8
+      bytes.appendZigzag(Int64(name.count))
+      bytes.append(contentsOf: name)
+      Self.append(header.value, to: &bytes)
+    }
+    count += 1
+  }
+
+  private static func append(_ value: [UInt8]?, to bytes: inout [UInt8]) {
+    guard let value else { return bytes.appendZigzag(-1) }
+    bytes.appendZigzag(Int64(value.count))
+    bytes.append(contentsOf: value)
+  }
+
+  /// Adds the batch to a request, complete.
+  func seal(into request: inout [UInt8], producer: ProducerIdentity, sequence: Int32) {
+    let start = request.count
+    request.append(contentsOf: bytes)
+    request.store(Int32(bytes.count - 12), at: start + Field.length)
+    request.store(Int32(max(0, count - 1)), at: start + Field.lastOffsetDelta)
+    request.store(producer.id, at: start + Field.producerID)
+    request.store(producer.epoch, at: start + Field.producerEpoch)
+    request.store(sequence, at: start + Field.baseSequence)
+    request.store(Int32(count), at: start + Field.count)
+    let crc = request.withUnsafeBytes { request in
+      nudge_crc32c(0, request.baseAddress! + start + Field.attributes, request.count - start - Field.attributes)
+    }
+    request.store(crc, at: start + Field.crc)
+  }
+}

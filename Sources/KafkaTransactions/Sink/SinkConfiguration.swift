@@ -1,0 +1,158 @@
+/// What a sink needs to know, by librdkafka's property names, so that operators set them once for all clients.
+public struct SinkConfiguration: Sendable {
+  /// Where to begin to look for the cluster.
+  var bootstrap: [BrokerAddress]
+  var client = "nudge"
+  /// nil: not encrypted.
+  var tls: TLSSettings?
+  /// nil: no login.
+  var credentials: SASLCredentials?
+  /// How long a transaction may be open before the coordinator aborts it.
+  var transactionTimeout: Duration = .seconds(5)
+  /// How long one request may take, with its connection.
+  var requestTimeout: Duration = .seconds(5)
+  /// A request with more records than this is split.
+  var maxRequestBytes = 16 << 20
+  /// Properties of the operator's that the sink knows and does not follow, each with a sentence why.
+  public private(set) var notices: [String] = []
+
+  /// Reads properties; those that are another client's business are let pass.
+  ///
+  /// - Parameters:
+  ///   - bootstrapServers: `host:port` list.
+  ///   - properties: in order; the last value of a name wins.
+  /// - Throws: `refused`, with the property and the fix, where a value is wrong or asks for what the sink cannot do.
+  public init(bootstrapServers: String, properties: [(name: String, value: String)] = []) throws(SinkError) {
+    var values: [String: String] = ["bootstrap.servers": bootstrapServers]
+    for (name, value) in properties { values[Self.aliases[name] ?? name] = value }
+    bootstrap = try Self.addresses(values["bootstrap.servers"] ?? "")
+    if let id = values["client.id"], !id.isEmpty { client = id }
+    if let value = values["transaction.timeout.ms"] {
+      transactionTimeout = .milliseconds(try Self.milliseconds("transaction.timeout.ms", value))
+    }
+    if let value = values["socket.timeout.ms"] {
+      requestTimeout = min(requestTimeout, .milliseconds(try Self.milliseconds("socket.timeout.ms", value)))
+    }
+    for name in Self.unsupported where values[name].map({ !$0.isEmpty }) ?? false {
+      throw Self.refusal(name, "transactions cannot follow it; \(Self.fixes[name] ?? "remove it")")
+    }
+    if let codec = values["compression.type"], codec != "none" {
+      notices.append("compression.type=\(codec) is not applied to transactions: they are sent uncompressed")
+    }
+    let (isEncrypted, hasLogin) = try Self.protocolParts(values["security.protocol"] ?? "plaintext")
+    if isEncrypted { tls = try Self.tls(values) }
+    if hasLogin { credentials = try Self.credentials(values) }
+  }
+
+  private static let aliases = [
+    "metadata.broker.list": "bootstrap.servers", "sasl.mechanism": "sasl.mechanisms",
+    "compression.codec": "compression.type",
+  ]
+
+  /// Whoever sets one of these relies on it.
+  private static let unsupported = [
+    "ssl.keystore.location", "ssl.crl.location", "ssl.curves.list", "ssl.sigalgs.list", "ssl.engine.location",
+    "ssl.providers", "plugin.library.paths",
+  ]
+  private static let fixes = [
+    "ssl.keystore.location": "give certificate and key in PEM: ssl.certificate.location and ssl.key.location"
+  ]
+
+  private static func refusal(_ property: String, _ reason: String) -> SinkError {
+    SinkError(.refused, "configure transactions", "\(property): \(reason)")
+  }
+
+  private static func addresses(_ list: String) throws(SinkError) -> [BrokerAddress] {
+    var found: [BrokerAddress] = []
+    for part in list.split(whereSeparator: { $0 == "," || $0 == " " }) {
+      var text = part
+      if let scheme = text.firstRange(of: "://") { text = text[scheme.upperBound...] }
+      var host = text
+      var port: Int32 = 9092
+      // A colon within brackets, or one of several, is part of an IPv6 address.
+      if let colon = text.lastIndex(of: ":"), text.last != "]",
+        text.first == "[" || text.firstIndex(of: ":") == colon
+      {
+        guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else {
+          throw refusal("bootstrap.servers", "\"\(part)\" has no port between 1 and 65535")
+        }
+        (host, port) = (text[..<colon], Int32(number))
+      }
+      if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+      guard !host.isEmpty else { throw refusal("bootstrap.servers", "\"\(part)\" names no host") }
+      found.append(BrokerAddress(host: String(host), port: port))
+    }
+    guard !found.isEmpty else { throw refusal("bootstrap.servers", "it names no broker") }
+    return found
+  }
+
+  private static func milliseconds(_ name: String, _ value: String) throws(SinkError) -> Int64 {
+    guard let number = Int32(value), number > 0 else {
+      throw refusal(name, "\"\(value)\" is no number of milliseconds")
+    }
+    return Int64(number)
+  }
+
+  private static func protocolParts(_ name: String) throws(SinkError) -> (isEncrypted: Bool, hasLogin: Bool) {
+    switch name.lowercased() {
+    case "plaintext": return (false, false)
+    case "ssl": return (true, false)
+    case "sasl_plaintext": return (false, true)
+    case "sasl_ssl": return (true, true)
+    default:
+      throw refusal("security.protocol", "\"\(name)\" is none of plaintext, ssl, sasl_plaintext, sasl_ssl")
+    }
+  }
+
+  private static func tls(_ values: [String: String]) throws(SinkError) -> TLSSettings {
+    func source(_ text: String, _ file: String) -> TLSSettings.Source? {
+      if let value = values[text], !value.isEmpty { return .text(value) }
+      guard let path = values[file], !path.isEmpty, path != "probe" else { return nil }
+      return .file(path, property: file)
+    }
+    func flag(_ name: String) throws(SinkError) -> Bool {
+      switch values[name]?.lowercased() {
+      case nil, "true", "t", "1": return true
+      case "false", "f", "0": return false
+      case .some(let value): throw refusal(name, "\"\(value)\" is neither true nor false")
+      }
+    }
+    var settings = TLSSettings()
+    settings.authorities = source("ssl.ca.pem", "ssl.ca.location")
+    settings.certificate = source("ssl.certificate.pem", "ssl.certificate.location")
+    settings.key = source("ssl.key.pem", "ssl.key.location")
+    settings.keyPassword = values["ssl.key.password"]
+    settings.cipherSuites = values["ssl.cipher.suites"]
+    settings.verifiesPeer = try flag("enable.ssl.certificate.verification")
+    switch values["ssl.endpoint.identification.algorithm"]?.lowercased() {
+    case nil, "https": settings.verifiesHost = true
+    case "none", "": settings.verifiesHost = false
+    case .some(let value):
+      throw refusal("ssl.endpoint.identification.algorithm", "\"\(value)\" is neither https nor none")
+    }
+    if settings.key != nil && settings.certificate == nil {
+      throw refusal("ssl.key.location", "there is no ssl.certificate.location to it")
+    }
+    return settings
+  }
+
+  private static func credentials(_ values: [String: String]) throws(SinkError) -> SASLCredentials {
+    let mechanism = values["sasl.mechanisms"] ?? "GSSAPI"
+    func secret(_ name: String) throws(SinkError) -> String {
+      guard let value = values[name], !value.isEmpty else { throw refusal(name, "\(mechanism) needs it") }
+      return value
+    }
+    switch mechanism.uppercased() {
+    case "PLAIN": return .plain(user: try secret("sasl.username"), password: try secret("sasl.password"))
+    case "SCRAM-SHA-256":
+      return .scram(.sha256, user: try secret("sasl.username"), password: try secret("sasl.password"))
+    case "SCRAM-SHA-512":
+      return .scram(.sha512, user: try secret("sasl.username"), password: try secret("sasl.password"))
+    default:
+      throw refusal(
+        "sasl.mechanisms",
+        "\(mechanism) is not there for transactions; use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or certificates "
+          + "(security.protocol=ssl)")
+    }
+  }
+}

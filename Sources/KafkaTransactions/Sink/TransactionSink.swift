@@ -1,0 +1,374 @@
+import Foundation
+
+/// How far a transaction has come.
+public enum TransactionStep: Sendable, Equatable {
+  /// All records are written.
+  case recordsWritten
+  /// So are the offsets; what is left is the end.
+  case offsetsWritten
+}
+
+/// Commits transactions of version 2 (KIP-890, part 2): each in one request a leader, one for the offsets, one for the end.
+///
+/// librdkafka does not have them; when it does, this goes. It needs Kafka 4 with the feature `transaction.version` at 2.
+///
+/// One thread uses an instance. Calls block, each request for no longer than its time-out, and each call for no longer than
+/// it was given.
+public final class TransactionSink {
+  private let configuration: SinkConfiguration
+  private let security: ConnectionSecurity
+  private let topics: [String]
+  private let group: String?
+  /// Used in turn: while the markers of one's transaction are being written, which the broker does after it has answered,
+  /// the other has the next.
+  private var producers: [(id: String, identity: ProducerIdentity?)]
+  private var turn = 0
+  private var cluster = ClusterView()
+  private var connections: [BrokerAddress: BrokerConnection] = [:]
+
+  /// For tests of what comes after a process that died, stalled or failed in the middle: called after each step; a reason
+  /// ends the transaction there, as `notCommitted`.
+  public var interrupt: ((TransactionStep) -> String?)?
+
+  /// A sink that has not connected yet.
+  ///
+  /// - Parameters:
+  ///   - transactionalIDs: used in turn; this process's own.
+  ///   - topics: what records go to.
+  ///   - group: whose offsets are committed.
+  /// - Throws: `refused` where a certificate or key cannot be used.
+  public init(
+    _ configuration: SinkConfiguration, transactionalIDs: [String], topics: [String], group: String?
+  ) throws(SinkError) {
+    self.configuration = configuration
+    self.topics = topics
+    self.group = group
+    producers = transactionalIDs.map { ($0, nil) }
+    security = ConnectionSecurity(
+      tls: try configuration.tls.map { (settings) throws(SinkError) in try TLSContext(settings) },
+      login: configuration.credentials)
+  }
+
+  /// Content to fill and to give to ``commit(_:timeout:)``.
+  public func makeContent(timestamp: Int64) -> TransactionContent {
+    TransactionContent(topics: topics, timestamp: timestamp)
+  }
+
+  /// Closes the connections. What was not committed stays open until the coordinator aborts it, or the next `open` does.
+  public func close() { connections = [:] }
+
+  // MARK: Opening
+
+  /// Asks for a new epoch of each transactional id: what was left open is aborted, and can be committed no more. Also finds
+  /// leaders and coordinators, so that the first transaction need not.
+  ///
+  /// - Throws: `refused` where the cluster does not speak transactions of version 2, or does not let this client in.
+  public func open(timeout: Duration) throws(SinkError) {
+    let deadline = Deadline(after: timeout)
+    for index in producers.indices { producers[index].identity = nil }
+    turn = 0
+    let versions = try anyBroker(deadline).versions
+    try Self.check(versions)
+    for index in producers.indices { producers[index].identity = try initialize(producers[index].id, deadline) }
+    cluster.learn(try ask(MetadataRequest(topics: topics), deadline))
+    if let group, cluster.groupCoordinator == nil {
+      // The first transaction asks again where it is not there yet.
+      _ = try? findCoordinator(.group, of: group, deadline)
+    }
+  }
+
+  /// The versions of each request that this client speaks, and the feature it needs.
+  static func check(_ answer: APIVersionsRequest.Answer) throws(SinkError) {
+    let operation = "check the broker"
+    let level = answer.features["transaction.version"] ?? 0
+    guard answer.error == .none, level >= 2 else {
+      throw SinkError(
+        .refused, operation,
+        "the cluster's transaction.version is \(level), and must be 2 (Kafka 4.0 or later); on such a cluster: "
+          + "kafka-features.sh --bootstrap-server BROKER upgrade --feature transaction.version=2")
+    }
+    let needed: [(name: String, key: Int16, version: Int16)] = [
+      (ProduceRequest.name, ProduceRequest.key, ProduceRequest.version),
+      (MetadataRequest.name, MetadataRequest.key, MetadataRequest.version),
+      (FindCoordinatorRequest.name, FindCoordinatorRequest.key, FindCoordinatorRequest.version),
+      (InitProducerIDRequest.name, InitProducerIDRequest.key, InitProducerIDRequest.version),
+      (TxnOffsetCommitRequest.name, TxnOffsetCommitRequest.key, TxnOffsetCommitRequest.version),
+      (EndTxnRequest.name, EndTxnRequest.key, EndTxnRequest.version),
+    ]
+    for (name, key, version) in needed where !(answer.versions[key]?.contains(version) ?? false) {
+      let range = answer.versions[key].map { "\($0.lowerBound) to \($0.upperBound)" } ?? "none"
+      throw SinkError(
+        .refused, operation, "it speaks \(name) in versions \(range); \(version) is needed (Kafka 4.0 or later)")
+    }
+  }
+
+  /// Whether the cluster speaks transactions of version 2 and lets this client in; changes nothing.
+  public func checkBroker(timeout: Duration) throws(SinkError) {
+    try Self.check(anyBroker(Deadline(after: timeout)).versions)
+  }
+
+  private func initialize(_ id: String, _ deadline: Deadline) throws(SinkError) -> ProducerIdentity {
+    let operation = "open transactional id \(id)"
+    let request = InitProducerIDRequest(
+      transactionalID: id,
+      transactionTimeout: Int32(
+        clamping: configuration.transactionTimeout.components.seconds * 1000
+          + configuration.transactionTimeout.components.attoseconds / 1_000_000_000_000_000))
+    var trouble = SinkError(.passing, operation, "no time was given")
+    var wait: Int64 = 1
+    while !deadline.isPast {
+      do throws(SinkError) {
+        let node: Int32
+        if let known = cluster.transactionCoordinator(of: id) {
+          node = known
+        } else {
+          node = try findCoordinator(.transaction, of: id, deadline)
+        }
+        let answer = try call(request, at: node, deadline)
+        switch answer.error.meaning {
+        case .success:
+          guard answer.producer.id >= 0, answer.producer.epoch >= 0 else {
+            throw SinkError(.passing, operation, "the answer has no producer id")
+          }
+          return answer.producer
+        case .refused:
+          let fix =
+            answer.error.isAuthorization
+            ? ": allow the service's user to describe and write this transactional id"
+            : answer.error.code == 50 ? ": transaction.timeout.ms is above the broker's transaction.max.timeout.ms" : ""
+          throw SinkError(.refused, operation, "\(answer.error)\(fix)")
+        case .findCoordinator:
+          cluster.forgetCoordinator(.transaction, of: id)
+          trouble = SinkError(.passing, operation, "\(answer.error)")
+        default:
+          // The transaction that was left open is being ended.
+          trouble = SinkError(.passing, operation, "\(answer.error)")
+        }
+      } catch {
+        if error.kind == .refused { throw error }
+        trouble = error
+      }
+      Self.pause(.milliseconds(wait), deadline)
+      wait = min(wait * 2, 100)
+    }
+    throw trouble
+  }
+
+  // MARK: Committing
+
+  /// Commits, and waits for it no longer than `timeout`.
+  ///
+  /// After every outcome but `committed` the sink is to be opened again.
+  public func commit(_ content: TransactionContent, timeout: Duration) -> TransactionOutcome {
+    if content.isEmpty { return .committed(CommittedRecords()) }
+    if let offsets = content.offsets, offsets.memberID.isEmpty || offsets.generation < 0 {
+      return .notMember("the consumer has not joined group \(offsets.group)")
+    }
+    guard !producers.isEmpty else { return .refused("the sink has no transactional id") }
+    turn = (turn + 1) % producers.count
+    guard let identity = producers[turn].identity else { return .notCommitted("the sink is not open") }
+    // Until it is known what comes of it.
+    producers[turn].identity = nil
+    let transaction = Transaction(
+      id: producers[turn].id, producer: identity, content: content, deadline: Deadline(after: timeout),
+      began: ContinuousClock.now)
+    let (outcome, next) = run(transaction)
+    producers[turn].identity = next
+    return outcome
+  }
+
+  /// A transaction under way.
+  private struct Transaction {
+    let id: String
+    let producer: ProducerIdentity
+    let content: TransactionContent
+    let deadline: Deadline
+    let began: ContinuousClock.Instant
+    /// The batches of each part.
+    let batches: [[RecordBatch]]
+    let parts: [Conversation.Part]
+
+    init(
+      id: String, producer: ProducerIdentity, content: TransactionContent, deadline: Deadline,
+      began: ContinuousClock.Instant
+    ) {
+      self.id = id
+      self.producer = producer
+      self.content = content
+      self.deadline = deadline
+      self.began = began
+      var batches: [[RecordBatch]] = []
+      var parts: [Conversation.Part] = []
+      for topic in content.topics {
+        for partition in topic.partitions where partition.used > 0 {
+          let filled = Array(partition.batches[..<partition.used])
+          batches.append(filled)
+          parts.append(
+            Conversation.Part(
+              topic: topic.name, partition: partition.index,
+              batches: filled.map { (records: $0.count, bytes: $0.size) }))
+        }
+      }
+      self.batches = batches
+      self.parts = parts
+    }
+
+    var elapsed: Duration { began.duration(to: .now) }
+  }
+
+  private func run(_ transaction: Transaction) -> (TransactionOutcome, ProducerIdentity?) {
+    var conversation = Conversation(
+      parts: transaction.parts, hasOffsets: !(transaction.content.offsets?.offsets.isEmpty ?? true),
+      transactionalID: transaction.id, transactionTimeout: configuration.transactionTimeout,
+      maxRequestBytes: configuration.maxRequestBytes)
+    var next: ProducerIdentity?
+    var reached: TransactionStep?
+    while true {
+      if let interrupt, let step = conversation.step, step != reached {
+        reached = step
+        if let reason = interrupt(step) { return (.notCommitted(reason), nil) }
+      }
+      do throws(SinkError) {
+        switch conversation.next(cluster, isLate: transaction.deadline.isPast) {
+        case .finish(let outcome): return (outcome, next)
+        case .pause(let wait): Self.pause(wait, transaction.deadline)
+        case .findLeaders:
+          let answer = try ask(MetadataRequest(topics: topics), transaction.deadline)
+          cluster.learn(answer)
+          conversation.leadersFound(cluster, answer)
+        case .findCoordinator(let kind):
+          guard let id = kind == .transaction ? transaction.id : transaction.content.offsets?.group else { continue }
+          conversation.coordinatorFound(kind, try askForCoordinator(kind, of: id, transaction.deadline))
+        case .produce(let node, let chosen):
+          let answer = try call(
+            request(transaction, conversation.parts, chosen), at: node, transaction.deadline)
+          for index in conversation.produced(chosen, answer, elapsed: transaction.elapsed) {
+            cluster.forgetLeader(of: conversation.parts[index].topic, conversation.parts[index].partition)
+          }
+        case .commitOffsets(let node):
+          guard let offsets = transaction.content.offsets else { continue }
+          let answer = try call(
+            TxnOffsetCommitRequest(
+              transactionalID: transaction.id, producer: transaction.producer, offsets: offsets),
+            at: node, transaction.deadline)
+          if conversation.offsetsCommitted(answer, expected: offsets.offsets.count, elapsed: transaction.elapsed) {
+            cluster.forgetCoordinator(.group, of: offsets.group)
+          }
+        case .end(let node):
+          let answer = try call(
+            EndTxnRequest(transactionalID: transaction.id, producer: transaction.producer), at: node,
+            transaction.deadline)
+          if answer.error == .none { next = answer.producer }
+          if conversation.ended(answer, elapsed: transaction.elapsed) {
+            cluster.forgetCoordinator(.transaction, of: transaction.id)
+          }
+        }
+      } catch {
+        conversation.failed(error)
+      }
+    }
+  }
+
+  private func request(
+    _ transaction: Transaction, _ parts: [Conversation.Part], _ chosen: [Int]
+  ) -> ProduceRequest {
+    var topics: [ProduceRequest.Topic] = []
+    for index in chosen {
+      let part = parts[index]
+      let partition = ProduceRequest.Partition(
+        index: part.partition, batch: transaction.batches[index][part.next], sequence: part.sequence)
+      // Parts of one topic come together.
+      if topics.last?.name == part.topic {
+        topics[topics.count - 1].partitions.append(partition)
+      } else {
+        topics.append(ProduceRequest.Topic(name: part.topic, partitions: [partition]))
+      }
+    }
+    return ProduceRequest(
+      transactionalID: transaction.id, producer: transaction.producer,
+      timeout: Int32(configuration.requestTimeout.components.seconds * 1000), topics: topics)
+  }
+
+  // MARK: Brokers
+
+  private static func pause(_ wait: Duration, _ deadline: Deadline) {
+    let (seconds, attoseconds) = min(wait, deadline.remaining).components
+    Thread.sleep(forTimeInterval: Double(seconds) + Double(attoseconds) * 1e-18)
+  }
+
+  @discardableResult
+  private func findCoordinator(
+    _ kind: CoordinatorKind, of id: String, _ deadline: Deadline
+  ) throws(SinkError) -> Int32 {
+    let error = try askForCoordinator(kind, of: id, deadline)
+    let node = kind == .group ? cluster.groupCoordinator : cluster.transactionCoordinator(of: id)
+    guard error == .none, let node else {
+      let fix = error.isAuthorization ? ": allow the service's user to use it" : ""
+      throw SinkError(
+        error.meaning == .refused ? .refused : .passing, "find the coordinator of \(kind) \(id)", "\(error)\(fix)")
+    }
+    return node
+  }
+
+  private func askForCoordinator(
+    _ kind: CoordinatorKind, of id: String, _ deadline: Deadline
+  ) throws(SinkError) -> BrokerError {
+    let answer = try ask(FindCoordinatorRequest(kind: kind, id: id), deadline)
+    guard let found = answer.coordinators.first(where: { $0.id == id }) else {
+      throw SinkError(.passing, "find the coordinator of \(kind) \(id)", "the answer is about something else")
+    }
+    if found.error == .none { cluster.learn(kind, of: id, at: found.node, found.address) }
+    return found.error
+  }
+
+  /// Asks whichever broker answers.
+  private func ask<R: WireRequest>(_ request: R, _ deadline: Deadline) throws(SinkError) -> R.Answer {
+    let limit = min(deadline, Deadline(after: configuration.requestTimeout))
+    let connection = try anyBroker(limit)
+    return try connection.call(request, deadline: limit)
+  }
+
+  /// Asks one broker. Where it does not answer, what it led is looked for anew.
+  private func call<R: WireRequest>(_ request: R, at node: Int32, _ deadline: Deadline) throws(SinkError) -> R.Answer {
+    let limit = min(deadline, Deadline(after: configuration.requestTimeout))
+    do throws(SinkError) {
+      guard let address = cluster.brokers[node] else {
+        throw SinkError(.passing, "send \(R.name)", "broker \(node) is not known")
+      }
+      return try connection(to: address, limit).call(request, deadline: limit)
+    } catch {
+      cluster.forget(node)
+      throw error
+    }
+  }
+
+  private func connection(to address: BrokerAddress, _ deadline: Deadline) throws(SinkError) -> BrokerConnection {
+    if let open = connections[address], open.isUsable { return open }
+    connections[address] = nil
+    let connection = try BrokerConnection(to: address, security, client: configuration.client, deadline: deadline)
+    connections[address] = connection
+    return connection
+  }
+
+  /// A connection that is open, or the first that can be.
+  private func anyBroker(_ deadline: Deadline) throws(SinkError) -> BrokerConnection {
+    for (address, connection) in connections {
+      if connection.isUsable { return connection }
+      connections[address] = nil
+    }
+    let candidates = cluster.brokers.sorted { $0.key < $1.key }.map(\.value)
+    let others = configuration.bootstrap.filter { !candidates.contains($0) }
+    var failure = SinkError(.passing, "connect", "there is no broker to connect to")
+    let all = candidates + others
+    for (index, address) in all.enumerated() {
+      do throws(SinkError) {
+        let share = deadline.remaining / (all.count - index)
+        return try connection(to: address, min(deadline, Deadline(after: share)))
+      } catch {
+        // One that refuses is told of rather than one that is away.
+        if failure.kind != .refused { failure = error }
+      }
+    }
+    throw failure
+  }
+}

@@ -1,0 +1,220 @@
+/// A producer's id and epoch, as the coordinator told them last. Never computed: near its maximum the epoch begins anew
+/// with another id.
+struct ProducerIdentity: Equatable {
+  var id: Int64
+  var epoch: Int16
+
+  /// What the coordinator answers where it has nothing to tell.
+  static let none = ProducerIdentity(id: -1, epoch: -1)
+}
+
+/// A new epoch of a transactional id: ends what its last holder left open, and shuts that holder out.
+struct InitProducerIDRequest: WireRequest {
+  static let key: Int16 = 22
+  static let version: Int16 = 5
+  static let name = "InitProducerId"
+
+  var transactionalID: String
+  /// Milliseconds.
+  var transactionTimeout: Int32
+
+  struct Answer: Equatable {
+    var error: BrokerError
+    var producer: ProducerIdentity
+  }
+
+  func encode(into writer: inout WireWriter) {
+    writer.text(transactionalID)
+    writer.int32(transactionTimeout)
+    writer.int64(ProducerIdentity.none.id)
+    writer.int16(ProducerIdentity.none.epoch)
+    writer.noTags()
+  }
+
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    _ = try reader.int32()
+    return Answer(
+      error: try reader.errorCode(), producer: ProducerIdentity(id: try reader.int64(), epoch: try reader.int16()))
+  }
+}
+
+/// Batches for partitions that one broker leads, at most one for each. The leader makes the partitions a part of the
+/// transaction.
+struct ProduceRequest: WireRequest {
+  static let key: Int16 = 0
+  static let version: Int16 = 12
+  static let name = "Produce"
+
+  var transactionalID: String
+  var producer: ProducerIdentity
+  /// Milliseconds that the leader waits for its followers.
+  var timeout: Int32
+  /// By topic.
+  var topics: [Topic]
+
+  struct Topic {
+    var name: String
+    var partitions: [Partition]
+  }
+
+  struct Partition {
+    var index: Int32
+    var batch: RecordBatch
+    /// How many records of the transaction the partition has had before.
+    var sequence: Int32
+  }
+
+  struct Answer: Equatable {
+    var partitions: [PartitionAnswer]
+  }
+
+  struct PartitionAnswer: Equatable {
+    var topic: String
+    var index: Int32
+    var error: BrokerError
+    /// The offset of the batch's first record; -1: not told.
+    var baseOffset: Int64
+    var reason: String?
+  }
+
+  var estimatedSize: Int {
+    topics.reduce(64) { sum, topic in
+      topic.partitions.reduce(sum + topic.name.utf8.count + 16) { $0 + $1.batch.size + 16 }
+    }
+  }
+
+  func encode(into writer: inout WireWriter) {
+    writer.text(transactionalID)
+    // All in-sync replicas: the only one there is for transactions.
+    writer.int16(-1)
+    writer.int32(timeout)
+    writer.array(topics) { writer, topic in
+      writer.text(topic.name)
+      writer.array(topic.partitions) { writer, partition in
+        writer.int32(partition.index)
+        writer.unsignedVarint(partition.batch.size + 1)
+        writer.append { partition.batch.seal(into: &$0, producer: producer, sequence: partition.sequence) }
+        writer.noTags()
+      }
+      writer.noTags()
+    }
+    writer.noTags()
+  }
+
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    let topics = try reader.array { (reader) throws(WireError) in
+      let topic = try reader.text()
+      let partitions = try reader.array { (reader) throws(WireError) in
+        let (index, error, baseOffset) = (try reader.int32(), try reader.errorCode(), try reader.int64())
+        _ = try reader.int64()
+        _ = try reader.int64()
+        let reasons = try reader.array { (reader) throws(WireError) in
+          _ = try reader.int32()
+          let reason = try reader.nullableText()
+          try reader.tags()
+          return reason
+        }
+        let reason = try reader.nullableText()
+        try reader.tags()
+        return PartitionAnswer(
+          topic: topic, index: index, error: error, baseOffset: baseOffset,
+          reason: reason ?? reasons.lazy.compactMap { $0 }.first)
+      }
+      try reader.tags()
+      return partitions
+    }
+    _ = try reader.int32()
+    try reader.tags()
+    return Answer(partitions: topics.flatMap { $0 })
+  }
+}
+
+/// Offsets of a group as a part of the transaction.
+struct TxnOffsetCommitRequest: WireRequest {
+  static let key: Int16 = 28
+  static let version: Int16 = 5
+  static let name = "TxnOffsetCommit"
+
+  var transactionalID: String
+  var producer: ProducerIdentity
+  var offsets: TransactionOffsets
+
+  struct Answer: Equatable {
+    var partitions: [PartitionAnswer]
+  }
+
+  struct PartitionAnswer: Equatable {
+    var topic: String
+    var index: Int32
+    var error: BrokerError
+  }
+
+  var estimatedSize: Int { 256 + offsets.offsets.count * 64 }
+
+  func encode(into writer: inout WireWriter) {
+    writer.text(transactionalID)
+    writer.text(offsets.group)
+    writer.int64(producer.id)
+    writer.int16(producer.epoch)
+    writer.int32(offsets.generation)
+    writer.text(offsets.memberID)
+    writer.text(offsets.instanceID)
+    let topics = Dictionary(grouping: offsets.offsets, by: \.topic).sorted { $0.key < $1.key }
+    writer.array(topics) { writer, topic in
+      writer.text(topic.key)
+      writer.array(topic.value) { writer, offset in
+        writer.int32(offset.partition)
+        writer.int64(offset.offset)
+        writer.int32(-1)
+        writer.text(offset.metadata)
+        writer.noTags()
+      }
+      writer.noTags()
+    }
+    writer.noTags()
+  }
+
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    _ = try reader.int32()
+    let topics = try reader.array { (reader) throws(WireError) in
+      let topic = try reader.text()
+      let partitions = try reader.array { (reader) throws(WireError) in
+        let partition = PartitionAnswer(topic: topic, index: try reader.int32(), error: try reader.errorCode())
+        try reader.tags()
+        return partition
+      }
+      try reader.tags()
+      return partitions
+    }
+    return Answer(partitions: topics.flatMap { $0 })
+  }
+}
+
+/// Commits the transaction. The answer has the id and epoch of the next one.
+struct EndTxnRequest: WireRequest {
+  static let key: Int16 = 26
+  static let version: Int16 = 5
+  static let name = "EndTxn"
+
+  var transactionalID: String
+  var producer: ProducerIdentity
+
+  struct Answer: Equatable {
+    var error: BrokerError
+    var producer: ProducerIdentity
+  }
+
+  func encode(into writer: inout WireWriter) {
+    writer.text(transactionalID)
+    writer.int64(producer.id)
+    writer.int16(producer.epoch)
+    writer.bool(true)
+    writer.noTags()
+  }
+
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    _ = try reader.int32()
+    return Answer(
+      error: try reader.errorCode(), producer: ProducerIdentity(id: try reader.int64(), epoch: try reader.int16()))
+  }
+}

@@ -1,0 +1,139 @@
+/// What is wrong with an answer's bytes.
+enum WireError: Error, Equatable {
+  /// It ends in the middle of something.
+  case truncated
+  /// A length or count that cannot be: negative, or more than there are bytes.
+  case badLength
+  /// A number of more bytes than its type has.
+  case badNumber
+  /// Null where there must be something.
+  case unexpectedNull
+  /// A field that ends elsewhere than it says.
+  case badTag
+}
+
+/// Reads Kafka's types. Total: whatever the bytes are, it returns a value or throws; it never reads outside of them, and
+/// allocates no more than they can fill.
+struct WireReader {
+  private let bytes: [UInt8]
+  private var at: Int
+  private let end: Int
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    at = 0
+    end = bytes.count
+  }
+
+  private init(_ bytes: [UInt8], _ range: Range<Int>) {
+    self.bytes = bytes
+    at = range.lowerBound
+    end = range.upperBound
+  }
+
+  /// Bytes that have not been read.
+  var remaining: Int { end - at }
+
+  private mutating func take(_ count: Int) throws(WireError) -> Range<Int> {
+    guard count >= 0 else { throw .badLength }
+    guard count <= remaining else { throw .truncated }
+    defer { at += count }
+    return at..<at + count
+  }
+
+  private mutating func integer<Value: FixedWidthInteger>(_: Value.Type) throws(WireError) -> Value {
+    var value: Value = 0
+    for index in try take(MemoryLayout<Value>.size) { value = value << 8 | Value(truncatingIfNeeded: bytes[index]) }
+    return value
+  }
+
+  mutating func int8() throws(WireError) -> Int8 { try integer(Int8.self) }
+  mutating func int16() throws(WireError) -> Int16 { try integer(Int16.self) }
+  mutating func int32() throws(WireError) -> Int32 { try integer(Int32.self) }
+  mutating func int64() throws(WireError) -> Int64 { try integer(Int64.self) }
+  mutating func bool() throws(WireError) -> Bool { try int8() != 0 }
+
+  /// An error's number.
+  mutating func errorCode() throws(WireError) -> BrokerError { BrokerError(try int16()) }
+
+  /// Skips so many bytes.
+  mutating func skip(_ count: Int) throws(WireError) { _ = try take(count) }
+
+  mutating func unsignedVarint() throws(WireError) -> Int {
+    var value: UInt64 = 0
+    for shift in stride(from: UInt64(0), through: 28, by: 7) {
+      let byte = try integer(UInt8.self)
+      value |= UInt64(byte & 0x7f) << shift
+      if byte < 0x80 {
+        guard value <= UInt64(UInt32.max) else { throw .badNumber }
+        return Int(value)
+      }
+    }
+    throw .badNumber
+  }
+
+  mutating func nullableText() throws(WireError) -> String? {
+    let length = try unsignedVarint()
+    if length == 0 { return nil }
+    return String(decoding: bytes[try take(length - 1)], as: UTF8.self)
+  }
+
+  mutating func text() throws(WireError) -> String {
+    guard let text = try nullableText() else { throw .unexpectedNull }
+    return text
+  }
+
+  /// A text of the old kind, with a length of two bytes.
+  mutating func oldText() throws(WireError) -> String {
+    let length = try int16()
+    return String(decoding: bytes[try take(Int(length))], as: UTF8.self)
+  }
+
+  /// Compact bytes.
+  mutating func data() throws(WireError) -> [UInt8] {
+    let length = try unsignedVarint()
+    guard length > 0 else { throw .unexpectedNull }
+    return Array(bytes[try take(length - 1)])
+  }
+
+  /// A compact array; null is read as empty.
+  mutating func array<Element>(
+    _ read: (inout WireReader) throws(WireError) -> Element
+  ) throws(WireError) -> [Element] {
+    let count = try unsignedVarint()
+    return try elements(max(0, count - 1), read)
+  }
+
+  /// An array of the old kind, with a count of four bytes.
+  mutating func oldArray<Element>(
+    _ read: (inout WireReader) throws(WireError) -> Element
+  ) throws(WireError) -> [Element] {
+    let count = Int(try int32())
+    guard count >= -1 else { throw .badLength }
+    return try elements(max(0, count), read)
+  }
+
+  private mutating func elements<Element>(
+    _ count: Int, _ read: (inout WireReader) throws(WireError) -> Element
+  ) throws(WireError) -> [Element] {
+    // Every element takes a byte at least: a count alone makes nobody allocate.
+    guard count <= remaining else { throw .badLength }
+    var elements: [Element] = []
+    for _ in 0..<count { elements.append(try read(&self)) }
+    return elements
+  }
+
+  /// Tagged fields: `read` gets each one's tag, and its bytes; what it does not read of them is skipped.
+  mutating func tags(
+    _ read: (Int, inout WireReader) throws(WireError) -> Void = { (_, _) throws(WireError) in }
+  ) throws(WireError) {
+    let count = try unsignedVarint()
+    guard count <= remaining else { throw .badLength }
+    for _ in 0..<count {
+      let tag = try unsignedVarint()
+      let size = try unsignedVarint()
+      var field = WireReader(bytes, try take(size))
+      try read(tag, &field)
+    }
+  }
+}

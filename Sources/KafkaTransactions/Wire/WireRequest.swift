@@ -1,0 +1,46 @@
+/// A request of Kafka's protocol in the one version that is spoken here, and how its answer is read.
+protocol WireRequest {
+  associatedtype Answer
+  static var key: Int16 { get }
+  static var version: Int16 { get }
+  /// Whether the request's header ends in tagged fields.
+  static var hasFlexibleRequest: Bool { get }
+  /// Whether the answer's header does.
+  static var hasFlexibleAnswer: Bool { get }
+  /// How many bytes the body takes, about.
+  var estimatedSize: Int { get }
+  /// The name for people.
+  static var name: String { get }
+  func encode(into writer: inout WireWriter)
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer
+}
+
+extension WireRequest {
+  static var hasFlexibleRequest: Bool { true }
+  static var hasFlexibleAnswer: Bool { true }
+  var estimatedSize: Int { 256 }
+}
+
+enum WireFrame {
+  /// A whole request: length, header, body.
+  static func encode<R: WireRequest>(_ request: R, correlation: Int32, client: String) -> [UInt8] {
+    var writer = WireWriter(reserving: request.estimatedSize + client.utf8.count + 32)
+    writer.int32(0)
+    writer.int16(R.key)
+    writer.int16(R.version)
+    writer.int32(correlation)
+    writer.oldText(client)
+    if R.hasFlexibleRequest { writer.noTags() }
+    request.encode(into: &writer)
+    writer.overwrite(int32: Int32(writer.bytes.count - 4), at: 0)
+    return writer.bytes
+  }
+
+  /// Reads an answer without its length. Bytes behind what is known of it are let pass, as newer brokers may send more.
+  static func decode<R: WireRequest>(_: R.Type, _ bytes: [UInt8], correlation: Int32) throws(WireError) -> R.Answer {
+    var reader = WireReader(bytes)
+    guard try reader.int32() == correlation else { throw .badNumber }
+    if R.hasFlexibleAnswer { try reader.tags() }
+    return try R.decode(&reader)
+  }
+}

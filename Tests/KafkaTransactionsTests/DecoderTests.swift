@@ -1,0 +1,96 @@
+import Testing
+import TestSupport
+
+@testable import KafkaTransactions
+
+@Suite("Answers of brokers, good and bad")
+struct DecoderTests {
+  @Test("each answer is read as it was written", arguments: AnswerSample.all)
+  func samples(_ sample: AnswerSample) throws { _ = try sample.decode(sample.bytes) }
+
+  @Test("what an answer says is what is read")
+  func values() throws {
+    func sample(_ name: String) throws -> [UInt8] {
+      try #require(AnswerSample.all.first { $0.name == name }).bytes
+    }
+    let versions = try WireFrame.decode(APIVersionsRequest.self, sample("ApiVersions"), correlation: 1)
+    #expect(versions.features == ["metadata.version": 2, "transaction.version": 2])
+    #expect(versions.versions == [0: 0...13, 3: 0...13, 26: 0...5])
+    let metadata = try WireFrame.decode(MetadataRequest.self, sample("Metadata"), correlation: 1)
+    #expect(metadata.brokers[2] == BrokerAddress(host: "b.example", port: 9092))
+    #expect(metadata.topics[1].partitions[1] == .init(error: .none, index: 1, leader: 2))
+    let produce = try WireFrame.decode(ProduceRequest.self, sample("Produce"), correlation: 1)
+    #expect(produce.partitions.map(\.error.code) == [0, 87, 6, 0, 87, 6])
+    #expect(produce.partitions[1].reason == "refused")
+    let end = try WireFrame.decode(EndTxnRequest.self, sample("EndTxn"), correlation: 1)
+    #expect(end == .init(error: .none, producer: .init(id: 4001, epoch: 8)))
+  }
+
+  @Test("an answer to another request is refused")
+  func correlation() {
+    for sample in AnswerSample.all {
+      var bytes = sample.bytes
+      bytes[3] = 2
+      #expect(throws: WireError.badNumber) { _ = try sample.decode(bytes) }
+    }
+  }
+
+  @Test("every beginning of an answer is refused")
+  func truncated() {
+    for sample in AnswerSample.all {
+      // The last byte says that there are no tagged fields, which most answers' readers do not care about.
+      for count in 0..<sample.bytes.count - 1 {
+        #expect(throws: WireError.self, "\(sample.name), \(count) bytes") {
+          _ = try sample.decode(Array(sample.bytes[..<count]))
+        }
+      }
+    }
+  }
+
+  @Test("whatever is changed in an answer, it is read or refused: nothing traps, nothing grows")
+  func mutations() {
+    var random = SeededGenerator(announcedFor: "mutated answers")
+    var refused = 0
+    let rounds = 4000
+    for sample in AnswerSample.all {
+      for _ in 0..<rounds {
+        let bytes = mutate(sample.bytes, &random)
+        do throws(WireError) {
+          _ = try sample.decode(bytes)
+        } catch {
+          refused += 1
+        }
+      }
+    }
+    // The mutations reach what matters: a good part is refused, and not all.
+    #expect((rounds / 4..<AnswerSample.all.count * rounds).contains(refused), "\(refused)")
+  }
+
+  @Test("random bytes are no answer, and harm nothing")
+  func noise() {
+    var random = SeededGenerator(announcedFor: "random answers")
+    for sample in AnswerSample.all {
+      for _ in 0..<1000 {
+        let noise = (0..<random.below(200)).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        _ = try? sample.decode([0, 0, 0, 1, 0] + noise)
+      }
+    }
+  }
+}
+
+/// Changes one to four things: bytes, lengths, pieces left out, doubled or swapped.
+func mutate(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
+  var bytes = bytes
+  for _ in 0...random.below(4) where bytes.count > 5 {
+    let place = 4 + random.below(bytes.count - 4)
+    switch random.below(6) {
+    case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+    case 1: bytes[place] ^= 1 << UInt8(random.below(8))
+    case 2: bytes[place] = [0, 0x7f, 0x80, 0xff][random.below(4)]
+    case 3: bytes.remove(at: place)
+    case 4: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 1 + random.below(8))], at: place)
+    default: bytes.removeLast(random.below(bytes.count - 4))
+    }
+  }
+  return bytes
+}

@@ -1,0 +1,111 @@
+import Testing
+
+@testable import KafkaTransactions
+
+@Suite("The sink's configuration")
+struct SinkConfigurationTests {
+  private func make(_ servers: String = "h:1", _ properties: [(name: String, value: String)] = []) throws
+    -> SinkConfiguration
+  {
+    try SinkConfiguration(bootstrapServers: servers, properties: properties)
+  }
+
+  @Test("brokers as librdkafka takes them")
+  func brokers() throws {
+    #expect(try make("a:1,b:2").bootstrap == [.init(host: "a", port: 1), .init(host: "b", port: 2)])
+    #expect(try make("a, b").bootstrap == [.init(host: "a", port: 9092), .init(host: "b", port: 9092)])
+    #expect(try make("ssl://a:1").bootstrap == [.init(host: "a", port: 1)])
+    #expect(try make("[::1]:5,::1").bootstrap == [.init(host: "::1", port: 5), .init(host: "::1", port: 9092)])
+    for wrong in ["", "a:", "a:0", "a:99999", ":1", "a:x"] {
+      #expect(throws: SinkError.self, "\(wrong)") { try make(wrong) }
+    }
+  }
+
+  @Test("encryption and logins by librdkafka's names, its aliases too")
+  func security() throws {
+    #expect(try make().tls == nil)
+    let sasl = try make(
+      "h:1",
+      [
+        ("security.protocol", "SASL_SSL"), ("sasl.mechanism", "SCRAM-SHA-512"), ("sasl.username", "u"),
+        ("sasl.password", "p"), ("ssl.ca.location", "/ca.pem"),
+      ])
+    #expect(sasl.credentials == .scram(.sha512, user: "u", password: "p"))
+    #expect(sasl.tls?.authorities == .file("/ca.pem", property: "ssl.ca.location"))
+    #expect(sasl.tls?.verifiesHost == true)
+    let mutual = try make(
+      "h:1",
+      [
+        ("security.protocol", "ssl"), ("ssl.certificate.pem", "C"), ("ssl.key.location", "/k"),
+        ("ssl.key.password", "x"), ("ssl.endpoint.identification.algorithm", "none"),
+        ("enable.ssl.certificate.verification", "false"),
+      ])
+    #expect(mutual.tls?.certificate == .text("C"))
+    #expect(mutual.tls?.key == .file("/k", property: "ssl.key.location"))
+    #expect(mutual.tls?.verifiesHost == false)
+    #expect(mutual.tls?.verifiesPeer == false)
+  }
+
+  @Test(
+    "what it cannot do, and what is wrong, is refused with the property's name",
+    arguments: [
+      ("sasl.mechanisms", [("security.protocol", "sasl_ssl")]),
+      ("sasl.mechanisms", [("security.protocol", "sasl_plaintext"), ("sasl.mechanisms", "GSSAPI")]),
+      ("sasl.password", [("security.protocol", "sasl_ssl"), ("sasl.mechanisms", "PLAIN"), ("sasl.username", "u")]),
+      ("security.protocol", [("security.protocol", "tls")]),
+      ("ssl.keystore.location", [("security.protocol", "ssl"), ("ssl.keystore.location", "/k.p12")]),
+      ("ssl.key.location", [("security.protocol", "ssl"), ("ssl.key.location", "/k")]),
+      ("transaction.timeout.ms", [("transaction.timeout.ms", "soon")]),
+      (
+        "ssl.endpoint.identification.algorithm",
+        [("security.protocol", "ssl"), ("ssl.endpoint.identification.algorithm", "x")]
+      ),
+    ] as [(String, [(String, String)])])
+  func refused(_ name: String, _ properties: [(String, String)]) {
+    do {
+      _ = try make("h:1", properties.map { (name: $0.0, value: $0.1) })
+      Issue.record("taken")
+    } catch {
+      let failure = error as? SinkError
+      #expect(failure?.kind == .refused)
+      #expect(failure?.reason.hasPrefix(name) == true, "\(error)")
+    }
+  }
+
+  @Test("properties of other clients are let pass; a compression is noted")
+  func others() throws {
+    let it = try make("h:1", [("fetch.min.bytes", "1"), ("compression.codec", "lz4"), ("client.id", "me")])
+    #expect(it.notices.count == 1)
+    #expect(it.client == "me")
+    #expect(try make("h:1", [("compression.type", "none")]).notices.isEmpty)
+  }
+
+  @Test("a password is in no error")
+  func secrets() {
+    do {
+      _ = try make(
+        "h:1", [("security.protocol", "sasl_ssl"), ("sasl.mechanisms", "KERBEROS5"), ("sasl.password", "s3cr3t")])
+      Issue.record("taken")
+    } catch { #expect(!"\(error)".contains("s3cr3t")) }
+  }
+
+  @Test(
+    "a cluster below transaction.version 2 is refused with the command that mends it; one that lacks a version, too")
+  func versions() throws {
+    var answer = APIVersionsRequest.Answer(
+      error: .none, versions: [0: 0...13, 3: 0...13, 10: 0...6, 22: 0...6, 26: 0...5, 28: 0...5],
+      features: ["transaction.version": 2])
+    try TransactionSink.check(answer)
+    answer.features = ["transaction.version": 1]
+    let old = #expect(throws: SinkError.self) { try TransactionSink.check(answer) }
+    #expect(old?.kind == .refused)
+    #expect(old?.reason.contains("upgrade --feature transaction.version=2") == true)
+    answer.features = [:]
+    #expect(throws: SinkError.self) { try TransactionSink.check(answer) }
+    answer.features = ["transaction.version": 2]
+    answer.versions[26] = 0...4
+    let lacking = #expect(throws: SinkError.self) { try TransactionSink.check(answer) }
+    #expect(lacking?.reason.contains("EndTxn in versions 0 to 4") == true)
+    #expect(throws: SinkError.self) { try TransactionSink.check(.init(error: .unsupportedVersion)) }
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Kafka
+import Testing
+
+@testable import KafkaTransactions
+
+/// A broker with a listener of every kind, its own authority, and users; one for all tests, started by the first.
+final class SecuredBroker: Sendable {
+  static let isAvailable = LocalBroker.find() != nil
+  static let shared = Result<SecuredBroker, any Error> {
+    let broker = try SecuredBroker()
+    atexit { SecuredBroker.remove() }
+    return broker
+  }
+
+  private static func remove() {
+    guard case .success(let it) = shared else { return }
+    it.broker.kill()
+    try? FileManager.default.removeItem(at: it.directory)
+  }
+
+  let broker: LocalBroker
+  private let directory: URL
+  private let home: URL
+  private let ports: [String: UInt16]
+  /// Where the plain listener is.
+  var servers: String { broker.bootstrapServers }
+
+  func file(_ name: String) -> String { directory.appendingPathComponent(name).path }
+
+  private init() throws {
+    guard let home = LocalBroker.find() else { throw Failure(description: "KAFKA_HOME names no distribution") }
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("sink-tests-\(UUID().uuidString)")
+    func file(_ name: String) -> String { directory.appendingPathComponent(name).path }
+    (self.home, self.directory) = (home, directory)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let first = UInt16.random(in: 15_000..<29_000)
+    ports = ["PLAINTEXT": first, "CONTROLLER": first + 1, "SSL": first + 2, "SASL_SSL": first + 3, "MUTUAL": first + 4]
+    let listeners = ports.map { "\($0.key)://127.0.0.1:\($0.value)" }
+    try Self.certificates(directory)
+    let plain = "org.apache.kafka.common.security.plain.PlainLoginModule required user_alice=\"alice-secret\";"
+    let scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    let settings: [String: String] = [
+      "process.roles": "broker,controller", "node.id": "1",
+      "listeners": listeners.joined(separator: ","),
+      // The last one is what LocalBroker takes for the broker's address.
+      "advertised.listeners":
+        (listeners.filter { !$0.hasPrefix("CONTROLLER") && !$0.hasPrefix("PLAINTEXT") }
+        + ["PLAINTEXT://127.0.0.1:\(first)"]).joined(separator: ","),
+      "listener.security.protocol.map":
+        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL,MUTUAL:SSL,SASL_SSL:SASL_SSL",
+      "inter.broker.listener.name": "PLAINTEXT", "controller.listener.names": "CONTROLLER",
+      "controller.quorum.bootstrap.servers": "127.0.0.1:\(first + 1)",
+      "log.dirs": file("data"), "auto.create.topics.enable": "false",
+      "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "4",
+      "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
+      "transaction.state.log.num.partitions": "4", "group.initial.rebalance.delay.ms": "0",
+      "group.min.session.timeout.ms": "1000",
+      "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
+      "ssl.keystore.type": "PEM", "ssl.keystore.location": file("server.pem"),
+      "ssl.truststore.type": "PEM", "ssl.truststore.location": file("ca.pem"),
+      "listener.name.mutual.ssl.client.auth": "required",
+      "listener.name.sasl_ssl.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+      "listener.name.sasl_ssl.plain.sasl.jaas.config": plain,
+      "listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config": scram,
+      "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": scram,
+      // Logins expire: connections that live longer than this are closed by the broker.
+      "listener.name.sasl_ssl.connections.max.reauth.ms": "3000",
+      "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+      "super.users": "User:ANONYMOUS;User:alice;User:CN=client",
+    ]
+    try settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined().write(
+      toFile: file("server.properties"), atomically: true, encoding: .utf8)
+    try Self.run(
+      directory, home.appendingPathComponent("bin/kafka-storage.sh").path,
+      [
+        "format", "-t", "c2luay10ZXN0cy1uZHhhMQ", "-c", file("server.properties"), "--standalone",
+        "--add-scram", "SCRAM-SHA-256=[name=bob,password=bob-secret]",
+        "--add-scram", "SCRAM-SHA-512=[name=carol,password=carol-secret]",
+      ])
+    broker = try LocalBroker(home: home, directory: directory)
+    try broker.start()
+  }
+
+  struct Failure: Error, CustomStringConvertible { let description: String }
+
+  /// Runs a program to its end; returns what it wrote.
+  @discardableResult
+  static func run(_ directory: URL, _ program: String, _ arguments: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    var environment = ProcessInfo.processInfo.environment
+    environment["LOG_DIR"] = directory.path
+    process.environment = environment
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure(description: "\(program) ended with \(process.terminationStatus):\n\(text)")
+    }
+    return text
+  }
+
+  /// Runs one of the distribution's tools.
+  func tool(_ name: String, _ arguments: [String]) throws -> String {
+    try Self.run(directory, home.appendingPathComponent("bin/\(name)").path, arguments)
+  }
+
+  /// An authority, a server and a client that it vouches for, an authority that nobody trusts.
+  private static func certificates(_ directory: URL) throws {
+    func file(_ name: String) -> String { directory.appendingPathComponent(name).path }
+    func openssl(_ arguments: String) throws {
+      try run(directory, "/usr/bin/env", ["openssl"] + arguments.split(separator: " ").map(String.init))
+    }
+    for authority in ["ca", "other-ca"] {
+      try openssl(
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=\(authority) "
+          + "-keyout \(file("\(authority).key")) -out \(file("\(authority).pem"))")
+    }
+    for name in ["server", "client"] {
+      try openssl(
+        "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=\(name) "
+          + "-keyout \(file("\(name).key")) -out \(file("\(name).csr"))")
+      try "subjectAltName=IP:127.0.0.1,DNS:localhost\n".write(
+        toFile: file("extensions"), atomically: true, encoding: .utf8)
+      try openssl(
+        "x509 -req -days 2 -in \(file("\(name).csr")) -CA \(file("ca.pem")) -CAkey \(file("ca.key")) "
+          + "-set_serial \(name == "server" ? 2 : 3) -extfile \(file("extensions")) -out \(file("\(name).crt"))")
+    }
+    try openssl(
+      "pkcs8 -topk8 -v2 aes-256-cbc -passout pass:key-secret -in \(file("client.key")) -out \(file("client-enc.key"))")
+    let key = try String(contentsOfFile: file("server.key"), encoding: .utf8)
+    let certificate = try String(contentsOfFile: file("server.crt"), encoding: .utf8)
+    try (key + certificate).write(toFile: file("server.pem"), atomically: true, encoding: .utf8)
+  }
+
+  /// How a listener is reached.
+  func address(_ listener: String) -> String { "127.0.0.1:\(ports[listener] ?? 0)" }
+}
