@@ -78,7 +78,7 @@ let package = Package(
     module("Analyzer", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit"]),
     module(
       "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
-    module("FCMEmulator", ["CNghttp2", "COpenSSL", "JSONCodec"]),
+    module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec"]),
     module(
       "NudgeCommands",
       [

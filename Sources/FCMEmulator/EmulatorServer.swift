@@ -19,6 +19,7 @@ final class EmulatorServer: @unchecked Sendable {
 
   private let configuration: FCMEmulatorConfiguration
   private let tokenEndpoint: TokenEndpoint
+  private let phones: PhoneBoard?
   private let stopping = Atomic<Bool>(false)
   private let finished = DispatchGroup()
   private let poller: Int32
@@ -37,11 +38,12 @@ final class EmulatorServer: @unchecked Sendable {
 
   init(
     _ configuration: FCMEmulatorConfiguration, ledger: EmulatorLedger, identity: EmulatorIdentity,
-    tokenEndpoint: TokenEndpoint, listeners: [Listener]
+    tokenEndpoint: TokenEndpoint, phones: PhoneBoard?, listeners: [Listener]
   ) throws(FCMEmulatorError) {
     self.configuration = configuration
     self.ledger = ledger
     self.tokenEndpoint = tokenEndpoint
+    self.phones = phones
     self.listeners = listeners
     maxConcurrentStreams = configuration.maxConcurrentStreams
     keepsRequests = configuration.recordFile != nil || configuration.keepRequests > 0
@@ -290,6 +292,11 @@ final class EmulatorServer: @unchecked Sendable {
 
   private func record(_ exchange: Exchange, status: Int) {
     ledger.count(status: status)
+    if let phones, status == 200, case .send = exchange.route,
+      let message = DeliveredMessage(body: UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount))
+    {
+      phones.deliver(message, at: Int64(now.timeIntervalSince1970 * 1_000))
+    }
     guard keepsRequests else { return }
     let isMessage = if case .send = exchange.route { true } else { false }
     let body = UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount)

@@ -18,7 +18,11 @@ public final class FCMEmulator: Sendable {
   /// The service account, as Google's console gives it; its `token_uri` is the emulator's.
   public let serviceAccountFile: String
 
+  /// The page with the phones; nil where it is served nowhere.
+  public let adminURL: String?
+
   private let configuration: FCMEmulatorConfiguration
+  private let phones: PhonesServer?
   private let server: EmulatorServer
   private let ledger: EmulatorLedger
   private let temporaryDirectory: String?
@@ -55,9 +59,17 @@ public final class FCMEmulator: Sendable {
     let tokenURI = url + "/token"
     (caFile, serviceAccountFile) = try identity.write(to: directory, tokenURI: tokenURI)
     ledger = EmulatorLedger(configuration)
+    let board = configuration.adminAddress.map { _ in PhoneBoard() }
+    phones = try configuration.adminAddress.flatMap { (address) throws(FCMEmulatorError) in
+      try board.map { (board) throws(FCMEmulatorError) in
+        try PhonesServer(
+          address: address, board: board, decisions: configuration.decisionFile.map { DecisionFile(path: $0) })
+      }
+    }
+    adminURL = phones?.url
     server = try EmulatorServer(
       configuration, ledger: ledger, identity: identity,
-      tokenEndpoint: TokenEndpoint(account: identity.account, audience: tokenURI),
+      tokenEndpoint: TokenEndpoint(account: identity.account, audience: tokenURI), phones: board,
       listeners: plain.map { [secure, $0] } ?? [secure])
   }
 
@@ -80,7 +92,10 @@ public final class FCMEmulator: Sendable {
       defer { phase = .stopped }
       return phase
     }
-    if former != .stopped { server.stop() }
+    if former != .stopped {
+      server.stop()
+      phones?.stop()
+    }
     if former != .stopped, let temporaryDirectory {
       // Left behind, it would be in the way of nobody.
       try? FileManager.default.removeItem(atPath: temporaryDirectory)

@@ -12,6 +12,10 @@ public struct FCMEmulatorConfiguration: Sendable {
   public var projects: [String]
   /// A file to which every request is appended as a line of JSON; nil for none.
   public var recordFile: String?
+  /// Where the page with the phones is served, in plain HTTP without credentials; nil for nowhere.
+  public var adminAddress: FCMEmulatorAddress?
+  /// A file of records of `nudge.decisions`, a line of JSON each, from which the page tells why a push was made; nil for none.
+  public var decisionFile: String?
   /// How many of the latest requests ``FCMEmulator/requests()`` keeps in memory.
   public var keepRequests: Int
   /// What to do in place of answering well, first match first.
@@ -34,8 +38,9 @@ public struct FCMEmulatorConfiguration: Sendable {
   /// A configuration; see the properties for meaning and units.
   public init(
     listen: FCMEmulatorAddress = FCMEmulatorAddress(), plainListen: FCMEmulatorAddress? = FCMEmulatorAddress(),
-    directory: String? = nil, projects: [String] = ["nudge-demo"], recordFile: String? = nil, keepRequests: Int = 0,
-    faults: [Fault] = [], seed: UInt64 = 1, delay: Duration = .zero, acceptAnyToken: Bool = false,
+    directory: String? = nil, projects: [String] = ["nudge-demo"], recordFile: String? = nil,
+    adminAddress: FCMEmulatorAddress? = nil, decisionFile: String? = nil, keepRequests: Int = 0, faults: [Fault] = [],
+    seed: UInt64 = 1, delay: Duration = .zero, acceptAnyToken: Bool = false,
     accessTokenLifetime: Duration = .seconds(3_600), maxConcurrentStreams: Int = 100, sendsContentLength: Bool = true,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
@@ -44,6 +49,8 @@ public struct FCMEmulatorConfiguration: Sendable {
     self.directory = directory
     self.projects = projects
     self.recordFile = recordFile
+    self.adminAddress = adminAddress
+    self.decisionFile = decisionFile
     self.keepRequests = keepRequests
     self.faults = faults
     self.seed = seed

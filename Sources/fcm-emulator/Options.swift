@@ -14,11 +14,14 @@ struct Options {
       --project NAME            a project it knows; may be repeated (default nudge-demo)
       --record FILE             append every request as a line of JSON; access tokens are masked
       --faults FILE             what goes wrong, see below
+      --admin-address HOST:PORT serves a page with the phones: lock screen and badge of each device, live
+      --decisions FILE          records of nudge.decisions, a line each: the page tells why a push was made
       --delay DURATION          how long answers to messages are held back: 50ms, 1.5s (default 0ms)
       --accept-any-token        take any bearer token, for benchmarks
       --help                    this text
 
-    When it is ready it prints one line of JSON: {"ready":true,"url":…,"plainUrl":…,"serviceAccount":…,"caFile":…}.
+    When it is ready it prints one line of JSON: {"ready":true,"url":…,"plainUrl":…,"serviceAccount":…,"caFile":…},
+    with "adminUrl" where there is the page.
     SIGTERM or SIGINT ends it, with one line of totals. GET /emulator/stats gives the same while it runs.
 
     Exit status: 0 after SIGTERM or SIGINT, 1 when it cannot start, 2 for a wrong flag.
@@ -26,6 +29,7 @@ struct Options {
     Examples:
       fcm-emulator --directory /tmp/fcm --record /tmp/fcm/requests.jsonl
       fcm-emulator --listen 127.0.0.1:8443 --delay 50ms --faults faults.json
+      fcm-emulator --admin-address 127.0.0.1:8080 --decisions decisions.jsonl
       curl --http2 --cacert /tmp/fcm/ca.pem https://127.0.0.1:8443/emulator/stats
 
     A file of faults; the first that matches and does something wins:
@@ -65,6 +69,8 @@ struct Options {
       case "--directory": configuration.directory = try value()
       case "--project": projects.append(try value())
       case "--record": configuration.recordFile = try value()
+      case "--admin-address": configuration.adminAddress = try Self.address(flag, try value())
+      case "--decisions": configuration.decisionFile = try value()
       case "--delay": configuration.delay = try Self.duration(flag, try value())
       case "--faults":
         let path = try value()

@@ -34,7 +34,7 @@ func run() -> Int32 {
   emulator.start()
   let ready = ReadyLine(
     ready: true, url: emulator.url, plainUrl: emulator.plainURL, serviceAccount: emulator.serviceAccountFile,
-    caFile: emulator.caFile)
+    caFile: emulator.caFile, adminUrl: emulator.adminURL)
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
   if let line = try? encoder.encode(ready) { say(String(decoding: line, as: UTF8.self)) }
@@ -51,6 +51,7 @@ struct ReadyLine: Encodable {
   let plainUrl: String?
   let serviceAccount: String
   let caFile: String
+  let adminUrl: String?
 }
 
 exit(run())

@@ -17,8 +17,13 @@ final class DemoProcesses {
   private var ending = AccountVerdict.Ending()
   private var restarts = 0
 
-  /// Nothing runs yet.
-  init(programs: [DemoProgram: URL], directory: URL, environment: [String: String]) {
+  private let showsPhones: Bool
+  /// The page with the phones, once the emulator runs; nil without one.
+  private(set) var phonesURL: String?
+
+  /// Nothing runs yet. `showsPhones`: the emulator serves the page with the phones.
+  init(programs: [DemoProgram: URL], directory: URL, environment: [String: String], showsPhones: Bool) {
+    self.showsPhones = showsPhones
     self.programs = programs
     self.directory = directory
     // What the caller's shell has for services of its own is not meant for these.
@@ -30,22 +35,29 @@ final class DemoProcesses {
   /// Where the emulator writes what it was asked.
   var requestRecord: String { directory.appendingPathComponent("requests.jsonl").path }
 
+  /// Where the emulator reads why a push was made.
+  var decisionLines: String { directory.appendingPathComponent("decisions.jsonl").path }
+
   /// What the emulator says when it is ready.
   private struct EmulatorReady: Decodable {
     let url: String
     let serviceAccount: String
     let caFile: String
+    let adminUrl: String?
   }
 
   // MARK: Start
 
   /// Starts the emulator and then the services, and waits until all are ready. `tick` is called meanwhile.
   func start(broker: DemoBroker, logLevel: LogLevel, tick: () throws -> Void) throws {
-    let emulator = try process(.emulator, ["--directory", directory.path, "--record", requestRecord])
+    var arguments = ["--directory", directory.path, "--record", requestRecord]
+    if showsPhones { arguments += ["--admin-address", "127.0.0.1:0", "--decisions", decisionLines] }
+    let emulator = try process(.emulator, arguments)
     self.emulator = emulator
     try emulator.start()
     try wait(for: [emulator], tick)
     let ready = try JSONDecoder().decode(EmulatorReady.self, from: Data((emulator.readyLine ?? "").utf8))
+    phonesURL = ready.adminUrl
     for program in DemoProgram.services {
       var arguments = [
         "--bootstrap-servers", broker.bootstrapServers, "--topic-prefix", broker.topics.prefix,

@@ -5,6 +5,9 @@ import ServiceKit
 
 /// A demo from its first process to its last check.
 final class DemoRun {
+  /// Messages a second up to which the emulator serves the page with the phones: beyond, it would take part in what the
+  /// demo measures.
+  private static let maxRateWithPhones = 500.0
   private static let pollWait: Duration = .milliseconds(20)
   private static let introductionTimeout: Duration = .seconds(60)
   /// After the services have ended, this long without a record means that there are no more.
@@ -47,12 +50,16 @@ final class DemoRun {
     let broker = try DemoBroker(options, directory: directory, run: name)
     try broker.createTopics(partitions: options.partitions)
     display.say("\(broker.name) at \(broker.bootstrapServers); starting the emulator and the services")
-    let processes = DemoProcesses(programs: programs, directory: directory, environment: broker.environment)
+    let showsPhones = options.rate <= Self.maxRateWithPhones
+    let processes = DemoProcesses(
+      programs: programs, directory: directory, environment: broker.environment, showsPhones: showsPhones)
+    let decisionLines = try showsPhones ? DecisionLines(path: processes.decisionLines) : nil
     try processes.start(broker: broker, logLevel: options.serviceLogLevel) { try pause() }
+    if let url = processes.phonesURL { display.say("the phones, live: \(url)") }
 
     let observer = try PipelineObserver(
       broker.client(.consumer(bootstrapServers: broker.bootstrapServers, group: nil)), names: broker.topics,
-      isFresh: broker.areTopicsNew)
+      isFresh: broker.areTopicsNew, decisionLines: decisionLines)
     let publisher = try EventPublisher(
       broker.client(.producer(bootstrapServers: broker.bootstrapServers, transactionalID: nil)), topics: broker.topics)
     let load = LoadRun(

@@ -12,11 +12,17 @@ final class PipelineObserver {
   private let consumer: Consumer
   private let names: NudgeSchema.TopicNames
   private let coder = RecordCoder()
+  private let decisionLines: DecisionLines?
   private var batch: [ConsumerRecord] = []
 
-  /// Finds the ends of the topics. `isFresh`: the topics were made a moment ago, so that all is read.
-  init(_ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, isFresh: Bool) throws {
+  /// Finds the ends of the topics. `isFresh`: the topics were made a moment ago, so that all is read. `decisionLines` gets
+  /// the decisions that made a push.
+  init(
+    _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, isFresh: Bool,
+    decisionLines: DecisionLines? = nil
+  ) throws {
     self.names = names
+    self.decisionLines = decisionLines
     consumer = try Consumer(configuration, name: "nudge-demo")
     let full = Self.topics.map { names($0) }
     let counts = try consumer.partitionCounts(of: full, timeout: .seconds(30))
@@ -65,6 +71,7 @@ final class PipelineObserver {
         account.decision(
           userId: it.userId, messageId: it.messageId, reason: it.reason, pushId: it.pushId, origin: it.origin,
           replayId: it.replayId)
+        if it.pushId != nil { try decisionLines?.append(value) }
       case .pushes:
         let it = try coder.decode(PushGlance.self, from: value)
         guard let pushId = it.pushId, let targets = it.targets else { return }

@@ -1,0 +1,95 @@
+internal import Synchronization
+
+/// All phones that pushes have come for. The emulator's thread writes, the page's server reads and waits.
+final class PhoneBoard: Sendable {
+  /// The most phones that are kept; what comes for more is counted only.
+  static let capacity = 2_000
+
+  /// What has changed behind a version, for the page.
+  struct Changes: Encodable {
+    struct View: Encodable {
+      let number: Int
+      let platform: DeliveredMessage.Platform
+      let owner: String
+      let badge: Int
+      let pushes: Int
+      let sounds: Int
+      let entries: [Phone.Entry]
+    }
+    /// What to ask with next.
+    let version: Int
+    /// All pushes so far.
+    let pushes: Int
+    /// All phones so far, those that are not kept among them.
+    let phoneCount: Int
+    /// The phones that changed.
+    let phones: [View]
+  }
+
+  private struct Waiter {
+    let after: Int
+    let id: Int
+    let answer: @Sendable (Changes) -> Void
+  }
+
+  private struct State {
+    var phones: [String: Phone] = [:]
+    var version = 0
+    var unkept: Set<Int> = []
+    var waiters: [Waiter] = []
+    var lastWaiter = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// A push has arrived on a device.
+  func deliver(_ message: DeliveredMessage, at now: Int64) {
+    let (changes, waiters) = state.withLock { state in
+      state.version += 1
+      if state.phones[message.token] != nil || state.phones.count < Self.capacity {
+        var phone =
+          state.phones.removeValue(forKey: message.token) ?? Phone(number: state.phones.count + 1, for: message)
+        phone.receive(message, at: now, version: state.version)
+        state.phones[message.token] = phone
+      } else {
+        state.unkept.insert(message.token.hashValue)
+      }
+      let waiters = state.waiters
+      state.waiters = []
+      return (waiters.map { Self.changes(state, after: $0.after) }, waiters)
+    }
+    for (waiter, changes) in zip(waiters, changes) { waiter.answer(changes) }
+  }
+
+  /// Answers with what changed behind a version, as soon as there is something. Returns what `giveUp` needs.
+  func wait(after version: Int, _ answer: @escaping @Sendable (Changes) -> Void) -> Int {
+    let (id, changes) = state.withLock { state in
+      state.lastWaiter += 1
+      guard state.version <= version else { return (state.lastWaiter, Optional(Self.changes(state, after: version))) }
+      state.waiters.append(Waiter(after: version, id: state.lastWaiter, answer: answer))
+      return (state.lastWaiter, nil)
+    }
+    if let changes { answer(changes) }
+    return id
+  }
+
+  /// Answers one who waits, with nothing new, if they still do.
+  func giveUp(_ id: Int) {
+    let (waiter, changes) = state.withLock { state in
+      let index = state.waiters.firstIndex { $0.id == id }
+      let waiter = index.map { state.waiters.remove(at: $0) }
+      return (waiter, waiter.map { Self.changes(state, after: $0.after) })
+    }
+    if let waiter, let changes { waiter.answer(changes) }
+  }
+
+  private static func changes(_ state: State, after version: Int) -> Changes {
+    Changes(
+      version: state.version, pushes: state.version, phoneCount: state.phones.count + state.unkept.count,
+      phones: state.phones.values.filter { $0.version > version }.sorted { $0.number < $1.number }.map {
+        Changes.View(
+          number: $0.number, platform: $0.platform, owner: $0.owner, badge: $0.badge, pushes: $0.pushes,
+          sounds: $0.sounds, entries: $0.entries)
+      })
+  }
+}

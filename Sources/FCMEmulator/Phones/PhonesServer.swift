@@ -1,0 +1,70 @@
+internal import Dispatch
+internal import HTTPServer
+
+/// The page with the phones, and what it asks for.
+///
+/// - `GET /`: the page;
+/// - `GET /phones?after=VERSION`: the phones that changed behind that version, as soon as there are some, or after 20 s;
+/// - `GET /decisions/{pushId}`: the decision that made a push.
+struct PhonesServer: Sendable {
+  /// How long a page is left waiting, in seconds: shorter than what proxies and browsers put up with.
+  private static let patience = 20
+
+  private let server: HTTPServer
+  /// The page's address.
+  let url: String
+
+  init(address: FCMEmulatorAddress, board: PhoneBoard, decisions: DecisionFile?) throws(FCMEmulatorError) {
+    do {
+      server = try HTTPServer(
+        address: "\(address.host):\(address.port)",
+        routes: [
+          Route(.get, "/") { _ in Self.page },
+          Route(.get, "/phones") { (request, responder) in Self.changes(request, board, responder) },
+          Route(.get, "/decisions/{pushId}") { Self.decision($0, decisions) },
+        ])
+      try server.start()
+    } catch {
+      throw FCMEmulatorError("the page with the phones cannot be served at \(address.host):\(address.port): \(error)")
+    }
+    url = "http://\(server.boundAddress)/"
+  }
+
+  func stop() { server.stop() }
+
+  private static let page = HTTPServerResponse(
+    headers: [
+      ("Content-Type", "text/html; charset=utf-8"),
+      // Texts of messages are shown: nothing in them may load or run anything.
+      (
+        "Content-Security-Policy",
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
+      ),
+      ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+    ], body: Array(phonesPage.utf8))
+
+  private static func changes(_ request: HTTPServerRequest, _ board: PhoneBoard, _ responder: HTTPResponder) {
+    guard let after = request.query["after"].map({ Int($0) }) ?? 0 else {
+      responder.respond(.error(400, code: "invalid", message: "after must be a whole number"))
+      return
+    }
+    let id = board.wait(after: after) { responder.respond(.json($0)) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience)) { board.giveUp(id) }
+  }
+
+  private static func decision(_ request: HTTPServerRequest, _ decisions: DecisionFile?) -> HTTPServerResponse {
+    guard let decisions else {
+      return .error(
+        404, code: "no_decisions", message: "the emulator was started without --decisions; nudge explain tells the same"
+      )
+    }
+    do {
+      guard let bytes = try decisions.decision(ofPush: request.parameters["pushId"] ?? "") else {
+        return .error(404, code: "unknown_push", message: "no decision for this push has come yet")
+      }
+      return .json(bytes: bytes)
+    } catch {
+      return .error(503, code: "unreadable", message: "\(decisions.path) cannot be read: \(error)")
+    }
+  }
+}
