@@ -78,7 +78,10 @@ extension ClientConfiguration {
     it.set("fetch.wait.max.ms", "50")
     // Once the queue is full, 2.0.2 stops fetching for 1 s: it must hold more than a second of peak.
     it.set("queued.min.messages", "100000")
-    it.set("queued.max.messages.kbytes", "65536")
+    it.set("queued.max.messages.kbytes", "24576")
+    // What an answer brings of each partition comes on top of the queue's bound, and is compressed: text grows tenfold. A
+    // batch that is larger comes all the same, one at a time.
+    it.set("fetch.message.max.bytes", "131072")
     it.set("enable.partition.eof", reportsEndOfPartition ? "true" : "false")
     return it
   }
@@ -93,6 +96,8 @@ extension ClientConfiguration {
     it.set("queue.buffering.max.kbytes", "262144")
     // As Java's default; librdkafka's own is CRC32.
     it.set("partitioner", "murmur2_random")
+    // A sixth to a thirteenth of the bytes, and less CPU on both sides than without (docs/decisions/0023-lz4.md).
+    it.set("compression.type", "lz4")
     if let transactionalID {
       it.set("transactional.id", transactionalID)
       // A transaction ends in a flush, which does not linger (rd_kafka_flush): until then what it writes is gathered, and

@@ -90,6 +90,8 @@ final class KafkaStreamIO: StreamIO {
     var changelog = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
     changelog.set("fetch.wait.max.ms", "10")
+    // A restore reads faster than anything else is read, and lasts for a moment.
+    changelog.set("queued.max.messages.kbytes", "65536")
     changelogConsumer = try Consumer(
       changelog.merging(overrides: settings.properties), name: "\(settings.transactionalID)-changelog",
       log: settings.log)

@@ -49,7 +49,9 @@ final class StreamObserver: Sendable {
       "nudge_transactions_failed_total", help: "Transactions refused, or whose outcome had to be looked up.")
     transactionTime = metrics.histogram(
       "nudge_transaction_seconds", help: "From begin to the end of the commit, in seconds.")
-    storeTime = metrics.histogram("nudge_store_write_seconds", help: "Writing committed rows to the store, in seconds.")
+    storeTime = metrics.histogram(
+      "nudge_store_write_seconds",
+      help: "Handing committed rows to the store, the wait for the write before included, in seconds.")
     age = metrics.gauge(
       "nudge_record_age_seconds", help: "Age of the record processed last, by its timestamp, in seconds.")
     cached = metrics.gauge(

@@ -95,7 +95,8 @@ public final class Step<S: Stage> {
 
   /// The partition of a key on a topic, by murmur2 as Java's default partitioner.
   public func partition(of key: String, on topic: Topic) -> Int32 {
-    Murmur2.partition(of: Array(key.utf8), count: partitionCount(topic))
+    var key = key
+    return key.withUTF8 { Murmur2.partition(of: UnsafeRawBufferPointer($0), count: partitionCount(topic)) }
   }
 
   /// Writes an event. Its partition is that of the key unless given. Trace context and replay id of the record at hand

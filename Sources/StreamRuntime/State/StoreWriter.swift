@@ -1,7 +1,8 @@
 import Dispatch
 
-/// Writes steps of a restore on a thread of its own, so that the stream thread reads the changelog on meanwhile. One step
-/// at a time, whichever store it is of: beside what is being read, memory holds one step, and the disk has one writer.
+/// Writes the stores of a stream thread on a thread of its own, so that the stream thread goes on meanwhile: with the next
+/// records, or in a restore with reading the changelog. One step at a time, whichever store it is of: memory holds one step
+/// beside what is in work, and the disk has one writer.
 final class StoreWriter: Sendable {
   private let queue = DispatchQueue(label: "nudge-store-writer", qos: .userInitiated)
   private let isFree = DispatchSemaphore(value: 1)

@@ -184,16 +184,17 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// Committed rows the store lacks.
   var unstoredCount: Int { step.table.unstoredCount + step.timers.unstoredCount }
 
-  /// Writes what is committed to the store. Only while nothing is uncommitted: the store may lag, never lead.
-  func flushStore() throws -> Int {
+  /// Hands what is committed to the store, which writes it on a thread of its own, or with `waits` at once. Only while
+  /// nothing is uncommitted: the store may lag, never lead.
+  func flushStore(waits: Bool = false) throws -> Int {
     guard !step.hasUncommitted else { return 0 }
     // Timers come before all other rows.
     let rows = step.timers.unstoredRows() + step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
-    try store.apply(
-      rows,
-      header: StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf, mark: audit.mark))
+    let header = StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf, mark: audit.mark)
+    // Rows that are being written may be gone from memory: whoever asks the store for one waits for the write.
+    if waits { try store.apply(rows, header: header) } else { try store.applyLater(rows, header: header) }
     step.table.stored()
     step.timers.stored()
     unstoredSince = nil

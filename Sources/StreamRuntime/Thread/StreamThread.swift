@@ -179,13 +179,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     var processed = 0
     var last: InputRecord?
     var current: Task?
+    // Kept beside the loop: a sum over all tasks for each record would cost more than the record.
+    var effects = hasEffects ? effectCount : 0
     while heldIndex < held.count, !isFrozen, exit == nil {
       if hasEffects {
         // Whoever waits for an answer is served between records, and a backlog waits in Kafka, not here.
-        if effectCount > limits.maxEffects { break }
+        if effects > limits.maxEffects { break }
         if processed > 0, processed % limits.replyStride == 0 {
           try takeReplies()
           performEffects()
+          effects = effectCount
         }
       }
       let record = held[heldIndex]
@@ -196,18 +199,21 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if let next = task.next[record.topic], record.offset < next { continue }
       if awaitingAssignment.contains(task.number) || !task.consumes(record.topic) { continue }
       let time = task.time(of: record, wallNow: now)
+      let waiting = task.waitingEffects.count
       if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
         try hear(timer, record, task, now: time)
       } else {
         try run(task, record: record, now: time) { try $0.process(record, in: $1) }
       }
       if task.rebuild != nil { try advanceRebuild(of: task, past: record) }
+      effects += task.waitingEffects.count - waiting
       processed += 1
       last = record
       if task.outputBytes > limits.maxTransactionBytes || task.step.uncommittedCount > limits.maxTransactionRows {
         try commit()
         // It may have found tasks lost.
         current = nil
+        if hasEffects { effects = effectCount }
       }
     }
     if heldIndex == held.count { dropHeld() }
@@ -707,7 +713,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       guard let task = tasks.removeValue(forKey: number) else { continue }
       if !lost && !task.isDirty {
         do {
-          _ = try task.flushStore()
+          // Closing the store tells nobody of a write that failed.
+          _ = try task.flushStore(waits: true)
         } catch {
           // The store lags: the changelog has what it lacks.
           observe(.retrying(reason: "\(error)"))
@@ -838,13 +845,19 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func flushStores() throws {
     let steady = io.steadyClock
+    var due: (task: Task, since: Milliseconds)?
     for task in tasks.values {
       guard !task.isDirty, let since = task.unstoredSince else { continue }
-      guard
-        steady - since >= limits.maxUnstoredAge || task.unstoredCount >= limits.maxUnstoredRows
-      else { continue }
-      try flushStore(of: task)
+      if task.unstoredCount >= limits.maxUnstoredRows {
+        try flushStore(of: task)
+      } else if steady - since >= limits.maxUnstoredAge,
+        due.map({ (since, task.number) < ($0.since, $0.task.number) }) ?? true
+      {
+        due = (task, since)
+      }
     }
+    // One in a turn: its rows are written while the next records are processed, where a second would wait for the first.
+    if let due { try flushStore(of: due.task) }
   }
 
   private func flushStore(of task: Task) throws {

@@ -67,11 +67,11 @@ private final class BacklogRun {
         + "device each, texts \(options.chatLog == nil ? "made up" : "of a chat log"), \(options.partitions) partitions, "
         + "threads: \(options.threads)" + propertiesNote)
 
-    // Groups and devices first, not measured: their rows are in the stores when the backlog comes.
+    // Groups, devices and preferences first, not measured: their rows are in the stores when the backlog comes.
     let introduced = try world.introduce(to: topics)
-    _ = try measure("nudge-ingest", "groups and devices") { $0.records >= introduced }
+    _ = try measure("nudge-ingest", "groups, devices, preferences") { $0.records >= introduced }
     let people = try topics.census(of: .timeline).records
-    _ = try measure("nudge-analyzer", "devices") { $0.records >= people }
+    _ = try measure("nudge-analyzer", "devices, preferences") { $0.records >= people }
     let before = try Topic.written.map { try topics.census(of: $0) }
 
     let recipients = try world.write(messages: options.messages, texts: &texts, to: topics)

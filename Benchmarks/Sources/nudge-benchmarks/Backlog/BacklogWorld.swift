@@ -21,10 +21,14 @@ struct BacklogWorld {
   var groups: Int { (people + members - 1) / members }
 
   private func members(of group: Int) -> Range<Int> { group * members..<min((group + 1) * members, people) }
-  private func user(_ number: Int) -> String { "user-\(String(number, radix: 36))-\(number &* 2_654_435_761 % 1_000_003)" }
+  private func user(_ number: Int) -> String {
+    "user-\(String(number, radix: 36))-\(number &* 2_654_435_761 % 1_000_003)"
+  }
   private func conversation(_ group: Int) -> String { "conversation-\(group)" }
 
-  /// Writes every group and every device. Returns the records ingest reads because of them: a device's claim is one more.
+  /// Writes every group, every device, and what everybody has set: to be told of each message once their hourly analyses
+  /// are used up, so that there are pushes however long the backlog. Returns the records ingest reads because of them: a
+  /// device's claim is one more.
   func introduce(to topics: BacklogTopics) throws -> Int {
     let now = Milliseconds(Date().timeIntervalSince1970 * 1000)
     for group in 0..<groups {
@@ -44,9 +48,15 @@ struct BacklogWorld {
         coder.encode(
           UserEvent(Envelope(eventId: "device-event-\(number)", occurredAt: now), .deviceRegistered(registered))),
         to: .userEvents, key: registered.userId)
+      let preferences = PreferencesUpdated(
+        userId: user(number), preferences: PreferencesPatch(fallback: .notifyAll))
+      try topics.write(
+        coder.encode(
+          UserEvent(Envelope(eventId: "preferences-event-\(number)", occurredAt: now), .preferences(preferences))),
+        to: .userEvents, key: preferences.userId)
     }
     try topics.flush()
-    return groups + 2 * people
+    return groups + 3 * people
   }
 
   /// As long as FCM's: an instance id, a colon and a long rest.
@@ -59,14 +69,17 @@ struct BacklogWorld {
     return "\(String(decoding: letters[..<22], as: UTF8.self)):\(String(decoding: letters[22...], as: UTF8.self))"
   }
 
-  /// Writes messages, a group after the other in turn, its members in turn. Returns for how many recipients they are.
+  /// Who writes in a group: who does has the conversation before their eyes, and is told of nothing there for a while.
+  private static let writers = 2
+
+  /// Writes messages, a group after the other in turn, its writers in turn. Returns for how many recipients they are.
   func write(messages count: Int, texts: inout ChatTexts, to topics: BacklogTopics) throws -> Int {
     let now = Milliseconds(Date().timeIntervalSince1970 * 1000)
     var recipients = 0
     for index in 0..<count {
       let group = index % groups
       let members = members(of: group)
-      let sender = members.lowerBound + index / groups % members.count
+      let sender = members.lowerBound + index / groups % min(Self.writers, members.count)
       let message = MessageCreated(
         conversationId: conversation(group), messageId: "message-\(index)", senderId: user(sender),
         text: texts.take(), sender: SenderProfile(displayName: "Name \(sender)"))
