@@ -14,10 +14,10 @@ SEEDS ?= 100000
 SEED ?= 1
 MINUTES ?= 3
 
-.PHONY: help deps build services test demo bench lint format ci numbers simulate chaos clean
+.PHONY: help deps build services test demo bench lint check-deploy format ci numbers simulate chaos clean
 
 help: ## This list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 deps: ## Install missing packages (as root), or say how
 	@missing=$$(dpkg-query -W -f '$${db:Status-Status} $${Package}\n' $(PACKAGES) 2>/dev/null \
@@ -69,6 +69,12 @@ chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for e
 	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-simulate
 	MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
 	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
+
+check-deploy: ## Dockerfile, compose file, Kubernetes manifests, alert rules, by the tools of their trade
+	@command -v promtool > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -q \
+	    && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends prometheus; } \
+	  || { echo "promtool is missing; run: sudo apt-get install -y prometheus" >&2; exit 1; }
+	Deploy/check
 
 lint: ## Format check
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
