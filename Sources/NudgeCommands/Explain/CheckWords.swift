@@ -10,11 +10,21 @@ struct CheckWords {
   /// What it found.
   let text: String
 
-  /// The words for an element of `checks`.
-  init(_ check: JSONValue) {
-    name = check["check"]?.string ?? "?"
+  /// The words for an element of `checks`, and what the decision says of it in fields of its own.
+  init(_ check: JSONValue, of decision: JSONValue = .null) {
+    // One that passed and has no more to say is its name alone.
+    name = check.string ?? check["check"]?.string ?? "?"
     suppresses = check["result"]?.string == "suppress"
-    text = Inputs(check["inputs"]?.fields ?? [:]).words(for: name, suppresses: suppresses)
+    var inputs = check["inputs"]?.fields ?? [:]
+    switch name {
+    case "analysis_limit": inputs.merge(decision["analysis"]?.fields ?? [:]) { own, _ in own }
+    case "priority":
+      for field in ["priority", "score"] { inputs[field] = inputs[field] ?? decision[field] }
+      let fallback = decision["analysis"]?["fallback"]?.string
+      inputs["method"] = inputs["method"] ?? .string(fallback ?? "analysis")
+    default: break
+    }
+    text = Inputs(inputs).words(for: name, suppresses: suppresses)
   }
 }
 
@@ -51,11 +61,15 @@ private struct Inputs {
       if take("seenBefore") != nil {
         return suppresses ? "the message was decided for this person before" : "decided for the first time"
       }
+      if take("forced") != nil { return "by force: whether the person was notified before does not count" }
+      if let since = time("knownSince") {
+        return "whether the person was notified before is no longer known (since \(since))"
+      }
       if let before = take("notifiedBefore") {
         if before.string == "unknown" { return "whether the person was notified before is no longer known" }
         return suppresses ? "the person was notified of it before" : "the person was not notified of it before"
       }
-      return suppresses ? "a duplicate" : "no duplicate"
+      return suppresses ? "decided, or notified, before" : "not before"
     case .withdrawn:
       _ = take("withdrawn")
       return suppresses ? "taken back, or the person left" : "not taken back"
@@ -74,6 +88,7 @@ private struct Inputs {
       }
       let sent = time("sentAt").map { "sent \($0), " } ?? ""
       let now = time("now").map { ", decided \($0)" } ?? ""
+      guard fields["expiresAt"] != nil else { return sent + (suppresses ? "too old" : "fresh") + now }
       return sent + (time("expiresAt").map { "fresh until \($0)" } ?? "") + now
     case .activeConversation: return active(suppresses)
     case .analysisLimit: return limit()
@@ -96,7 +111,9 @@ private struct Inputs {
   }
 
   private mutating func muted(_ suppresses: Bool) -> String {
-    guard take("muted")?.bool == true else { return "the conversation is not muted" }
+    guard take("muted")?.bool ?? (suppresses || fields["exceptMentions"] != nil) else {
+      return "the conversation is not muted"
+    }
     let until = time("until").map { " until \($0)" } ?? ""
     let mentioned = take("mentioned")?.bool ?? false
     guard take("exceptMentions")?.bool == true else { return "the conversation is muted\(until)" }

@@ -48,6 +48,25 @@ struct CheckWordsTests {
       try words(#"{"check":"no_device","result":"suppress","inputs":{"devices":0}}"#) == "0 devices can be reached")
   }
 
+  @Test("what the decision says in fields of its own is part of the words")
+  func ofDecision() throws {
+    let decision = try RecordCoder().decode(
+      JSONValue.self,
+      from: Array(
+        #"{"priority":"medium","score":0.5,"analysis":{"used":10,"limit":10,"fallback":"simple_rules"}}"#.utf8))
+    func words(_ name: String, _ result: String = "pass") -> String {
+      CheckWords(.object(["check": .string(name), "result": .string(result)]), of: decision).text
+    }
+    #expect(words("analysis_limit") == "10 of 10 smart analyses an hour used; past it: simple_rules")
+    #expect(words("priority") == "simple rules: medium, score 0.5")
+    #expect(words("expired") == "fresh")
+    let bare = CheckWords(.string("conversation_muted"), of: decision)
+    #expect(bare.name == "conversation_muted" && bare.text == "the conversation is not muted" && !bare.suppresses)
+    #expect(words("conversation_muted") == "the conversation is not muted")
+    #expect(words("conversation_muted", "suppress") == "the conversation is muted")
+    #expect(words("quiet_hours") == "no quiet hours")
+  }
+
   @Test("a check or an input of a newer service is shown as it is")
   func unknown() throws {
     #expect(
