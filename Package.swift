@@ -93,7 +93,9 @@ let package = Package(
     program("nudge", ["NudgeCommands"]),
 
     // What the tests of several modules share.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["NudgeCodec", "NudgeSchema"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
     tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
     tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
@@ -105,13 +107,14 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer"]),
     tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "TestSupport"]),
     tests("StreamRuntimeTests", ["StreamRuntime", "Kafka", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
-    tests("IngestTests", ["Ingest", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
+    tests(
+      "IngestTests", ["Ingest", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
     tests("AnalyzerTests", ["Analyzer", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
     tests(
       "DispatcherTests",
       [
-        "Dispatcher", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit", "JSONCodec",
-        "TestSupport",
+        "Dispatcher", "NudgeCodec", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit",
+        "JSONCodec", "TestSupport",
       ]),
     tests("FCMEmulatorTests", ["FCMEmulator", "HTTPTransport"]),
     tests(

@@ -1,5 +1,6 @@
 import NudgeSchema
 import StreamRuntime
+import TestSupport
 import Testing
 
 @testable import Analyzer
@@ -101,6 +102,24 @@ struct PriorityTests {
     #expect(!text.containsAny(of: []))
     #expect(!MessageText("nonurgently so.").isUrgent)
     #expect(!MessageText("").containsAny(of: ["a"]))
+  }
+
+  @Test("D5: a text of ASCII alone, which is read byte by byte, is read as any other")
+  func plainText() {
+    var random = SeededGenerator(announcedFor: "plainText")
+    let pieces = [
+      "urgent", "URGENT", "so", "s", "sos", "7", "a1", " ", "  ", "-", "?", "!", "_", "\n", "\t", "\u{0}", "'", "ASAP",
+    ]
+    let sought = ["urgent", "so", "a1", "sos 7", "so urgent", "7"]
+    for _ in 0..<500 {
+      let text = (0..<random.below(12)).map { _ in pieces[random.below(pieces.count)] }.joined()
+      // The same words beside one that is not ASCII.
+      let (plain, other) = (MessageText(text), MessageText("é " + text))
+      #expect(plain.isUrgent == other.isUrgent && plain.isQuestion == other.isQuestion, "\(text)")
+      for keyword in sought { #expect(plain.containsAny(of: [keyword]) == other.containsAny(of: [keyword]), "\(text)") }
+    }
+    let long = String(repeating: "x ", count: 1_000)
+    #expect(!MessageText(long + "urgent?").isUrgent && !MessageText(long + "urgent?").isQuestion)
   }
 
   @Test("D8: starred senders and keywords raise the score")

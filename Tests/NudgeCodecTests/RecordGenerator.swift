@@ -1,69 +1,10 @@
 import NudgeSchema
 import TestSupport
 
-/// Values of all records that the codec knows, drawn at random; ids and texts may be anything that JSON can hold.
-struct RecordGenerator {
-  var random: SeededGenerator
-  /// Every optional field is set and no list is empty: the value says something in each of its fields.
-  var isFull = false
+/// Values of all records that the codec knows.
+typealias RecordGenerator = FieldGenerator
 
-  init(_ random: SeededGenerator) { self.random = random }
-
-  // MARK: Values
-
-  /// Pieces that texts are made of: what JSON escapes, what UTF-8 writes in one to four bytes, what looks like JSON.
-  private static let pieces = [
-    "", "a", "ben", "conversation-7", "\"", "\\", "/", "\u{0}", "\u{1}", "\u{1f}", "\u{7f}", "\u{80}", "\n", "\t",
-    "é", "e\u{301}", "ß", "\u{2028}", "漢字", "👩‍👩‍👧", "🦊", "\u{FEFF}", "\u{FFFD}", "\u{10FFFF}", "{\"a\":1}", "null",
-    "\\u0000", "\\ud800", "]}", "שלום", "K",
-  ]
-
-  mutating func text() -> String {
-    var text = ""
-    for _ in 0..<(isFull ? 1 : 0) + random.below(5) { text += Self.pieces[1 + random.below(Self.pieces.count - 1)] }
-    if random.oneIn(20) { text = String(repeating: text, count: 40) }
-    return isFull && text.isEmpty ? "x" : text
-  }
-
-  mutating func integer() -> Int64 {
-    switch random.below(4) {
-    case 0: Int64(random.below(10)) + (isFull ? 1 : 0)
-    case 1: 1_795_275_600_250 + Int64(random.below(1_000_000))
-    case 2: [.max, .min, -1, 1 << 53, (1 << 53) + 1, Int64(Int32.max), 4_294_967_296][random.below(7)]
-    default: Int64(truncatingIfNeeded: random.next())
-    }
-  }
-
-  mutating func int32() -> Int32 { Int32(truncatingIfNeeded: integer()) }
-  mutating func int() -> Int { Int(integer()) }
-  mutating func flag() -> Bool { isFull || random.oneIn(2) }
-
-  mutating func number() -> Double {
-    switch random.below(5) {
-    case 0: Double(random.below(1001)) / 1000
-    case 1: Double(random.below(20)) - 5
-    case 2: [0.1, 1e-7, 1e21, 123456789.125, -0.0, .leastNonzeroMagnitude, .greatestFiniteMagnitude][random.below(7)]
-    default:
-      {
-        let value = Double(bitPattern: random.next())
-        return value.isFinite ? value : 0.5
-      }()
-    }
-  }
-
-  mutating func choice<Choice: CaseIterable>(_: Choice.Type = Choice.self) -> Choice {
-    let all = Array(Choice.allCases)
-    return all[random.below(all.count)]
-  }
-
-  mutating func maybe<Value>(_ value: (inout RecordGenerator) -> Value) -> Value? {
-    isFull || random.oneIn(2) ? value(&self) : nil
-  }
-
-  mutating func list<Value>(_ value: (inout RecordGenerator) -> Value) -> [Value] {
-    (0..<(isFull ? 2 : random.below(4))).map { _ in value(&self) }
-  }
-
+extension FieldGenerator {
   // MARK: Parts
 
   mutating func envelope() -> Envelope { Envelope(eventId: text(), occurredAt: integer()) }

@@ -1,16 +1,17 @@
+import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
 /// A row of the analyzer's state, of one of four kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
 public enum AnalyzerRow: StateRow, Equatable {
-  /// `u`, userId: what changes with every message. At most 14.5 kB; usually 400 bytes.
+  /// `u`, userId: what changes with every message. At most 14.5 kB; usually 100 bytes.
   case user(UserRow)
   /// `p`, userId: preferences, a row of their own because they change rarely and may be large. At most 16 kB.
   case preferences(PreferencesRow)
-  /// `c`, userId, conversationId: what of a conversation the person has seen. At most 4 kB.
+  /// `c`, userId, conversationId: what of a conversation the person has seen. At most 2 kB.
   case conversation(ConversationRow)
-  /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 500 bytes.
+  /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 300 bytes.
   case device(DeviceRow)
 
   private static let kinds = (
@@ -31,10 +32,10 @@ public enum AnalyzerRow: StateRow, Equatable {
   /// Reads a row; the first byte of the key tells its kind. Throws `StoreFailure` where it is none of the analyzer's.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
-    case Self.kinds.user: self = .user(try coder.decode(UserRow.self, from: bytes))
+    case Self.kinds.user: self = .user(try UserRow(bytes: bytes, coder: coder))
     case Self.kinds.preferences: self = .preferences(try coder.decode(PreferencesRow.self, from: bytes))
-    case Self.kinds.conversation: self = .conversation(try coder.decode(ConversationRow.self, from: bytes))
-    case Self.kinds.device: self = .device(try coder.decode(DeviceRow.self, from: bytes))
+    case Self.kinds.conversation: self = .conversation(try ConversationRow(bytes: bytes, coder: coder))
+    case Self.kinds.device: self = .device(try DeviceRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "reading a row of the analyzer",
@@ -43,8 +44,18 @@ public enum AnalyzerRow: StateRow, Equatable {
     }
   }
 
-  /// The row as JSON with sorted keys.
+  /// The row packed; preferences, which change rarely, as JSON.
   public func encoded(coder: RecordCoder) throws -> [UInt8] {
+    switch self {
+    case .user(let row): row.packed(capacity: 256)
+    case .preferences(let row): try coder.encode(row)
+    case .conversation(let row): row.packed(capacity: 512)
+    case .device(let row): row.packed(capacity: 512)
+    }
+  }
+
+  /// The row as JSON with sorted keys, for people.
+  public func json(coder: RecordCoder) throws -> [UInt8] {
     switch self {
     case .user(let row): try coder.encode(row)
     case .preferences(let row): try coder.encode(row)

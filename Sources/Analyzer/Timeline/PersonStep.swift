@@ -15,11 +15,13 @@ struct PersonStep {
   var user: UserRow
 
   private let before: UserRow?
+  private let userKey: RowKey
   /// Records written to `nudge.pushes` so far: the dispatcher tells them apart by the index of their origin.
   private var pushRecords: Int32 = 0
 
   init(
-    userId: String, number: Int, cause: Cause, rules: AnalyzerRules, codec: RecordCodec, step: Step<AnalyzerStage>
+    userId: String, number: Int, cause: Cause, rules: AnalyzerRules, codec: RecordCodec,
+    step: Step<AnalyzerStage>
   ) throws {
     self.userId = userId
     self.number = number
@@ -27,13 +29,14 @@ struct PersonStep {
     self.rules = rules
     self.codec = codec
     self.step = step
-    if case .user(let row) = try step.row(AnalyzerRow.userKey(userId)) { before = row } else { before = nil }
+    userKey = AnalyzerRow.userKey(userId)
+    if case .user(let row) = try step.row(userKey) { before = row } else { before = nil }
     user = before ?? UserRow()
   }
 
   /// Keeps the person's row, if it changed.
   func save() throws {
-    if user != before ?? UserRow() { try step.set(.user(user), for: AnalyzerRow.userKey(userId)) }
+    if user != before ?? UserRow() { try step.set(.user(user), for: userKey) }
   }
 
   // MARK: Other rows
@@ -44,12 +47,18 @@ struct PersonStep {
   }
 
   func conversation(_ conversationId: String) throws -> ConversationRow {
-    if case .conversation(let row) = try step.row(AnalyzerRow.conversationKey(userId, conversationId)) { return row }
+    if case .conversation(let row) = try step.row(
+      AnalyzerRow.conversationKey(userId, conversationId))
+    {
+      return row
+    }
     return ConversationRow()
   }
 
   /// Keeps a conversation's row and brings the person's badge counters in line with it.
-  mutating func keep(_ after: ConversationRow, was before: ConversationRow, for conversationId: String) throws {
+  mutating func keep(
+    _ after: ConversationRow, was before: ConversationRow, for conversationId: String
+  ) throws {
     guard after != before else { return }
     user.count(unreadBefore: before.unread, after: after.unread)
     try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))

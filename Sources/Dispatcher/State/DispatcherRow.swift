@@ -1,3 +1,4 @@
+import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
@@ -22,9 +23,9 @@ public struct DispatcherRow: StateRow, Equatable {
   /// Reads a row; which it is, its key says.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
-    case UInt8(ascii: "d"): content = .device(try coder.decode(DeviceRow.self, from: bytes))
-    case UInt8(ascii: "w"): content = .lane(try coder.decode(LaneRow.self, from: bytes))
-    case UInt8(ascii: "o"): content = .overflow(try coder.decode(OverflowRow.self, from: bytes))
+    case UInt8(ascii: "d"): content = .device(try DeviceRow(bytes: bytes, coder: coder))
+    case UInt8(ascii: "w"): content = .lane(try LaneRow(bytes: bytes, coder: coder))
+    case UInt8(ascii: "o"): content = .overflow(try OverflowRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "read a row of the dispatcher",
@@ -32,8 +33,17 @@ public struct DispatcherRow: StateRow, Equatable {
     }
   }
 
-  /// The row as JSON.
+  /// The row packed.
   public func encoded(coder: RecordCoder) throws -> [UInt8] {
+    switch content {
+    case .device(let row): row.packed()
+    case .lane(let row): row.packed(capacity: 1_024)
+    case .overflow(let row): row.packed(capacity: 8_192)
+    }
+  }
+
+  /// The row as JSON with sorted keys, for people.
+  public func json(coder: RecordCoder) throws -> [UInt8] {
     switch content {
     case .device(let row): try coder.encode(row)
     case .lane(let row): try coder.encode(row)

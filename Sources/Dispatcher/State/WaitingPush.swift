@@ -3,7 +3,7 @@ import NudgeSchema
 /// A push that waits in a device's lane, or is in the air for it.
 struct WaitingPush: Codable, Sendable, Equatable {
   /// Why it is not to be sent any more. One in the air ends by its answer; only where that says "again" does this count.
-  enum Withdrawal: String, Codable, Sendable {
+  enum Withdrawal: String, Codable, Sendable, CaseIterable {
     /// A `push.cancelled` named it.
     case cancelled
     /// A later push says all that this one said.

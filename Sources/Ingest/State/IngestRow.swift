@@ -1,3 +1,4 @@
+import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
@@ -27,17 +28,17 @@ public enum IngestRow: StateRow, Equatable {
   /// Whose a token is.
   case owner(OwnerRow)
 
-  /// Reads a row. Throws `DecodingError` for bytes that are no row, and `StoreFailure` for a key of no kind.
+  /// Reads a row. Throws `RowFormatError` or `DecodingError` for bytes that are no row, and `StoreFailure` for a key of no kind.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     let parts = key.bytes.reduce(1) { $1 == 0 ? $0 + 1 : $0 }
     let kind = key.bytes.count > 1 && key.bytes[1] == 0 ? key.bytes[0] : 0
     switch (kind, parts) {
-    case (UInt8(ascii: "c"), 2): self = .conversation(try coder.decode(ConversationRow.self, from: bytes))
-    case (UInt8(ascii: "c"), 3): self = .member(try coder.decode(MemberRow.self, from: bytes))
-    case (UInt8(ascii: "e"), 3): self = .events(try coder.decode(EventMemoryRow.self, from: bytes))
-    case (UInt8(ascii: "e"), 4): self = .archive(try coder.decode(EventArchiveRow.self, from: bytes))
-    case (UInt8(ascii: "d"), 3): self = .device(try coder.decode(DeviceRow.self, from: bytes))
-    case (UInt8(ascii: "o"), 2): self = .owner(try coder.decode(OwnerRow.self, from: bytes))
+    case (UInt8(ascii: "c"), 2): self = .conversation(try ConversationRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "c"), 3): self = .member(try MemberRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "e"), 3): self = .events(try EventMemoryRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "e"), 4): self = .archive(try EventArchiveRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "d"), 3): self = .device(try DeviceRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "o"), 2): self = .owner(try OwnerRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "read a row of ingest",
@@ -45,8 +46,20 @@ public enum IngestRow: StateRow, Equatable {
     }
   }
 
-  /// The row as JSON.
+  /// The row packed.
   public func encoded(coder: RecordCoder) throws -> [UInt8] {
+    switch self {
+    case .conversation(let row): row.packed(capacity: 2_048)
+    case .member(let row): row.packed()
+    case .events(let row): row.packed(capacity: 1_024)
+    case .archive(let row): row.packed(capacity: 2_048)
+    case .device(let row): row.packed()
+    case .owner(let row): row.packed()
+    }
+  }
+
+  /// The row as JSON with sorted keys, for people.
+  public func json(coder: RecordCoder) throws -> [UInt8] {
     switch self {
     case .conversation(let row): try coder.encode(row)
     case .member(let row): try coder.encode(row)

@@ -167,6 +167,25 @@ public final class StageDriver<S: Stage> {
     return run(partition, record: nil) { try $0.open(in: $1) }
   }
 
+  /// Ends a transaction: encodes the rows that changed since the last one, and the store has them.
+  /// - Returns: how many rows, and the bytes of their keys and values.
+  @discardableResult
+  public func commit(partition: Int32 = 0) throws -> (rows: Int, bytes: Int) {
+    let step = step(partition)
+    let store = stores[partition] ?? MemoryRowStore()
+    let changes = try step.table.changes()
+    let timers = step.timers.changes()
+    store.apply(changes + timers)
+    step.table.committed(changes)
+    step.table.stored()
+    step.timers.committed()
+    step.timers.stored()
+    return (
+      changes.count + timers.count,
+      (changes + timers).reduce(0) { $0 + $1.key.bytes.count + ($1.bytes?.count ?? 0) }
+    )
+  }
+
   /// A row of a task's state.
   public func row(_ key: RowKey, partition: Int32 = 0) throws -> S.Row? { try step(partition).row(key) }
 

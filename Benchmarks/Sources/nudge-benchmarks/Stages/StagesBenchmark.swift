@@ -7,6 +7,7 @@ import ServiceKit
 import StreamRuntime
 
 /// The pure steps of the three stages, one after the other, without Kafka: what ingest writes the analyzer reads, and so on.
+/// Records are read and written as bytes, and every 2,000 steps the rows that changed are encoded as a commit does.
 enum StagesBenchmark: Benchmark {
   static let name = "stages"
   static let abstract = "the pure steps of ingest, analyzer and dispatcher, without Kafka"
@@ -35,6 +36,10 @@ enum StagesBenchmark: Benchmark {
     var records: Int
     /// Candidates, or pushes.
     var units: Int
+    /// Bytes of what the steps wrote.
+    var outputBytes: Int
+    /// Rows that transactions wrote, and their bytes with their keys.
+    var rows = (count: 0, bytes: 0)
     var cost: Cost
   }
 
@@ -54,6 +59,12 @@ enum StagesBenchmark: Benchmark {
           name: "per CPU second", value: Samples(measurements.map { Double($0.units) / $0.cost.cpuSeconds }).median,
           unit: "\(unit)s"),
         .init(name: "records", value: Double(measurements.last?.records ?? 0), unit: ""),
+        .init(
+          name: "written", value: Samples(measurements.map { Double($0.outputBytes) / Double($0.units) }).median,
+          unit: "B/\(unit)"),
+        .init(
+          name: "rows", value: Samples(measurements.map { Double($0.rows.bytes) / Double($0.units) }).median,
+          unit: "B/\(unit)"),
       ])
   }
 }
@@ -140,42 +151,84 @@ private final class Pipeline {
     if let rejection { throw BenchmarkFailure("a stage refused a record: \(rejection.description)") }
   }
 
+  /// Steps of a transaction, as many as the runtime polls for one.
+  private static let stepsPerCommit = 2_000
+
+  /// Counts what a stage's steps write, and ends a transaction every so many of them.
+  private struct Ledger<S: Stage> {
+    let driver: StageDriver<S>
+    var outputBytes = 0
+    var rows = (count: 0, bytes: 0)
+    private var steps = 0
+
+    init(_ driver: StageDriver<S>) { self.driver = driver }
+
+    mutating func note(_ result: StageDriver<S>.StepResult) throws {
+      for output in result.outputs { outputBytes += (output.key?.count ?? 0) + (output.value?.count ?? 0) }
+      steps += 1
+      if steps % stepsPerCommit == 0 { try commit() }
+    }
+
+    mutating func commit() throws {
+      let committed = try driver.commit()
+      rows.count += committed.rows
+      rows.bytes += committed.bytes
+    }
+  }
+
   func measureIngest() throws -> StagesBenchmark.Measurement {
     timeline.reserveCapacity(messages.count)
+    try ingest.commit()
+    var ledger = Ledger(ingest)
     let start = Cost.Start()
     for record in messages {
       let result = ingest.process(record)
       try check(result.rejection)
       timeline += result.outputs
+      try ledger.note(result)
     }
-    return .init(records: messages.count, units: messages.count * (Self.members - 1), cost: start.cost)
+    try ledger.commit()
+    return .init(
+      records: messages.count, units: messages.count * (Self.members - 1), outputBytes: ledger.outputBytes,
+      rows: ledger.rows, cost: start.cost)
   }
 
   func measureAnalyzer() throws -> StagesBenchmark.Measurement {
     pushes.reserveCapacity(timeline.count * Self.members)
+    try analyzer.commit()
+    var ledger = Ledger(analyzer)
     let start = Cost.Start()
     for record in timeline {
       let result = analyzer.send(bytes: record.value, to: .timeline, key: record.key, partition: 0)
       try check(result.rejection)
       for output in result.outputs where output.topic == .pushes { pushes.append(output) }
+      try ledger.note(result)
     }
-    return .init(records: timeline.count, units: messages.count * (Self.members - 1), cost: start.cost)
+    try ledger.commit()
+    return .init(
+      records: timeline.count, units: messages.count * (Self.members - 1), outputBytes: ledger.outputBytes,
+      rows: ledger.rows, cost: start.cost)
   }
 
   func measureDispatcher() throws -> StagesBenchmark.Measurement {
     let answer = FCMAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
     var sent = 0
+    var ledger = Ledger(dispatcher)
     let start = Cost.Start()
     for record in pushes {
       var waiting = dispatcher.send(bytes: record.value, to: .pushes, key: record.key, partition: 0)
       try check(waiting.rejection)
+      try ledger.note(waiting)
       while let effect = waiting.effects.first {
         sent += 1
         waiting = dispatcher.receive(
           SendReply(id: effect.id, answer: answer, startedAt: Self.start, finishedAt: Self.start), partition: 0)
         try check(waiting.rejection)
+        try ledger.note(waiting)
       }
     }
-    return .init(records: pushes.count, units: max(sent, 1), cost: start.cost)
+    try ledger.commit()
+    return .init(
+      records: pushes.count, units: max(sent, 1), outputBytes: ledger.outputBytes, rows: ledger.rows, cost: start.cost)
   }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Looks into values and JSON for their fields.
-enum FieldWalk {
+public enum FieldWalk {
   /// Paths of fields that say nothing: nil, an empty list or text.
-  static func emptyFields(of value: Any, at path: String = "") -> [String] {
+  public static func emptyFields(of value: Any, at path: String = "") -> [String] {
     let mirror = Mirror(reflecting: value)
     switch mirror.displayStyle {
     case .optional:
@@ -17,7 +17,7 @@ enum FieldWalk {
   }
 
   /// The paths of all fields of a JSON document; elements of one list are looked at together.
-  static func names(in bytes: [UInt8]) throws -> Set<String> {
+  public static func names(in bytes: [UInt8]) throws -> Set<String> {
     var names: Set<String> = []
     func walk(_ value: Any, _ path: String) {
       if let object = value as? [String: Any] {

@@ -1,0 +1,90 @@
+public import NudgeCodec
+import NudgeSchema
+
+extension ConversationRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "conversation"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init()
+    var flags = RowFlags(bits: try row.unsigned())
+    if flags.take() { lastOrigin = try row.origin() }
+    if flags.take() { forgottenUpTo = try row.place() }
+    if flags.take() { readUpTo = try row.place() }
+    if flags.take() { readAhead = ReadAhead(key: MessageKey(try row.fixed()), stamp: try row.stamp()) }
+    if flags.take() { withdrawnUpTo = try row.signed() }
+    olderUnread = Int(try row.signed())
+    let count = try row.count()
+    recent.reserveCapacity(count + 1)
+    var (at, offset): (Int64, Int64) = (0, 0)
+    for _ in 0..<count {
+      let key = MessageKey(try row.fixed())
+      at &+= try row.signed()
+      offset &+= try row.signed()
+      let bits = try row.byte()
+      let index = bits & RecentMessage.hasIndex == 0 ? 0 : try row.signed32()
+      recent.append(
+        RecentMessage(
+          key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)),
+          marks: RecentMessage.Marks(rawValue: bits & ~RecentMessage.hasIndex)))
+    }
+    recount()
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(lastOrigin != nil)
+    flags.add(forgottenUpTo != nil)
+    flags.add(readUpTo != nil)
+    flags.add(readAhead != nil)
+    flags.add(withdrawnUpTo != nil)
+    row.unsigned(flags.bits)
+    if let lastOrigin { row.origin(lastOrigin) }
+    if let forgottenUpTo { row.place(forgottenUpTo) }
+    if let readUpTo { row.place(readUpTo) }
+    if let readAhead {
+      row.fixed(readAhead.key.bits)
+      row.stamp(readAhead.stamp)
+    }
+    if let withdrawnUpTo { row.signed(withdrawnUpTo) }
+    row.signed(olderUnread)
+    row.count(recent.count)
+    // Times and offsets as what they are after the message before: a byte or two instead of six.
+    var (at, offset): (Int64, Int64) = (0, 0)
+    for message in recent {
+      row.fixed(message.key.bits)
+      row.signed(message.place.at &- at)
+      row.signed(message.place.order.offset &- offset)
+      (at, offset) = (message.place.at, message.place.order.offset)
+      let index = message.place.order.index
+      row.byte(message.marks.rawValue & ~RecentMessage.hasIndex | (index == 0 ? 0 : RecentMessage.hasIndex))
+      if index != 0 { row.signed(Int64(index)) }
+    }
+  }
+}
+
+extension RecentMessage {
+  /// Beside the marks: the index of the place follows; else it is 0.
+  fileprivate static let hasIndex: UInt8 = 0x80
+}
+
+extension MessageKey {
+  fileprivate init(_ bits: UInt64) { value = Int64(bitPattern: bits) }
+  fileprivate var bits: UInt64 { UInt64(bitPattern: value) }
+}
+
+extension RowWriter {
+  fileprivate mutating func place(_ place: MessagePlace) {
+    signed(place.at)
+    signed(place.order.offset)
+    signed(Int64(place.order.index))
+  }
+}
+
+extension RowReader {
+  fileprivate mutating func place() throws(RowFormatError) -> MessagePlace {
+    MessagePlace(at: try signed(), order: OriginOrder(offset: try signed(), index: try signed32()))
+  }
+}

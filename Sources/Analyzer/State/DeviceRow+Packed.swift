@@ -1,0 +1,45 @@
+public import NudgeCodec
+import NudgeSchema
+
+extension DeviceRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "device"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    token = flags.take() ? try row.text() : nil
+    projectId = flags.take() ? try row.text() : nil
+    appVersion = flags.take() ? try row.text() : nil
+    locale = flags.take() ? try row.text() : nil
+    timerAt = flags.take() ? try row.signed() : nil
+    tokenHash = try row.text()
+    version = try row.signed()
+    platform = try row.choice(of: Platform.allCases)
+    registeredAt = try row.signed()
+    lastSeenAt = try row.signed()
+    stamp = try row.stamp()
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(token != nil)
+    flags.add(projectId != nil)
+    flags.add(appVersion != nil)
+    flags.add(locale != nil)
+    flags.add(timerAt != nil)
+    row.unsigned(flags.bits)
+    if let token { row.text(token) }
+    if let projectId { row.text(projectId) }
+    if let appVersion { row.text(appVersion) }
+    if let locale { row.text(locale) }
+    if let timerAt { row.signed(timerAt) }
+    row.text(tokenHash)
+    row.signed(version)
+    row.choice(platform, of: Platform.allCases)
+    row.signed(registeredAt)
+    row.signed(lastSeenAt)
+    row.stamp(stamp)
+  }
+}

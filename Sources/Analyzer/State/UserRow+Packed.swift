@@ -1,0 +1,56 @@
+public import NudgeCodec
+import NudgeSchema
+
+extension UserRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "user"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init()
+    var flags = RowFlags(bits: try row.unsigned())
+    if flags.take() { written = WrittenMessage(conversationId: try row.text(), stamp: try row.stamp()) }
+    if flags.take() { window = AnalysisWindow(startedAt: try row.signed(), used: Int(try row.signed())) }
+    if flags.take() { noticedWindow = try row.signed() }
+    unreadConversations = Int(try row.signed())
+    unreadMessages = Int(try row.signed())
+    for _ in 0..<(try row.count()) { devices.append(try row.text()) }
+    for _ in 0..<(try row.count()) {
+      let deviceId = try row.text()
+      let state = try row.choice(of: Activity.State.allCases)
+      let conversationId: String? = try row.byte() == 0 ? nil : try row.text()
+      activities.append(
+        DeviceActivity(deviceId: deviceId, state: state, conversationId: conversationId, stamp: try row.stamp()))
+    }
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(written != nil)
+    flags.add(window != nil)
+    flags.add(noticedWindow != nil)
+    row.unsigned(flags.bits)
+    if let written {
+      row.text(written.conversationId)
+      row.stamp(written.stamp)
+    }
+    if let window {
+      row.signed(window.startedAt)
+      row.signed(window.used)
+    }
+    if let noticedWindow { row.signed(noticedWindow) }
+    row.signed(unreadConversations)
+    row.signed(unreadMessages)
+    row.count(devices.count)
+    for device in devices { row.text(device) }
+    row.count(activities.count)
+    for activity in activities {
+      row.text(activity.deviceId)
+      row.choice(activity.state, of: Activity.State.allCases)
+      row.byte(activity.conversationId == nil ? 0 : 1)
+      if let conversationId = activity.conversationId { row.text(conversationId) }
+      row.stamp(activity.stamp)
+    }
+  }
+}

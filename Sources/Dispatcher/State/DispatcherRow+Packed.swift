@@ -1,0 +1,65 @@
+import NudgeCodec
+import NudgeSchema
+
+extension DeviceRow: PackedRow {
+  static let name: StaticString = "device"
+
+  init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    lastCause = flags.take() ? try row.origin() : nil
+    quarantined = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
+  }
+
+  func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(lastCause != nil)
+    flags.add(quarantined != nil)
+    row.unsigned(flags.bits)
+    if let lastCause { row.origin(lastCause) }
+    if let quarantined {
+      row.text(quarantined.tokenHash)
+      row.signed(quarantined.version)
+    }
+  }
+}
+
+extension LaneRow: PackedRow {
+  static let name: StaticString = "lane"
+
+  init(packed row: inout RowReader) throws(RowFormatError) {
+    count = Int(try row.signed())
+    firstOverflow = Int(try row.signed())
+    endOverflow = Int(try row.signed())
+    items = try row.items()
+  }
+
+  func pack(into row: inout RowWriter) {
+    row.signed(count)
+    row.signed(firstOverflow)
+    row.signed(endOverflow)
+    row.items(items)
+  }
+}
+
+extension OverflowRow: PackedRow {
+  static let name: StaticString = "overflow"
+
+  init(packed row: inout RowReader) throws(RowFormatError) { items = try row.items() }
+
+  func pack(into row: inout RowWriter) { row.items(items) }
+}
+
+extension RowWriter {
+  fileprivate mutating func items(_ items: [WaitingPush]) {
+    count(items.count)
+    for item in items { item.pack(into: &self) }
+  }
+}
+
+extension RowReader {
+  fileprivate mutating func items() throws(RowFormatError) -> [WaitingPush] {
+    var items: [WaitingPush] = []
+    for _ in 0..<(try count()) { items.append(try WaitingPush(packed: &self)) }
+    return items
+  }
+}

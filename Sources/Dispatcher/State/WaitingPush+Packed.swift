@@ -1,0 +1,117 @@
+import NudgeCodec
+import NudgeSchema
+
+extension WaitingPush {
+  init(packed row: inout RowReader) throws(RowFormatError) {
+    push = try Push(packed: &row)
+    target = try PushTarget(packed: &row)
+    cause = try row.origin()
+    origin = try row.origin()
+    source = try row.position()
+    occurredAt = try row.signed()
+    attempts = Int(try row.signed())
+    notBefore = try row.signed()
+    var flags = RowFlags(bits: try row.unsigned())
+    inAir = flags.take()
+    traceparent = flags.take() ? try row.text() : nil
+    replayId = flags.take() ? try row.text() : nil
+    firstAttemptAt = flags.take() ? try row.signed() : nil
+    httpStatus = flags.take() ? Int(try row.signed()) : nil
+    errorCode = flags.take() ? try row.text() : nil
+    withdrawn = flags.take() ? try row.choice(of: Withdrawal.allCases) : nil
+  }
+
+  func pack(into row: inout RowWriter) {
+    push.pack(into: &row)
+    target.pack(into: &row)
+    row.origin(cause)
+    row.origin(origin)
+    row.position(source)
+    row.signed(occurredAt)
+    row.signed(attempts)
+    row.signed(notBefore)
+    var flags = RowFlags()
+    flags.add(inAir)
+    flags.add(traceparent != nil)
+    flags.add(replayId != nil)
+    flags.add(firstAttemptAt != nil)
+    flags.add(httpStatus != nil)
+    flags.add(errorCode != nil)
+    flags.add(withdrawn != nil)
+    row.unsigned(flags.bits)
+    if let traceparent { row.text(traceparent) }
+    if let replayId { row.text(replayId) }
+    if let firstAttemptAt { row.signed(firstAttemptAt) }
+    if let httpStatus { row.signed(httpStatus) }
+    if let errorCode { row.text(errorCode) }
+    if let withdrawn { row.choice(withdrawn, of: Withdrawal.allCases) }
+  }
+}
+
+/// A push as it waits: without its targets, of which each waits by itself.
+extension Push {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    let (pushId, userId) = (try row.text(), try row.text())
+    let kind = try row.choice(of: Kind.allCases)
+    let priority = try row.choice(of: Priority.allCases)
+    let presentation = try row.choice(of: Presentation.allCases)
+    let (badge, ttlSeconds) = (Int(try row.signed()), Int(try row.signed()))
+    let (expiresAt, decidedAt) = (try row.signed(), try row.signed())
+    var flags = RowFlags(bits: try row.unsigned())
+    self.init(
+      pushId: pushId, kind: kind, userId: userId, targets: [],
+      title: flags.take() ? try row.text() : nil, body: flags.take() ? try row.text() : nil,
+      imageUrl: flags.take() ? try row.text() : nil, priority: priority, presentation: presentation,
+      reason: flags.take() ? try row.choice(of: DecisionReason.allCases) : nil, badge: badge,
+      conversationId: flags.take() ? try row.text() : nil, messageId: flags.take() ? try row.text() : nil,
+      senderId: flags.take() ? try row.text() : nil, ttlSeconds: ttlSeconds, expiresAt: expiresAt,
+      decidedAt: decidedAt)
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    row.text(pushId)
+    row.text(userId)
+    row.choice(kind, of: Kind.allCases)
+    row.choice(priority, of: Priority.allCases)
+    row.choice(presentation, of: Presentation.allCases)
+    row.signed(badge)
+    row.signed(ttlSeconds)
+    row.signed(expiresAt)
+    row.signed(decidedAt)
+    var flags = RowFlags()
+    flags.add(title != nil)
+    flags.add(body != nil)
+    flags.add(imageUrl != nil)
+    flags.add(reason != nil)
+    flags.add(conversationId != nil)
+    flags.add(messageId != nil)
+    flags.add(senderId != nil)
+    row.unsigned(flags.bits)
+    if let title { row.text(title) }
+    if let body { row.text(body) }
+    if let imageUrl { row.text(imageUrl) }
+    if let reason { row.choice(reason, of: DecisionReason.allCases) }
+    if let conversationId { row.text(conversationId) }
+    if let messageId { row.text(messageId) }
+    if let senderId { row.text(senderId) }
+  }
+}
+
+extension PushTarget {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    let (deviceId, token, version) = (try row.text(), try row.text(), try row.signed())
+    let platform = try row.choice(of: Platform.allCases)
+    self.init(
+      deviceId: deviceId, token: token, version: version, platform: platform,
+      projectId: try row.byte() == 0 ? nil : try row.text())
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    row.text(deviceId)
+    row.text(token)
+    row.signed(version)
+    row.choice(platform, of: Platform.allCases)
+    row.byte(projectId == nil ? 0 : 1)
+    if let projectId { row.text(projectId) }
+  }
+}

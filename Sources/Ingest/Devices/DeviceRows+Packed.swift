@@ -1,0 +1,49 @@
+public import NudgeCodec
+import NudgeSchema
+
+extension DeviceRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "device"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    tokenHash = flags.take() ? try row.text() : nil
+    stamp = try row.stamp()
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(tokenHash != nil)
+    row.unsigned(flags.bits)
+    if let tokenHash { row.text(tokenHash) }
+    row.stamp(stamp)
+  }
+}
+
+extension OwnerRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "owner"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    owner = flags.take() ? Owner(userId: try row.text(), deviceId: try row.text()) : nil
+    stamp = try row.stamp()
+    version = try row.signed()
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(owner != nil)
+    row.unsigned(flags.bits)
+    if let owner {
+      row.text(owner.userId)
+      row.text(owner.deviceId)
+    }
+    row.stamp(stamp)
+    row.signed(version)
+  }
+}

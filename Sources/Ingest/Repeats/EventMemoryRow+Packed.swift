@@ -1,0 +1,65 @@
+public import NudgeCodec
+import NudgeSchema
+
+extension EventMemoryRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "events"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init()
+    var flags = RowFlags(bits: try row.unsigned())
+    if flags.take() { horizon = try row.signed() }
+    for _ in 0..<(try row.count()) { archives.append(Int(try row.signed())) }
+    recent = try row.events()
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(horizon != nil)
+    row.unsigned(flags.bits)
+    if let horizon { row.signed(horizon) }
+    row.count(archives.count)
+    for number in archives { row.signed(number) }
+    row.events(recent)
+  }
+}
+
+extension EventArchiveRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "event archive"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) { self.init(events: try row.events()) }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) { row.events(events) }
+}
+
+extension RowWriter {
+  /// Events in the order given, their times as what they are after the one before.
+  fileprivate mutating func events(_ events: [RememberedEvent]) {
+    count(events.count)
+    var occurredAt: Milliseconds = 0
+    for event in events {
+      signed(event.occurredAt &- occurredAt)
+      occurredAt = event.occurredAt
+      fixed(UInt64(bitPattern: event.hash))
+    }
+  }
+}
+
+extension RowReader {
+  fileprivate mutating func events() throws(RowFormatError) -> [RememberedEvent] {
+    let count = try count()
+    var events: [RememberedEvent] = []
+    events.reserveCapacity(count + 1)
+    var occurredAt: Milliseconds = 0
+    for _ in 0..<count {
+      occurredAt &+= try signed()
+      events.append(RememberedEvent(occurredAt: occurredAt, hash: Int64(bitPattern: try fixed())))
+    }
+    return events
+  }
+}

@@ -1,0 +1,73 @@
+public import NudgeSchema
+
+/// Parts of rows that several stages have.
+extension RowWriter {
+  /// A stamp.
+  public mutating func stamp(_ stamp: EventStamp) {
+    signed(stamp.occurredAt)
+    text(stamp.eventId)
+  }
+
+  /// An origin.
+  public mutating func origin(_ origin: Origin) {
+    text(origin.topic)
+    signed(Int64(origin.partition))
+    signed(origin.offset)
+    // nil and 0 are two values, though they mean the same: 0 stands for nil.
+    signed(origin.index.map { $0 < 0 ? Int64($0) : Int64($0) + 1 } ?? 0)
+  }
+
+  /// A record's place.
+  public mutating func position(_ position: RecordPosition) {
+    text(position.topic)
+    signed(Int64(position.partition))
+    signed(position.offset)
+  }
+
+  /// One of an enum's values, by its number: new ones are added at the end.
+  public mutating func choice<Choice: Equatable>(_ choice: Choice, of choices: [Choice]) {
+    byte(UInt8(choices.firstIndex(of: choice) ?? 0xFF))
+  }
+}
+
+extension RowReader {
+  /// A stamp.
+  public mutating func stamp() throws(RowFormatError) -> EventStamp {
+    EventStamp(occurredAt: try signed(), eventId: try text())
+  }
+
+  /// An origin.
+  public mutating func origin() throws(RowFormatError) -> Origin {
+    let (topic, partition, offset, index) = (try text(), try signed32(), try signed(), try signed())
+    return Origin(
+      topic: topic, partition: partition, offset: offset,
+      index: index == 0 ? nil : Int32(truncatingIfNeeded: index < 0 ? index : index - 1))
+  }
+
+  /// A record's place.
+  public mutating func position() throws(RowFormatError) -> RecordPosition {
+    RecordPosition(topic: try text(), partition: try signed32(), offset: try signed())
+  }
+}
+
+/// Which of a row's fields are there, a bit a field: the lowest for the first.
+public struct RowFlags {
+  /// The bits.
+  public private(set) var bits: UInt64
+  private var next: UInt64 = 1
+
+  /// None yet.
+  public init(bits: UInt64 = 0) { self.bits = bits }
+
+  /// Notes the next field.
+  public mutating func add(_ isSet: Bool) {
+    if isSet { bits |= next }
+    next <<= 1
+  }
+
+  /// The next field's.
+  public mutating func take() -> Bool {
+    defer { next <<= 1 }
+    return bits & next != 0
+  }
+}

@@ -1,0 +1,61 @@
+import NudgeCodec
+import NudgeSchema
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+@Suite("State: the format of the dispatcher's rows")
+struct RowFormatTests {
+  @Test(
+    "every row comes back as it was, packed and as JSON written before; a part of one, or more than one, is refused")
+  func rows() throws {
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "rows"))
+    for number in 0..<40 {
+      fields.isFull = number == 0
+      let device = DeviceRow(
+        lastCause: fields.maybe { $0.origin() },
+        quarantined: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) })
+      let lane = LaneRow(
+        items: fields.list { $0.waitingPush() }, count: fields.int(), firstOverflow: fields.int(),
+        endOverflow: fields.int())
+      let overflow = OverflowRow(items: fields.list { $0.waitingPush() })
+      if fields.isFull {
+        // A push waits without its targets: they wait one by one.
+        let empty = Set(FieldWalk.emptyFields(of: [device, lane, overflow] as [any Sendable]))
+        #expect(empty == ["//items//push/targets"])
+      }
+      try expectAlike(device)
+      try expectAlike(lane)
+      try expectAlike(overflow)
+    }
+  }
+
+  private func expectAlike<Row: PackedRow & Equatable>(_ row: Row) throws {
+    let read = try PackedRows(row)
+    #expect(read.packed == row && read.json == row && read.truncated.isEmpty && read.refusesMore)
+  }
+}
+
+extension FieldGenerator {
+  fileprivate mutating func origin() -> Origin {
+    Origin(topic: text(), partition: int32(), offset: integer(), index: maybe { $0.int32() })
+  }
+
+  fileprivate mutating func waitingPush() -> WaitingPush {
+    WaitingPush(
+      push: Push(
+        pushId: text(), kind: choice(), userId: text(), targets: [], title: maybe { $0.text() },
+        body: maybe { $0.text() }, imageUrl: maybe { $0.text() }, priority: choice(), presentation: choice(),
+        reason: maybe { $0.choice() }, badge: int(), conversationId: maybe { $0.text() },
+        messageId: maybe { $0.text() }, senderId: maybe { $0.text() }, ttlSeconds: int(), expiresAt: integer(),
+        decidedAt: integer()),
+      target: PushTarget(
+        deviceId: text(), token: text(), version: integer(), platform: choice(), projectId: maybe { $0.text() }),
+      cause: origin(), origin: origin(),
+      source: RecordPosition(topic: text(), partition: int32(), offset: integer()), occurredAt: integer(),
+      traceparent: maybe { $0.text() }, replayId: maybe { $0.text() }, attempts: int(),
+      firstAttemptAt: maybe { $0.integer() }, notBefore: integer(), inAir: flag(), httpStatus: maybe { $0.int() },
+      errorCode: maybe { $0.text() }, withdrawn: maybe { $0.choice() })
+  }
+}

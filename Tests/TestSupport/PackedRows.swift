@@ -1,0 +1,27 @@
+public import NudgeCodec
+import NudgeSchema
+
+/// A row of state as it comes back from each of its formats.
+public struct PackedRows<Row: PackedRow> {
+  /// As it is written.
+  public let packed: Row
+  /// As it was written before there were packed rows.
+  public let json: Row
+  /// What each part of its packed bytes, cut off behind any byte, is read as: nothing, if all is well.
+  public let truncated: [Row]
+  /// Whether bytes behind its own are refused.
+  public let refusesMore: Bool
+
+  /// Writes and reads a row.
+  public init(_ row: Row) throws {
+    let coder = RecordCoder()
+    func read(_ bytes: some Collection<UInt8>) throws -> Row {
+      try Array(bytes).withUnsafeBytes { try Row(bytes: $0, coder: coder) }
+    }
+    let bytes = row.packed()
+    packed = try read(bytes)
+    json = try read(coder.encode(row))
+    truncated = bytes.indices.compactMap { try? read(bytes[..<$0]) }
+    refusesMore = (try? read(bytes + [0])) == nil
+  }
+}
