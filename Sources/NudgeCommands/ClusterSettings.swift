@@ -57,6 +57,12 @@ struct ClusterSettings {
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
   }
 
+  /// What finds rows of a stage's state.
+  func stateLookup(of stage: StageDefinition) throws(KafkaError) -> StateLookup {
+    try StateLookup(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
+  }
+
   private static let show: @Sendable (KafkaLogLine) -> Void = { line in
     // What is lower repeats what the command says itself in the end.
     if line.level <= 3 { FileHandle.standardError.write(Data("librdkafka: \(line.message)\n".utf8)) }

@@ -2,7 +2,7 @@ import Foundation
 import ServiceKit
 import StreamRuntime
 
-/// `nudge state list | accept-loss | rebuild`.
+/// `nudge state list | show | accept-loss | rebuild`.
 enum StateCommand {
   private static let stage = Setting<StageName>(
     required: "stage", environment: .none, help: "Whose state.")
@@ -25,8 +25,8 @@ enum StateCommand {
     "json", environment: .none, default: false, help: "Prints JSON, for machines.")
 
   static let command = Command(
-    "state", abstract: "The state of a stage's tasks: see whether it is lost, and repair it.",
-    subcommands: [list, acceptLoss, rebuild])
+    "state", abstract: "The state of a stage's tasks: look into it, see whether it is lost, and repair it.",
+    subcommands: [list, show, acceptLoss, rebuild])
 
   private static let list = Command(
     "list",
@@ -37,8 +37,38 @@ enum StateCommand {
     examples: ["nudge state list --stage analyzer --bootstrap-servers kafka:9092"]
   ) { input in
     let states = try ClusterSettings(input).stateRepair(of: input[stage].definition).tasks()
-    try show(StateReport(stage: input[stage], tasks: states), asJSON: input[json])
+    try output(StateReport(stage: input[stage], tasks: states), asJSON: input[json])
     return states.contains { $0.condition == .lost } ? ExitCode.failure : ExitCode.success
+  }
+
+  private static let key = Setting<String>(
+    required: "key", environment: .none,
+    help:
+      "A row's key: a letter for its kind and ids, with / between them (%2F is a slash in an id); rows whose keys go on "
+      + "from there are shown as well. Analyzer: u/USER, p/USER, c/USER/CONVERSATION, d/USER/DEVICE. Ingest: c/CONVERSATION, "
+      + "c/CONVERSATION/USER, e/c/CONVERSATION, e/u/USER, e/r/USER, d/USER/DEVICE, o/TOKENHASH. Dispatcher: d/USER/DEVICE, "
+      + "w/USER%01DEVICE, o/USER/DEVICE.")
+
+  private static let showsTexts = Setting<Bool>(
+    "texts", environment: .none, default: false, help: "Shows what people wrote, too. Tokens are never shown.")
+
+  private static let show = Command(
+    "show",
+    abstract:
+      "Prints rows of a stage's state as JSON, as the changelog has them. Reads one task's changelog from its start. Exits "
+      + "with 1 where there is no such row.",
+    settings: ClusterSettings.all + [stage, key, showsTexts, json],
+    examples: [
+      "nudge state show --stage analyzer --key u/ben --bootstrap-servers kafka:9092",
+      "nudge state show --stage analyzer --key c/ben --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let (stage, key) = (input[stage], RowKey(written: input[key]))
+    let found = try ClusterSettings(input).stateLookup(of: stage.definition)
+      .rows(at: key, ownedBy: stage.owner(of: key))
+    try output(
+      StateRowReport(stage: stage, found, redaction: Redaction(showsTexts: input[showsTexts])), asJSON: input[json])
+    return found.isEmpty ? ExitCode.failure : ExitCode.success
   }
 
   private static let acceptLoss = Command(
@@ -77,17 +107,17 @@ enum StateCommand {
         }
       } catch {
         // What was written by then stands, and is told before the error is.
-        if !report.repairs.isEmpty { try show(report, asJSON: input[json]) }
+        if !report.repairs.isEmpty { try output(report, asJSON: input[json]) }
         throw error
       }
     } else {
       report.repairs = try work.plan(method, tasks: wanted, trustingMovedOffsets: input[trustMovedOffsets])
     }
-    try show(report, asJSON: input[json])
+    try output(report, asJSON: input[json])
     return ExitCode.success
   }
 
-  private static func show(_ report: some StateReporting, asJSON: Bool) throws {
+  private static func output(_ report: some StateReporting, asJSON: Bool) throws {
     guard asJSON else { return print(report.text) }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,0 +1,79 @@
+import Foundation
+public import Kafka
+public import NudgeSchema
+
+/// Finds rows of a stage's state in its changelog: those a restore would find. One thread uses it; calls block while the
+/// changelog of a task is read, which is all of it.
+public final class StateLookup {
+  /// A row.
+  public struct Found: Sendable, Equatable {
+    /// The task it belongs to.
+    public var task: Int32
+    /// Its key.
+    public var key: RowKey
+    /// As the stage wrote it.
+    public var bytes: [UInt8]
+  }
+
+  private let stage: StageDefinition
+  private let topics: TopicNames
+  private let admin: Admin
+  private let reader: LogReader
+  private let coder = RecordCoder()
+
+  private static let timeout: Duration = .seconds(30)
+
+  /// Connects in the background.
+  /// - Parameters:
+  ///   - properties: librdkafka's, set after ours.
+  ///   - log: gets librdkafka's log lines.
+  public init(
+    of stage: StageDefinition, topics: TopicNames, bootstrapServers: String,
+    properties: [String: String] = [:],
+    log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
+  ) throws(KafkaError) {
+    self.stage = stage
+    self.topics = topics
+    let overrides = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    admin = try Admin(
+      ClientConfiguration(bootstrapServers: bootstrapServers).merging(overrides: overrides),
+      name: "nudge-state",
+      log: log)
+    reader = try LogReader(bootstrapServers, overrides: overrides, log: log)
+  }
+
+  deinit { reader.close() }
+
+  /// The row of a key and the rows whose keys begin with it and have more parts, in key order, task by task.
+  /// - Parameter owner: the id by which records reach the task that has the row, so that only that task's changelog is
+  ///   read; nil: all are.
+  /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or cannot be read to its end.
+  public func rows(at key: RowKey, ownedBy owner: String?) throws -> [Found] {
+    let name = topics(stage.changelog)
+    guard let count = try admin.partitionCounts(of: [name], timeout: Self.timeout)[name] else {
+      throw StateRepairError("there is no topic \(name); is --topic-prefix right?")
+    }
+    try reader.warmUp([name])
+    let tasks =
+      owner.map { [Murmur2.partition(of: Array($0.utf8), count: count)] } ?? Array(0..<count)
+    return try tasks.flatMap {
+      try rows(at: key, of: $0, in: TopicPartition(topic: name, partition: $0))
+    }
+  }
+
+  private func rows(at key: RowKey, of task: Int32, in changelog: TopicPartition) throws -> [Found] {
+    let ends = try reader.ends(of: changelog)
+    var groups = ChangelogGroups(after: nil, offset: ends.start, coder: coder)
+    try reader.records(of: changelog, from: ends.start, to: ends.high) { record in
+      guard let bytes = record.keyBytes() else { return }
+      let found = RowKey(bytes: bytes)
+      guard found == PositionRecord.key || found == key || found.isBelow(key) else { return }
+      try groups.read(
+        offset: record.offset, key: found, bytes: record.valueBytes(),
+        tag: record.header(RecordHeader.transaction).flatMap(TransactionTag.init(bytes:)))
+    }
+    return groups.takeClosed().compactMap { row in
+      row.bytes.map { Found(task: task, key: row.key, bytes: $0) }
+    }
+  }
+}
