@@ -34,10 +34,13 @@ extension AnalyzerRules {
   }
 }
 
+private let base64Digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
 /// Base64 in the alphabet of URLs, without padding (RFC 4648, section 5).
 private func base64url(_ bytes: some Sequence<UInt8>) -> String {
-  let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+  let digits = base64Digits
   var text: [UInt8] = []
+  text.reserveCapacity(22)
   var bits: UInt32 = 0
   var count: UInt32 = 0
   for byte in bytes {

@@ -93,4 +93,10 @@ struct PersonStep {
 }
 
 /// Whether two ids are the same: by bytes. Strings that Unicode deems equal are still different ids.
-func sameId(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
+func sameId(_ a: String, _ b: String) -> Bool {
+  // In place where both lie in one piece, as nearly all do.
+  let whereContiguous = a.utf8.withContiguousStorageIfAvailable { mine in
+    b.utf8.withContiguousStorageIfAvailable { mine.count == $0.count && mine.elementsEqual($0) }
+  }
+  return (whereContiguous ?? nil) ?? a.utf8.elementsEqual(b.utf8)
+}

@@ -7,9 +7,12 @@ public enum ShortHash {
     hexadecimal(SHA256Digest.of(Array(text.utf8)).prefix(6))
   }
 
+  private static let hexadecimalDigits = Array("0123456789abcdef".utf8)
+
   fileprivate static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
+    let digits = hexadecimalDigits
     var text: [UInt8] = []
+    text.reserveCapacity(32)
     for byte in bytes {
       text.append(digits[Int(byte >> 4)])
       text.append(digits[Int(byte & 15)])
