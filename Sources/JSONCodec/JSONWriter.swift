@@ -67,13 +67,8 @@ public struct JSONWriter: ~Copyable {
 
   /// The key of the member whose value follows. It is written as it is: no quote, backslash or control character.
   public mutating func key(_ key: StaticString) {
-    let length = key.utf8CodeUnitCount
-    comma(length + 3)
-    append(0x22)
-    (start + count).update(from: key.utf8Start, count: length)
-    count += length
-    append(0x22)
-    append(0x3A)
+    reserve(key.utf8CodeUnitCount + 4)
+    appendKey(key)
   }
 
   /// As above for a key that is not known beforehand; it is escaped.
@@ -144,21 +139,24 @@ public struct JSONWriter: ~Copyable {
 
   /// A member with a string.
   public mutating func field(_ key: StaticString, _ value: String) {
-    self.key(key)
-    self.value(value)
+    var value = value
+    value.withUTF8 { utf8 in
+      // Comma, quotes, colon; and the eight bytes that the loop writes at once where only some of them count.
+      reserve(key.utf8CodeUnitCount + utf8.count + 16)
+      appendKey(key)
+      appendQuoted(utf8)
+    }
   }
 
   /// A member with an integer.
   public mutating func field(_ key: StaticString, _ value: Int64) {
-    self.key(key)
-    self.value(value)
+    reserve(key.utf8CodeUnitCount + 26)
+    appendKey(key)
+    appendInteger(value.magnitude, negative: value < 0)
   }
 
   /// A member with an integer.
-  public mutating func field(_ key: StaticString, _ value: Int) {
-    self.key(key)
-    self.value(value)
-  }
+  public mutating func field(_ key: StaticString, _ value: Int) { field(key, Int64(value)) }
 
   /// A member with a number.
   public mutating func field(_ key: StaticString, _ value: Double) {
@@ -205,11 +203,29 @@ public struct JSONWriter: ~Copyable {
   /// since strings end with a quote.
   private mutating func comma(_ length: Int) {
     reserve(length + 1)
+    appendComma()
+  }
+
+  /// Room must have been made.
+  @inline(__always)
+  private mutating func appendComma() {
     guard count > 0 else { return }
     switch start[count - 1] {
     case 0x7B, 0x5B, 0x3A: break
     default: append(0x2C)
     }
+  }
+
+  /// Room must have been made: for the key and four bytes.
+  @inline(__always)
+  private mutating func appendKey(_ key: StaticString) {
+    appendComma()
+    append(0x22)
+    let length = key.utf8CodeUnitCount
+    (start + count).update(from: key.utf8Start, count: length)
+    count += length
+    append(0x22)
+    append(0x3A)
   }
 
   @inline(__always)
@@ -247,6 +263,11 @@ public struct JSONWriter: ~Copyable {
 
   private mutating func integer(_ magnitude: UInt64, negative: Bool) {
     comma(20)
+    appendInteger(magnitude, negative: negative)
+  }
+
+  /// Room must have been made: for 20 bytes.
+  private mutating func appendInteger(_ magnitude: UInt64, negative: Bool) {
     if negative { append(0x2D) }
     var digits = 1
     var bound: UInt64 = 10
@@ -269,6 +290,11 @@ public struct JSONWriter: ~Copyable {
   private mutating func quoted(_ utf8: UnsafeBufferPointer<UInt8>) {
     // Two quotes, and the eight bytes that the loop writes at once where only some of them count.
     comma(utf8.count + 10)
+    appendQuoted(utf8)
+  }
+
+  /// Room must have been made: for the text and ten bytes.
+  private mutating func appendQuoted(_ utf8: UnsafeBufferPointer<UInt8>) {
     append(0x22)
     if let source = UnsafeRawPointer(utf8.baseAddress) {
       escape(source, utf8.count)
