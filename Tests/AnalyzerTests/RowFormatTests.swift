@@ -80,6 +80,7 @@ extension FieldGenerator {
     row.readUpTo = maybe { $0.place() }
     row.readAhead = maybe { ReadAhead(key: MessageKey($0.text()), stamp: $0.stamp()) }
     row.withdrawnUpTo = maybe { $0.integer() }
+    row.recount()
     return row
   }
 

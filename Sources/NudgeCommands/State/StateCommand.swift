@@ -63,11 +63,11 @@ enum StateCommand {
       "nudge state show --stage analyzer --key c/ben --bootstrap-servers kafka:9092",
     ]
   ) { input in
-    let (stage, key) = (input[stage], RowKey(written: input[key]))
-    let found = try ClusterSettings(input).stateLookup(of: stage.definition)
-      .rows(at: key, ownedBy: stage.owner(of: key))
+    let name = input[stage]
+    let row = RowKey(written: input[key])
+    let found = try ClusterSettings(input).stateLookup(of: name.definition).rows(at: row, ownedBy: name.owner(of: row))
     try output(
-      StateRowReport(stage: stage, found, redaction: Redaction(showsTexts: input[showsTexts])), asJSON: input[json])
+      StateRowReport(stage: name, found, redaction: Redaction(showsTexts: input[showsTexts])), asJSON: input[json])
     return found.isEmpty ? ExitCode.failure : ExitCode.success
   }
 

@@ -13,6 +13,13 @@ public final class StateLookup {
     public var key: RowKey
     /// As the stage wrote it.
     public var bytes: [UInt8]
+
+    /// A row.
+    public init(task: Int32, key: RowKey, bytes: [UInt8]) {
+      self.task = task
+      self.key = key
+      self.bytes = bytes
+    }
   }
 
   private let stage: StageDefinition
