@@ -57,7 +57,9 @@ public final class StateLookup {
   /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or cannot be read to its end.
   public func rows(at key: RowKey, ownedBy owner: String?) throws -> [Found] {
     let name = topics(stage.changelog)
-    guard let count = try admin.partitionCounts(of: [name], timeout: Self.timeout)[name] else {
+    guard let found = try admin.partitionCounts(of: [name], timeout: Self.timeout)[name],
+      let count = Int32(exactly: found)
+    else {
       throw StateRepairError("there is no topic \(name); is --topic-prefix right?")
     }
     try reader.warmUp([name])
