@@ -70,11 +70,14 @@ let package = Package(
     module("SQLite", ["CSQLite"]),
     module("HTTPTransport", ["CLibcurl"]),
     module("HTTPServer", ["CMicroHTTPD"]),
+    module("Gzip", ["CZlib"]),
     module("ServiceKit", ["HTTPServer", "COpenSSL"]),
     module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
-    module("Ingest", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "JSONCodec"]),
+    module(
+      "Ingest",
+      ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka", "HTTPServer", "Gzip"]),
     module("Analyzer", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit"]),
     module(
       "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
@@ -83,7 +86,7 @@ let package = Package(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer", "Dispatcher",
-        "CZlib",
+        "Gzip",
       ]),
 
     program("nudge-ingest", ["Ingest", "ServiceKit"]),
@@ -104,11 +107,15 @@ let package = Package(
     tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "Kafka", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
-    tests("HTTPServerTests", ["HTTPServer"]),
+    tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
     tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "TestSupport"]),
     tests("StreamRuntimeTests", ["StreamRuntime", "Kafka", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
     tests(
-      "IngestTests", ["Ingest", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
+      "IngestTests",
+      [
+        "Ingest", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "HTTPServer", "HTTPTransport",
+        "Gzip", "JSONCodec", "TestSupport",
+      ]),
     tests("AnalyzerTests", ["Analyzer", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
     tests(
       "DispatcherTests",

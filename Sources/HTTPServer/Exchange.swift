@@ -38,6 +38,7 @@ final class Exchange: Sendable {
     let target: RequestTarget
     let parameters: [String: String]
     let headers: HTTPHeaders
+    let admitted: (any Sendable)?
   }
 
   let target: String

@@ -9,6 +9,9 @@ public struct HTTPServerLimits: Sendable {
   public var connections: Int
   /// A connection on which nothing moves for so long is closed; whole seconds. A request that waits for its answer is not idle.
   public var idleTimeout: Duration
+  /// How long a request may take to arrive, from its first line on, and an answer to be taken. A connection on which
+  /// something moves, but too slowly, is closed then.
+  public var transferTime: Duration
   /// Threads that run blocking handlers.
   public var handlerThreads: Int
   /// How long `stop` waits for requests under way.
@@ -16,12 +19,13 @@ public struct HTTPServerLimits: Sendable {
 
   /// Limits; each has a default that suits a service's own port.
   public init(
-    bodySize: Int = 1 << 20, connections: Int = 1_024, idleTimeout: Duration = .seconds(30), handlerThreads: Int = 4,
-    drain: Duration = .seconds(5)
+    bodySize: Int = 1 << 20, connections: Int = 1_024, idleTimeout: Duration = .seconds(30),
+    transferTime: Duration = .seconds(30), handlerThreads: Int = 4, drain: Duration = .seconds(5)
   ) {
     self.bodySize = bodySize
     self.connections = connections
     self.idleTimeout = idleTimeout
+    self.transferTime = transferTime
     self.handlerThreads = max(1, handlerThreads)
     self.drain = drain
   }
@@ -47,6 +51,8 @@ public final class HTTPServer: Sendable {
   private let routes: [Route]
   private let limits: HTTPServerLimits
   private let log: @Sendable (String) -> Void
+  private let onAnswer: @Sendable (HTTPServerResponse) -> Void
+  private let deadlines: ConnectionDeadlines
   private let gate = RequestGate()
   private let threads: HandlerThreads
   private let state = Mutex(State())
@@ -56,16 +62,20 @@ public final class HTTPServer: Sendable {
   /// - Parameters:
   ///   - address: `HOST:PORT`; port 0 lets the system choose; IPv6 in brackets.
   ///   - log: Takes what an operator should know, a line each.
+  ///   - onAnswer: Is told of every answer, those that no handler gave included, on the server's own thread.
   /// - Throws: `HTTPServerError.invalidAddress`.
   public init(
     address: String, routes: [Route], limits: HTTPServerLimits = HTTPServerLimits(),
-    log: @escaping @Sendable (String) -> Void = { _ in }
+    log: @escaping @Sendable (String) -> Void = { _ in },
+    onAnswer: @escaping @Sendable (HTTPServerResponse) -> Void = { _ in }
   ) throws(HTTPServerError) {
     _ = try ListeningSocket.split(address)
     self.address = address
     self.routes = routes
     self.limits = limits
     self.log = log
+    self.onAnswer = onAnswer
+    deadlines = ConnectionDeadlines(idle: limits.idleTimeout, transfer: limits.transferTime)
     threads = HandlerThreads(count: limits.handlerThreads)
   }
 
@@ -88,7 +98,7 @@ public final class HTTPServer: Sendable {
           let daemon = nudge_mhd_start(
             socket.descriptor, UInt32(clamping: limits.connections),
             UInt32(clamping: limits.idleTimeout.components.seconds),
-            Self.onRequest, Self.onRequestLine, Self.onCompleted, context)
+            Self.onRequest, Self.onRequestLine, Self.onCompleted, Self.onConnection, context)
         else { return .cannotStart(address: socket.address) }
         bound.withLock { $0 = (socket.address, socket.port) }
         state.isStarted = true
@@ -101,6 +111,7 @@ public final class HTTPServer: Sendable {
     }
     if let failure { throw failure }
     threads.start()
+    deadlines.start()
   }
 
   /// Refuses new connections, waits for requests under way as long as the limits say, answers the rest with 503, and ends. Does nothing if it does not run.
@@ -116,6 +127,7 @@ public final class HTTPServer: Sendable {
       // Time to write those answers; libmicrohttpd must have no suspended connection when it is stopped.
       _ = gate.waitUntilIdle(.milliseconds(500))
     }
+    deadlines.stop()
     MHD_stop_daemon(daemon.pointer)
     // The quiesced socket is in use by the daemon's thread until here.
     state.withLock { $0.socket = nil }
@@ -128,18 +140,33 @@ public final class HTTPServer: Sendable {
 
   private static let onRequestLine:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
-      context, target, _ in
+      context, target, connection in
       guard let context else { return nil }
-      Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().gate.enter()
+      let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+      server.gate.enter()
+      if let connection { server.deadlines.requestBegins(Exchange.Connection(pointer: connection)) }
       let exchange = Exchange(target: target.map { String(cString: $0) } ?? "")
       return Unmanaged.passRetained(exchange).toOpaque()
     }
 
-  private static let onCompleted: MHD_RequestCompletedCallback = { context, _, request, _ in
+  private static let onCompleted: MHD_RequestCompletedCallback = { context, connection, request, _ in
     guard let context, let request, let retained = request.pointee else { return }
     request.pointee = nil
     let exchange = Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue()
-    Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().gate.leave(exchange)
+    let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+    if let connection { server.deadlines.requestEnded(Exchange.Connection(pointer: connection)) }
+    server.gate.leave(exchange)
+  }
+
+  private static let onConnection: MHD_NotifyConnectionCallback = { context, pointer, _, event in
+    guard let context, let pointer else { return }
+    let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+    let connection = Exchange.Connection(pointer: pointer)
+    if event == .CONNECTION_NOTIFY_STARTED {
+      server.deadlines.opened(connection, socket: nudge_mhd_socket(pointer))
+    } else {
+      server.deadlines.closed(connection)
+    }
   }
 
   private static let onRequest: MHD_AccessHandlerCallback = {
@@ -216,6 +243,13 @@ public final class HTTPServer: Sendable {
         if route.method == .get { allowed.insert(HTTPMethod.head.rawValue) }
         continue
       }
+      var admitted: (any Sendable)?
+      if let admit = route.admit {
+        switch admit(HTTPServerRequestHead(method: method, path: target.path, headers: headers)) {
+        case .admitted(let found): admitted = found
+        case .refused(let response): return .failure(Refusal(response: response))
+        }
+      }
       let hasBody = length ?? 0 > 0 || headers["Transfer-Encoding"] != nil
       if hasBody, !route.takes(contentType: headers["Content-Type"]) {
         return .failure(.wrongType(allowed: route.contentTypes))
@@ -224,7 +258,8 @@ public final class HTTPServer: Sendable {
       if let length, length > bodyLimit { return .failure(Refusal(response: Refusal.tooLarge(limit: bodyLimit))) }
       return .success(
         Exchange.Match(
-          route: route, bodyLimit: bodyLimit, method: method, target: target, parameters: parameters, headers: headers))
+          route: route, bodyLimit: bodyLimit, method: method, target: target, parameters: parameters, headers: headers,
+          admitted: admitted))
     }
     return .failure(allowed.isEmpty ? .notFound(target.path) : .wrongMethod(method, allowed: allowed.sorted()))
   }
@@ -234,7 +269,9 @@ public final class HTTPServer: Sendable {
   ) -> MHD_Result {
     let request = HTTPServerRequest(
       method: match.method, path: match.target.path, parameters: match.parameters, query: match.target.query,
-      headers: match.headers, body: body, remoteAddress: RequestHead.peer(of: connection))
+      headers: match.headers, body: body, remoteAddress: RequestHead.peer(of: connection),
+      admitted: match.admitted)
+    deadlines.requestArrived(connection)
     exchange.set(.handling)
     call(match.route.answer, request, HTTPResponder(exchange))
     guard let answer = gate.awaitAnswer(of: exchange, on: connection) else { return .YES }
@@ -255,6 +292,8 @@ public final class HTTPServer: Sendable {
       return answer.headers.isEmpty ? .NO : send(Refusal.badAnswer, on: connection)
     }
     defer { MHD_destroy_response(response) }
+    onAnswer(answer)
+    deadlines.answerBegins(connection)
     if gate.isStopping { MHD_add_response_header(response, "Connection", "close") }
     return MHD_queue_response(connection.pointer, UInt32(clamping: answer.status), response)
   }

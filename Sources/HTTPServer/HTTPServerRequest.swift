@@ -14,6 +14,26 @@ public struct HTTPServerRequest: Sendable {
   public let body: [UInt8]
   /// The peer's address and port, such as `127.0.0.1:40022`; that of the proxy, if there is one.
   public let remoteAddress: String
+  /// What the route's `admit` learnt of the request's head; nil where the route has none.
+  public let admitted: (any Sendable)?
+}
+
+/// A request before its body.
+public struct HTTPServerRequestHead: Sendable {
+  /// As in the request.
+  public let method: HTTPMethod
+  /// As in the request.
+  public let path: String
+  /// As in the request.
+  public let headers: HTTPHeaders
+}
+
+/// What becomes of a request whose head was looked at.
+public enum HTTPAdmission: Sendable {
+  /// Its body is read; what is said here is the request's `admitted`.
+  case admitted((any Sendable)?)
+  /// It is answered so.
+  case refused(HTTPServerResponse)
 }
 
 /// Headers, looked up without regard to case.

@@ -8,6 +8,8 @@ public struct HTTPServerResponse: Sendable {
   public var headers: [(name: String, value: String)]
   /// What follows the headers.
   public var body: [UInt8]
+  /// Why it is so, in a word for metrics: the code of an error. Not sent.
+  public var reason: String?
 
   /// An answer of any kind.
   public init(status: Int = 200, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
@@ -40,7 +42,9 @@ public struct HTTPServerResponse: Sendable {
 
   /// What went wrong, as `{"code", "message"}`: the code for machines, the message, with what to do, for people.
   public static func error(_ status: Int, code: String, message: String) -> HTTPServerResponse {
-    .json(ErrorBody(code: code, message: message), status: status)
+    var response = json(ErrorBody(code: code, message: message), status: status)
+    response.reason = code
+    return response
   }
 
   private struct ErrorBody: Encodable {

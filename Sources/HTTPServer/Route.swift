@@ -9,6 +9,7 @@ public struct Route: Sendable {
   let pattern: PathPattern
   let bodyLimit: Int?
   let contentTypes: [String]
+  let admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)?
   let answer: Answer
 
   /// A route whose handler returns the answer. It runs on one of the server's handler threads, and may take its time there.
@@ -20,25 +21,30 @@ public struct Route: Sendable {
     _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
     handler: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse
   ) {
-    self.init(method, pattern, bodyLimit, contentTypes, .blocking(handler))
+    self.init(method, pattern, bodyLimit, contentTypes, nil, .blocking(handler))
   }
 
   /// A route that is answered later, from any thread, through the responder: while it waits, it holds a connection but no thread.
   /// The handler itself runs on the thread that serves all connections, and so must not block.
+  /// - Parameter admit: Looks at the head before any of the body is read, and before its type and length are: who has no
+  ///   business here costs no memory. Runs on the same thread as the handler.
   public init(
     _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
+    admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)? = nil,
     answeringLater handler: @escaping @Sendable (HTTPServerRequest, HTTPResponder) -> Void
   ) {
-    self.init(method, pattern, bodyLimit, contentTypes, .later(handler))
+    self.init(method, pattern, bodyLimit, contentTypes, admit, .later(handler))
   }
 
   private init(
-    _ method: HTTPMethod, _ pattern: String, _ bodyLimit: Int?, _ contentTypes: [String], _ answer: Answer
+    _ method: HTTPMethod, _ pattern: String, _ bodyLimit: Int?, _ contentTypes: [String],
+    _ admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)?, _ answer: Answer
   ) {
     self.method = method
     self.pattern = PathPattern(pattern)
     self.bodyLimit = bodyLimit
     self.contentTypes = contentTypes.map { $0.lowercased() }
+    self.admit = admit
     self.answer = answer
   }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HTTPServer
@@ -402,6 +403,43 @@ struct HTTPServerLifeTests {
       try client.send("GET / HT")
       #expect(try client.isClosedByPeer())
     }
+  }
+
+  @Test("who sends, or takes, too slowly is closed, though something moves all the time")
+  func slow() throws {
+    let limits = HTTPServerLimits(idleTimeout: .seconds(30), transferTime: .milliseconds(500))
+    try withServer([Route(.post, "/") { _ in .text("ok") }], limits: limits) { server in
+      for beginning in [
+        "", "POST / HTTP/1.1\r\nHost: x\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
+      ] {
+        let client = try SocketClient(port: server.port)
+        try client.send(beginning)
+        wait(for: "the connection to be closed", atMost: 10) { (try? client.send("x")) == nil }
+      }
+      let patient = try SocketClient(port: server.port)
+      #expect(try patient.request("POST", "/", body: "x").status == 200)
+    }
+  }
+
+  @Test("a route may refuse a request by its head, before the body, its type and its length")
+  func admission() throws {
+    let route = Route(
+      .post, "/", bodyLimit: 10, contentTypes: ["a/b"],
+      admit: { head in
+        head.headers["Key"] == "right" ? .admitted(17) : .refused(.error(401, code: "no", message: "no"))
+      },
+      answeringLater: { $1.respond(.text("\($0.admitted as? Int ?? 0)")) })
+    let answers = Mutex<[String]>([])
+    let server = try HTTPServer(
+      address: "127.0.0.1:0", routes: [route],
+      onAnswer: { answer in answers.withLock { $0.append("\(answer.status) \(answer.reason ?? "-")") } })
+    try server.start()
+    defer { server.stop() }
+    let client = try SocketClient(port: server.port)
+    #expect(try client.request("POST", "/", body: "longer than ten").status == 401)
+    #expect(try client.request("POST", "/", headers: ["Key: right", "Content-Type: a/b"], body: "x").body == "17")
+    #expect(try client.request("GET", "/").status == 405)
+    #expect(answers.withLock { $0 } == ["401 no", "200 -", "405 method_not_allowed"])
   }
 
   @Test("connections beyond the limit wait until one is free")

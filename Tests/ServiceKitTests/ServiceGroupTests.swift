@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ServiceKit
@@ -51,6 +52,16 @@ private final class Diary: Sendable {
   private let kept = Mutex<[String]>([])
   var entries: [String] { kept.withLock { $0 } }
   func note(_ entry: String) { kept.withLock { $0.append(entry) } }
+}
+
+/// A service that reads files again.
+private struct Reader: ReloadingService {
+  let name: String
+  let diary: Diary
+
+  func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws { diary.note("start \(name)") }
+  func stop() { diary.note("stop \(name)") }
+  func reload() { diary.note("reload \(name)") }
 }
 
 @Suite("Service group")
@@ -135,6 +146,23 @@ struct ServiceGroupTests {
       let last = Probe("b", diary, onStart: { _ in kill(getpid(), SIGUSR1) })
       let code = ServiceGroup([Keeper(name: "a", diary: diary), last], logger: Logger(label: "main")).run()
       exit(diary.entries == ["start a", "start b", "stop b", "retire a"] ? code : 99)
+    }
+  }
+
+  @Test("SIGHUP has a service that can read its files again, and ends nothing")
+  func hangup() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let diary = Diary()
+      let last = Probe(
+        "b", diary,
+        onStart: { _ in
+          // Signals come one after the other.
+          kill(getpid(), SIGHUP)
+          kill(getpid(), SIGTERM)
+        })
+      let code = ServiceGroup([Reader(name: "a", diary: diary), last], logger: Logger(label: "main")).run()
+      let entries = diary.entries.filter { $0 != "start b" }
+      exit(entries == ["start a", "reload a", "stop b", "stop a"] ? code : 99)
     }
   }
 

@@ -7,17 +7,22 @@ public enum IngestService {
   public static let assembly = ServiceAssembly(
     name: "ingest",
     abstract: "Validates chat and user events, knows conversations and devices, and writes each person's timeline.",
+    settings: APISettings.all,
     examples: [
       "nudge-ingest --bootstrap-servers kafka:9092 --state-dir /var/lib/nudge --instance ingest-0",
+      "nudge-ingest --bootstrap-servers kafka:9092 --http-address 0.0.0.0:8080 --api-keys-file /etc/nudge/api-keys",
       "nudge-ingest --bootstrap-servers kafka:9092 --check",
     ],
     build: parts)
 
-  private static func parts(_ context: ServiceContext) -> ServiceParts {
+  private static func parts(_ context: ServiceContext) throws -> ServiceParts {
     let rules = IngestRules(freshness: context.settings.freshness.milliseconds, hash: { TokenHash.of($0) })
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
       makeStage: { IngestStage(rules) })
-    return ServiceParts(services: [streams], checks: [streams.topicCheck])
+    // Behind the streams, so that it is stopped before them.
+    let api = try EventsAPI.make(context, rules: rules)
+    return ServiceParts(
+      services: [streams] + [api].compactMap { $0 }, checks: [streams.topicCheck] + [api?.check].compactMap { $0 })
   }
 }

@@ -75,10 +75,13 @@ public final class Producer: Sendable {
   /// How long a produce waits, at most, for room in a full queue.
   public static let fullQueueTimeout: Duration = .seconds(10)
 
+  /// Stands for a partition where the configured `partitioner` is to choose it by the key (`RD_KAFKA_PARTITION_UA`).
+  public static let anyPartition: Int32 = -1
+
   /// Queues a record. Its bytes are copied.
   ///
   /// - Parameters:
-  ///   - partition: the partition's number (``Murmur2`` finds it for a key).
+  ///   - partition: the partition's number (``Murmur2`` finds it for a key), or ``anyPartition``.
   ///   - key: `nil` for none.
   ///   - value: `nil` for a tombstone.
   ///   - timestamp: milliseconds since the epoch; `nil` for now.

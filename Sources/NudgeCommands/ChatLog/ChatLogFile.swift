@@ -1,4 +1,5 @@
 import Foundation
+import Gzip
 
 /// A chat log in a file of JSON lines, plain or gzip, read as it is asked for. One thread uses it.
 final class ChatLogFile: ChatMessages {
@@ -26,8 +27,8 @@ final class ChatLogFile: ChatMessages {
       let magic = try file.read(upToCount: 2) ?? Data()
       try file.seek(toOffset: 0)
       inflater = magic.elementsEqual([0x1f, 0x8b]) ? try GzipInflater() : nil
-    } catch let damage as GzipInflater.Damage {
-      throw ChatLogError("\(path) cannot be read: \(damage.reason)")
+    } catch let damage as GzipError {
+      throw ChatLogError("\(path) cannot be read: \(damage)")
     } catch {
       throw ChatLogError("\(path) cannot be opened: \((error as NSError).localizedDescription)")
     }
@@ -92,12 +93,12 @@ final class ChatLogFile: ChatMessages {
         throw ChatLogError("\(path) is cut off behind line \(line): the gzip data have no end; get the file again")
       }
     } else if let inflater {
-      do throws(GzipInflater.Damage) {
-        try chunk.withUnsafeMutableBufferPointer { (input) throws(GzipInflater.Damage) in
+      do throws(GzipError) {
+        try chunk.withUnsafeMutableBufferPointer { (input) throws(GzipError) in
           try inflater.inflate(input, appendingTo: &bytes)
         }
       } catch {
-        throw ChatLogError("\(path) is damaged behind line \(line): \(error.reason); get the file again")
+        throw ChatLogError("\(path) is damaged behind line \(line): \(error); get the file again")
       }
     } else {
       bytes.append(contentsOf: chunk)

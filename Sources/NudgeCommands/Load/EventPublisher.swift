@@ -71,7 +71,7 @@ final class EventPublisher: Sendable {
     }
     do throws(KafkaError) {
       try producer.produce(
-        topic: try producer.topic(topics(event.topic)), partition: EventPublisher.anyPartition,
+        topic: try producer.topic(topics(event.topic)), partition: Producer.anyPartition,
         key: Array(event.key.utf8),
         value: event.value, timestamp: now, tag: tag)
     } catch {
@@ -83,9 +83,6 @@ final class EventPublisher: Sendable {
       throw error
     }
   }
-
-  /// `RD_KAFKA_PARTITION_UA`: the partitioner chooses, murmur2 of the key.
-  private static let anyPartition: Int32 = -1
 
   /// Serves acknowledgements until a time.
   func wait(until due: ContinuousClock.Instant) {

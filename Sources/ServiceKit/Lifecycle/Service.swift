@@ -18,6 +18,12 @@ extension Service {
   public func retire() { stop() }
 }
 
+/// A service that reads files again when SIGHUP comes.
+public protocol ReloadingService: Service {
+  /// Reads its files again. Returns soon: signals wait for it.
+  func reload()
+}
+
 /// Why a service ended without being asked to.
 public struct ServiceEnd: Sendable, Equatable {
   /// What the process exits with.

@@ -39,9 +39,10 @@ public final class ServiceGroup: Sendable {
   }
 
   /// Starts the services, waits until the group is to end, stops them, and returns what the process should exit with. Called once.
-  /// - Parameter signals: Whether SIGTERM and SIGINT end the group, and SIGUSR1 retires it; a second SIGINT exits at once.
+  /// - Parameter signals: Whether SIGTERM and SIGINT end the group, and SIGUSR1 retires it; a second SIGINT exits at once. SIGHUP has files read again where a service has some; else it ends the process, as it does without a handler.
   public func run(signals: Bool = true) -> Int32 {
-    let stopSignals = signals ? StopSignals { [self] number in receive(signal: number) } : nil
+    let reloads = services.contains { $0 is any ReloadingService }
+    let stopSignals = signals ? StopSignals(withHangup: reloads) { [self] number in receive(signal: number) } : nil
     defer { withExtendedLifetime(stopSignals) {} }
     var started: [any Service] = []
     for service in services {
@@ -70,6 +71,11 @@ public final class ServiceGroup: Sendable {
   public func retire(reason: String) { end(.retired(reason)) }
 
   private func receive(signal number: Int32) {
+    if number == SIGHUP {
+      logger.info("SIGHUP: files are read again")
+      for case let service as any ReloadingService in services { service.reload() }
+      return
+    }
     let second = state.withLock { state in
       defer { state.interrupted = state.interrupted || number == SIGINT }
       return state.interrupted && number == SIGINT

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// SIGTERM, SIGINT and SIGUSR1 as calls on a queue, while it lives; they come one after the other. SIGPIPE is ignored: a peer that has gone is an
+/// SIGTERM, SIGINT, SIGUSR1 and, if wanted, SIGHUP as calls on a queue, while it lives; they come one after the other. SIGPIPE is ignored: a peer that has gone is an
 /// error of the write, not the end of the process.
 ///
 /// A handler writes the signal's number to a pipe, and the queue reads it. Dispatch's own signal sources lose a signal that comes before
@@ -9,7 +9,7 @@ import Glibc
 final class StopSignals {
   private let source: any DispatchSourceRead
 
-  init(_ onSignal: @escaping @Sendable (_ number: Int32) -> Void) {
+  init(withHangup: Bool = false, _ onSignal: @escaping @Sendable (_ number: Int32) -> Void) {
     let reading = SignalPipe.shared.reading
     source = DispatchSource.makeReadSource(fileDescriptor: reading, queue: DispatchQueue(label: "nudge.signals"))
     source.setEventHandler {
@@ -21,6 +21,7 @@ final class StopSignals {
     signal(SIGTERM, SignalPipe.handler)
     signal(SIGINT, SignalPipe.handler)
     signal(SIGUSR1, SignalPipe.handler)
+    if withHangup { signal(SIGHUP, SignalPipe.handler) }
   }
 
   // The handlers stay: who ends the group ends the process, and another signal must not end it halfway.

@@ -129,7 +129,7 @@ public final class StreamService<S: Stage>: Service {
         properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
         threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
         stateDirectory: settings.stateDirectory, limits: configuration.limits,
-        log: { [logger] in Self.log($0, to: logger) })
+        log: { [logger] in logger.write($0) })
       let isStopping = state.withLock { state in
         if state.stoppingSince == nil { state.threads.append(running) }
         return state.stoppingSince != nil
@@ -148,7 +148,7 @@ public final class StreamService<S: Stage>: Service {
     let admin = try Admin(
       ClientConfiguration(bootstrapServers: settings.bootstrapServers).merging(
         overrides: settings.kafkaProperties.map { (name: $0.key, value: $0.value) }),
-      name: "nudge-\(S.definition.name)-check", log: { [logger] in Self.log($0, to: logger) })
+      name: "nudge-\(S.definition.name)-check", log: { [logger] in logger.write($0) })
     let definition = S.definition
     let needed = Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters])
     let check = TopicCheck(stage: definition, topics: topics, freshness: settings.freshness.milliseconds)
@@ -191,22 +191,6 @@ public final class StreamService<S: Stage>: Service {
       }
     }
     return nil
-  }
-
-  private static func log(_ line: KafkaLogLine, to logger: Logger) {
-    let metadata: [String: LogValue] = ["client": .string(line.client), "facility": .string(line.facility)]
-    // The operator's properties are given to consumers and producers alike; each warns of the other's.
-    if line.facility == "CONFWARN" { return logger.debug("librdkafka: \(line.message)", metadata) }
-    // While a broker is away every client says so, again and again.
-    let key = "\(line.client)/\(line.facility)"
-    guard let logger = line.level > 6 ? logger : logger.limited(key, every: .seconds(5)) else { return }
-    switch line.level {
-    case ...3: logger.error("librdkafka: \(line.message)", metadata)
-    case 4: logger.warning("librdkafka: \(line.message)", metadata)
-    case 5: logger.notice("librdkafka: \(line.message)", metadata)
-    case 6: logger.info("librdkafka: \(line.message)", metadata)
-    default: logger.debug("librdkafka: \(line.message)", metadata)
-    }
   }
 
   // MARK: A thread

@@ -1,6 +1,8 @@
+import Foundation
 import Ingest
 import Kafka
 import ServiceKit
+import TestSupport
 import Testing
 
 @Suite("The ingest process")
@@ -41,5 +43,28 @@ struct IngestServiceTests {
     let (exitCode, lines) = run([])
     #expect(exitCode == ExitCode.usage)
     #expect(lines.first?.contains("--bootstrap-servers or NUDGE_KAFKA_BOOTSTRAP_SERVERS") == true)
+  }
+
+  private static let brokers = ["--bootstrap-servers", "127.0.0.1:1"]
+
+  @Test("an address for the HTTP API without keys ends with 64 and names the settings")
+  func noKeys() {
+    let (exitCode, lines) = run(Self.brokers + ["--http-address", "127.0.0.1:0"])
+    #expect(exitCode == ExitCode.usage)
+    #expect(lines.first?.contains("--api-keys-file") == true && lines.first?.contains("--jwt-keys-file") == true)
+    #expect(run(Self.brokers + ["--jwt-audience", "nudge"]).exitCode == ExitCode.usage)
+  }
+
+  @Test("files of keys that cannot be used end with 64 and are named", arguments: ["", "short key", "a b c"])
+  func badKeys(contents: String) throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.path + "/keys"
+    try Data(contents.utf8).write(to: URL(fileURLWithPath: file))
+    for flag in ["--api-keys-file", "--jwt-keys-file"] {
+      let (exitCode, lines) = run(Self.brokers + [flag, file])
+      #expect(exitCode == ExitCode.usage)
+      #expect(lines.first?.contains("\(flag) \(file)") == true)
+    }
+    #expect(run(Self.brokers + ["--api-keys-file", directory.path + "/missing"]).exitCode == ExitCode.usage)
   }
 }

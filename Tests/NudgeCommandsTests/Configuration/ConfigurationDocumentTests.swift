@@ -1,10 +1,10 @@
 import Foundation
-import Ingest
 import ServiceKit
 import Testing
 
 @testable import Analyzer
 @testable import Dispatcher
+@testable import Ingest
 
 @Suite("docs/configuration.md")
 struct ConfigurationDocumentTests {
@@ -57,6 +57,10 @@ struct ConfigurationDocumentTests {
       2.0.2) cannot log in with SCRAM to brokers of Kafka 4: use `sasl.mechanism=PLAIN` over TLS, or mutual TLS.
 
       """,
+      section(
+        "nudge-ingest",
+        "Its HTTP API for events, which is off without keys. What it answers is told in [producers.md](producers.md).",
+        APISettings.all),
       section("nudge-analyzer", "All instances must be told the same.", AnalyzerSettings.all),
       section("nudge-dispatcher", "Where pushes go, and how many at a time.", DispatcherSettings.all),
     ].joined(separator: "\n")

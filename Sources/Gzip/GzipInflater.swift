@@ -1,24 +1,38 @@
 import CZlib
 
-/// Inflates gzip as it comes, several members one after the other included. One thread uses it.
-final class GzipInflater {
-  /// What zlib said of data that is no gzip.
-  struct Damage: Error {
-    let reason: String
-  }
+/// Why bytes could not be inflated.
+public enum GzipError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// They are no gzip; the reason is zlib's.
+  case damaged(String)
+  /// They would inflate to more bytes than were allowed.
+  case tooLarge(limit: Int)
+  /// They end in the middle.
+  case incomplete
 
+  /// What is wrong, for a person.
+  public var description: String {
+    switch self {
+    case .damaged(let reason): reason
+    case .tooLarge(let limit): "it inflates to more than \(limit) bytes"
+    case .incomplete: "the gzip data have no end"
+    }
+  }
+}
+
+/// Inflates gzip as it comes, several members one after the other included. One thread uses it.
+public final class GzipInflater {
   /// On the heap, and never moved: zlib's state points back at it.
   private let stream: UnsafeMutablePointer<z_stream>
   /// Whether all that was given so far ends where a member ends, so that nothing is missing.
-  private(set) var isComplete = false
+  public private(set) var isComplete = false
 
   /// Fails only where there is no memory.
-  init() throws(Damage) {
+  public init() throws(GzipError) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     guard czlib_inflate_init_gzip(stream) == Z_OK else {
       // `deinit` follows; `inflateEnd` takes a stream that was not initialised.
-      throw Damage(reason: "no memory")
+      throw .damaged("no memory")
     }
   }
 
@@ -28,8 +42,24 @@ final class GzipInflater {
     stream.deallocate()
   }
 
+  /// All of a text that is gzip, if it has at most `limit` bytes.
+  public static func inflate(_ input: [UInt8], limit: Int) throws(GzipError) -> [UInt8] {
+    let inflater = try GzipInflater()
+    var output: [UInt8] = []
+    var input = input
+    try input.withUnsafeMutableBufferPointer { (input) throws(GzipError) in
+      try inflater.inflate(input, appendingTo: &output, limit: limit)
+    }
+    guard inflater.isComplete else { throw .incomplete }
+    return output
+  }
+
   /// Inflates the next bytes of the file and appends what they give.
-  func inflate(_ input: UnsafeMutableBufferPointer<UInt8>, appendingTo output: inout [UInt8]) throws(Damage) {
+  /// - Parameter limit: How many bytes `output` may come to have. A little gzip inflates to a thousand times its size: what
+  ///   comes from outside needs a limit.
+  public func inflate(
+    _ input: UnsafeMutableBufferPointer<UInt8>, appendingTo output: inout [UInt8], limit: Int = .max
+  ) throws(GzipError) {
     stream.pointee.next_in = input.baseAddress
     stream.pointee.avail_in = UInt32(clamping: input.count)
     defer { stream.pointee.next_in = nil }
@@ -41,13 +71,14 @@ final class GzipInflater {
         isComplete = false
       }
       let status = step(&output, &isOutputFull)
+      guard output.count <= limit else { throw .tooLarge(limit: limit) }
       switch status {
       case Z_OK: break
       case Z_STREAM_END:
         isComplete = true
         isOutputFull = false
       case Z_BUF_ERROR: isOutputFull = false  // it wants more input
-      default: throw Damage(reason: stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)")
+      default: throw .damaged(stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)")
       }
     }
   }

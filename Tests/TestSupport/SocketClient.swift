@@ -2,21 +2,28 @@ import Foundation
 import Glibc
 
 /// A blocking HTTP client on a plain socket, so that tests decide about every byte. Gives up after ten seconds without one.
-final class SocketClient {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+public final class SocketClient {
+  /// What went wrong.
+  public struct Failure: Error, CustomStringConvertible {
+    /// In words.
+    public let description: String
   }
 
-  struct Answer {
-    let status: Int
-    let headers: [String: String]
-    let body: String
+  /// An answer.
+  public struct Answer {
+    /// Its status.
+    public let status: Int
+    /// Its headers, names in lower case.
+    public let headers: [String: String]
+    /// Its body.
+    public let body: String
   }
 
   private let descriptor: Int32
   private var received: [UInt8] = []
 
-  init(port: Int) throws {
+  /// Connects.
+  public init(port: Int) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var timeout = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -38,8 +45,11 @@ final class SocketClient {
 
   deinit { close(descriptor) }
 
-  func send(_ text: String) throws {
-    let bytes = Array(text.utf8)
+  /// Sends a text.
+  public func send(_ text: String) throws { try send(bytes: Array(text.utf8)) }
+
+  /// Sends bytes.
+  public func send(bytes: [UInt8]) throws {
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes {
@@ -51,15 +61,21 @@ final class SocketClient {
   }
 
   /// Sends a request; `headers` are whole lines.
-  func request(_ method: String, _ target: String, headers: [String] = [], body: String? = nil) throws -> Answer {
+  public func request(_ method: String, _ target: String, headers: [String] = [], body: String? = nil) throws -> Answer
+  {
+    try request(method, target, headers: headers, bytes: body.map { Array($0.utf8) })
+  }
+
+  /// Sends a request whose body is no text.
+  public func request(_ method: String, _ target: String, headers: [String] = [], bytes: [UInt8]?) throws -> Answer {
     var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"] + headers
-    if let body { lines.append("Content-Length: \(body.utf8.count)") }
-    try send(lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""))
+    if let bytes { lines.append("Content-Length: \(bytes.count)") }
+    try send(bytes: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (bytes ?? []))
     return try answer(hasBody: method != "HEAD")
   }
 
   /// Reads one answer.
-  func answer(hasBody: Bool = true) throws -> Answer {
+  public func answer(hasBody: Bool = true) throws -> Answer {
     var end = headEnd()
     while end == nil {
       guard try receive() else { throw Failure(description: "closed before an answer") }
@@ -87,10 +103,10 @@ final class SocketClient {
   }
 
   /// Whether the peer closes the connection without a further byte.
-  func isClosedByPeer() throws -> Bool { try !receive() && received.isEmpty }
+  public func isClosedByPeer() throws -> Bool { try !receive() && received.isEmpty }
 
   /// Ends the sending half.
-  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+  public func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   private func headEnd() -> Int? {
     let mark = Array("\r\n\r\n".utf8)

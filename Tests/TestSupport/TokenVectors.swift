@@ -1,7 +1,7 @@
 /// Keys and tokens made with the `openssl` command for these tests alone: openssl genpkey, and openssl dgst -sha256 -sign over header and claims.
-enum TokenVectors {
+public enum TokenVectors {
   /// RSA, 2048 bits.
-  static let rsaPrivate = """
+  public static let rsaPrivate = """
     -----BEGIN PRIVATE KEY-----
     MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQDpBvMTBsizJBGp
     KxgvbfLlpnBoQq9LqOKKSzm5yoRV+cIg2ggpzuDjNARZzspEHKuYeaXbf8a9m4wg
@@ -33,7 +33,7 @@ enum TokenVectors {
     """
 
   /// Its public key.
-  static let rsaPublic = """
+  public static let rsaPublic = """
     -----BEGIN PUBLIC KEY-----
     MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA6QbzEwbIsyQRqSsYL23y
     5aZwaEKvS6jiiks5ucqEVfnCINoIKc7g4zQEWc7KRByrmHml23/GvZuMIPeo5Pg3
@@ -46,7 +46,7 @@ enum TokenVectors {
     """
 
   /// EC on P-256.
-  static let ecPrivate = """
+  public static let ecPrivate = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgkZ9tQtXBR9u83Jjf
     uaNFyUxXq7S1OEdRMqj2x4LufR6hRANCAAT3Hb809GwJ6xz4TXNOj7yoLUEF8nz0
@@ -55,7 +55,7 @@ enum TokenVectors {
     """
 
   /// Its public key.
-  static let ecPublic = """
+  public static let ecPublic = """
     -----BEGIN PUBLIC KEY-----
     MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE9x2/NPRsCesc+E1zTo+8qC1BBfJ8
     9O3gBZlfGHIZwkLqoHLe2V4AXqpdwtEGyVaenm4aXcdyZpSdFqI5HAdB0A==
@@ -63,7 +63,7 @@ enum TokenVectors {
     """
 
   /// The same, encrypted with a passphrase.
-  static let ecEncrypted = """
+  public static let ecEncrypted = """
     -----BEGIN ENCRYPTED PRIVATE KEY-----
     MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgo9HmXM+ys/gICCAAw
     DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEJ23LbZXaOymd+Gsz97u0D8EgZCh
@@ -74,7 +74,7 @@ enum TokenVectors {
     """
 
   /// RSA, 1024 bits: too short.
-  static let weakPrivate = """
+  public static let weakPrivate = """
     -----BEGIN PRIVATE KEY-----
     MIICeAIBADANBgkqhkiG9w0BAQEFAASCAmIwggJeAgEAAoGBAJspZnTZLRIw7Oll
     Pwv4WFEzhoSG6/2cJ0W6x1LQfH177xkQc6jS04SCXmbfo7l9cX9dnu1cmMvnT/au
@@ -94,7 +94,7 @@ enum TokenVectors {
     """
 
   /// Its public key.
-  static let weakPublic = """
+  public static let weakPublic = """
     -----BEGIN PUBLIC KEY-----
     MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQCbKWZ02S0SMOzpZT8L+FhRM4aE
     huv9nCdFusdS0Hx9e+8ZEHOo0tOEgl5m36O5fXF/XZ7tXJjL50/2rvIdnUB74UiN
@@ -104,7 +104,7 @@ enum TokenVectors {
     """
 
   /// EC on P-384: not for ES256.
-  static let p384Private = """
+  public static let p384Private = """
     -----BEGIN PRIVATE KEY-----
     MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDBtEZ3Fe1JfPvF13I/S
     biY0hlBEb0FIeu/BDve23RDYJH0mSB2SfpAK86DKQeS6kwuhZANiAATpqmVVIHO7
@@ -114,7 +114,7 @@ enum TokenVectors {
     """
 
   /// Both public keys, with one for encryption and one of another type, as a JWK Set.
-  static let keySet = """
+  public static let keySet = """
     {"keys": [{"kty": "RSA", "kid": "rsa-1", "use": "sig", "alg": "RS256", "n": "6QbzEwbIsyQRqSsYL23\
     y5aZwaEKvS6jiiks5ucqEVfnCINoIKc7g4zQEWc7KRByrmHml23_GvZuMIPeo5Pg3WG1PBoP4Gcn0Y-J07hG3yobYtwvSs0y\
     pLt_6rG4ulFKoGtKybyDGAxuGZdJSaTg6bVGpP9vvitL2SeEJz-v8JGG7NQDyJ-gKY_R4LuezDBH4rRyZ1x3IsSyoL0IGozu\
@@ -129,7 +129,7 @@ enum TokenVectors {
     """
 
   /// iss https://accounts.example, sub u-7, aud nudge and other, exp 2000000000, iat 1900000000.
-  static let rs256 = """
+  public static let rs256 = """
     eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6InJzYS0xIn0.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmV4YW1w\
     bGUiLCJzdWIiOiJ1LTciLCJhdWQiOlsibnVkZ2UiLCJvdGhlciJdLCJleHAiOjIwMDAwMDAwMDAsImlhdCI6MTkwMDAwMDAw\
     MH0.4NiLFrlT4x1VsrLYcu74WpkYDOZ1SGoSGKsAaZ2qnUiwh0BeiRwRJJGX5PCe5o0OrCBSIAZit2_yIGi0yrwTyI6Z013V\
@@ -139,7 +139,7 @@ enum TokenVectors {
     """
 
   /// The same claims, signed with the EC key.
-  static let es256 = """
+  public static let es256 = """
     eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImVjLTEifQ.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmV4YW1wb\
     GUiLCJzdWIiOiJ1LTciLCJhdWQiOlsibnVkZ2UiLCJvdGhlciJdLCJleHAiOjIwMDAwMDAwMDAsImlhdCI6MTkwMDAwMDAwM\
     H0.bkzENu6vL-IOSI5TvYQbvzQ9IzCsOYlql9fhso5MU3LgWlFUdrbQQ-Lf1s6mPBPZsEYzsH2fvnjthlN5I444RA

@@ -1,0 +1,59 @@
+import ServiceKit
+
+/// The API keys of a file: a line each, a name, blanks, the key; `#` begins a comment line.
+///
+/// Only digests are kept, and what is presented is compared by its digest, with all of them and to the last byte: how long that
+/// takes tells nothing.
+struct APIKeys: Sendable {
+  /// Characters a key has at least: 32 of base64 are 192 bits.
+  static let shortest = 32
+
+  private let keys: [(name: String, digest: [UInt8])]
+
+  /// Reads a file's content. No reason holds a key or a part of one.
+  /// - Throws: `SettingsError` that names the line and the fix.
+  init(contents: [UInt8]) throws(SettingsError) {
+    guard let text = String(validating: contents, as: UTF8.self) else { throw SettingsError("the file is not UTF-8") }
+    var keys: [(name: String, digest: [UInt8])] = []
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let words = line.split { $0 == " " || $0 == "\t" }
+      guard let name = words.first, !name.hasPrefix("#") else { continue }
+      guard words.count == 2 else {
+        throw SettingsError("line \(index + 1): use NAME KEY, with blanks between and none within")
+      }
+      guard words[1].unicodeScalars.count >= Self.shortest else {
+        throw SettingsError(
+          "line \(index + 1): the key of \(name) is too short; use \(Self.shortest) characters or more, such as those of: "
+            + "openssl rand -base64 32")
+      }
+      guard words[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        throw SettingsError(
+          "line \(index + 1): the key of \(name) has characters that no HTTP header carries; use ASCII")
+      }
+      guard !keys.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+        throw SettingsError("line \(index + 1): there is another key named \(name); give each a name of its own")
+      }
+      keys.append((String(name), Self.digest(words[1])))
+    }
+    self.keys = keys
+  }
+
+  /// How many there are.
+  var count: Int { keys.count }
+
+  /// The name of the key that was presented; nil if it is none of them.
+  func name(of presented: Substring) -> String? {
+    let digest = Self.digest(presented)
+    var found: String?
+    for key in keys where Self.isSame(key.digest, digest) { found = key.name }
+    return found
+  }
+
+  private static func digest(_ key: Substring) -> [UInt8] { SHA256Digest.of(Array(key.utf8)) }
+
+  private static func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+    var difference: UInt8 = a.count == b.count ? 0 : 1
+    for (a, b) in zip(a, b) { difference |= a ^ b }
+    return difference == 0
+  }
+}

@@ -1,0 +1,21 @@
+/// Who sends a request.
+enum Caller: Sendable, Equatable {
+  /// A backend, by the name of its API key. It speaks for everybody.
+  case backend(name: String)
+  /// An app, by the user of its token. It speaks for that user alone (M10).
+  case user(id: String)
+
+  /// By which name its rate is counted.
+  var rateName: String {
+    switch self {
+    case .backend(let name): "key \(name)"
+    case .user(let id): "user \(id)"
+    }
+  }
+}
+
+/// Why a request's credentials are refused.
+struct Unauthorized: Error, Equatable {
+  /// For the caller.
+  let message: String
+}

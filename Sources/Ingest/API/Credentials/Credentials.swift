@@ -1,0 +1,116 @@
+import ServiceKit
+import Synchronization
+
+/// Tells who a request comes from, by API keys and tokens, whose files are read again when they change.
+final class Credentials: Sendable {
+  private struct State {
+    var apiKeysFile: WatchedFile?
+    var tokenKeysFile: WatchedFile?
+    var apiKeys: APIKeys?
+    var tokenKeys: JSONWebKeySet?
+  }
+
+  private let issuer: String?
+  private let audience: String?
+  private let logger: Logger
+  private let state: Mutex<State>
+
+  /// Reads both files; nil for one that is not used.
+  /// - Throws: `SettingsError` that names the setting, what is wrong with its file, and the fix.
+  init(
+    apiKeysFile: String?, tokenKeysFile: String?, issuer: String?, audience: String?, logger: Logger
+  ) throws(SettingsError) {
+    self.issuer = issuer
+    self.audience = audience
+    self.logger = logger
+    var state = State(
+      apiKeysFile: apiKeysFile.map { WatchedFile(path: $0) },
+      tokenKeysFile: tokenKeysFile.map { WatchedFile(path: $0) })
+    do {
+      try Self.readAPIKeys(&state, force: true)
+    } catch {
+      throw SettingsError("--api-keys-file \(apiKeysFile ?? ""): \(error)")
+    }
+    do {
+      try Self.readTokenKeys(&state, force: true)
+    } catch {
+      throw SettingsError("--jwt-keys-file \(tokenKeysFile ?? ""): \(error)")
+    }
+    if let keys = state.apiKeys, keys.count == 0, tokenKeysFile == nil {
+      throw SettingsError("--api-keys-file \(apiKeysFile ?? ""): there is no key in it; add a line: NAME KEY")
+    }
+    self.state = Mutex(state)
+  }
+
+  private static func readAPIKeys(_ state: inout State, force: Bool) throws {
+    guard let contents = try state.apiKeysFile?.changed(force: force) else { return }
+    state.apiKeys = try APIKeys(contents: contents)
+  }
+
+  private static func readTokenKeys(_ state: inout State, force: Bool) throws {
+    guard let contents = try state.tokenKeysFile?.changed(force: force) else { return }
+    state.tokenKeys = try JSONWebKeySet(contents: contents)
+  }
+
+  /// Reads those files again that changed, or all of them where `force` is set. A file that cannot be used is logged, and what
+  /// was read before stays in force: half a file must not shut everybody out. A file without keys shuts out everybody.
+  func reload(force: Bool) {
+    state.withLock { state in
+      let before = state
+      do {
+        try Self.readAPIKeys(&state, force: force)
+        if state.apiKeysFile != before.apiKeysFile || force, let keys = state.apiKeys {
+          logger.notice("API keys were read again", ["keys": .int(keys.count)])
+        }
+      } catch {
+        logger.error("the API keys cannot be read again; those of before stay in force", ["reason": "\(error)"])
+      }
+      do {
+        try Self.readTokenKeys(&state, force: force)
+        if state.tokenKeysFile != before.tokenKeysFile || force, state.tokenKeys != nil {
+          logger.notice("keys of tokens were read again")
+        }
+      } catch {
+        logger.error("the keys of tokens cannot be read again; those of before stay in force", ["reason": "\(error)"])
+      }
+    }
+  }
+
+  /// What `--check` says.
+  var summary: String {
+    state.withLock { state in
+      let keys = state.apiKeys.map { "\($0.count) API keys" }
+      let tokens = state.tokenKeys.map { _ in
+        "tokens of \(issuer ?? "any issuer") for \(audience ?? "any audience")"
+      }
+      return [keys, tokens].compactMap { $0 }.joined(separator: ", ")
+    }
+  }
+
+  /// Who sent a request with this `Authorization` header.
+  /// - Parameter now: Seconds since the epoch.
+  func caller(authorization: String?, now: Int64) throws(Unauthorized) -> Caller {
+    guard let authorization else {
+      throw Unauthorized(message: "send Authorization: Bearer, with an API key or a token")
+    }
+    let parts = authorization.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+      throw Unauthorized(message: "the Authorization header must be Bearer, a blank, and an API key or a token")
+    }
+    let presented = parts[1].drop { $0 == " " }
+    let (apiKeys, tokenKeys) = state.withLock { ($0.apiKeys, $0.tokenKeys) }
+    if let name = apiKeys?.name(of: presented) { return .backend(name: name) }
+    guard let tokenKeys, presented.contains(".") else { throw Unauthorized(message: "the API key is none of ours") }
+    return .user(id: try subject(of: presented, tokenKeys, now: now))
+  }
+
+  private func subject(of token: Substring, _ keys: JSONWebKeySet, now: Int64) throws(Unauthorized) -> String {
+    do throws(JSONWebTokenError) {
+      let claims = try JSONWebToken.verify(String(token), keys: keys, issuer: issuer, audience: audience, now: now)
+      if let subject = claims.subject, !subject.isEmpty { return subject }
+    } catch {
+      throw Unauthorized(message: error.description)
+    }
+    throw Unauthorized(message: "the token has no sub: it must name the user")
+  }
+}

@@ -1,0 +1,119 @@
+// Written from Schemas/ by: NUDGE_WRITE_DOCS=1 swift test --filter EventSchemasTests
+// Without the variable that test fails where the two differ.
+
+extension EventSchemas {
+  /// The topic of each type.
+  static let topics: [String: String] = [
+    "conversation.updated": "chat.events",
+    "conversation.member_added": "chat.events",
+    "conversation.member_removed": "chat.events",
+    "message.created": "chat.events",
+    "message.edited": "chat.events",
+    "message.deleted": "chat.events",
+    "user.activity": "user.events",
+    "message.read": "user.events",
+    "preferences.updated": "user.events",
+    "device.registered": "user.events",
+    "device.unregistered": "user.events",
+    "feedback.submitted": "user.events",
+    "notification.received": "user.events",
+    "notification.opened": "user.events",
+    "notification.dismissed": "user.events",
+  ]
+
+  /// The schema of each type.
+  static let types: [String: String] = [
+    "conversation.updated":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/conversationSnapshot"}],"description":"The conversation as it is now. It replaces what was known; the last writer by (occurredAt, eventId) wins.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation; the record's key."},"type":{"const":"conversation.updated"}},"required":["conversationId"],"title":"conversation.updated","type":"object"}"##,
+    "conversation.member_added":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/membershipChange"}],"description":"Somebody joined a conversation.","properties":{"type":{"const":"conversation.member_added"}},"title":"conversation.member_added","type":"object"}"##,
+    "conversation.member_removed":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/membershipChange"}],"description":"Somebody left a conversation, or was removed: what waits for them there is not sent.","properties":{"type":{"const":"conversation.member_removed"}},"title":"conversation.member_removed","type":"object"}"##,
+    "message.created":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"anyOf":[{"properties":{"text":{"minLength":1}},"required":["text"]},{"properties":{"attachments":{"minItems":1}},"required":["attachments"]}],"description":"A message was written. It notifies whom it is for, but never its sender. It has text or an attachment.","properties":{"attachments":{"description":"What came with it.","items":{"$ref":"#/$defs/attachment"},"maxItems":32,"type":"array"},"conversation":{"$ref":"#/$defs/conversationSnapshot","description":"The conversation as it is now, for producers that do not send conversation.updated."},"conversationId":{"$ref":"#/$defs/id","description":"The conversation; the record's key."},"mentions":{"description":"The people it names by their ids.","items":{"$ref":"#/$defs/id"},"maxItems":1000,"type":"array"},"messageId":{"$ref":"#/$defs/id","description":"The message; unique in its conversation."},"replyTo":{"$ref":"#/$defs/id","description":"The message it answers."},"sender":{"description":"The sender as others see them; absent: as the conversation names them.","properties":{"avatarUrl":{"$ref":"#/$defs/url","description":"Where their picture is."},"displayName":{"$ref":"#/$defs/name","description":"The name shown to others."}},"required":["displayName"],"type":"object"},"senderId":{"$ref":"#/$defs/id","description":"Who wrote it; must take part in the conversation."},"text":{"$ref":"#/$defs/text","description":"What it says."},"type":{"const":"message.created"}},"required":["conversationId","messageId","senderId"],"title":"message.created","type":"object"}"##,
+    "message.edited":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/messageRevision"}],"description":"A message's text was changed: a push that still waits, or is shown, is replaced.","properties":{"text":{"minLength":1},"type":{"const":"message.edited"}},"required":["text"],"title":"message.edited","type":"object"}"##,
+    "message.deleted":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/messageRevision"}],"description":"A message was taken back: a push that still waits is not sent, one that is shown is removed, the badge falls.","properties":{"type":{"const":"message.deleted"}},"title":"message.deleted","type":"object"}"##,
+    "user.activity":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"What one device shows. It replaces that device's former report only; send it on every change and every 60 s while the app is open.","properties":{"conversationId":{"anyOf":[{"$ref":"#/$defs/id"},{"type":"null"}],"description":"The conversation that is open; null or absent: none."},"deviceId":{"$ref":"#/$defs/id","description":"The device that reports."},"state":{"description":"Whether the app is open. background ends the device's activity.","enum":["foreground","background"]},"type":{"const":"user.activity"},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","deviceId","state"],"title":"user.activity","type":"object"}"##,
+    "message.read":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"The person has read a conversation up to and including a message. It never moves backwards.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation."},"deviceId":{"$ref":"#/$defs/id","description":"The device it was read on."},"messageId":{"$ref":"#/$defs/id","description":"The last message read; absent: all."},"type":{"const":"message.read"},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","conversationId"],"title":"message.read","type":"object"}"##,
+    "preferences.updated":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"The person changed how they want to be notified.","properties":{"preferences":{"$ref":"#/$defs/preferences"},"type":{"const":"preferences.updated"},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","preferences"],"title":"preferences.updated","type":"object"}"##,
+    "device.registered":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/deviceRegistration"}],"description":"A device can be reached by a token. Send it at each launch and when the token changes. A token belongs to the person who registered it last.","properties":{"type":{"const":"device.registered"}},"title":"device.registered","type":"object"}"##,
+    "device.unregistered":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"The person signed out on a device: nothing more is sent to it for them.","properties":{"deviceId":{"$ref":"#/$defs/id","description":"The device."},"type":{"const":"device.unregistered"},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","deviceId"],"title":"device.unregistered","type":"object"}"##,
+    "feedback.submitted":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"The person said whether a notification helped.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation."},"feedback":{"description":"What they said.","enum":["helpful","not_helpful"]},"messageId":{"$ref":"#/$defs/id","description":"The message they were notified of."},"type":{"const":"feedback.submitted"},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","conversationId","messageId","feedback"],"title":"feedback.submitted","type":"object"}"##,
+    "notification.received":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/notificationReport"}],"description":"A device received a notification.","properties":{"type":{"const":"notification.received"}},"title":"notification.received","type":"object"}"##,
+    "notification.opened":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/notificationReport"}],"description":"The person opened a notification.","properties":{"type":{"const":"notification.opened"}},"title":"notification.opened","type":"object"}"##,
+    "notification.dismissed":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/notificationReport"}],"description":"The person dismissed a notification.","properties":{"type":{"const":"notification.dismissed"}},"title":"notification.dismissed","type":"object"}"##,
+  ]
+
+  /// What they share.
+  static let shared: [String: String] = [
+    "appVersion":
+      ##"{"description":"The app's version, for people: 1 to 64 characters.","maxLength":64,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
+    "attachment":
+      ##"{"description":"Something sent with, or instead of, text.","properties":{"kind":{"description":"What it is.","enum":["image","video","audio","file","location"]},"url":{"$ref":"#/$defs/url","description":"Where it is."}},"required":["kind"],"type":"object"}"##,
+    "conversationKind":
+      ##"{"description":"direct: two people, a push is titled with the sender's name. group: any number, titled \"Sender in Group Name\".","enum":["direct","group"]}"##,
+    "conversationSnapshot":
+      ##"{"description":"A whole conversation as it is now: it replaces what was known before.","properties":{"kind":{"$ref":"#/$defs/conversationKind"},"members":{"$ref":"#/$defs/members"},"name":{"$ref":"#/$defs/name","description":"A group's name."}},"required":["kind","members"],"type":"object"}"##,
+    "deviceRegistration":
+      ##"{"description":"A device that can be reached by a token.","properties":{"appVersion":{"$ref":"#/$defs/appVersion"},"deviceId":{"$ref":"#/$defs/id","description":"The device; the same for as long as the app is installed."},"locale":{"$ref":"#/$defs/locale","description":"The device's language as BCP 47."},"platform":{"$ref":"#/$defs/platform"},"projectId":{"$ref":"#/$defs/projectId"},"token":{"$ref":"#/$defs/token"},"userId":{"$ref":"#/$defs/id","description":"The person signed in on the device."}},"required":["userId","deviceId","token","platform"],"type":"object"}"##,
+    "envelope":
+      ##"{"description":"What every record begins with. Unknown fields are allowed everywhere: readers ignore them.","properties":{"eventId":{"$ref":"#/$defs/eventId"},"schemaVersion":{"const":1,"description":"The version of the record formats. Readers refuse any other."},"type":{"description":"What happened; it chooses the schema.","type":"string"}},"required":["schemaVersion","type","eventId","occurredAt"],"type":"object"}"##,
+    "eventId":
+      ##"{"description":"The producer's name of this event: 1 to 128 characters (code points), without control characters. The same when the same event is sent again: then it has no second effect.","maxLength":128,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
+    "fallback":
+      ##"{"description":"What applies once the hourly analyses are used up: the fixed rule set, everything at medium priority, nothing.","enum":["simple_rules","notify_all","suppress_all"]}"##,
+    "id":
+      ##"{"description":"An id: 1 to 256 bytes of UTF-8, without control characters. (maxLength counts characters; the limit is in bytes.)","maxLength":256,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
+    "locale":
+      ##"{"description":"A language as BCP 47, e.g. de-CH; _ is taken for -.","maxLength":64,"minLength":2,"pattern":"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$","type":"string"}"##,
+    "member":
+      ##"{"description":"A participant of a conversation.","properties":{"avatarUrl":{"$ref":"#/$defs/url","description":"Where their picture is."},"displayName":{"$ref":"#/$defs/name","description":"The name shown to others."},"userId":{"$ref":"#/$defs/id","description":"The person."}},"required":["userId","displayName"],"type":"object"}"##,
+    "members":
+      ##"{"description":"Everyone who takes part, nobody twice.","items":{"$ref":"#/$defs/member"},"maxItems":20000,"type":"array","uniqueItems":true}"##,
+    "membershipChange":
+      ##"{"description":"Somebody who joined or left.","properties":{"avatarUrl":{"$ref":"#/$defs/url","description":"Where their picture is."},"conversationId":{"$ref":"#/$defs/id","description":"The conversation; the record's key."},"displayName":{"$ref":"#/$defs/name","description":"Their name; absent: their user id is shown."},"userId":{"$ref":"#/$defs/id","description":"Who joined or left."}},"required":["conversationId","userId"],"type":"object"}"##,
+    "messageRevision":
+      ##"{"description":"A message that changed.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation; the record's key."},"messageId":{"$ref":"#/$defs/id","description":"The message."},"text":{"$ref":"#/$defs/text","description":"What it says now."}},"required":["conversationId","messageId"],"type":"object"}"##,
+    "milliseconds":
+      ##"{"description":"A time: whole milliseconds since 1970-01-01T00:00:00Z, to the end of 9999.","maximum":253402300799999,"minimum":0,"type":"integer"}"##,
+    "mutedConversation":
+      ##"{"description":"A conversation the person does not want to hear of.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation."},"exceptMentions":{"description":"Whether a mention is let through all the same; absent: no.","type":"boolean"},"until":{"$ref":"#/$defs/producerTime","description":"When it ends; absent: never."}},"required":["conversationId"],"type":"object"}"##,
+    "name":
+      ##"{"description":"A name as people see it: 1 to 256 characters (code points).","maxLength":256,"minLength":1,"type":"string"}"##,
+    "notificationReport":
+      ##"{"description":"What became of a notification on a device.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation it was about."},"deviceId":{"$ref":"#/$defs/id","description":"The device."},"messageId":{"$ref":"#/$defs/id","description":"The message it was about."},"pushId":{"$ref":"#/$defs/id","description":"The push, from its data."},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","deviceId","pushId"],"type":"object"}"##,
+    "platform":
+      ##"{"description":"The system a device runs: ios is reached through APNs, web by Web Push.","enum":["ios","android","web"]}"##,
+    "preferences":
+      ##"{"description":"How a person wants to be notified: the whole, or the fields that change. What it does not name stays.","properties":{"badgeMode":{"description":"What the badge counts: conversations with something unread, or unread messages.","enum":["conversations","messages"]},"enabled":{"description":"Whether the person wants notifications at all.","type":"boolean"},"fallback":{"$ref":"#/$defs/fallback"},"keywords":{"description":"All words that matter to the person: at most 50, and 1,024 bytes as JSON.","items":{"description":"1 to 64 characters, without control characters.","maxLength":64,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"},"maxItems":50,"type":"array"},"locale":{"$ref":"#/$defs/locale","description":"The person's language as BCP 47."},"maxAnalysesPerHour":{"description":"Smart analyses in an hour.","maximum":10000,"minimum":0,"type":"integer"},"muted":{"description":"All muted conversations: at most 100, and 7,500 bytes as JSON.","items":{"$ref":"#/$defs/mutedConversation"},"maxItems":100,"type":"array"},"quietHours":{"anyOf":[{"$ref":"#/$defs/quietHours"},{"type":"null"}],"description":"Quiet hours; null takes them away."},"showPreviews":{"description":"Whether what was written may appear in a notification.","type":"boolean"},"starredSenders":{"description":"All people whose messages matter more: at most 100, and 2,500 bytes as JSON.","items":{"$ref":"#/$defs/id"},"maxItems":100,"type":"array"}},"type":"object"}"##,
+    "producerEnvelope":
+      ##"{"$ref":"#/$defs/envelope","description":"The envelope of chat.events and user.events.","properties":{"occurredAt":{"$ref":"#/$defs/producerTime","description":"When it happened, by the producer's clock."}}}"##,
+    "producerTime":
+      ##"{"anyOf":[{"$ref":"#/$defs/milliseconds"},{"$ref":"#/$defs/rfc3339"}],"description":"A time as producers may write it: milliseconds since the epoch, or RFC 3339."}"##,
+    "projectId":
+      ##"{"description":"The id or number of the FCM project the token belongs to; absent: the dispatcher's own.","maxLength":128,"minLength":1,"pattern":"^[a-z0-9][a-z0-9.:-]*$","type":"string"}"##,
+    "quietHours":
+      ##"{"description":"A daily span without interruption, in the person's own time. End before start: over midnight. Equal: none.","properties":{"end":{"$ref":"#/$defs/timeOfDay","description":"The minute it ends at, exclusive."},"start":{"$ref":"#/$defs/timeOfDay","description":"First minute, inclusive."},"timeZone":{"description":"IANA name, e.g. Europe/Berlin, known to the service; absent: UTC.","maxLength":64,"minLength":1,"pattern":"^[A-Za-z][A-Za-z0-9_+:/-]*$","type":"string"}},"required":["start","end"],"type":"object"}"##,
+    "rfc3339":
+      ##"{"description":"A time as RFC 3339, with Z or an offset, e.g. 2026-11-21T15:40:00.250Z. Digits beyond milliseconds are cut.","format":"date-time","pattern":"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$","type":"string"}"##,
+    "text":
+      ##"{"description":"What a message says, at most 65,536 bytes of UTF-8.","maxLength":65536,"type":"string"}"##,
+    "timeOfDay":
+      ##"{"description":"A minute of the day as HH:MM, 00:00 to 23:59.","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","type":"string"}"##,
+    "token":
+      ##"{"description":"FCM's registration token: 1 to 4,096 bytes. Never logged.","maxLength":4096,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
+    "url":
+      ##"{"description":"A URL: 1 to 2,048 bytes of UTF-8, without control characters.","maxLength":2048,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
+  ]
+}

@@ -1,0 +1,197 @@
+import NudgeSchema
+import ServiceKit
+
+/// The description of the HTTP API (OpenAPI 3.1), made from the limits, codes and schemas of the code. `Schemas/openapi.yaml`
+/// is the same in YAML, written and compared by a test.
+enum OpenAPIDocument {
+  /// The document as JSON.
+  static let json: [UInt8] = Array(text.utf8)
+
+  private static func list(_ names: some Sequence<String>) -> String {
+    "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+  }
+
+  private static let types = ChatEventBody.types + UserEventBody.types
+  private static let codes = list(DeadLetterCode.allCases.map(\.rawValue) + ["forbidden", "invalid_encoding"])
+
+  private static let event = """
+    {"description": "An event: what would be the value of a record on chat.events or user.events. type says which.",\
+    "oneOf": [\(types.map { "{\"$ref\": \"#/components/schemas/\($0)\"}" }.joined(separator: ","))],\
+    "discriminator": {"propertyName": "type", "mapping": {\
+    \(types.map { "\"\($0)\": \"#/components/schemas/\($0)\"" }.joined(separator: ","))}}}
+    """
+
+  private static func batch(_ description: String) -> String {
+    """
+    {"description": "\(description)", "content": {"application/json": {"schema": \
+    {"$ref": "#/components/schemas/Results"}}}}
+    """
+  }
+
+  private static func error(_ description: String, _ headers: String = "") -> String {
+    """
+    {"description": "\(description)", \(headers)"content": {"application/json": {"schema": \
+    {"$ref": "#/components/schemas/Error"}}}}
+    """
+  }
+
+  private static let retryAfter = """
+    "headers": {"Retry-After": {"required": true, "description": "Seconds to wait before the same events are sent again.", \
+    "schema": {"type": "integer", "minimum": 1}}},
+    """
+
+  private static let challenge = """
+    "headers": {"WWW-Authenticate": {"required": true, "schema": {"type": "string"}}},
+    """
+
+  private static let traceparent = """
+    {"name": "traceparent", "in": "header", "required": false, \
+    "description": "W3C trace context; goes along with all that the events cause. One that is malformed is ignored.", \
+    "schema": {"type": "string"}}
+    """
+
+  private static let text = """
+    {
+      "openapi": "3.1.0",
+      "info": {
+        "title": "Nudge: events over HTTP",
+        "version": "1",
+        "description": "The HTTP API of nudge-ingest (--http-address). docs/producers.md tells of its use.",
+        "license": {"name": "see the repository", "url": "https://nudge.example/license"}
+      },
+      "servers": [{"url": "/", "description": "wherever --http-address is"}],
+      "security": [],
+      "tags": [
+        {"name": "events", "description": "Publishing events."},
+        {"name": "documents", "description": "What may be sent."}
+      ],
+      "paths": {
+        "/v1/events": {
+          "post": {
+            "operationId": "publishEvents",
+            "tags": ["events"],
+            "summary": "Publishes events",
+            "description": "One event, or up to \(RequestBody.maxEvents) of them, in at most \(RequestBody.maxBytes) bytes, \
+    before and after Content-Encoding: gzip. An event is accepted once Kafka has acknowledged it. Sending the same events \
+    again, with the same event ids, has no second effect. With a user's token: user events of that user, and message.created \
+    that they sent; nothing else.",
+            "security": [{"apiKey": []}, {"userToken": []}],
+            "parameters": [\(traceparent)],
+            "requestBody": {
+              "required": true,
+              "content": {
+                "\(RequestBody.json)": {"schema": {"oneOf": [
+                  {"$ref": "#/components/schemas/Event"},
+                  {"type": "array", "minItems": 1, "maxItems": \(RequestBody.maxEvents), \
+    "items": {"$ref": "#/components/schemas/Event"}}
+                ]}},
+                "\(RequestBody.lines)": {"schema": {"type": "string", "description": "An event a line."}}
+              }
+            },
+            "responses": {
+              "202": \(batch("All are accepted: Kafka has acknowledged each.")),
+              "207": \(batch("Some are accepted; results says which, and why the others are not.")),
+              "400": \(batch("None is accepted, or the body is not JSON.")),
+              "401": \(error("No credentials, or wrong ones.", challenge)),
+              "403": \(batch("A user's token, and no event that is theirs.")),
+              "413": \(error("The body, or what it inflates to, is too large, or has too many events: send fewer at once.")),
+              "415": \(error("Content-Type or Content-Encoding is none of those taken here.")),
+              "429": \(error("Over the caller's rate (--http-rate), or too many events wait for Kafka.", retryAfter)),
+              "503": {"description": "Kafka has not acknowledged all of them within 5 s, or the service stops. What results \
+    calls unknown may be there or not: send all again.", \(retryAfter) "content": {"application/json": {"schema": {"anyOf": [\
+    {"$ref": "#/components/schemas/Results"}, {"$ref": "#/components/schemas/Error"}]}}}}
+            }
+          }
+        },
+        "/v1/schemas": {
+          "get": {
+            "operationId": "listSchemas",
+            "tags": ["documents"],
+            "summary": "Lists the types of events",
+            "responses": {
+              "200": {"description": "Every type of event, with its topic in Kafka and its schema's address.", "content": {\
+    "application/json": {"schema": {"$ref": "#/components/schemas/SchemaList"}}}}
+            }
+          }
+        },
+        "/v1/schemas/{type}": {
+          "get": {
+            "operationId": "getSchema",
+            "tags": ["documents"],
+            "summary": "The JSON Schema of a type of event",
+            "parameters": [{"name": "type", "in": "path", "required": true, "schema": {"type": "string", "minLength": 1}, \
+    "example": "message.created"}],
+            "responses": {
+              "200": {"description": "A JSON Schema (2020-12) that refers to nothing outside.", "content": {\
+    "application/schema+json": {"schema": {"type": "object"}}}},
+              "400": \(error("The path's percent escapes are broken.")),
+              "404": \(error("There is no event of that type."))
+            }
+          }
+        },
+        "/v1/openapi.json": {
+          "get": {
+            "operationId": "getDescription",
+            "tags": ["documents"],
+            "summary": "This document",
+            "responses": {
+              "200": {"description": "OpenAPI 3.1.", "content": {"application/json": {"schema": {"type": "object"}}}}
+            }
+          }
+        }
+      },
+      "components": {
+        "securitySchemes": {
+          "apiKey": {"type": "http", "scheme": "bearer", "description": "A backend's API key (--api-keys-file)."},
+          "userToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "A user's token, RS256 or \
+    ES256, with exp and sub (--jwt-keys-file)."}
+        },
+        "schemas": {
+          "Event": \(event),
+          "Results": {
+            "type": "object",
+            "required": ["accepted", "rejected", "results"],
+            "properties": {
+              "accepted": {"type": "integer", "minimum": 0, "description": "How many Kafka has acknowledged."},
+              "rejected": {"type": "integer", "minimum": 0, "description": "How many are not published."},
+              "results": {"type": "array", "minItems": 1, "maxItems": \(RequestBody.maxEvents), \
+    "items": {"$ref": "#/components/schemas/Result"}},
+              "code": {"type": "string", "description": "Where none is accepted: why, of the first."},
+              "message": {"type": "string", "description": "The same for people."}
+            }
+          },
+          "Result": {
+            "type": "object",
+            "required": ["index", "eventId", "status"],
+            "properties": {
+              "index": {"type": "integer", "minimum": 0, "description": "Which event of the request, from 0."},
+              "eventId": {"type": ["string", "null"], "description": "Its eventId; null where it could not be read."},
+              "status": {"enum": ["accepted", "rejected", "unknown"], "description": "unknown only with 503."},
+              "code": {"enum": \(codes), "description": "Why it is rejected: a code of the dead letters, or forbidden."},
+              "message": {"type": "string", "description": "The same for people: names the field and the rule."}
+            }
+          },
+          "Error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {"code": {"type": "string"}, "message": {"type": "string"}}
+          },
+          "SchemaList": {
+            "type": "object",
+            "required": ["schemas"],
+            "properties": {"schemas": {"type": "array", "items": {
+              "type": "object",
+              "required": ["type", "topic", "url"],
+              "properties": {
+                "type": {"enum": \(list(types))},
+                "topic": {"enum": ["chat.events", "user.events"]},
+                "url": {"type": "string"}
+              }
+            }}}
+          },
+          \(EventSchemas.components)
+        }
+      }
+    }
+    """
+}

@@ -1,0 +1,91 @@
+import HTTPServer
+import JSONCodec
+
+/// What became of the events of a request, and the answer that says so.
+struct BatchResult: Sendable {
+  /// What became of one event.
+  enum Status: Sendable, Equatable {
+    /// Kafka has it.
+    case accepted
+    /// It is not published. The code is one of the dead letters', or `forbidden`.
+    case rejected(code: String, message: String)
+    /// Kafka has not acknowledged it: it may be there or not.
+    case unknown
+  }
+
+  /// By the events' index.
+  var statuses: [Status]
+  /// The events' ids, as far as they could be read.
+  var eventIds: [String?]
+
+  var accepted: Int { statuses.count { $0 == .accepted } }
+  var unknown: Int { statuses.count { $0 == .unknown } }
+  var rejected: Int { statuses.count - accepted - unknown }
+
+  /// The answer once each event's fate is known.
+  /// - Parameter forbidden: Whether none of the events was the caller's own.
+  func answer(forbidden: Bool = false) -> HTTPServerResponse {
+    let accepted = accepted
+    if unknown > 0 { return unavailable() }
+    if accepted == statuses.count { return response(202, reason: "accepted") }
+    if accepted > 0 { return response(207, reason: "partly_accepted") }
+    if forbidden {
+      return response(
+        403, reason: "forbidden",
+        message: "a user's token allows user events of that user and messages they sent, nothing else")
+    }
+    guard case .rejected(let code, let message)? = statuses.first else { return response(400, reason: "rejected") }
+    return response(
+      400, reason: "rejected", code: code, message: statuses.count == 1 ? message : "no event was accepted: see results"
+    )
+  }
+
+  private func unavailable() -> HTTPServerResponse {
+    var response = response(
+      503, reason: "unavailable",
+      message:
+        "Kafka has not acknowledged \(unknown) of \(statuses.count) events: send them again, with the same event ids")
+    response.headers.append(("Retry-After", String(Self.secondsToRecover)))
+    return response
+  }
+
+  /// What `Retry-After` says where Kafka did not answer.
+  static let secondsToRecover = 2
+
+  private func response(
+    _ status: Int, reason: String, code: String? = nil, message: String? = nil
+  ) -> HTTPServerResponse {
+    var json = JSONWriter(capacity: 64 + statuses.count * 64)
+    json.beginObject()
+    if let message {
+      json.field("code", code ?? reason)
+      json.field("message", message)
+    }
+    json.field("accepted", accepted)
+    json.field("rejected", rejected)
+    json.key("results")
+    json.beginArray()
+    for (index, status) in statuses.enumerated() { write(status, index, to: &json) }
+    json.endArray()
+    json.endObject()
+    var response = HTTPServerResponse.json(bytes: json.bytes, status: status)
+    response.reason = reason
+    return response
+  }
+
+  private func write(_ status: Status, _ index: Int, to json: inout JSONWriter) {
+    json.beginObject()
+    json.field("index", index)
+    json.key("eventId")
+    if let eventId = eventIds[index] { json.value(eventId) } else { json.null() }
+    switch status {
+    case .accepted: json.field("status", "accepted")
+    case .unknown: json.field("status", "unknown")
+    case .rejected(let code, let message):
+      json.field("status", "rejected")
+      json.field("code", code)
+      json.field("message", message)
+    }
+    json.endObject()
+  }
+}

@@ -1,0 +1,260 @@
+import Dispatch
+import Foundation
+import HTTPServer
+import Kafka
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+import Synchronization
+
+/// Publishes the events of requests, and answers each request once Kafka has acknowledged all of its events, or when it is
+/// time to say that it did not.
+///
+/// The producer is a plain idempotent one: producers' events need no transaction, because ingest recognises repeats by
+/// their event ids (M6).
+final class EventProducer: Sendable {
+  /// An event that is to be published.
+  struct Event {
+    /// Its index in the request.
+    let index: Int
+    let topic: Topic
+    let key: String
+    let value: [UInt8]
+  }
+
+  /// What it puts up with.
+  struct Limits {
+    /// How long a request waits for Kafka.
+    var acknowledgement: Duration = .seconds(5)
+    /// Events that wait for Kafka at a time. Far below what the client's queue takes: a full one would block the server's thread.
+    var pendingEvents = 100_000
+    /// Their values' bytes.
+    var pendingBytes = 64 << 20
+  }
+
+  private struct Batch {
+    var result: BatchResult
+    let forbidden: Bool
+    /// Events without an outcome, and one for the request that is still being handed over.
+    var open: Int
+    var bytes: Int
+    let startedAt: ContinuousClock.Instant
+    let responder: HTTPResponder
+  }
+
+  private struct State: ~Copyable {
+    var producer: Producer
+    var batches: [UInt64: Batch] = [:]
+    /// The batches in the order of their deadlines; those that are answered are passed over.
+    var deadlines: [(at: ContinuousClock.Instant, batch: UInt64)] = []
+    var passed = 0
+    var lastBatch: UInt64 = 0
+    var pendingEvents = 0
+    var pendingBytes = 0
+    var isClosed = false
+  }
+
+  /// The delivery reports come to it, and the producer, which is made first, must know it.
+  private final class Reports: Sendable {
+    let owner = Mutex<WeakOwner>(WeakOwner())
+    struct WeakOwner { weak var producer: EventProducer? }
+  }
+
+  private let configuration: ClientConfiguration
+  private let topics: TopicNames
+  private let limits: Limits
+  private let logger: Logger
+  private let metrics: APIMetrics
+  private let reports = Reports()
+  private let state: Mutex<State>
+  private let ended = DispatchSemaphore(value: 0)
+
+  /// Bits of a tag that say which event of its batch a record is.
+  private static let indexBits: UInt64 = 12
+
+  /// A producer that connects in the background.
+  /// - Throws: `KafkaError` where a property is unknown or has a bad value.
+  init(settings: ServiceSettings, limits: Limits = Limits(), logger: Logger, metrics: APIMetrics) throws(KafkaError) {
+    self.limits = limits
+    self.logger = logger
+    self.metrics = metrics
+    topics = TopicNames(prefix: settings.topicPrefix)
+    configuration = Self.configuration(settings, limits)
+    state = Mutex(State(producer: try Self.makeProducer(configuration, reports, logger)))
+    reports.owner.withLock { $0.producer = self }
+  }
+
+  private static func configuration(_ settings: ServiceSettings, _ limits: Limits) -> ClientConfiguration {
+    var configuration = ClientConfiguration.producer(
+      bootstrapServers: settings.bootstrapServers, transactionalID: nil)
+    // The client looks for what timed out once a second. What it gives up before the request's own end was never answered for.
+    configuration.set(
+      "message.timeout.ms", String(max(1_000, limits.acknowledgement.milliseconds - 500)))
+    configuration.set("message.max.bytes", String(TopicPlan(.chatEvents).maxMessageBytes))
+    configuration = configuration.merging(
+      overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    // Another one would put every record on the wrong partition, and ingest would have to write each again (M9).
+    configuration.set("partitioner", "murmur2_random")
+    return configuration
+  }
+
+  private static func makeProducer(
+    _ configuration: ClientConfiguration, _ reports: Reports, _ logger: Logger
+  ) throws(KafkaError) -> Producer {
+    try Producer(
+      configuration, name: "nudge-ingest-http", log: { logger.write($0) },
+      onDelivery: { [reports] delivery in
+        reports.owner.withLock { $0.producer }?.note(delivery)
+      })
+  }
+
+  /// Serves acknowledgements from now on.
+  func start() {
+    let thread = Thread { [self] in serve() }
+    thread.name = "http-producer"
+    thread.start()
+  }
+
+  /// Answers what is not answered yet, and ends the client.
+  func close() {
+    guard state.withLock({ !$0.isClosed }) else { return }
+    state.withLock { $0.isClosed = true }
+    ended.wait()
+    for batch in state.withLock({ Array($0.batches.keys) }) { expire(batch) }
+    state.withLock { $0.producer }.close()
+  }
+
+  /// Whether as much waits for Kafka as may.
+  func isFull(adding events: Int, bytes: Int) -> Bool {
+    state.withLock { state in
+      state.pendingEvents + events > limits.pendingEvents || state.pendingBytes + bytes > limits.pendingBytes
+    }
+  }
+
+  /// Publishes a request's events and answers it when their fates are known.
+  /// - Parameters:
+  ///   - result: What is known already; the events' own entries are overwritten.
+  ///   - forbidden: See `BatchResult.answer`.
+  func publish(
+    _ events: [Event], _ result: BatchResult, forbidden: Bool, headers: [Header], responder: HTTPResponder
+  ) {
+    let bytes = events.reduce(0) { $0 + $1.value.count }
+    let now = ContinuousClock.now
+    let (batch, producer) = state.withLock { state in
+      state.lastBatch += 1
+      var result = result
+      for event in events { result.statuses[event.index] = .unknown }
+      state.batches[state.lastBatch] = Batch(
+        result: result, forbidden: forbidden, open: events.count + 1, bytes: bytes, startedAt: now,
+        responder: responder)
+      state.deadlines.append((now + limits.acknowledgement, state.lastBatch))
+      state.pendingEvents += events.count
+      state.pendingBytes += bytes
+      return (state.lastBatch, state.producer)
+    }
+    for event in events {
+      do throws(KafkaError) {
+        try producer.produce(
+          topic: try producer.topic(topics(event.topic)), partition: Producer.anyPartition,
+          key: Array(event.key.utf8), value: event.value, headers: headers,
+          tag: batch << Self.indexBits | UInt64(event.index))
+      } catch {
+        settle(batch, index: event.index, error)
+      }
+    }
+    settle(batch, index: nil, nil)
+  }
+
+  // MARK: Outcomes
+
+  private func note(_ delivery: Delivery) {
+    settle(
+      delivery.tag >> Self.indexBits, index: Int(delivery.tag & (1 << Self.indexBits - 1)), delivery.error)
+  }
+
+  /// Notes what became of one event (nil: that all events of the batch were handed over), and answers once nothing is open.
+  private func settle(_ id: UInt64, index: Int?, _ error: KafkaError?) {
+    if let error, !error.isTimedOut {
+      logger.limited("produce/\(error.name)", every: .seconds(5))?.warning(
+        "an event was not published", ["reason": .string("\(error.name): \(error.reason)")])
+    }
+    let finished = state.withLock { state -> Batch? in
+      guard state.batches[id] != nil else { return nil }  // answered at its deadline
+      if let index {
+        state.pendingEvents -= 1
+        state.batches[id]?.result.statuses[index] = Self.status(error)
+      }
+      state.batches[id]?.open -= 1
+      guard state.batches[id]?.open == 0 else { return nil }
+      let batch = state.batches.removeValue(forKey: id)
+      state.pendingBytes -= batch?.bytes ?? 0
+      return batch
+    }
+    if let finished { answer(finished) }
+  }
+
+  private static func status(_ error: KafkaError?) -> BatchResult.Status {
+    guard let error else { return .accepted }
+    guard error.isMessageTooLarge else { return .unknown }
+    return .rejected(
+      code: DeadLetterCode.tooLarge.rawValue, message: "the event is larger than Kafka takes for this topic")
+  }
+
+  /// Answers a batch with what is known of it.
+  private func expire(_ id: UInt64) {
+    let batch = state.withLock { state -> Batch? in
+      guard let batch = state.batches.removeValue(forKey: id) else { return nil }
+      state.pendingEvents -= batch.result.unknown
+      state.pendingBytes -= batch.bytes
+      return batch
+    }
+    if let batch { answer(batch) }
+  }
+
+  private func answer(_ batch: Batch) {
+    metrics.count(batch.result, after: batch.startedAt.duration(to: .now))
+    batch.responder.respond(batch.result.answer(forbidden: batch.forbidden))
+  }
+
+  // MARK: The thread
+
+  private func serve() {
+    while true {
+      let (producer, isClosed) = state.withLock { ($0.producer, $0.isClosed) }
+      if isClosed { break }
+      producer.poll(timeout: .milliseconds(50))
+      for batch in takeExpired(.now) { expire(batch) }
+      if let error = producer.fatalError { replace(producer, error) }
+    }
+    ended.signal()
+  }
+
+  private func takeExpired(_ now: ContinuousClock.Instant) -> [UInt64] {
+    state.withLock { state in
+      var expired: [UInt64] = []
+      while state.passed < state.deadlines.count, state.deadlines[state.passed].at <= now {
+        let batch = state.deadlines[state.passed].batch
+        if state.batches[batch] != nil { expired.append(batch) }
+        state.passed += 1
+      }
+      // Now and then, so that removing costs little a batch.
+      if state.passed > 1_024, state.passed * 2 > state.deadlines.count {
+        state.deadlines.removeFirst(state.passed)
+        state.passed = 0
+      }
+      return expired
+    }
+  }
+
+  /// An idempotent producer that met an error it cannot go on after is of no more use; its queue is given up.
+  private func replace(_ broken: Producer, _ error: KafkaError) {
+    logger.error("the producer is broken and made anew", ["reason": .string("\(error.name): \(error.reason)")])
+    do throws(KafkaError) {
+      let producer = try Self.makeProducer(configuration, reports, logger)
+      state.withLock { $0.producer = producer }
+      broken.close()
+    } catch {
+      logger.error("no new producer could be made", ["reason": .string("\(error.name): \(error.reason)")])
+    }
+  }
+}

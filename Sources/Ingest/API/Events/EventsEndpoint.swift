@@ -1,0 +1,175 @@
+import HTTPServer
+import JSONCodec
+import Kafka
+import NudgeSchema
+import ServiceKit
+import Synchronization
+
+/// `POST /v1/events`.
+final class EventsEndpoint: Sendable {
+  /// What reading needs. One thread at a time: that of the server, which holds the lock for as long as it reads.
+  private struct Reader: ~Copyable {
+    let parser = JSONParser(maximumDepth: 1_024, maximumBytes: RequestBody.maxBytes)
+    let reading: EventReading
+  }
+
+  private let credentials: Credentials
+  private let rate: RateLimit
+  private let producer: EventProducer
+  private let metrics: APIMetrics
+  private let reader: Mutex<Reader>
+
+  init(
+    credentials: Credentials, rate: RateLimit, producer: EventProducer, rules: IngestRules, metrics: APIMetrics
+  ) {
+    self.credentials = credentials
+    self.rate = rate
+    self.producer = producer
+    self.metrics = metrics
+    reader = Mutex(Reader(reading: EventReading(rules)))
+  }
+
+  /// The route.
+  var route: Route {
+    Route(
+      .post, "/v1/events", bodyLimit: RequestBody.maxBytes, contentTypes: [RequestBody.json, RequestBody.lines],
+      admit: { [self] in admit($0) }, answeringLater: { [self] in handle($0, $1) })
+  }
+
+  // MARK: Before the body
+
+  private func admit(_ head: HTTPServerRequestHead) -> HTTPAdmission {
+    let caller: Caller
+    do throws(Unauthorized) {
+      caller = try credentials.caller(
+        authorization: head.headers["Authorization"], now: SystemClock.milliseconds() / 1_000)
+    } catch {
+      var response = HTTPServerResponse.error(401, code: "unauthorized", message: error.message)
+      response.headers.append(("WWW-Authenticate", "Bearer"))
+      return .refused(response)
+    }
+    if let seconds = rate.secondsToWait(caller.rateName, now: SystemClock.steadyMilliseconds()) {
+      return .refused(
+        Self.comeBack(
+          after: seconds, code: "rate_limited",
+          message: "more events than this caller may send (--http-rate): send them again in \(seconds) s"))
+    }
+    return .admitted(caller)
+  }
+
+  private static func comeBack(after seconds: Int, code: String, message: String) -> HTTPServerResponse {
+    var response = HTTPServerResponse.error(429, code: code, message: message)
+    response.headers.append(("Retry-After", String(seconds)))
+    return response
+  }
+
+  // MARK: The request
+
+  private func handle(_ request: HTTPServerRequest, _ responder: HTTPResponder) {
+    guard let caller = request.admitted as? Caller else { return }  // the server answers 500
+    do throws(BodyRefusal) {
+      let body = try RequestBody.decoded(request.body, encoding: request.headers["Content-Encoding"])
+      let batch = try read(body, request, caller)
+      rate.count(batch.result.statuses.count, of: caller.rateName, now: SystemClock.steadyMilliseconds())
+      publish(batch, traceparent: request.headers[RecordHeader.traceparent], responder)
+    } catch {
+      rate.count(1, of: caller.rateName, now: SystemClock.steadyMilliseconds())
+      responder.respond(Self.refusal(error))
+    }
+  }
+
+  /// A body without a single event has one result, so that who reads `results` finds the reason there too.
+  private static func refusal(_ refusal: BodyRefusal) -> HTTPServerResponse {
+    guard refusal.status == 400 else {
+      return .error(refusal.status, code: refusal.code, message: refusal.message)
+    }
+    var answer = BatchResult(
+      statuses: [.rejected(code: refusal.code, message: refusal.message)], eventIds: [nil]
+    ).answer()
+    answer.reason = refusal.code
+    return answer
+  }
+
+  private struct Batch {
+    var result: BatchResult
+    var events: [EventProducer.Event] = []
+    var ownEvents = 0
+    var forbiddenEvents = 0
+
+    /// Whether a user's token came with no event of that user's.
+    var isForbidden: Bool { forbiddenEvents > 0 && ownEvents == 0 }
+  }
+
+  private func read(
+    _ body: [UInt8], _ request: HTTPServerRequest, _ caller: Caller
+  ) throws(BodyRefusal) -> Batch {
+    let now = SystemClock.milliseconds()
+    return try reader.withLock { (reader) throws(BodyRefusal) in
+      let items = try RequestBody.items(
+        of: body, contentType: request.headers["Content-Type"], parser: reader.parser)
+      var batch = Batch(
+        result: BatchResult(
+          statuses: Array(repeating: .accepted, count: items.count),
+          eventIds: items.map { $0.eventId.flatMap { Self.isShown($0) ? $0 : nil } }))
+      batch.events.reserveCapacity(items.count)
+      for (index, item) in items.enumerated() {
+        do {
+          try Self.add(item, index, body, caller, now, reader.reading, to: &batch)
+        } catch let rejection as Rejection {
+          batch.result.statuses[index] = .rejected(code: rejection.code.rawValue, message: rejection.message)
+        } catch {
+          batch.result.statuses[index] = .rejected(
+            code: DeadLetterCode.internal.rawValue, message: "the event could not be read")
+        }
+      }
+      return batch
+    }
+  }
+
+  /// An id that breaks the rule is not repeated: it may be as long as the body.
+  private static func isShown(_ eventId: String) -> Bool {
+    eventId.unicodeScalars.prefix(SchemaLimits.eventIdCharacters + 1).count <= SchemaLimits.eventIdCharacters
+  }
+
+  private static func add(
+    _ item: RequestBody.Item, _ index: Int, _ body: [UInt8], _ caller: Caller, _ now: Milliseconds,
+    _ reading: EventReading, to batch: inout Batch
+  ) throws {
+    if let fault = item.fault {
+      throw Rejection(fault == .invalidUTF8 ? .invalidUTF8 : .invalidJSON, "the line is not JSON: \(fault)")
+    }
+    let value = Array(body[item.range])
+    let event = try reading.read(value, type: item.type)
+    if case .user(let id) = caller {
+      guard let speaker = event.speaker, speaker.isExactly(id) else {
+        batch.forbiddenEvents += 1
+        batch.result.statuses[index] = .rejected(
+          code: "forbidden",
+          message: "a token of this user does not allow it: only their own user events, and messages they sent")
+        return
+      }
+    }
+    batch.ownEvents += 1
+    try reading.requireTime(of: event, now: now)
+    batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: value))
+  }
+
+  private func publish(_ batch: Batch, traceparent: String?, _ responder: HTTPResponder) {
+    guard !batch.events.isEmpty else {
+      metrics.count(batch.result)
+      return responder.respond(batch.result.answer(forbidden: batch.isForbidden))
+    }
+    let bytes = batch.events.reduce(0) { $0 + $1.value.count }
+    guard !producer.isFull(adding: batch.events.count, bytes: bytes) else {
+      return responder.respond(
+        Self.comeBack(
+          after: 1, code: "too_many_requests", message: "too many events wait for Kafka: send them again in a second"))
+    }
+    // Only what a reader can use goes along; anything else would be handed on to every record the event causes.
+    let headers: [Header] =
+      traceparent.flatMap { TraceContext(traceparent: $0) }.map {
+        [(RecordHeader.traceparent, Array($0.traceparent.utf8))]
+      } ?? []
+    producer.publish(batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, responder: responder)
+  }
+}

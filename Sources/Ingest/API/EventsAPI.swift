@@ -1,0 +1,122 @@
+import Dispatch
+import Glibc
+import HTTPServer
+import ServiceKit
+import Synchronization
+
+/// The HTTP API of ingest: events in, schemas out.
+final class EventsAPI: ReloadingService {
+  let name = "http"
+
+  private let server: HTTPServer
+  private let producer: EventProducer
+  private let credentials: Credentials
+  private let logger: Logger
+  private let health: HealthState
+  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+
+  /// How often the files of keys are looked at.
+  private static let fileInterval: Duration = .seconds(1)
+
+  /// Connections at a time; further ones wait in the system's queue.
+  private static let connections = 2_048
+
+  /// The API as the settings want it; nil where they want none.
+  /// - Throws: `SettingsError` for settings and files of keys that cannot be used; `KafkaError`, `HTTPServerError`.
+  static func make(_ context: ServiceContext, rules: IngestRules) throws -> EventsAPI? {
+    guard try APISettings.isWanted(context.values) else {
+      context.logger.info("the HTTP API is off: it needs --api-keys-file or --jwt-keys-file")
+      return nil
+    }
+    return try EventsAPI(context, rules: rules)
+  }
+
+  init(
+    _ context: ServiceContext, rules: IngestRules, limits: EventProducer.Limits = EventProducer.Limits(),
+    server serverLimits: HTTPServerLimits? = nil
+  ) throws {
+    let logger = context.logger.with(label: "ingest.http")
+    self.logger = logger
+    health = context.health
+    let values = context.values
+    credentials = try Credentials(
+      apiKeysFile: values[APISettings.apiKeysFile], tokenKeysFile: values[APISettings.tokenKeysFile],
+      issuer: values[APISettings.tokenIssuer], audience: values[APISettings.tokenAudience], logger: logger)
+    let metrics = APIMetrics(context.metrics)
+    producer = try EventProducer(settings: context.settings, limits: limits, logger: logger, metrics: metrics)
+    let events = EventsEndpoint(
+      credentials: credentials, rate: RateLimit(eventsPerSecond: values[APISettings.rate]), producer: producer,
+      rules: rules, metrics: metrics)
+    server = try HTTPServer(
+      address: values[APISettings.address], routes: [events.route] + DocumentRoutes.all,
+      limits: serverLimits
+        ?? HTTPServerLimits(
+          bodySize: RequestBody.maxBytes, connections: Self.connections, idleTimeout: .seconds(15),
+          transferTime: .seconds(20), handlerThreads: 1),
+      log: { logger.warning("HTTP API: \($0)") }, onAnswer: { metrics.count($0) })
+    if values[APISettings.tokenKeysFile] != nil {
+      for (missing, what) in [
+        (values[APISettings.tokenIssuer], "issuer"), (values[APISettings.tokenAudience], "audience"),
+      ]
+      where missing == nil {
+        logger.warning("tokens of any \(what) are taken: give --jwt-\(what)")
+      }
+    }
+    health.readiness.set(name, .notReady("starting"))
+  }
+
+  /// What `--check` looks at.
+  var check: ServiceCheck {
+    ServiceCheck("HTTP API") { [credentials] in credentials.summary }
+  }
+
+  /// The port it listens on; 0 before `start`.
+  var port: Int { server.port }
+
+  func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
+    OpenFiles.allow(Self.connections + 1_024)
+    producer.start()
+    do {
+      try server.start()
+    } catch {
+      producer.close()
+      throw error
+    }
+    watchFiles()
+    logger.info("HTTP API listens", ["address": .string(server.boundAddress), "port": .int(server.port)])
+    health.readiness.set(name, .ready)
+  }
+
+  /// Answers what is under way, and ends.
+  func stop() {
+    timer.withLock { $0.take()?.cancel() }
+    server.stop()
+    producer.close()
+  }
+
+  func reload() { credentials.reload(force: true) }
+
+  private func watchFiles() {
+    timer.withLock { timer in
+      let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "http-files"))
+      let pause = DispatchTimeInterval.milliseconds(Int(Self.fileInterval.milliseconds))
+      source.schedule(deadline: .now() + pause, repeating: pause)
+      source.setEventHandler { [credentials] in credentials.reload(force: false) }
+      source.activate()
+      timer = source
+    }
+  }
+}
+
+/// The process's limit of open files.
+enum OpenFiles {
+  /// Raises the limit to so many, or as far as the system lets it: many systems begin with 1,024 and allow more.
+  static func allow(_ count: Int) {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(count) else {
+      return
+    }
+    limit.rlim_cur = min(rlim_t(count), limit.rlim_max)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+}

@@ -1,0 +1,21 @@
+public import Kafka
+public import ServiceKit
+
+extension Logger {
+  /// Writes a line of librdkafka's at the level it has there.
+  public func write(_ line: KafkaLogLine) {
+    let metadata: [String: LogValue] = ["client": .string(line.client), "facility": .string(line.facility)]
+    // The operator's properties are given to consumers and producers alike; each warns of the other's.
+    if line.facility == "CONFWARN" { return debug("librdkafka: \(line.message)", metadata) }
+    // While a broker is away every client says so, again and again.
+    let key = "\(line.client)/\(line.facility)"
+    guard let logger = line.level > 6 ? self : limited(key, every: .seconds(5)) else { return }
+    switch line.level {
+    case ...3: logger.error("librdkafka: \(line.message)", metadata)
+    case 4: logger.warning("librdkafka: \(line.message)", metadata)
+    case 5: logger.notice("librdkafka: \(line.message)", metadata)
+    case 6: logger.info("librdkafka: \(line.message)", metadata)
+    default: logger.debug("librdkafka: \(line.message)", metadata)
+    }
+  }
+}
