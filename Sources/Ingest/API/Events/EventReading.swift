@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -16,6 +17,7 @@ struct ReadEvent: Sendable {
 struct EventReading {
   let rules: IngestRules
   private let coder = RecordCoder()
+  private let codec = RecordCodec()
 
   init(_ rules: IngestRules) { self.rules = rules }
 
@@ -30,13 +32,16 @@ struct EventReading {
     let record = InputRecord(
       topic: topic, topicName: topic.rawValue, partition: 0, offset: 0, timestamp: 0, key: nil, value: bytes)
     if isUserEvent {
-      let event = try RecordReading.decode(
-        UserEvent.self, from: record, maxBytes: rules.maxRecordBytes, coder: coder)
+      let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder) {
+        codec.read(UserEvent.self, from: $0)
+      }
       try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
       return ReadEvent(
         topic: topic, key: event.body.userId, envelope: event.envelope, speaker: event.body.userId)
     }
-    let event = try RecordReading.decode(ChatEvent.self, from: record, maxBytes: rules.maxRecordBytes, coder: coder)
+    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder) {
+      codec.read(ChatEvent.self, from: $0)
+    }
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
     var speaker: String?
     if case .messageCreated(let message) = event.body { speaker = message.senderId }
