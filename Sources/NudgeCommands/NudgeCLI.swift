@@ -7,6 +7,8 @@ public enum NudgeCLI {
   static let commands: [Command] = [
     TopicsCommand.command,
     StateCommand.command,
+    PublishCommand.command,
+    ImportCommand.command,
     ExplainCommand.command,
     TailCommand.command,
     DeadLettersCommand.command,
@@ -36,6 +38,7 @@ public enum NudgeCLI {
         "nudge topics create --bootstrap-servers kafka:9092",
         "nudge topics check --bootstrap-servers kafka:9092",
         "nudge state list --stage analyzer --bootstrap-servers kafka:9092",
+        "nudge publish message --from ann --to bob --text 'Lunch?' --wait --bootstrap-servers kafka:9092",
         "nudge explain --user ann --bootstrap-servers kafka:9092",
         "nudge dead-letters list --bootstrap-servers kafka:9092",
       ]

@@ -1,0 +1,154 @@
+import Foundation
+import NudgeSchema
+import ServiceKit
+
+/// `nudge import`.
+enum ImportCommand {
+  private static let kind = Setting<ImportKind>(
+    required: "kind", environment: .none,
+    help: "What each line is: its fields are those of conversation.updated, "
+      + "preferences.updated or device.registered.")
+  private static let asOf = Setting<PointInTime?>(
+    "as-of", environment: .none, default: nil,
+    help: "When the file was true: what was published with a later time stays. Default: the file's own time.")
+
+  static let command = Command(
+    "import",
+    abstract: "Publishes conversations, preferences or devices of an existing store from a file of JSON lines.",
+    settings: [kind, asOf] + ClusterSettings.all,
+    arguments: [PositionalArgument("file", help: "A JSON object a line, as the event without its envelope.")],
+    examples: [
+      "nudge import conversations.jsonl --kind conversations --bootstrap-servers kafka:9092",
+      "nudge import devices.jsonl --kind devices --as-of 2026-11-22T03:00:00Z --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let interrupts = Interrupts()
+    let run = ImportRun(
+      file: input.argument("file") ?? "", kind: input[kind], asOf: input[asOf], isInterrupted: { interrupts.count > 0 })
+    return try run.run(ClusterSettings(input))
+  }
+}
+
+/// One run of an import.
+struct ImportRun {
+  /// Lines between two looks at whether Kafka has them.
+  static let batchLines = 2_000
+  /// How many lines that are refused are told of one by one.
+  private static let shownRefusals = 20
+  /// The oldest time that ingest takes, less a day for what the import itself and a lag may take.
+  private static let oldest: Milliseconds = 6 * 86_400_000
+
+  let file: String
+  let kind: ImportKind
+  let asOf: PointInTime?
+  let isInterrupted: () -> Bool
+  var progress = ReadingProgress.standardError()
+  var now: Milliseconds = SystemClock.milliseconds()
+  /// Takes lines for people.
+  var say: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+
+  init(file: String, kind: ImportKind, asOf: PointInTime?, isInterrupted: @escaping () -> Bool = { false }) {
+    self.file = file
+    self.kind = kind
+    self.asOf = asOf
+    self.isInterrupted = isInterrupted
+  }
+
+  /// Imports what is not imported yet; returns what the process exits with.
+  func run(_ cluster: ClusterSettings) throws -> Int32 {
+    var checkpoint = try begin()
+    if checkpoint.offset > 0 {
+      say("going on behind line \(checkpoint.lines), where an earlier import of \(file) ended")
+    }
+    let lines = try JSONLinesFile(path: file, offset: checkpoint.offset)
+    let writer = try AcknowledgedWriter(cluster)
+    defer { writer.close() }
+    progress.begin("importing \(kind.rawValue), bytes", total: checkpoint.size)
+    let coder = RecordCoder()
+    var isAtEnd = false
+    while !isAtEnd, !isInterrupted() {
+      var added = 0
+      while added < Self.batchLines {
+        guard let line = try lines.next() else {
+          isAtEnd = true
+          break
+        }
+        checkpoint.lines += 1
+        guard line.contains(where: { $0 > 0x20 }) else { continue }
+        do {
+          let event = try kind.event(of: line, occurredAt: checkpoint.asOf, coder: coder)
+          try writer.add(event.value, to: event.topic, key: event.key)
+          added += 1
+        } catch {
+          guard let reason = Self.reason(error) else { throw error }
+          checkpoint.refused += 1
+          if checkpoint.refused <= Self.shownRefusals { say("line \(checkpoint.lines): \(reason)") }
+        }
+      }
+      _ = try writer.flush()
+      checkpoint.published += added
+      checkpoint.offset = lines.offset
+      try checkpoint.write(of: file)
+      progress.reached(checkpoint.offset)
+    }
+    progress.end()
+    return try end(checkpoint, isAtEnd: isAtEnd)
+  }
+
+  /// Where to begin, and with which time.
+  private func begin() throws -> ImportCheckpoint {
+    let attributes: [FileAttributeKey: Any]
+    do {
+      attributes = try FileManager.default.attributesOfItem(atPath: file)
+    } catch {
+      throw ReadingError("\(file) cannot be read: \((error as NSError).localizedDescription)")
+    }
+    let size = (attributes[.size] as? NSNumber)?.int64Value ?? 0
+    let modified = (attributes[.modificationDate] as? Date).map { Int64($0.timeIntervalSince1970 * 1_000) } ?? now
+    let time = asOf?.milliseconds(now: now) ?? modified
+    guard time <= now + 60_000, now - time <= Self.oldest else {
+      throw ReadingError(
+        "what the file says would be of \(RFC3339.text(time)): ingest refuses events older than 7 days, and those of the "
+          + "future. Give --as-of with a time of the last 6 days; what was published with a later time stays as it is")
+    }
+    guard let checkpoint = try ImportCheckpoint.read(of: file) else {
+      return ImportCheckpoint(
+        kind: kind.rawValue, size: size, asOf: time, offset: 0, lines: 0, published: 0, refused: 0)
+    }
+    guard checkpoint.kind == kind.rawValue, checkpoint.size == size,
+      asOf == nil || checkpoint.asOf == time, now - checkpoint.asOf <= Self.oldest
+    else {
+      throw ReadingError(
+        "\(ImportCheckpoint.path(of: file)) belongs to an import of another file, kind or time: remove it to begin anew"
+      )
+    }
+    return checkpoint
+  }
+
+  private func end(_ checkpoint: ImportCheckpoint, isAtEnd: Bool) throws -> Int32 {
+    guard isAtEnd else {
+      say("interrupted behind line \(checkpoint.lines); the same command goes on there")
+      return ExitCode.interrupted
+    }
+    try ImportCheckpoint.remove(of: file)
+    say(
+      "\(checkpoint.published) events of \(checkpoint.lines) lines are published, \(checkpoint.refused) lines were refused"
+    )
+    return checkpoint.refused == 0 ? ExitCode.success : ExitCode.failure
+  }
+
+  /// Why a line is refused; nil for what is not the line's fault. Names fields, never values: those may be tokens.
+  private static func reason(_ error: any Error) -> String? {
+    switch error {
+    case let error as SchemaViolation: error.description
+    case let error as EventFormatError: error.description
+    case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+      "\(context.codingPath.map(\.stringValue).joined(separator: ".")) is of another type"
+    case DecodingError.dataCorrupted(let context):
+      context.codingPath.isEmpty || context.underlyingError != nil
+        ? "not JSON" : "\(context.codingPath.map(\.stringValue).joined(separator: ".")) has none of the values allowed"
+    default: nil
+    }
+  }
+}

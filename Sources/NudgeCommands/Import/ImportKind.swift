@@ -1,0 +1,45 @@
+import NudgeSchema
+import ServiceKit
+
+/// What a file for `nudge import` holds, a line each.
+enum ImportKind: String, SettingValue, CaseIterable {
+  /// The fields of `conversation.updated`.
+  case conversations
+  /// The fields of `preferences.updated`.
+  case preferences
+  /// The fields of `device.registered`.
+  case devices
+
+  /// An event, ready to be published.
+  struct Imported {
+    let topic: Topic
+    let key: String
+    let value: [UInt8]
+  }
+
+  /// The event of a line.
+  /// - Parameters:
+  ///   - occurredAt: When what the file says was so.
+  /// - Throws: `DecodingError` or `EventFormatError` for a line that has not the fields, `SchemaViolation` for one that breaks a rule.
+  func event(of line: [UInt8], occurredAt: Milliseconds, coder: RecordCoder) throws -> Imported {
+    // The same line is the same event: who imports a file again changes nothing.
+    let digest = SHA256Digest.of(line).prefix(16).map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()
+    let envelope = Envelope(eventId: "import-\(digest)", occurredAt: occurredAt)
+    switch self {
+    case .conversations:
+      let event = ChatEvent(envelope, .conversationUpdated(try coder.decode(ConversationUpdated.self, from: line)))
+      try event.validate()
+      return Imported(topic: .chatEvents, key: event.body.conversationId, value: try coder.encode(event))
+    case .preferences:
+      return try user(envelope, .preferences(try coder.decode(PreferencesUpdated.self, from: line)), coder)
+    case .devices:
+      return try user(envelope, .deviceRegistered(try coder.decode(DeviceRegistered.self, from: line)), coder)
+    }
+  }
+
+  private func user(_ envelope: Envelope, _ body: UserEventBody, _ coder: RecordCoder) throws -> Imported {
+    let event = UserEvent(envelope, body)
+    try event.validate()
+    return Imported(topic: .userEvents, key: event.body.userId, value: try coder.encode(event))
+  }
+}

@@ -1,0 +1,95 @@
+import Kafka
+import NudgeSchema
+
+/// What became of a published event, as far as the topics tell: what Nudge writes says in `source` which event it began with.
+struct EventFate {
+  /// A push, and the devices it is for.
+  struct PushSeen {
+    var userId: String
+    var deviceIds: [String]
+  }
+
+  /// Where the event is.
+  let position: RecordPosition
+  private let coder = RecordCoder()
+
+  /// Why it was refused, if it was.
+  private(set) var refusal: (code: String, message: String)?
+  /// Whether a person's timeline has it: for what is about a person.
+  private(set) var isOnTimeline = false
+  /// People it is decided for, where it is a message.
+  private(set) var recipients: Set<String> = []
+  /// Decisions, in the order they came.
+  private(set) var decisions: [Decision] = []
+  /// Pushes by their ids.
+  private(set) var pushes: [String: PushSeen] = [:]
+  /// What became of each push on each device.
+  private(set) var outcomes: [Outcome] = []
+
+  init(position: RecordPosition) { self.position = position }
+
+  /// The topics that tell.
+  static let topics: [Topic] = [.timeline, .decisions, .pushes, .outcomes, .deadLetters]
+
+  /// Takes in a record of one of `topics`. What cannot be read is not about this event.
+  mutating func read(_ record: ConsumerRecord, of topic: Topic) {
+    if topic == .deadLetters {
+      let letter = DeadLetterFacts(record)
+      if letter.origin == position { refusal = (letter.code, letter.message) }
+      return
+    }
+    guard let value = record.valueBytes() else { return }
+    switch topic {
+    case .timeline:
+      guard let event = try? coder.decode(TimelineEvent.self, from: value), event.source == position else { return }
+      isOnTimeline = true
+      if case .candidate(let candidate) = event.body { recipients.formUnion(candidate.recipients.map(\.userId)) }
+    case .decisions:
+      guard let decision = try? coder.decode(Decision.self, from: value), decision.source == position else { return }
+      decisions.append(decision)
+    case .pushes:
+      guard let push = try? coder.decode(PushEvent.self, from: value), push.source == position,
+        case .push(let fields) = push.body
+      else { return }
+      pushes[fields.pushId] = PushSeen(userId: fields.userId, deviceIds: fields.targets.map(\.deviceId))
+    case .outcomes:
+      guard let outcome = try? coder.decode(Outcome.self, from: value), outcome.source == position else { return }
+      outcomes.append(outcome)
+    default: break
+    }
+  }
+
+  /// Whether all is known of a message: who is concerned has a decision, and each push an outcome on each device.
+  var isMessageSettled: Bool {
+    guard refusal == nil else { return true }
+    guard isOnTimeline, Set(decisions.map(\.body.userId)).isSuperset(of: recipients) else { return false }
+    return decisions.allSatisfy { decision in
+      guard let pushId = decision.body.pushId else { return true }
+      guard let push = pushes[pushId] else { return false }
+      return Set(outcomes.filter { $0.body.pushId == pushId }.map(\.body.deviceId)).isSuperset(of: push.deviceIds)
+    }
+  }
+
+  /// Whether all is known of an event about a person.
+  var isUserEventSettled: Bool { refusal != nil || isOnTimeline }
+
+  /// In words, a line each.
+  var lines: [String] {
+    if let refusal { return ["refused: \(refusal.code): \(refusal.message)"] }
+    var lines: [String] = []
+    for decision in decisions.sorted(by: { $0.body.userId < $1.body.userId }) {
+      let body = decision.body
+      let priority = body.priority.map { ", \($0.rawValue) priority" } ?? ""
+      lines.append("\(body.userId): \(body.outcome.rawValue) (\(body.reason.rawValue)\(priority)): \(body.text)")
+      for outcome in outcomes where outcome.body.pushId == body.pushId {
+        let more = [outcome.body.httpStatus.map { "HTTP \($0)" }, outcome.body.errorCode].compactMap { $0 }
+        let detail = more.isEmpty ? "" : " (\(more.joined(separator: ", ")))"
+        lines.append(
+          "  device \(outcome.body.deviceId): \(outcome.body.result.rawValue)\(detail), \(outcome.body.attempts) attempts"
+        )
+      }
+    }
+    if decisions.isEmpty, isOnTimeline { lines.append("taken: it is on the person's timeline") }
+    return lines
+  }
+}

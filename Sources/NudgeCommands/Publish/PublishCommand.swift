@@ -1,0 +1,122 @@
+import Foundation
+import NudgeSchema
+import ServiceKit
+
+/// `nudge publish`.
+enum PublishCommand {
+  static let command = Command(
+    "publish", abstract: "Publishes a message, a device or preferences, and tells what became of it.",
+    subcommands: [PublishMessage.command, PublishDevice.command, PublishPreferences.command])
+
+  // MARK: What all three take
+
+  static let wait = Setting<Bool>(
+    "wait", environment: .none, default: false,
+    help: "Waits for what becomes of it: a message's decisions and outcomes, or that it has been taken in.")
+  static let timeout = Setting<Duration>(
+    "timeout", environment: .none, default: .seconds(20), in: .seconds(1)...(.seconds(600)),
+    help: "How long --wait waits.")
+  static let eventId = Setting<String?>(
+    "event-id", environment: .none, default: nil, placeholder: "ID",
+    help: "The event's id; the same once more has no second effect. Default: a new one.")
+
+  static let common: [any AnySetting] = ClusterSettings.all + [wait, timeout, eventId]
+
+  /// A required setting of text.
+  static func required(_ name: String, _ placeholder: String, _ help: String) -> Setting<String> {
+    Setting(
+      required: name, environment: .none, placeholder: placeholder, help: help,
+      check: { $0.isEmpty ? "some text" : nil })
+  }
+
+  static func optional(_ name: String, _ placeholder: String, _ help: String) -> Setting<String?> {
+    Setting(name, environment: .none, default: nil, placeholder: placeholder, help: help)
+  }
+
+  static func envelope(_ input: CommandInput, _ prefix: String) -> Envelope {
+    let now = SystemClock.milliseconds()
+    return Envelope(eventId: input[eventId] ?? newID(prefix), occurredAt: now)
+  }
+
+  static func newID(_ prefix: String) -> String { "\(prefix)-\(UUID().uuidString.lowercased().prefix(13))" }
+
+  // MARK: Publishing
+
+  /// Publishes a chat event.
+  static func publish(_ event: ChatEvent, _ input: CommandInput, awaiting: Set<String> = []) throws -> Int32 {
+    try checked { () throws(SchemaViolation) in try event.validate() }
+    return try publish(
+      try RecordCoder().encode(event), event.body.type, event.envelope, .chatEvents, key: event.body.conversationId,
+      input
+    ) { fate in
+      // A large group's candidates lie on several partitions, and need not become visible at once.
+      fate.isMessageSettled && (fate.refusal != nil || fate.recipients.isSuperset(of: awaiting))
+    }
+  }
+
+  /// Publishes a user event.
+  static func publish(_ event: UserEvent, _ input: CommandInput) throws -> Int32 {
+    try checked { () throws(SchemaViolation) in try event.validate() }
+    return try publish(
+      try RecordCoder().encode(event), event.body.type, event.envelope, .userEvents, key: event.body.userId, input
+    ) { $0.isUserEventSettled }
+  }
+
+  private static func checked(_ validate: () throws(SchemaViolation) -> Void) throws {
+    do throws(SchemaViolation) {
+      try validate()
+    } catch {
+      throw SettingsError("ingest would refuse this: \(error.description)")
+    }
+  }
+
+  private static func publish(
+    _ value: [UInt8], _ type: String, _ envelope: Envelope, _ topic: Topic, key: String, _ input: CommandInput,
+    isSettled: (EventFate) -> Bool
+  ) throws -> Int32 {
+    let cluster = ClusterSettings(input)
+    // Before the event: what it causes comes behind these ends.
+    let browser = input[wait] ? try TopicBrowser(cluster) : nil
+    defer { browser?.close() }
+    let ends = try browser.map { browser in
+      try browser.find(EventFate.topics)
+      return try EventFate.topics.flatMap { try browser.ranges(of: $0) }
+    }
+    let writer = try AcknowledgedWriter(cluster)
+    defer { writer.close() }
+    let tag = try writer.add(value, to: topic, key: key)
+    guard let position = try writer.flush()[tag] else {
+      throw ReadingError("Kafka did not say where the event is")
+    }
+    print(
+      "published \(type) \(envelope.eventId) to \(position.topic), partition \(position.partition), offset \(position.offset)"
+    )
+    guard let browser, let ends else { return ExitCode.success }
+    return try follow(EventFate(position: position), browser, ends, within: input[timeout], isSettled)
+  }
+
+  private static func follow(
+    _ event: EventFate, _ browser: TopicBrowser, _ ends: [PartitionRange], within limit: Duration,
+    _ isSettled: (EventFate) -> Bool
+  ) throws -> Int32 {
+    var fate = event
+    let deadline = ContinuousClock.now + limit
+    try browser.follow(ends) { record in
+      if let record, let topic = browser.names.topic(named: record.topic) {
+        fate.read(record, of: topic)
+        return ContinuousClock.now < deadline
+      }
+      // Nothing more has come for a moment: now it may be judged.
+      return !isSettled(fate) && ContinuousClock.now < deadline
+    }
+    for line in fate.lines { print(line) }
+    guard isSettled(fate) else {
+      FileHandle.standardError.write(
+        Data(
+          "not all is known after \(limit.settingText): do the services run ('nudge lag')? --timeout waits longer\n"
+            .utf8))
+      return ExitCode.failure
+    }
+    return fate.refusal == nil ? ExitCode.success : ExitCode.failure
+  }
+}

@@ -1,0 +1,82 @@
+import NudgeSchema
+import ServiceKit
+
+/// `nudge publish preferences`.
+enum PublishPreferences {
+  private static let user = PublishCommand.required("user", "USER", "Whose preferences they are.")
+  private static let enabled = Setting<Bool?>(
+    "enabled", environment: .none, default: nil, help: "Whether the person wants notifications at all.")
+  private static let previews = Setting<Bool?>(
+    "previews", environment: .none, default: nil, help: "Whether texts may be shown in notifications.")
+  private static let quietHours = PublishCommand.optional(
+    "quiet-hours", "HH:MM-HH:MM", "Quiet hours, in --time-zone; none: there are none.")
+  private static let timeZone = PublishCommand.optional(
+    "time-zone", "ZONE", "The time zone of --quiet-hours, such as Europe/Berlin. Default: UTC.")
+  private static let limit = Setting<Int?>(
+    "analyses-per-hour", environment: .none, default: nil, help: "Smart analyses in an hour.",
+    check: { ($0 ?? 0) >= 0 ? nil : "0 or more" })
+  private static let fallback = Setting<Fallback?>(
+    "fallback", environment: .none, default: nil, help: "What applies past that.")
+  private static let muted = Setting<[String]?>(
+    "muted", environment: .none, default: nil, placeholder: "CONVERSATION,…",
+    help: "All muted conversations; they replace those of before.")
+  private static let starred = Setting<[String]?>(
+    "starred", environment: .none, default: nil, placeholder: "USER,…",
+    help: "All starred senders; they replace those of before.")
+  private static let keywords = Setting<[String]?>(
+    "keywords", environment: .none, default: nil, placeholder: "WORD,…",
+    help: "All keywords; they replace those of before.")
+  private static let badge = Setting<Badge?>("badge", environment: .none, default: nil, help: "What the badge counts.")
+  private static let locale = PublishCommand.optional("locale", "TAG", "The person's language, such as de-CH.")
+
+  /// A fallback as a setting.
+  enum Fallback: String, SettingValue, CaseIterable {
+    case simpleRules = "simple_rules"
+    case notifyAll = "notify_all"
+    case suppressAll = "suppress_all"
+  }
+
+  /// A badge mode as a setting.
+  enum Badge: String, SettingValue, CaseIterable {
+    case conversations, messages
+  }
+
+  static let command = Command(
+    "preferences", abstract: "Changes a person's preferences: those that are named, the others stay.",
+    settings: [
+      user, enabled, previews, quietHours, timeZone, limit, fallback, muted, starred, keywords, badge, locale,
+    ] + PublishCommand.common,
+    examples: [
+      "nudge publish preferences --user bob --quiet-hours 22:00-07:00 --time-zone Europe/Berlin "
+        + "--bootstrap-servers kafka:9092",
+      "nudge publish preferences --user bob --no-previews --muted c-9,c-12 --wait --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let patch = try patch(input)
+    guard patch != PreferencesPatch() else { throw SettingsError("say what changes, such as --no-enabled") }
+    return try PublishCommand.publish(
+      UserEvent(
+        PublishCommand.envelope(input, "publish"),
+        .preferences(PreferencesUpdated(userId: input[user], preferences: patch))), input)
+  }
+
+  static func patch(_ input: CommandInput) throws(SettingsError) -> PreferencesPatch {
+    PreferencesPatch(
+      enabled: input[enabled], quietHours: try hours(input), maxAnalysesPerHour: input[limit],
+      fallback: input[fallback].flatMap { AnalysisFallback(rawValue: $0.rawValue) },
+      muted: input[muted]?.map { MutedConversation(conversationId: $0) }, starredSenders: input[starred],
+      keywords: input[keywords], badgeMode: input[badge].flatMap { BadgeMode(rawValue: $0.rawValue) },
+      showPreviews: input[previews], locale: input[locale])
+  }
+
+  private static func hours(_ input: CommandInput) throws(SettingsError) -> Change<QuietHours?> {
+    guard let text = input[quietHours] else {
+      guard input[timeZone] == nil else { throw SettingsError("--time-zone is that of --quiet-hours: give both") }
+      return .unchanged
+    }
+    if text == "none" { return .set(nil) }
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { throw SettingsError("--quiet-hours: use HH:MM-HH:MM, such as 22:00-07:00, or none") }
+    return .set(QuietHours(start: String(parts[0]), end: String(parts[1]), timeZone: input[timeZone]))
+  }
+}
