@@ -62,6 +62,7 @@ let package = Package(
     module("NudgeSchema"),
     module("JSONCodec", ["CSimdjson"]),
     module("NudgeCodec", ["NudgeSchema", "JSONCodec"]),
+    module("Wording", ["NudgeSchema"]),
     module("NudgeClient"),
 
     // The parts the services stand on.
@@ -77,8 +78,11 @@ let package = Package(
     // The stages.
     module(
       "Ingest",
-      ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka", "HTTPServer", "Gzip"]),
-    module("Analyzer", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit"]),
+      [
+        "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka", "HTTPServer",
+        "Gzip",
+      ]),
+    module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit"]),
     module(
       "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
     module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec"]),
@@ -100,6 +104,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["NudgeCodec", "NudgeSchema"], path: "Tests/TestSupport",
       swiftSettings: strict),
     tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
+    tests("WordingTests", ["Wording", "NudgeSchema"]),
     tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
     tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     tests("NudgeClientTests", ["NudgeClient"]),

@@ -1,5 +1,6 @@
 import NudgeSchema
 import StreamRuntime
+import Wording
 
 extension AnalyzerStage {
   /// `message.candidate` and `candidate.redecide`: one decision for each recipient.
@@ -56,7 +57,8 @@ extension AnalyzerStage {
     if verdict.reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId),
       person.user.isInApp(at: message.sentAt, horizon: rules.activityHorizon)
     {
-      try person.emit(.banner(person.banner(message, showText: preferences.showPreviews)))
+      let words = try person.words(for: message, preferences)
+      try person.emit(.banner(person.banner(message, showText: preferences.showPreviews, words: words)))
     }
   }
 
@@ -102,7 +104,7 @@ extension PersonStep {
     if notifies, let priority {
       push = self.push(
         message, verdict, priority: priority, to: targets, showText: deliberation.preferences.showPreviews,
-        badge: badge)
+        words: try words(for: message, deliberation.preferences), badge: badge)
     }
     try emit(
       DecisionBody(
@@ -113,7 +115,26 @@ extension PersonStep {
         pushId: push?.pushId, mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,
         decidedAt: step.now, replayId: message.candidate.replayId))
     if let push { try emit(.push(push)) }
-    if let notice = deliberation.limitNotice { try emit(.notice(notice)) }
+    if var notice = deliberation.limitNotice {
+      notice.text = try words(deliberation.preferences).limitNotice(notice.fallback, limit: notice.limit)
+      try emit(.notice(notice))
+    }
+  }
+
+  /// The fixed words for a message's notification; looked for only where it has some.
+  fileprivate func words(for message: CandidateMessage, _ preferences: EffectivePreferences) throws -> Wording {
+    message.isBodyFixed || !preferences.showPreviews ? try words(preferences) : .english
+  }
+
+  /// The words in the person's language: that of their preferences, else that of the device heard of last.
+  private func words(_ preferences: EffectivePreferences) throws -> Wording {
+    if let locale = preferences.locale { return Wording(locale: locale) }
+    var latest: DeviceRow?
+    for deviceId in user.devices {
+      guard let device = try device(deviceId), device.token != nil, device.locale != nil else { continue }
+      if device.registeredAt > latest?.registeredAt ?? .min { latest = device }
+    }
+    return Wording(locale: latest?.locale)
   }
 }
 

@@ -1,5 +1,6 @@
 import NudgeSchema
 import StreamRuntime
+import Wording
 
 /// The checks of `requirements.md`, section D, in their order, for one recipient of one message.
 ///
@@ -17,7 +18,7 @@ struct Deliberation {
   let now: Milliseconds
 
   var checks = CheckList()
-  /// The person is to be told that the hourly analyses are used up.
+  /// The person is to be told that the hourly analyses are used up; its text is put into their language at the end.
   var limitNotice: Notice?
 
   /// Goes through the checks until one suppresses. `user` changes only where an analysis is used up.
@@ -187,7 +188,7 @@ struct Deliberation {
     let limit = preferences.maxAnalysesPerHour
     limitNotice = Notice(
       userId: userId, code: .analysisLimit, limit: limit, fallback: fallback,
-      text: fallback.noticeText(limit: limit))
+      text: Wording.english.limitNotice(fallback, limit: limit))
   }
 
   // MARK: 8
@@ -206,18 +207,5 @@ struct Deliberation {
       ? checks.pass(.quietHours, inputs)
       : checks.suppress(
         .quietHours, inputs, "quiet hours from \(hours.start) to \(hours.end) (\(zone)), where it was \(localTime)")
-  }
-}
-
-extension AnalysisFallback {
-  /// What a person is told when their limit is reached (D4).
-  func noticeText(limit: Int) -> String {
-    let consequence =
-      switch self {
-      case .simpleRules: "Using simple rules."
-      case .notifyAll: "You are notified of every message until the hour is over."
-      case .suppressAll: "Notifications are paused until the hour is over."
-      }
-    return "⚠️ Smart notification limit reached (\(limit)/hour). \(consequence)"
   }
 }

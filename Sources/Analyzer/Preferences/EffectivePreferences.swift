@@ -12,6 +12,8 @@ struct EffectivePreferences {
   var keywords: [String]
   var badgeMode: BadgeMode
   var showPreviews: Bool
+  /// BCP 47; nil: never said.
+  var locale: String?
 
   init(_ row: PreferencesRow, rules: AnalyzerRules) {
     enabled = row.enabled?.value ?? true
@@ -23,5 +25,6 @@ struct EffectivePreferences {
     keywords = row.keywords?.value ?? []
     badgeMode = row.badgeMode?.value ?? .conversations
     showPreviews = row.showPreviews?.value ?? true
+    locale = row.locale?.value
   }
 }

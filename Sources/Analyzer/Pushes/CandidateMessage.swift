@@ -1,4 +1,5 @@
 import NudgeSchema
+import Wording
 
 /// A candidate's message with what is worked out once for all of its recipients.
 struct CandidateMessage {
@@ -30,8 +31,22 @@ struct CandidateMessage {
     }
   }
 
-  /// The body where no text may be shown (D8).
-  var bodyWithoutText: String { "New message from \(candidate.sender.displayName)" }
+  /// Whether the body is a fixed word that stands for an attachment: ingest, which knows no recipient, wrote it in English.
+  var isBodyFixed: Bool {
+    candidate.attachment.map { Wording.english.word(for: $0.kind) == candidate.body } ?? false
+  }
+
+  /// The body for a person, in their language where it is not the sender's text (D8).
+  func body(showText: Bool, _ words: Wording) -> String {
+    guard showText else { return words.newMessage(from: candidate.sender.displayName) }
+    guard isBodyFixed, let attachment = candidate.attachment else { return body }
+    return words.word(for: attachment.kind)
+  }
+
+  /// The same as a banner shows it.
+  func preview(showText: Bool, _ words: Wording) -> String {
+    showText && !isBodyFixed ? preview : body(showText: showText, words).cut(to: Banner.previewLength)
+  }
 }
 
 extension String {

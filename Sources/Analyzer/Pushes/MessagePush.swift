@@ -1,5 +1,6 @@
 import NudgeSchema
 import StreamRuntime
+import Wording
 
 extension Presentation {
   /// How a message of that priority appears (D3).
@@ -17,7 +18,7 @@ extension PersonStep {
   /// The push of a message. One of low priority has the kind `badge`: nothing of it is shown.
   func push(
     _ message: CandidateMessage, _ verdict: Verdict, priority: Priority, to targets: [PushTarget], showText: Bool,
-    badge: Int
+    words: Wording, badge: Int
   ) -> Push {
     let candidate = message.candidate
     let shown = priority != .low
@@ -28,7 +29,7 @@ extension PersonStep {
         cause: .message(conversationId: candidate.conversationId, messageId: candidate.messageId)),
       kind: kind, userId: userId, targets: targets,
       title: shown ? (showText ? candidate.title : message.titleWithoutText) : nil,
-      body: shown ? (showText ? message.body : message.bodyWithoutText) : nil,
+      body: shown ? message.body(showText: showText, words) : nil,
       imageUrl: shown ? candidate.sender.avatarUrl : nil, priority: priority, presentation: Presentation(priority),
       reason: verdict.reason, badge: badge, conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, ttlSeconds: rules.ttlSeconds, expiresAt: message.sentAt + rules.freshness,
@@ -36,13 +37,13 @@ extension PersonStep {
   }
 
   /// The banner of a message (D9).
-  func banner(_ message: CandidateMessage, showText: Bool) -> Banner {
+  func banner(_ message: CandidateMessage, showText: Bool, words: Wording) -> Banner {
     let candidate = message.candidate
     return Banner(
       userId: userId, conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, senderName: candidate.sender.displayName,
       avatarUrl: candidate.sender.avatarUrl,
-      preview: showText ? message.preview : message.bodyWithoutText.cut(to: Banner.previewLength),
+      preview: message.preview(showText: showText, words),
       groupName: candidate.conversation.kind == .group ? candidate.conversation.name : nil)
   }
 }

@@ -1,5 +1,6 @@
 import NudgeSchema
 import StreamRuntime
+import Wording
 
 extension IngestStage {
   /// Writes who a message may be for (M1), and the sender's own record.
@@ -11,7 +12,7 @@ extension IngestStage {
     guard let sender = try conversation.member(message.senderId), sender.takesPart else {
       throw Rejection(.senderNotMember, "senderId takes no part in the conversation")
     }
-    let name = message.sender?.displayName ?? sender.displayName ?? message.senderId
+    let name = (message.sender?.displayName ?? sender.displayName ?? message.senderId).displayedOnOneLine
     let text = NotificationText(message, senderName: name, conversation: conversation.row, rules: rules)
     let contexts = RecipientContexts(message, turns: conversation.row.turns)
     let candidate = MessageCandidate(
@@ -19,7 +20,7 @@ extension IngestStage {
       sender: Member(
         userId: message.senderId, displayName: name, avatarUrl: message.sender?.avatarUrl ?? sender.avatarUrl),
       conversation: CandidateConversation(
-        kind: conversation.row.kind ?? .group, name: conversation.row.name,
+        kind: conversation.row.kind ?? .group, name: conversation.row.name?.displayedOnOneLine,
         memberCount: conversation.row.memberCount, activeSpeakers: contexts.activeSpeakers),
       title: text.title, body: text.body, attachment: message.attachments?.first, mentions: message.mentions ?? [],
       replyTo: message.replyTo, recipients: [],

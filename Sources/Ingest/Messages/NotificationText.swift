@@ -1,6 +1,8 @@
 import NudgeSchema
+import Wording
 
-/// Title and body of a message's notification (M3).
+/// Title and body of a message's notification (M3). What would be displayed otherwise than it was written, or could make it look
+/// like another, is left out (`displayed`). Fixed words are English here: the analyzer says them in each recipient's language.
 struct NotificationText {
   /// Grapheme clusters and bytes of a name in a title; the payload has 4,096 bytes for everything.
   static let nameLimit = (characters: 80, bytes: 320)
@@ -12,13 +14,13 @@ struct NotificationText {
     let limit = Self.nameLimit
     let sender = senderName.cut(toCharacters: limit.characters, bytes: limit.bytes)
     if conversation.kind != .direct, let group = conversation.name {
-      title = "\(sender) in \(group.cut(toCharacters: limit.characters, bytes: limit.bytes))"
+      title = "\(sender) in \(group.displayedOnOneLine.cut(toCharacters: limit.characters, bytes: limit.bytes))"
     } else {
       title = sender
     }
-    let text = message.text ?? ""
+    let text = (message.text ?? "").displayed
     if let attachment = message.attachments?.first, text.allSatisfy(\.isWhitespace) {
-      body = attachment.kind.word
+      body = Wording.english.word(for: attachment.kind)
     } else {
       body = rules.cutBody(text)
     }
@@ -27,20 +29,7 @@ struct NotificationText {
 
 extension IngestRules {
   /// A text cut to what a push may take.
-  func cutBody(_ text: String) -> String { text.cut(toCharacters: bodyCharacters, bytes: bodyBytes) }
-}
-
-extension Attachment.Kind {
-  /// What stands for an attachment that came without text.
-  var word: String {
-    switch self {
-    case .image: "📷 Image"
-    case .video: "🎥 Video"
-    case .audio: "🎤 Audio"
-    case .file: "📎 File"
-    case .location: "📍 Location"
-    }
-  }
+  func cutBody(_ text: String) -> String { text.displayed.cut(toCharacters: bodyCharacters, bytes: bodyBytes) }
 }
 
 extension String {

@@ -1,0 +1,35 @@
+extension String {
+  /// The text as it may be displayed: without control characters, and without the characters that turn the direction of what
+  /// follows (U+202A to U+202E, U+2066 to U+2069), with which a text can be made to look like another. Line ends stay;
+  /// other white space becomes a blank. Marks of a single direction stay: they turn nothing but themselves.
+  public var displayed: String {
+    guard utf8.withContiguousStorageIfAvailable(Self.mayNeedCleaning) ?? true else { return self }
+    var cleaned = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      switch scalar.value {
+      case 0x0A: cleaned.append(scalar)
+      case 0x0D, 0x09, 0x0B, 0x0C, 0x85: cleaned.append(" ")
+      case 0x2028, 0x2029: cleaned.append("\n")
+      case 0x00...0x1F, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: break
+      default: cleaned.append(scalar)
+      }
+    }
+    // A line end of two characters is one.
+    return String(cleaned).replacing(" \n", with: "\n")
+  }
+
+  /// As `displayed`, on one line: for names.
+  public var displayedOnOneLine: String { displayed.replacing("\n", with: " ") }
+
+  /// Whether a text has a byte that what is cleaned begins with. Nearly no text has one.
+  private static func mayNeedCleaning(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var previous: UInt8 = 0
+    for byte in bytes {
+      if byte < 0x20 && byte != 0x0A || byte == 0x7F { return true }
+      if previous == 0xC2 && byte < 0xA0 { return true }
+      if previous == 0xE2 && (byte == 0x80 || byte == 0x81) { return true }
+      previous = byte
+    }
+    return false
+  }
+}

@@ -1,0 +1,15 @@
+extension Wording {
+  /// English.
+  public static let english = Wording(
+    language: "en",
+    image: "📷 Image",
+    video: "🎥 Video",
+    audio: "🎤 Audio",
+    file: "📎 File",
+    location: "📍 Location",
+    newMessage: "New message from {sender}",
+    limitReached: "⚠️ Smart notification limit reached ({limit}/hour).",
+    usingSimpleRules: "Using simple rules.",
+    notifyingAll: "You are notified of every message until the hour is over.",
+    suppressingAll: "Notifications are paused until the hour is over.")
+}

@@ -1,0 +1,15 @@
+extension Wording {
+  /// French.
+  public static let french = Wording(
+    language: "fr",
+    image: "📷 Image",
+    video: "🎥 Vidéo",
+    audio: "🎤 Audio",
+    file: "📎 Fichier",
+    location: "📍 Position",
+    newMessage: "Nouveau message de {sender}",
+    limitReached: "⚠️ Limite de notifications intelligentes atteinte ({limit}/heure).",
+    usingSimpleRules: "Des règles simples s’appliquent.",
+    notifyingAll: "Chaque message vous est notifié jusqu’à la fin de l’heure.",
+    suppressingAll: "Les notifications sont en pause jusqu’à la fin de l’heure.")
+}

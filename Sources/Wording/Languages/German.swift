@@ -1,0 +1,15 @@
+extension Wording {
+  /// German.
+  public static let german = Wording(
+    language: "de",
+    image: "📷 Bild",
+    video: "🎥 Video",
+    audio: "🎤 Sprachnachricht",
+    file: "📎 Datei",
+    location: "📍 Standort",
+    newMessage: "Neue Nachricht von {sender}",
+    limitReached: "⚠️ Limit für smarte Mitteilungen erreicht ({limit}/Stunde).",
+    usingSimpleRules: "Es gelten einfache Regeln.",
+    notifyingAll: "Bis zum Ende der Stunde erhältst du jede Nachricht.",
+    suppressingAll: "Mitteilungen pausieren bis zum Ende der Stunde.")
+}

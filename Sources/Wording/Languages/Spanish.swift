@@ -1,0 +1,15 @@
+extension Wording {
+  /// Spanish.
+  public static let spanish = Wording(
+    language: "es",
+    image: "📷 Imagen",
+    video: "🎥 Vídeo",
+    audio: "🎤 Audio",
+    file: "📎 Archivo",
+    location: "📍 Ubicación",
+    newMessage: "Nuevo mensaje de {sender}",
+    limitReached: "⚠️ Límite de notificaciones inteligentes alcanzado ({limit}/hora).",
+    usingSimpleRules: "Se usan reglas sencillas.",
+    notifyingAll: "Se te notificará cada mensaje hasta que termine la hora.",
+    suppressingAll: "Las notificaciones quedan en pausa hasta que termine la hora.")
+}

@@ -1,0 +1,34 @@
+/// The fixed words of notifications in one language. A language is a file in `Languages` and an entry in `all`; a word that is
+/// left out does not compile.
+public struct Wording: Sendable, Equatable {
+  /// The language, as the first part of a BCP 47 tag: `de`.
+  public let language: String
+  /// Stand for an attachment that came without text.
+  let image: String
+  let video: String
+  let audio: String
+  let file: String
+  let location: String
+  /// Stands for a message that must not be shown; `{sender}` is its sender's name.
+  let newMessage: String
+  /// That smart analyses are used up; `{limit}` is how many an hour there are.
+  let limitReached: String
+  /// What happens then.
+  let usingSimpleRules: String
+  let notifyingAll: String
+  let suppressingAll: String
+
+  /// All languages; English is for those of no other.
+  public static let all: [Wording] = [.english, .german, .spanish, .french, .japanese]
+
+  /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English where there is none.
+  public init(locale: String?) {
+    let language = locale?.prefix { $0 != "-" && $0 != "_" }.lowercased()
+    self = Self.all.first { $0.language == language } ?? .english
+  }
+
+  /// That there is a message from somebody.
+  public func newMessage(from sender: String) -> String {
+    newMessage.replacing("{sender}", with: sender)
+  }
+}

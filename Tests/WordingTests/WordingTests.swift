@@ -1,0 +1,44 @@
+import NudgeSchema
+import Testing
+
+@testable import Wording
+
+@Suite("Fixed words and displayed texts")
+struct WordingTests {
+  @Test("a locale's language decides; what is not there is English")
+  func languages() {
+    #expect(Wording(locale: "de-CH").language == "de")
+    #expect(Wording(locale: "ES_mx").language == "es")
+    #expect(Wording(locale: "fr").language == "fr")
+    #expect(Wording(locale: "ja-JP-u-ca-japanese").language == "ja")
+    for other in [nil, "", "x", "tlh", "deu", "-de"] { #expect(Wording(locale: other) == .english) }
+  }
+
+  @Test(
+    "every language has every word, with its placeholders, and no two languages are the same", arguments: Wording.all)
+  func complete(words: Wording) {
+    #expect(words.newMessage(from: "Ann").contains("Ann"))
+    for fallback in AnalysisFallback.allCases {
+      let notice = words.limitNotice(fallback, limit: 17)
+      #expect(notice.contains("17") && !notice.contains("{"))
+    }
+    let kinds = Attachment.Kind.allCases.map { words.word(for: $0) }
+    #expect(Set(kinds).count == kinds.count)
+    #expect(Wording.all.filter { $0.language == words.language }.count == 1)
+    let all =
+      kinds + [words.newMessage, words.limitReached, words.usingSimpleRules, words.notifyingAll, words.suppressingAll]
+    #expect(all.allSatisfy { !$0.isEmpty && $0.displayed == $0 })
+  }
+
+  @Test("control characters and overrides of direction do not pass; all else stays")
+  func displayed() {
+    #expect("a\u{202E}gnp.exe\u{202C}".displayed == "agnp.exe")
+    #expect("\u{2066}a\u{2069}\u{2067}b\u{2068}c".displayed == "abc")
+    #expect("a\u{0}b\u{7}c\u{1B}[31md\u{7F}\u{9F}".displayed == "abc[31md")
+    #expect("one\r\ntwo\tthree\u{2028}four".displayed == "one\ntwo three\nfour")
+    #expect("one\r\ntwo".displayedOnOneLine == "one two")
+    for text in ["", "plain", "שלום עולם", "مرحبا", "👨‍👩‍👧 \u{200F}x\u{200E}", "naïve – “quotes” …", "日本語\n二行"] {
+      #expect(text.displayed == text)
+    }
+  }
+}
