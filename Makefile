@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 # What the build and the tests need from Debian or Ubuntu.
 PACKAGES := librdkafka-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libmicrohttpd-dev libnghttp2-dev \
-  libsimdjson-dev zlib1g-dev pkg-config python3-jsonschema kcat nghttp2-client openssl
+  libsimdjson-dev zlib1g-dev pkg-config python3-jsonschema python3-venv kcat nghttp2-client openssl
 
 SWIFT ?= swift
 DEMO_FLAGS ?=
@@ -14,7 +14,10 @@ SEEDS ?= 100000
 SEED ?= 1
 MINUTES ?= 3
 
-.PHONY: help deps build services test demo bench lint check-deploy format ci numbers simulate chaos clean
+# Programs of PyPI that some tests run.
+TOOLS := .build/python
+
+.PHONY: help deps tools build services test demo bench lint check-deploy format ci numbers simulate chaos clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -32,11 +35,20 @@ deps: ## Install missing packages (as root), or say how
 	fi
 	@command -v $(SWIFT) > /dev/null || { echo "Swift 6.3 is missing: https://www.swift.org/install" >&2; exit 1; }
 
+tools: $(TOOLS)/installed ## Install what some tests take from PyPI; without it they are skipped
+
+$(TOOLS)/installed: Tests/requirements.txt
+	@mkdir -p .build
+	python3 -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/requirements.txt
+	@touch $@
+
 build: deps ## Build everything, for debugging
 	$(SWIFT) build
 
 test: deps ## All tests; with KAFKA_HOME=/path/to/kafka also those on a real broker
 	@[ -n "$${KAFKA_HOME:-}" ] || echo "KAFKA_HOME is not set: the suites on a real Kafka are skipped (KAFKA_HOME=/path/to/kafka make test)"
+	@$(MAKE) --no-print-directory tools || echo "what PyPI has was not installed: the tests that need it are skipped (make tools)"
 	$(SWIFT) build --build-tests
 	@# One test at a time: many of them run processes, brokers and waits that would starve each other on two cores.
 	$(SWIFT) test --skip-build --no-parallel

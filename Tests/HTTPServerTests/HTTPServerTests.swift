@@ -442,6 +442,34 @@ struct HTTPServerLifeTests {
     #expect(answers.withLock { $0 } == ["401 no", "200 -", "405 method_not_allowed"])
   }
 
+  @Test("heads of random and of broken bytes are answered with 4xx or closed, and the server goes on")
+  func randomHeads() throws {
+    var random = SeededGenerator(announcedFor: "random heads")
+    let whole = Array(
+      ("POST /a%20b?x=1 HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 3\r\nExpect: 100-continue\r\n"
+        + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n").utf8)
+    let limits = HTTPServerLimits(bodySize: 64, idleTimeout: .seconds(1), transferTime: .seconds(1))
+    try withServer([Route(.post, "/{name}") { _ in .text("ok") }], limits: limits) { server in
+      for _ in 0..<200 {
+        var bytes = whole
+        for _ in 0...random.below(6) {
+          let place = random.below(bytes.count)
+          switch random.below(3) {
+          case 0: bytes[place] = UInt8(random.below(256))
+          case 1: bytes.removeSubrange(place..<min(bytes.count, place + random.below(8)))
+          default: bytes.insert(contentsOf: [0x0D, 0x0A, 0x00, 0x25][random.below(4)...], at: place)
+          }
+          if bytes.isEmpty { bytes = [0] }
+        }
+        let client = try SocketClient(port: server.port)
+        try? client.send(bytes: bytes)
+        client.finish()
+        if let answer = try? client.answer() { #expect((100..<500).contains(answer.status)) }
+      }
+      #expect(try SocketClient(port: server.port).request("POST", "/a", body: "x").status == 200)
+    }
+  }
+
   @Test("connections beyond the limit wait until one is free")
   func connectionLimit() throws {
     try withServer([Route(.get, "/") { _ in .text("ok") }], limits: HTTPServerLimits(connections: 1)) { server in

@@ -17,6 +17,14 @@ import Testing
     return try #require(try pipeline.candidates(result).first)
   }
 
+  @Test("control characters and overrides of direction do not pass into titles and bodies")
+  func displayed() throws {
+    let candidate = try candidate("a\u{202E}b\u{0007}\r\nc", name: "Hik\u{2066}ers\n!")
+    #expect(candidate.title == "Ann in Hikers !")
+    #expect(candidate.conversation.name == "Hikers !")
+    #expect(candidate.body == "ab\nc")
+  }
+
   @Test("M3: a direct chat's title is the sender's name, its body the text")
   func direct() throws {
     let candidate = try candidate("hi Ben", kind: .direct, name: nil)

@@ -193,6 +193,8 @@ struct EventsAPITests {
       APIUnderTest.read("x", by: "bob"), APIUnderTest.message("x", from: "bob"), APIUnderTest.read("x", by: "Ann"),
       #"{"schemaVersion":1,"type":"conversation.updated","eventId":"x","occurredAt":\#(APIUnderTest.now()),"#
         + #""conversationId":"c","kind":"group","members":[{"userId":"ann","displayName":"Ann"}]}"#,
+      "\(APIUnderTest.message("x").dropLast()),\(#""conversation":{"kind":"direct","members":[]}}"#)",
+      "\(APIUnderTest.message("x").dropLast()),\(#""sender":{"displayName":"Bob"}}"#)",
       #"{"schemaVersion":1,"type":"message.deleted","eventId":"x","occurredAt":\#(APIUnderTest.now()),"#
         + #""conversationId":"c","messageId":"m"}"#,
       #"{"schemaVersion":1,"type":"conversation.member_added","eventId":"x","occurredAt":\#(APIUnderTest.now()),"#

@@ -35,8 +35,10 @@ final class EventProducer: Sendable {
   private struct Batch {
     var result: BatchResult
     let forbidden: Bool
-    /// Events without an outcome, and one for the request that is still being handed over.
+    /// Events without an outcome.
     var open: Int
+    /// Whether all events were handed to the client: before that, none being open means nothing.
+    var isHandedOver = false
     var bytes: Int
     let startedAt: ContinuousClock.Instant
     let responder: HTTPResponder
@@ -145,7 +147,7 @@ final class EventProducer: Sendable {
       var result = result
       for event in events { result.statuses[event.index] = .unknown }
       state.batches[state.lastBatch] = Batch(
-        result: result, forbidden: forbidden, open: events.count + 1, bytes: bytes, startedAt: now,
+        result: result, forbidden: forbidden, open: events.count, bytes: bytes, startedAt: now,
         responder: responder)
       state.deadlines.append((now + limits.acknowledgement, state.lastBatch))
       state.pendingEvents += events.count
@@ -183,9 +185,11 @@ final class EventProducer: Sendable {
       if let index {
         state.pendingEvents -= 1
         state.batches[id]?.result.statuses[index] = Self.status(error)
+        state.batches[id]?.open -= 1
+      } else {
+        state.batches[id]?.isHandedOver = true
       }
-      state.batches[id]?.open -= 1
-      guard state.batches[id]?.open == 0 else { return nil }
+      guard state.batches[id]?.open == 0, state.batches[id]?.isHandedOver == true else { return nil }
       let batch = state.batches.removeValue(forKey: id)
       state.pendingBytes -= batch?.bytes ?? 0
       return batch
@@ -204,7 +208,7 @@ final class EventProducer: Sendable {
   private func expire(_ id: UInt64) {
     let batch = state.withLock { state -> Batch? in
       guard let batch = state.batches.removeValue(forKey: id) else { return nil }
-      state.pendingEvents -= batch.result.unknown
+      state.pendingEvents -= batch.open
       state.pendingBytes -= batch.bytes
       return batch
     }

@@ -8,7 +8,8 @@ struct ReadEvent: Sendable {
   /// The record's key.
   let key: String
   let envelope: Envelope
-  /// The user who may say this with a token of their own; nil if no user may.
+  /// The user who may say this with a token of their own; nil if no user may. A message that says who is in the conversation, or
+  /// what its sender is called, is a backend's to send: a user could put themselves into any conversation, or pass for another.
   let speaker: String?
 }
 
@@ -44,7 +45,9 @@ struct EventReading {
     }
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
     var speaker: String?
-    if case .messageCreated(let message) = event.body { speaker = message.senderId }
+    if case .messageCreated(let message) = event.body, message.conversation == nil, message.sender == nil {
+      speaker = message.senderId
+    }
     return ReadEvent(topic: topic, key: event.body.conversationId, envelope: event.envelope, speaker: speaker)
   }
 

@@ -145,7 +145,8 @@ final class EventsEndpoint: Sendable {
         batch.forbiddenEvents += 1
         batch.result.statuses[index] = .rejected(
           code: "forbidden",
-          message: "a token of this user does not allow it: only their own user events, and messages they sent")
+          message:
+            "a user's token allows their own user events, and messages they sent, without conversation and sender")
         return
       }
     }
