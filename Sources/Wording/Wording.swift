@@ -21,14 +21,16 @@ public struct Wording: Sendable, Equatable {
   /// All languages; English is for those of no other.
   public static let all: [Wording] = [.english, .german, .spanish, .french, .japanese]
 
+  /// That there is a message from somebody.
+  public func newMessage(from sender: String) -> String {
+    newMessage.replacing("{sender}", with: sender)
+  }
+}
+
+extension Wording {
   /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English where there is none.
   public init(locale: String?) {
     let language = locale?.prefix { $0 != "-" && $0 != "_" }.lowercased()
     self = Self.all.first { $0.language == language } ?? .english
-  }
-
-  /// That there is a message from somebody.
-  public func newMessage(from sender: String) -> String {
-    newMessage.replacing("{sender}", with: sender)
   }
 }

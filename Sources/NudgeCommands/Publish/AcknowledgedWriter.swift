@@ -1,5 +1,6 @@
 import Kafka
 import NudgeSchema
+import ServiceKit
 import Synchronization
 
 /// Publishes producers' events, and knows where Kafka put each of them. One thread uses it.
