@@ -36,16 +36,16 @@ struct PreferencesTests {
   @Test("D8: fixed words are in the person's language: that of the preferences, else of the device registered last")
   func languages() throws {
     let scene = try Scene.withPhone()
-    func body(_ id: String, _ body: String = "secret", attachment: Attachment? = nil) throws -> String? {
+    func body(_ id: String, _ body: String = "secret", attachment: NudgeSchema.Attachment? = nil) throws -> String? {
       var candidate = Scene.candidate("m-\(id)", RecipientContext(mentioned: true), body: body)
       candidate.attachment = attachment
       return try scene.send(.candidate(candidate), at: noon, origin: scene.nextOrigin()).push?.body
     }
     scene.driver.now = noon
-    #expect(try body("a", "📷 Image", attachment: Attachment(kind: .image)) == "📷 Image")
+    #expect(try body("a", "📷 Image", attachment: NudgeSchema.Attachment(kind: .image)) == "📷 Image")
     try scene.prefer(PreferencesPatch(locale: "de-AT"))
-    #expect(try body("b", "📷 Image", attachment: Attachment(kind: .image)) == "📷 Bild")
-    #expect(try body("c", "my own words", attachment: Attachment(kind: .image)) == "my own words")
+    #expect(try body("b", "📷 Image", attachment: NudgeSchema.Attachment(kind: .image)) == "📷 Bild")
+    #expect(try body("c", "my own words", attachment: NudgeSchema.Attachment(kind: .image)) == "my own words")
     try scene.prefer(PreferencesPatch(showPreviews: false))
     #expect(try body("d") == "Neue Nachricht von Bob")
   }
