@@ -346,12 +346,12 @@ struct ConversationTests {
 
   @Test("what will always be refused says the fix", arguments: [(29, Place.records), (30, .offsets), (53, .end)])
   func refused(_ code: Int, _ place: Place) {
-    guard case .refused(let reason) = outcome(Int16(code), place, after: .zero) else {
+    guard case .refused(.forbidden, let reason) = outcome(Int16(code), place, after: .zero) else {
       Issue.record("\(code)")
       return
     }
     #expect(reason.contains("allow the service's user"))
-    guard case .refused = outcome(10, .records, after: .zero) else {
+    guard case .refused(.tooLarge, _) = outcome(10, .records, after: .zero) else {
       Issue.record("MESSAGE_TOO_LARGE")
       return
     }

@@ -167,7 +167,7 @@ struct RealSinkTests {
     try sink.open(timeout: patience)
     var content = sink.makeContent(timestamp: now)
     content.append(topic: 0, partition: 0, key: nil, value: [UInt8](repeating: 0, count: 2_000_000))
-    guard case .refused(let reason) = sink.commit(content, timeout: patience) else {
+    guard case .refused(_, let reason) = sink.commit(content, timeout: patience) else {
       Issue.record("taken")
       return
     }

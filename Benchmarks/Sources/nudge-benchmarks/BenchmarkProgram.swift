@@ -5,7 +5,7 @@ import ServiceKit
 /// The command line: which benchmarks, of what size, on which Kafka.
 enum BenchmarkProgram {
   static let benchmarks: [any Benchmark.Type] = [
-    TransactionsBenchmark.self, LatencyBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
+    TransactionsBenchmark.self, LatencyBenchmark.self, SinkBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
     StagesBenchmark.self, BacklogBenchmark.self,
   ]
 

@@ -124,6 +124,7 @@ struct Conversation {
   mutating func leadersFound(_ cluster: ClusterView, _ answer: MetadataRequest.Answer) {
     for topic in answer.topics where topic.error.meaning == .refused {
       return outcome = .refused(
+        topic.error.refusal,
         "\(topic.error) for topic \(topic.name ?? "?")"
           + (topic.error.isAuthorization ? ": allow the service's user to write it" : ""))
     }
@@ -137,7 +138,7 @@ struct Conversation {
     case .success: break
     case .refused:
       let what = kind == .group ? "the consumer group" : "transactional id \(transactionalID)"
-      outcome = .refused("\(error) for \(what): allow the service's user to use it")
+      outcome = .refused(error.refusal, "\(error) for \(what): allow the service's user to use it")
     default: again("\(error) when asked for the \(kind) coordinator")
     }
   }
@@ -246,7 +247,8 @@ struct Conversation {
     case .fenced: outcome = .fenced(what)
     case .notMember: outcome = outcome ?? .notMember(what)
     case .refused:
-      outcome = .refused(error.isAuthorization ? "\(what): allow the service's user to \(verb) it" : what)
+      outcome = .refused(
+        error.refusal, error.isAuthorization ? "\(what): allow the service's user to \(verb) it" : what)
     default: outcome = outcome ?? (endsSent > 1 ? .unknown(what) : .notCommitted(what))
     }
   }

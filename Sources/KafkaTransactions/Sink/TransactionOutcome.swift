@@ -11,8 +11,18 @@ public enum TransactionOutcome: Sendable, Equatable {
   case unknown(String)
   /// Another process has the transactional id, or the consumer's instance id.
   case fenced(String)
-  /// Not committed, and the same content never will be: it is too large, or not allowed. The reason names the fix.
-  case refused(String)
+  /// Not committed, and the same content never will be.
+  case refused(TransactionRefusal, String)
+}
+
+/// Why a broker will never take something.
+public enum TransactionRefusal: Sendable, Equatable {
+  /// The client may not do this.
+  case forbidden
+  /// A record is larger than its topic takes.
+  case tooLarge
+  /// Anything else that is not as the broker wants it.
+  case invalid
 }
 
 /// Where the records of a committed transaction are.

@@ -26,6 +26,9 @@ public final class TransactionSink {
   private var cluster = ClusterView()
   private var connections: [BrokerAddress: BrokerConnection] = [:]
 
+  /// Whether the brokers knew one of the topics not, when they were last asked in a transaction that is not committed.
+  public private(set) var isTopicUnknown = false
+
   /// For tests of what comes after a process that died, stalled or failed in the middle: called after each step; a reason
   /// ends the transaction there, as `notCommitted`.
   public var interrupt: ((TransactionStep) -> String?)?
@@ -164,7 +167,7 @@ public final class TransactionSink {
     if let offsets = content.offsets, offsets.memberID.isEmpty || offsets.generation < 0 {
       return .notMember("the consumer has not joined group \(offsets.group)")
     }
-    guard !producers.isEmpty else { return .refused("the sink has no transactional id") }
+    guard !producers.isEmpty else { return .refused(.invalid, "the sink has no transactional id") }
     turn = (turn + 1) % producers.count
     guard let identity = producers[turn].identity else { return .notCommitted("the sink is not open") }
     // Until it is known what comes of it.
@@ -173,6 +176,7 @@ public final class TransactionSink {
       id: producers[turn].id, producer: identity, content: content, deadline: Deadline(after: timeout),
       began: ContinuousClock.now)
     let (outcome, next) = run(transaction)
+    if case .committed = outcome { isTopicUnknown = false }
     producers[turn].identity = next
     return outcome
   }
@@ -235,6 +239,7 @@ public final class TransactionSink {
         case .findLeaders:
           let answer = try ask(MetadataRequest(topics: topics), transaction.deadline)
           cluster.learn(answer)
+          isTopicUnknown = answer.topics.contains { $0.error == .unknownTopic }
           conversation.leadersFound(cluster, answer)
         case .findCoordinator(let kind):
           guard let id = kind == .transaction ? transaction.id : transaction.content.offsets?.group else { continue }

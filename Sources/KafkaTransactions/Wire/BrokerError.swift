@@ -5,6 +5,7 @@ struct BrokerError: Equatable, Hashable, CustomStringConvertible {
   init(_ code: Int16) { self.code = code }
 
   static let none = BrokerError(0)
+  static let unknownTopic = BrokerError(3)
   static let unsupportedVersion = BrokerError(35)
   static let duplicateSequence = BrokerError(46)
 
@@ -50,6 +51,9 @@ struct BrokerError: Equatable, Hashable, CustomStringConvertible {
 
   /// The client may not do this, or is not who it says it is.
   var isAuthorization: Bool { [29, 30, 31, 53, 58].contains(code) }
+
+  /// What is refused, of an error that means so.
+  var refusal: TransactionRefusal { isAuthorization ? .forbidden : code == 10 || code == 18 ? .tooLarge : .invalid }
 
   /// The name in Kafka's documentation.
   var description: String { Self.names[code] ?? "error \(code)" }

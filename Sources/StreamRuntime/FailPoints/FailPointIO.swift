@@ -1,4 +1,5 @@
 #if DEBUG
+  import KafkaTransactions
   import NudgeSchema
 
   /// A stream thread's I/O that dies, stalls or fails where it is told to, and else is the one it stands around.
@@ -7,10 +8,17 @@
 
     private let base: Base
     private let points: FailPoints
+    /// The places within a transaction are between the requests of its commit, not between calls.
+    private var isInterruptible = false
 
     init(_ base: Base, _ points: FailPoints) {
       self.base = base
       self.points = points
+      guard let kafka = base as? KafkaStreamIO else { return }
+      isInterruptible = kafka.interruptTransactions { step in
+        let point: FailPoint = step == .recordsWritten ? .midTransaction : .beforeCommit
+        return points.reach(point) ? "fail-point \(point.rawValue)" : nil
+      }
     }
 
     private func pass(_ point: FailPoint) throws(IOFailure) {
@@ -69,12 +77,12 @@
     func flush() throws(IOFailure) { try base.flush() }
 
     func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
-      try pass(.midTransaction)
+      if !isInterruptible { try pass(.midTransaction) }
       try base.sendOffsets(offsets)
     }
 
     func commit() throws(IOFailure) {
-      try pass(.beforeCommit)
+      if !isInterruptible { try pass(.beforeCommit) }
       try base.commit()
       try pass(.commitSent)
     }

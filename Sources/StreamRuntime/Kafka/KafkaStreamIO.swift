@@ -1,8 +1,8 @@
 import Foundation
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 import ServiceKit
-import Synchronization
 
 /// What a stream thread needs to know to work on a Kafka.
 struct KafkaStreamSettings: Sendable {
@@ -18,33 +18,29 @@ struct KafkaStreamSettings: Sendable {
   /// Where the stores of this stage are.
   var stateDirectory: String
   var limits: StreamLimits
+  /// The embedded broker has no transactions of version 2.
+  var isEmbedded = false
   var log: @Sendable (KafkaLogLine) -> Void
 
   /// The consumer group.
   var group: String { stage.group(topics) }
   /// The thread's name to the brokers: its group instance id, and what its transactional ids begin with.
   var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }
+  /// Two, used in turn.
+  var transactionalIDs: [String] { ["a", "b"].map { "\(transactionalID)-\($0)" } }
+  /// All that transactions write to.
+  var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
+
+  /// What the sink of transactions takes of the operator's properties.
+  func sinkConfiguration() throws(SinkError) -> SinkConfiguration {
+    try SinkConfiguration(
+      bootstrapServers: bootstrapServers, properties: [("client.id", "\(transactionalID)-sink")] + properties)
+  }
 }
 
 /// A stream thread's I/O on Kafka, SQLite and the system's clocks. One thread uses it.
 final class KafkaStreamIO: StreamIO {
   typealias Store = SQLiteTaskStore
-
-  /// Offsets of position records, told by delivery reports, which may come on whichever thread waits on the producer.
-  private final class PositionOffsets: Sendable {
-    private let offsets = Mutex<[Int32: Int64]>([:])
-    func note(_ delivery: Delivery) {
-      guard let offset = delivery.offset else { return }
-      offsets.withLock { $0[Int32(delivery.tag - 1)] = offset }
-    }
-    func take(_ task: Int32) -> Int64? { offsets.withLock { $0.removeValue(forKey: task) } }
-  }
-
-  /// A producer and the handles of the topics it writes.
-  private struct TransactionalProducer {
-    var producer: Producer
-    var handles: [Topic: TopicHandle]
-  }
 
   private let settings: KafkaStreamSettings
   private let coder = RecordCoder()
@@ -57,14 +53,7 @@ final class KafkaStreamIO: StreamIO {
   private var knowsChangelog = false
   /// Sees uncommitted records too: for high watermarks.
   private let watermarkConsumer: Consumer
-  /// Two, used in turn: while the markers of one's transaction are being written, which the broker does after it has
-  /// answered the commit, the other has the next. One alone would wait for them.
-  private var producers: [TransactionalProducer] = []
-  /// Which of them has the transaction that is open, or had the last one.
-  private var turn = 0
-  private let positionOffsets = PositionOffsets()
-  /// Since when transactions fail because a topic is not known, by the steady clock.
-  private var topicUnknownSince: Milliseconds?
+  private let transactions: any TransactionWriter
   private let storeWriter = StoreWriter()
   private var assigned: [TopicPartition] = []
   /// An error that came behind records which had to be delivered first.
@@ -75,14 +64,12 @@ final class KafkaStreamIO: StreamIO {
   private static let queryTimeout: Duration = .seconds(5)
   /// An answer to "which offsets" that waits for a pending transaction comes as a time-out.
   private static let committedTimeout: Duration = .milliseconds(500)
-  private static let transactionTimeout: Duration = .seconds(10)
-  /// A topic that is unknown for longer than this is gone, in milliseconds.
-  private static let unknownTopicPatience: Milliseconds = 60_000
 
   /// Connects in the background and joins the group.
-  init(_ settings: KafkaStreamSettings, signal: ThreadSignal) throws(KafkaError) {
+  init(_ settings: KafkaStreamSettings, signal: ThreadSignal) throws {
     self.settings = settings
     self.signal = signal
+    transactions = settings.isEmbedded ? LibrdkafkaTransactions(settings) : try SinkTransactions(settings)
     topicByName = Dictionary(uniqueKeysWithValues: settings.stage.inputs.map { (settings.topics($0), $0) })
     var group = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: settings.group,
@@ -112,7 +99,7 @@ final class KafkaStreamIO: StreamIO {
   /// Leaves the group where the member is not static, and closes everything.
   func close(leavingGroup: Bool) {
     signal.attach(nil)
-    closeProducers()
+    transactions.close()
     consumer.close(leavingGroup: leavingGroup)
     changelogConsumer.close()
     watermarkConsumer.close()
@@ -238,160 +225,57 @@ final class KafkaStreamIO: StreamIO {
 
   // MARK: Transactions
 
-  func openProducers() throws(IOFailure) {
-    closeProducers()
-    do throws(KafkaError) {
-      // Both, before either is used: what a former one left open holds back the readers of the other's records too.
-      for name in ["a", "b"] { producers.append(try openProducer("\(settings.transactionalID)-\(name)")) }
-    } catch {
-      closeProducers()
-      let kind: IOFailure.Kind = error.isFenced ? .fenced : error.isAuthorization ? .fatal : .retriable
-      throw IOFailure(kind: kind, error)
-    }
-  }
+  func openProducers() throws(IOFailure) { try transactions.open() }
 
-  private func openProducer(_ transactionalID: String) throws(KafkaError) -> TransactionalProducer {
-    var configuration = ClientConfiguration.producer(
-      bootstrapServers: settings.bootstrapServers, transactionalID: transactionalID)
-    configuration.set("message.max.bytes", String(TopicPlan(settings.stage.changelog).maxMessageBytes))
-    let offsets = positionOffsets
-    let producer = try Producer(
-      configuration.merging(overrides: settings.properties), name: "\(transactionalID)-producer", log: settings.log,
-      onDelivery: { offsets.note($0) })
-    do throws(KafkaError) {
-      try producer.initTransactions(timeout: Self.transactionTimeout)
-      let topics = settings.stage.outputs + [settings.stage.changelog, .deadLetters]
-      try producer.warmUp(topics: topics.map { settings.topics($0) }, timeout: Self.queryTimeout)
-      var handles: [Topic: TopicHandle] = [:]
-      for topic in topics { handles[topic] = try producer.topic(settings.topics(topic)) }
-      return TransactionalProducer(producer: producer, handles: handles)
-    } catch {
-      producer.close(timeout: .seconds(2))
-      throw error
-    }
-  }
-
-  private func closeProducers() {
-    for it in producers { it.producer.close(timeout: .seconds(2)) }
-    producers = []
-    turn = 0
-  }
-
-  private func opened(_ operation: String) throws(IOFailure) -> TransactionalProducer {
-    guard turn < producers.count else {
-      throw IOFailure(kind: .retriable, operation: operation, reason: "there is no producer")
-    }
-    return producers[turn]
-  }
-
-  /// What an error inside a transaction means: a new producer mends most of them. It does not where somebody else works
-  /// under this name, and where the broker refuses what is asked for and will refuse it again.
-  private func transactionFailure(_ error: KafkaError) -> IOFailure {
-    if error.isFenced { return IOFailure(kind: .fenced, error) }
-    if error.isStaleMember { return IOFailure(kind: .notMember, error) }
-    if let fix = lastingRefusal(error) {
-      return IOFailure(
-        kind: .fatal, operation: error.operation, reason: "\(error.name): \(error.reason): this does not pass; \(fix)")
-    }
-    return IOFailure(kind: .retriable, error)
-  }
-
-  /// What an operator has to do about an error that no repetition mends; nil for one that may pass.
-  private func lastingRefusal(_ error: KafkaError) -> String? {
-    if error.isForbidden { return "give the service this right (back)" }
-    // No output is larger than a topic of ours takes, so the topic takes less than it should.
-    if error.isMessageTooLarge {
-      return "the topics need max.message.bytes=\(TopicPlan(settings.stage.changelog).maxMessageBytes); "
-        + "nudge topics create says which differ"
-    }
-    if error.isInvalidRecord { return "nudge topics create says which topics are not configured as they must be" }
-    guard error.isUnknownTopicOrPartition else { return nil }
-    // While a broker starts, or leaders move, a topic may be unknown for a moment.
-    let since = topicUnknownSince ?? steadyClock
-    topicUnknownSince = since
-    return steadyClock - since > Self.unknownTopicPatience
-      ? "a topic is gone; make what is missing with: nudge topics create" : nil
-  }
-
-  func begin() throws(IOFailure) {
-    turn = producers.isEmpty ? 0 : (turn + 1) % producers.count
-    let producer = try opened("begin transaction").producer
-    do throws(KafkaError) { try producer.begin() } catch { throw transactionFailure(error) }
-  }
+  func begin() throws(IOFailure) { try transactions.begin() }
 
   func produce(_ output: OutputRecord) throws(IOFailure) {
-    let it = try opened("produce")
-    guard let handle = it.handles[output.topic] else {
-      throw IOFailure(
-        kind: .fatal, operation: "produce",
-        reason: "stage \(settings.stage.name) does not say that it writes \(output.topic.rawValue)")
-    }
-    do throws(KafkaError) {
-      try it.producer.produce(
-        topic: handle, partition: output.partition, key: output.key, value: output.value,
-        headers: output.headers.map { (name: $0.name, value: $0.value) })
-    } catch {
-      throw transactionFailure(error)
-    }
+    try transactions.produce(
+      to: output.topic, partition: output.partition, key: output.key, value: output.value,
+      headers: output.headers.map { (name: $0.name, value: $0.value) }, isPosition: false)
   }
 
   func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
-    let it = try opened("produce")
-    guard let handle = it.handles[settings.stage.changelog] else { return }
-    do throws(KafkaError) {
-      try it.producer.produce(
-        topic: handle, partition: task, key: key.bytes, value: bytes,
-        headers: [(name: RecordHeader.transaction, value: tag.bytes)])
-    } catch {
-      throw transactionFailure(error)
-    }
+    try transactions.produce(
+      to: settings.stage.changelog, partition: task, key: key.bytes, value: bytes,
+      headers: [(name: RecordHeader.transaction, value: tag.bytes)], isPosition: false)
   }
 
   func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) {
-    let it = try opened("produce")
-    guard let handle = it.handles[settings.stage.changelog] else { return }
-    do throws(KafkaError) {
-      try it.producer.produce(
-        topic: handle, partition: task, key: PositionRecord.key.bytes, value: bytes, tag: UInt64(task) + 1)
-    } catch {
-      throw transactionFailure(error)
-    }
+    try transactions.produce(
+      to: settings.stage.changelog, partition: task, key: PositionRecord.key.bytes, value: bytes, headers: [],
+      isPosition: true)
   }
 
-  func flush() throws(IOFailure) {
-    let producer = try opened("flush").producer
-    do throws(KafkaError) {
-      try producer.flush(timeout: Self.transactionTimeout)
-    } catch {
-      throw transactionFailure(error)
-    }
-  }
+  func flush() throws(IOFailure) { try transactions.flush() }
 
   func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
-    let producer = try opened("send offsets").producer
+    let group: ConsumerGroupMetadata
     do throws(KafkaError) {
-      try producer.sendOffsets(
-        offsets.map {
-          TopicPartitionOffset(
-            TopicPartition(topic: settings.topics($0.topic), partition: $0.task), offset: $0.offset,
-            metadata: $0.metadata)
-        }, group: try consumer.groupMetadata(), timeout: Self.transactionTimeout)
+      group = try consumer.groupMetadata()
     } catch {
-      throw transactionFailure(error)
+      throw IOFailure(kind: error.isFenced ? .fenced : .retriable, error)
     }
+    try transactions.sendOffsets(
+      offsets.map {
+        TopicPartitionOffset(
+          TopicPartition(topic: settings.topics($0.topic), partition: $0.task), offset: $0.offset,
+          metadata: $0.metadata)
+      }, group)
   }
 
-  func commit() throws(IOFailure) {
-    let producer = try opened("commit").producer
-    do throws(KafkaError) {
-      try producer.commit(timeout: Self.transactionTimeout)
-      topicUnknownSince = nil
-    } catch {
-      throw transactionFailure(error)
-    }
-  }
+  func commit() throws(IOFailure) { try transactions.commit() }
 
-  func positionOffset(of task: Int32) -> Int64? { positionOffsets.take(task) }
+  func positionOffset(of task: Int32) -> Int64? { transactions.positionOffset(of: task) }
+
+  #if DEBUG
+    /// Calls `interrupt` between the requests of a transaction, where there are several; false: they are calls of this I/O.
+    func interruptTransactions(_ interrupt: @escaping (TransactionStep) -> String?) -> Bool {
+      guard let sink = transactions as? SinkTransactions else { return false }
+      sink.interrupt(interrupt)
+      return true
+    }
+  #endif
 
   // MARK: Changelog and store
 

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 public import ServiceKit
 import Synchronization
@@ -76,7 +77,7 @@ public final class StreamService<S: Stage>: Service {
   public var topicCheck: ServiceCheck {
     ServiceCheck("topics") { [self] in
       let topics = TopicNames(prefix: configuration.settings.topicPrefix)
-      let counts = try checkTopics(topics, patience: checkPatience) ?? [:]
+      let counts = try checkTopics(topics, patience: checkPatience)?.counts ?? [:]
       return "\(counts.count) of \(S.definition.name)'s, \(counts[S.definition.inputs[0]] ?? 0) partitions"
     }
   }
@@ -114,9 +115,10 @@ public final class StreamService<S: Stage>: Service {
     let settings = configuration.settings
     let topics = TopicNames(prefix: settings.topicPrefix)
     let counts: [Topic: Int32]
+    let isEmbedded: Bool
     do {
       guard let checked = try checkTopics(topics) else { return }
-      counts = checked
+      (counts, isEmbedded) = checked
     } catch {
       onEnd(ServiceEnd(exitCode: ExitCode.software, reason: "\(error)"))
       return
@@ -128,7 +130,7 @@ public final class StreamService<S: Stage>: Service {
         stage: S.definition, topics: topics, bootstrapServers: settings.bootstrapServers,
         properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
         threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
-        stateDirectory: settings.stateDirectory, limits: configuration.limits,
+        stateDirectory: settings.stateDirectory, limits: configuration.limits, isEmbedded: isEmbedded,
         log: { [logger] in logger.write($0) })
       let isStopping = state.withLock { state in
         if state.stoppingSince == nil { state.threads.append(running) }
@@ -141,9 +143,11 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// Waits for a broker, for no longer than a patience where one is given, then looks at the topics; nil when the service
-  /// is stopped meanwhile.
-  private func checkTopics(_ topics: TopicNames, patience: Duration? = nil) throws -> [Topic: Int32]? {
+  /// Waits for a broker, for no longer than a patience where one is given, then looks at the topics, and whether it has
+  /// transactions of version 2; nil when the service is stopped meanwhile.
+  private func checkTopics(
+    _ topics: TopicNames, patience: Duration? = nil
+  ) throws -> (counts: [Topic: Int32], isEmbedded: Bool)? {
     let settings = configuration.settings
     let admin = try Admin(
       ClientConfiguration(bootstrapServers: settings.bootstrapServers).merging(
@@ -157,7 +161,7 @@ public final class StreamService<S: Stage>: Service {
     for thread in 0..<settings.threads { observer.set(thread, .notReady("joining the group")) }
     guard admin.hasController(timeout: .seconds(1)) else {
       logger.notice("topic settings were not checked: the cluster has no controller to ask (an embedded broker)")
-      return counts
+      return (counts, isEmbedded())
     }
     let descriptions: [String: Result<[String: String], KafkaError>]
     do {
@@ -165,11 +169,36 @@ public final class StreamService<S: Stage>: Service {
         needed.map { topics($0) }, timeout: patience ?? .seconds(10))
     } catch {
       logger.notice("topic settings were not checked: the broker does not tell them", ["reason": "\(error)"])
-      return counts
+      return (counts, isEmbedded())
     }
+    try checkTransactions()
     let complaints = check.complaints(about: descriptions.compactMapValues { try? $0.get() })
     guard complaints.isEmpty else { throw TopicCheck.Failure(description: complaints.joined(separator: "; ")) }
-    return counts
+    return (counts, false)
+  }
+
+  /// Of a broker that does not tell settings of topics, as Kafka of every version does: whether it lacks transactions of
+  /// version 2, too.
+  private func isEmbedded() -> Bool {
+    do {
+      try checkTransactions()
+      return false
+    } catch {
+      logger.notice("transactions are librdkafka's, as with an embedded broker", ["reason": "\(error)"])
+      return true
+    }
+  }
+
+  /// Whether the cluster has transactions of version 2, and the operator's properties can be followed.
+  private func checkTransactions() throws {
+    let settings = configuration.settings
+    let configuration = try SinkConfiguration(
+      bootstrapServers: settings.bootstrapServers,
+      properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    for notice in configuration.notices { logger.notice("\(notice)") }
+    let sink = try TransactionSink(configuration, transactionalIDs: [], topics: [], group: nil)
+    defer { sink.close() }
+    try sink.checkBroker(timeout: .seconds(10))
   }
 
   /// All topics with their partition counts, once a broker answers; nil when the service is stopped before one does. Throws

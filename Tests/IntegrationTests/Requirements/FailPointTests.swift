@@ -16,7 +16,6 @@
 
       private static let killed: Int32 = 137
       private static let broken: Int32 = 70
-      private static let fenced: Int32 = 75
 
       /// What a service goes through, one life after the other, on the same disk.
       private static func lives(_ program: DemoProgram) -> [Life] {
@@ -39,9 +38,7 @@
         ]
         switch program {
         case .dispatcher: lives.insert(Life(failPoints: "effect-sent=die@2", status: killed), at: 3)
-        // The transaction's time-out is 5 s: the broker has aborted it, and given the producer up. One service shows it.
-        case .analyzer: lives.append(Life(failPoints: "before-commit=stall:7s", status: fenced))
-        case .ingest, .emulator: break
+        case .analyzer, .ingest, .emulator: break
         }
         return lives
       }
@@ -52,6 +49,8 @@
           "before-transaction=fail", "producer-open=fail@2", "mid-transaction=fail", "restore-read=fail@3",
           "before-commit=fail", "before-transaction=stall:300ms@4", "commit-sent=fail",
         ] + (program == .dispatcher ? ["effect-sent=fail"] : [])
+          // The transaction's time-out is 5 s: the broker has aborted it, and ended its epoch. One service shows it.
+          + (program == .analyzer ? ["before-commit=stall:7s@2"] : [])
       }
 
       private static let share = 24

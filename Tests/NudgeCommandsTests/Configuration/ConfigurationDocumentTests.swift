@@ -54,7 +54,9 @@ struct ConfigurationDocumentTests {
       Any property of librdkafka goes through: `--kafka-property security.protocol=sasl_ssl`, or
       `NUDGE_KAFKA_SECURITY_PROTOCOL=sasl_ssl` in the environment (capitals, `.` as `_`), which keeps passwords out of the
       list of processes: `NUDGE_KAFKA_SASL_USERNAME`, `NUDGE_KAFKA_SASL_PASSWORD`. librdkafka before 2.6.1 (Debian 12 has
-      2.0.2) cannot log in with SCRAM to brokers of Kafka 4: use `sasl.mechanism=PLAIN` over TLS, or mutual TLS.
+      2.0.2) cannot log in with SCRAM to brokers of Kafka 4: use `sasl.mechanism=PLAIN` over TLS, or mutual TLS. Transactions have a
+      client of their own, which takes the same properties; what it cannot follow is refused at start
+      ([operations](operations.md#kafka)).
 
       """,
       section(

@@ -1,0 +1,73 @@
+import Kafka
+import NudgeSchema
+import ServiceKit
+
+/// How a stream thread's transactions reach Kafka: the calls of `StreamIO`, with places by topic.
+///
+/// There are two. `SinkTransactions` speaks transactions of version 2. `LibrdkafkaTransactions` is for the embedded broker,
+/// which has none: librdkafka and its mock cluster agree on what that means.
+protocol TransactionWriter: AnyObject {
+  /// Replaces the producers by ones with new epochs.
+  func open() throws(IOFailure)
+  func begin() throws(IOFailure)
+  /// Adds a record. `isPosition`: its offset is asked for later.
+  func produce(
+    to topic: Topic, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [Header], isPosition: Bool
+  ) throws(IOFailure)
+  func flush() throws(IOFailure)
+  func sendOffsets(_ offsets: [TopicPartitionOffset], _ group: ConsumerGroupMetadata) throws(IOFailure)
+  func commit() throws(IOFailure)
+  /// The offset of the position record of a task's last transaction; nil where the broker did not tell.
+  func positionOffset(of task: Int32) -> Int64?
+  func close()
+}
+
+/// What a broker refuses and will refuse again: what an operator has to do about it ends the process.
+enum LastingRefusal {
+  case forbidden
+  case tooLarge
+  case invalidRecord
+  case topicGone
+
+  /// What is to be done.
+  var fix: String {
+    switch self {
+    case .forbidden: "give the service this right (back)"
+    // No output is larger than a topic of ours takes, so the topic takes less than it should.
+    case .tooLarge:
+      "the topics need max.message.bytes=\(TopicPlan(.deadLetters).maxMessageBytes); nudge topics create says which differ"
+    case .invalidRecord: "nudge topics create says which topics are not configured as they must be"
+    case .topicGone: "a topic is gone; make what is missing with: nudge topics create"
+    }
+  }
+}
+
+/// How long transactions have failed because a topic is not known: while a broker starts, or leaders move, one may be
+/// unknown for a moment.
+struct TopicPatience {
+  /// A topic that is unknown for longer than this is gone, in milliseconds.
+  private static let limit: Milliseconds = 60_000
+  private var since: Milliseconds?
+
+  /// Again. Whether it has been too long.
+  mutating func isOver() -> Bool {
+    let now = SystemClock.steadyMilliseconds()
+    let since = since ?? now
+    self.since = since
+    return now - since > Self.limit
+  }
+}
+
+extension IOFailure {
+  /// What no repetition mends.
+  static func lasting(_ refusal: LastingRefusal, _ operation: String, _ reason: String) -> IOFailure {
+    IOFailure(kind: .fatal, operation: operation, reason: "\(reason): this does not pass; \(refusal.fix)")
+  }
+
+  /// A topic that the stage does not name among its outputs.
+  static func undeclared(_ topic: Topic, _ stage: StageDefinition) -> IOFailure {
+    IOFailure(
+      kind: .fatal, operation: "produce",
+      reason: "stage \(stage.name) does not say that it writes \(topic.rawValue)")
+  }
+}
