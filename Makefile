@@ -5,7 +5,8 @@ SHELL := /bin/bash
 
 # What the build and the tests need from Debian or Ubuntu.
 PACKAGES := librdkafka-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libmicrohttpd-dev libnghttp2-dev \
-  libsimdjson-dev zlib1g-dev pkg-config python3-jsonschema python3-venv kcat nghttp2-client openssl
+  libsimdjson-dev zlib1g-dev pkg-config python3-jsonschema python3-venv kcat nghttp2-client openssl \
+  liblz4-dev
 
 SWIFT ?= swift
 DEMO_FLAGS ?=

@@ -55,6 +55,7 @@ let package = Package(
     system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
     system("CNghttp2", "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
     system("CZlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
+    system("CLZ4", "liblz4", apt: "liblz4-dev", brew: "lz4"),
     .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CCRC32C"),
 
@@ -67,7 +68,7 @@ let package = Package(
 
     // The parts the services stand on.
     module("Kafka", ["CLibrdkafka"]),
-    module("KafkaTransactions", ["CCRC32C", "COpenSSL"]),
+    module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL"]),
     module("SQLite", ["CSQLite"]),
     module("HTTPTransport", ["CLibcurl"]),
     module("HTTPServer", ["CMicroHTTPD"]),
@@ -109,7 +110,7 @@ let package = Package(
     tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     tests("NudgeClientTests", ["NudgeClient"]),
     tests("KafkaTests", ["Kafka", "TestSupport"]),
-    tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "Kafka", "TestSupport"]),
+    tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
     tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),

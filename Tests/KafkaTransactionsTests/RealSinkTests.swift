@@ -157,6 +157,11 @@ struct RealSinkTests {
     }
     #expect(records.lastOffset(topic: topics[0], partition: 1) == 199)
     let found = try committed(400)
+    let dump = try secured.tool(
+      "kafka-dump-log.sh",
+      ["--files", secured.file("data/\(topics[0])-1/00000000000000000000.log"), "--deep-iteration"])
+    #expect(dump.contains("compresscodec: lz4"))
+    #expect(!dump.contains("isvalid: false"))
     #expect(found.count == 400)
     #expect(found.contains("0/1/199 399 10000"))
   }
@@ -166,7 +171,10 @@ struct RealSinkTests {
     let sink = try sink()
     try sink.open(timeout: patience)
     var content = sink.makeContent(timestamp: now)
-    content.append(topic: 0, partition: 0, key: nil, value: [UInt8](repeating: 0, count: 2_000_000))
+    // What cannot be compressed.
+    var random = SeededGenerator(seed: 1)
+    let noise = (0..<2_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    content.append(topic: 0, partition: 0, key: nil, value: noise)
     guard case .refused(_, let reason) = sink.commit(content, timeout: patience) else {
       Issue.record("taken")
       return
@@ -363,7 +371,7 @@ struct RealSinkTests {
     batch.append(key: nil, value: [1], headers: [])
     try check(
       ProduceRequest(
-        transactionalID: id, producer: .init(id: 1, epoch: 1), timeout: 1000,
+        transactionalID: id, producer: .init(id: 1, epoch: 1), timeout: 1000, compression: .lz4,
         topics: [.init(name: topics[0], partitions: [.init(index: 0, batch: batch, sequence: 0)])]))
   }
 }

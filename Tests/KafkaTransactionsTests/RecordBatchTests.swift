@@ -1,4 +1,5 @@
 import CCRC32C
+import CLZ4
 import Testing
 import TestSupport
 
@@ -38,6 +39,7 @@ struct ReadBatch: Equatable {
     let count = try reader.int32()
     #expect(last == count - 1)
     records = []
+    if attributes & 7 == 3 { reader = WireReader(try Self.decompress(Array(bytes[61...]))) }
     func zigzag() throws -> Int64 {
       var value: UInt64 = 0
       var shift: UInt64 = 0
@@ -73,10 +75,36 @@ struct ReadBatch: Equatable {
   }
 }
 
+extension ReadBatch {
+  /// One LZ4 frame, by the library's decoder.
+  static func decompress(_ frame: [UInt8]) throws -> [UInt8] {
+    var context: OpaquePointer?
+    try #require(LZ4F_isError(LZ4F_createDecompressionContext(&context, UInt32(LZ4F_VERSION))) == 0)
+    defer { LZ4F_freeDecompressionContext(context) }
+    var found: [UInt8] = []
+    var rest = frame[...]
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while !rest.isEmpty {
+      var (written, read) = (buffer.count, rest.count)
+      let code = Array(rest).withUnsafeBytes {
+        LZ4F_decompress(context, &buffer, &written, $0.baseAddress, &read, nil)
+      }
+      try #require(LZ4F_isError(code) == 0)
+      found += buffer[..<written]
+      rest = rest.dropFirst(read)
+      if code == 0 { break }
+    }
+    #expect(rest.isEmpty)
+    return found
+  }
+}
+
 @Suite("Record batches")
 struct RecordBatchTests {
-  @Test("any records come back, with the producer they were sent by")
-  func anyRecords() throws {
+  @Test(
+    "any records come back, with the producer they were sent by, compressed where that makes them smaller",
+    arguments: [Compression.none, .lz4])
+  func anyRecords(_ compression: Compression) throws {
     var random = SeededGenerator(announcedFor: "record batches")
     for _ in 0..<30 {
       var batch = RecordBatch(timestamp: 1_700_000_000_000)
@@ -96,12 +124,15 @@ struct RecordBatchTests {
       let producer = ProducerIdentity(
         id: Int64.random(in: 0...(.max), using: &random), epoch: Int16.random(in: 0...(.max), using: &random))
       var request: [UInt8] = [1, 2, 3]
-      batch.seal(into: &request, producer: producer, sequence: 41)
+      batch.seal(into: &request, producer: producer, sequence: 41, compression: compression)
+      #expect(request.count <= 3 + batch.sealedBound(compression))
+      #expect(request.count - 3 <= batch.size)
       let read = try ReadBatch(Array(request.dropFirst(3)))
       #expect(read.records == expected)
       #expect(read.producer == producer)
       #expect(read.sequence == 41)
-      #expect(read.attributes == 0x10)
+      #expect(read.attributes & ~7 == 0x10)
+      #expect(read.attributes & 7 == 0 || compression == .lz4)
       #expect(read.timestamp == 1_700_000_000_000)
     }
   }
@@ -118,6 +149,25 @@ struct RecordBatchTests {
     #expect(partition.batches[..<partition.used].filter { $0.size > 10_100 }.map(\.count) == [1])
   }
 
+  @Test("text becomes much smaller; what is too little to gain by is left as it is")
+  func compression() throws {
+    var batch = RecordBatch(timestamp: 1)
+    let value = Array(#"{"schema":1,"userId":"u-17","conversationId":"c-3","notify":true,"reason":"mentioned"}"#.utf8)
+    for _ in 0..<500 { batch.append(key: [1], value: value, headers: []) }
+    var bytes: [UInt8] = []
+    batch.seal(into: &bytes, producer: .init(id: 1, epoch: 1), sequence: 0, compression: .lz4)
+    #expect(bytes.count * 5 < batch.size)
+    let read = try ReadBatch(bytes)
+    #expect(read.attributes == 0x13)
+    #expect(read.records.count == 500)
+    #expect(read.records.allSatisfy { $0.value == value })
+    batch.reset(timestamp: 1)
+    batch.append(key: [1], value: [2], headers: [])
+    bytes = []
+    batch.seal(into: &bytes, producer: .init(id: 1, epoch: 1), sequence: 0, compression: .lz4)
+    #expect(try ReadBatch(bytes).attributes == 0x10)
+  }
+
   @Test("content that is reset has nothing of what it had")
   func reset() throws {
     var content = TransactionContent(topics: ["t"], timestamp: 1)
@@ -130,7 +180,8 @@ struct RecordBatchTests {
     #expect(content.isEmpty)
     content.append(topic: 0, partition: 0, key: [3], value: nil)
     var bytes: [UInt8] = []
-    content.topics[0].partitions[0].batches[0].seal(into: &bytes, producer: .init(id: 1, epoch: 1), sequence: 0)
+    content.topics[0].partitions[0].batches[0].seal(
+      into: &bytes, producer: .init(id: 1, epoch: 1), sequence: 0, compression: .lz4)
     let read = try ReadBatch(bytes)
     #expect(read.timestamp == 7)
     #expect(read.records == [.init(offsetDelta: 0, key: [3], value: nil, headers: [:])])

@@ -72,12 +72,16 @@ struct SinkConfigurationTests {
     }
   }
 
-  @Test("properties of other clients are let pass; a compression is noted")
+  @Test("properties of other clients are let pass; compression is lz4 or none, another one is noted")
   func others() throws {
-    let it = try make("h:1", [("fetch.min.bytes", "1"), ("compression.codec", "lz4"), ("client.id", "me")])
+    let it = try make("h:1", [("fetch.min.bytes", "1"), ("compression.codec", "zstd"), ("client.id", "me")])
     #expect(it.notices.count == 1)
+    #expect(it.compression == .lz4)
     #expect(it.client == "me")
-    #expect(try make("h:1", [("compression.type", "none")]).notices.isEmpty)
+    let none = try make("h:1", [("compression.type", "none")])
+    #expect(none.notices.isEmpty)
+    #expect(none.compression == .none)
+    #expect(try make().compression == .lz4)
   }
 
   @Test("a password is in no error")

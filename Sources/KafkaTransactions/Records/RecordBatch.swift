@@ -1,4 +1,5 @@
 internal import CCRC32C
+internal import CLZ4
 
 /// Records of one partition, encoded (record batch format v2). All have one timestamp. Who sends it and from which sequence
 /// on is put in when it is sent.
@@ -16,8 +17,10 @@ struct RecordBatch {
     static let baseSequence = 53
     static let count = 57
   }
-  /// Transactional; of the lower bits, which name a compression, none is set.
+  /// Transactional; the three lowest bits name the compression of the records.
   private static let attributes: Int16 = 0x10
+  /// Fewer bytes of records than this are not worth a frame.
+  private static let leastCompressed = 128
 
   /// The header, with nothing in it that is known only when it is sent, and the records.
   private var bytes: [UInt8]
@@ -89,11 +92,23 @@ struct RecordBatch {
     bytes.append(contentsOf: value)
   }
 
-  /// Adds the batch to a request, complete.
-  func seal(into request: inout [UInt8], producer: ProducerIdentity, sequence: Int32) {
+  /// The most bytes that `seal` adds.
+  func sealedBound(_ compression: Compression) -> Int {
+    compression == .lz4
+      ? Self.headerSize + max(bytes.count, nudge_lz4_bound(bytes.count - Self.headerSize)) : bytes.count
+  }
+
+  /// Adds the batch to a request, complete. Records that do not become smaller are not compressed.
+  func seal(into request: inout [UInt8], producer: ProducerIdentity, sequence: Int32, compression: Compression) {
     let start = request.count
-    request.append(contentsOf: bytes)
-    request.store(Int32(bytes.count - 12), at: start + Field.length)
+    if let records = compress(compression) {
+      request.append(contentsOf: bytes[..<Self.headerSize])
+      request.append(contentsOf: records)
+      request.store(Self.attributes | compression.rawValue, at: start + Field.attributes)
+    } else {
+      request.append(contentsOf: bytes)
+    }
+    request.store(Int32(request.count - start - 12), at: start + Field.length)
     request.store(Int32(max(0, count - 1)), at: start + Field.lastOffsetDelta)
     request.store(producer.id, at: start + Field.producerID)
     request.store(producer.epoch, at: start + Field.producerEpoch)
@@ -104,4 +119,22 @@ struct RecordBatch {
     }
     request.store(crc, at: start + Field.crc)
   }
+
+  /// The records compressed; nil: as they are.
+  private func compress(_ compression: Compression) -> [UInt8]? {
+    let length = bytes.count - Self.headerSize
+    guard compression == .lz4, length >= Self.leastCompressed else { return nil }
+    let compressed = [UInt8](unsafeUninitializedCapacity: nudge_lz4_bound(length)) { target, count in
+      count = bytes.withUnsafeBytes {
+        nudge_lz4_compress(target.baseAddress, target.count, $0.baseAddress! + Self.headerSize, length)
+      }
+    }
+    return compressed.isEmpty || compressed.count >= length ? nil : compressed
+  }
+}
+
+/// How a batch's records are compressed, by the number that names it in a batch's attributes.
+enum Compression: Int16, Sendable {
+  case none = 0
+  case lz4 = 3
 }

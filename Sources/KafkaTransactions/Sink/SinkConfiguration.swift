@@ -13,6 +13,8 @@ public struct SinkConfiguration: Sendable {
   var requestTimeout: Duration = .seconds(5)
   /// A request with more records than this is split.
   var maxRequestBytes = 16 << 20
+  /// Of batches. lz4 is a sixth to a thirteenth of the bytes, and costs both sides less than to pass those on.
+  var compression: Compression = .lz4
   /// Properties of the operator's that the sink knows and does not follow, each with a sentence why.
   public private(set) var notices: [String] = []
 
@@ -36,8 +38,11 @@ public struct SinkConfiguration: Sendable {
     for name in Self.unsupported where values[name].map({ !$0.isEmpty }) ?? false {
       throw Self.refusal(name, "transactions cannot follow it; \(Self.fixes[name] ?? "remove it")")
     }
-    if let codec = values["compression.type"], codec != "none" {
-      notices.append("compression.type=\(codec) is not applied to transactions: they are sent uncompressed")
+    switch values["compression.type"]?.lowercased() {
+    case nil, "lz4": compression = .lz4
+    case "none": compression = .none
+    case .some(let codec):
+      notices.append("compression.type=\(codec) is not there for transactions: they are compressed with lz4")
     }
     let (isEncrypted, hasLogin) = try Self.protocolParts(values["security.protocol"] ?? "plaintext")
     if isEncrypted { tls = try Self.tls(values) }

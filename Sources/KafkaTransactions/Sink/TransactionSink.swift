@@ -291,7 +291,8 @@ public final class TransactionSink {
     }
     return ProduceRequest(
       transactionalID: transaction.id, producer: transaction.producer,
-      timeout: Int32(configuration.requestTimeout.components.seconds * 1000), topics: topics)
+      timeout: Int32(configuration.requestTimeout.components.seconds * 1000), compression: configuration.compression,
+      topics: topics)
   }
 
   // MARK: Brokers

@@ -49,6 +49,7 @@ struct ProduceRequest: WireRequest {
   var producer: ProducerIdentity
   /// Milliseconds that the leader waits for its followers.
   var timeout: Int32
+  var compression: Compression
   /// By topic.
   var topics: [Topic]
 
@@ -88,12 +89,16 @@ struct ProduceRequest: WireRequest {
     // All in-sync replicas: the only one there is for transactions.
     writer.int16(-1)
     writer.int32(timeout)
+    // A batch's length stands before it, and is known once it is sealed.
+    var sealed: [UInt8] = []
     writer.array(topics) { writer, topic in
       writer.text(topic.name)
       writer.array(topic.partitions) { writer, partition in
         writer.int32(partition.index)
-        writer.unsignedVarint(partition.batch.size + 1)
-        writer.append { partition.batch.seal(into: &$0, producer: producer, sequence: partition.sequence) }
+        sealed.removeAll(keepingCapacity: true)
+        partition.batch.seal(
+          into: &sealed, producer: producer, sequence: partition.sequence, compression: compression)
+        writer.data(sealed)
         writer.noTags()
       }
       writer.noTags()

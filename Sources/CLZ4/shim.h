@@ -1,0 +1,26 @@
+#pragma once
+#include <lz4frame.h>
+#include <string.h>
+
+// How Kafka's readers want a frame: blocks that stand alone, of 64 kB. The structure has nested fields that differ between
+// versions of the library, so it is filled in here.
+static inline LZ4F_preferences_t nudge_lz4_preferences(void) {
+  LZ4F_preferences_t preferences;
+  memset(&preferences, 0, sizeof preferences);
+  preferences.frameInfo.blockSizeID = LZ4F_max64KB;
+  preferences.frameInfo.blockMode = LZ4F_blockIndependent;
+  return preferences;
+}
+
+// The most that a frame of so many bytes takes.
+static inline size_t nudge_lz4_bound(size_t length) {
+  LZ4F_preferences_t preferences = nudge_lz4_preferences();
+  return LZ4F_compressFrameBound(length, &preferences);
+}
+
+// Writes one frame; 0: it cannot be compressed, which the caller takes as a reason to send the bytes as they are.
+static inline size_t nudge_lz4_compress(void *target, size_t capacity, const void *bytes, size_t length) {
+  LZ4F_preferences_t preferences = nudge_lz4_preferences();
+  size_t written = LZ4F_compressFrame(target, capacity, bytes, length, &preferences);
+  return LZ4F_isError(written) ? 0 : written;
+}
