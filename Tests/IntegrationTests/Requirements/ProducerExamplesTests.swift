@@ -81,7 +81,8 @@ extension PipelineTests {
       try publish("Java", file: "Publish.java", "java", ["-cp", "\(home.path)/libs/*", "Publish.java"], "m-java")
       try publish("kcat", file: "kcat.sh", "bash", ["-eu", "kcat.sh"], "m-kcat")
       try publish("curl", file: "curl.sh", "bash", ["-eu", "curl.sh"], "m-curl")
-      try publish("HTTP from Python", file: "http.py", "python3", ["http.py"], "m-http")
+      // Not http.py: Python would take it for its own module of that name.
+      try publish("HTTP from Python", file: "publish_http.py", "python3", ["publish_http.py"], "m-http")
 
       let cluster = ClusterSettings(bootstrapServers: pipeline.brokers, topics: pipeline.names)
       var decided: Set<String> = []
