@@ -64,6 +64,9 @@ let package = Package(
     module("NudgeCodec", ["NudgeSchema", "JSONCodec"]),
     module("NudgeClient"),
 
+    // How likely a message is for somebody.
+    module("Relevance"),
+
     // The parts the services stand on.
     module("Kafka", ["CLibrdkafka"]),
     module("KafkaTransactions", ["CCRC32C", "COpenSSL"]),
@@ -74,8 +77,8 @@ let package = Package(
     module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
-    module("Ingest", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "JSONCodec"]),
-    module("Analyzer", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit"]),
+    module("Ingest", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "JSONCodec", "Relevance"]),
+    module("Analyzer", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "Relevance"]),
     module(
       "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
     module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec"]),
@@ -83,7 +86,7 @@ let package = Package(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer", "Dispatcher",
-        "CZlib",
+        "Relevance", "CZlib",
       ]),
 
     program("nudge-ingest", ["Ingest", "ServiceKit"]),
@@ -106,7 +109,9 @@ let package = Package(
     tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "TestSupport"]),
     tests("StreamRuntimeTests", ["StreamRuntime", "Kafka", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
     tests("IngestTests", ["Ingest", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
-    tests("AnalyzerTests", ["Analyzer", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
+    tests("RelevanceTests", ["Relevance", "TestSupport"]),
+    tests(
+      "AnalyzerTests", ["Analyzer", "Relevance", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
     tests(
       "DispatcherTests",
       [
