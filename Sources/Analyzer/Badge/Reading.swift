@@ -16,6 +16,7 @@ extension PersonStep {
     } else {
       conversation.read(upTo: .end(of: cause.occurredAt))
     }
+    if conversation.unread < before.unread { try respond(.read, in: &conversation, id: read.conversationId) }
     try keep(conversation, was: before, for: read.conversationId)
     if conversation.unread < before.unread {
       try pushRead(read.conversationId, except: read.deviceId.map { [$0] } ?? [])

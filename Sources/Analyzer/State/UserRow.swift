@@ -23,6 +23,8 @@ public struct UserRow: Codable, Sendable, Equatable {
   var unreadMessages = 0
   /// Ids of the devices that can be reached, in the order they were registered: finding them costs no scan.
   var devices: [String] = []
+  /// Whether there is a row of what the person has taught; nil: there is none.
+  var hasTaught: Bool?
 }
 
 /// What a device showed when it last reported.
