@@ -28,12 +28,21 @@ public struct DispatcherStage: Stage {
 
   private let rules: DispatcherRules
   private let codec = RecordCodec()
+  private let monitor: LaneMonitor?
+  /// Stands for the stage where the monitor tells stages apart.
+  private final class Identity: Sendable {}
+  private let identity = Identity()
   private var tasks: [Int32: TaskLanes] = [:]
+  /// The lanes have reached their bound: nothing more is read.
+  public private(set) var holdsInput = false
   /// Tasks opened so far: requests of different tenures of a task must not have the same number.
   private var tenures: UInt64 = 0
 
-  /// A stage that decides by these rules.
-  public init(rules: DispatcherRules) { self.rules = rules }
+  /// A stage that decides by these rules, and tells a monitor how its lanes stand.
+  public init(rules: DispatcherRules, monitor: LaneMonitor? = nil) {
+    self.rules = rules
+    self.monitor = monitor
+  }
 
   /// Takes up what waits in the lanes.
   public mutating func open(in step: Step<Self>) throws {
@@ -70,7 +79,23 @@ public struct DispatcherStage: Stage {
   }
 
   /// Forgets the task's lanes; their rows stay.
-  public mutating func close(partition: Int32) { tasks[partition] = nil }
+  public mutating func close(partition: Int32) {
+    tasks[partition] = nil
+    monitor?.close(task: partition)
+    holdOrGoOn()
+  }
+
+  /// Stops reading where the lanes are full, and goes on when a tenth of them is free.
+  private mutating func holdOrGoOn() {
+    let (waiting, bytes) = tasks.values.reduce((0, 0)) { ($0.0 + $1.waiting, $0.1 + $1.waitingBytes) }
+    func reaches(_ value: Int, _ limit: Int) -> Bool { limit > 0 && value >= (holdsInput ? limit - limit / 10 : limit) }
+    let holds = reaches(waiting, rules.maxWaiting) || reaches(bytes, rules.maxWaitingBytes)
+    guard holds != holdsInput else { return }
+    holdsInput = holds
+    monitor?.setFull(
+      holds, stage: ObjectIdentifier(identity),
+      limit: "\(rules.maxWaiting) pushes or \(rules.maxWaitingBytes) bytes of a stream thread")
+  }
 
   /// Works on the task's lanes, which are made from its rows where they are not in memory.
   private mutating func work(
@@ -83,7 +108,12 @@ public struct DispatcherStage: Stage {
         try tasks[step.partition]?.open(in: step)
       }
       tasks[step.partition]?.recordAtHand = record?.position
-      if let index = tasks.index(forKey: step.partition) { try body(&tasks.values[index]) }
+      if let index = tasks.index(forKey: step.partition) {
+        try body(&tasks.values[index])
+        monitor?.report(
+          tasks.values[index].statistics(now: step.now), task: step.partition, of: step.partitionCount(.pushes))
+      }
+      holdOrGoOn()
     } catch {
       // The rows are about to be as before this step, and memory is not: it is made again from them.
       tasks[step.partition] = nil

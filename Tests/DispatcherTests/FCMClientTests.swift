@@ -25,7 +25,7 @@ private final class FCMBench: Sendable {
     log = LogCapture()
     let http = try HTTPClient(HTTPClientConfiguration(caFile: trustsEmulator ? emulator.caFile : nil))
     client = FCMClient(
-      account: try ServiceAccount(file: emulator.serviceAccountFile), http: http, baseURL: emulator.url,
+      accounts: [try ServiceAccount(file: emulator.serviceAccountFile)], http: http, baseURL: emulator.url,
       log: Logger(label: "fcm", sink: log.sink), monitor: FCMMonitor(metrics: metrics, readiness: health), grace: .zero)
   }
 

@@ -38,6 +38,14 @@ struct TaskLanes {
   private var releasedBy: [PauseScope: UInt64] = [:]
   private var nextSend: UInt64
   private var zones = TimeZones()
+  private var deviceLimits: DeviceLimits
+  /// When the first push of each lane that is not empty was decided.
+  private var laneSince: [DeviceKey: Milliseconds] = [:]
+  private var oldestSince: Milliseconds?
+  private var oldestLookedAt: Milliseconds = 0
+  /// Pushes in the lanes, and about their bytes.
+  private(set) var waiting = 0
+  private(set) var waitingBytes = 0
   /// The record that is being processed; nil while answers and times are.
   var recordAtHand: RecordPosition?
 
@@ -46,6 +54,7 @@ struct TaskLanes {
     self.rules = rules
     self.codec = codec
     nextSend = firstSend
+    deviceLimits = DeviceLimits(perMinute: rules.deviceRequestsPerMinute, perHour: rules.deviceRequestsPerHour)
   }
 
   // MARK: What happens
@@ -55,7 +64,9 @@ struct TaskLanes {
   mutating func open(in step: Step<DispatcherStage>) throws {
     for (_, row) in try step.rows(below: DeviceKey.allLanes) {
       guard case .lane(let lane) = row.content, let first = lane.items.first else { continue }
-      try advance(DeviceKey(userId: first.push.userId, deviceId: first.target.deviceId), in: step)
+      let key = DeviceKey(userId: first.push.userId, deviceId: first.target.deviceId)
+      for item in try LaneQueue(key: key, step: step).all() { count(item, by: 1) }
+      try advance(key, in: step)
     }
     askForWake(in: step)
   }
@@ -79,6 +90,7 @@ struct TaskLanes {
     guard rules.allows(project: item.target.projectId) else {
       var item = item
       item.errorCode = Self.projectNotAllowed
+      count(item, by: 1)
       return try emitOutcome(item, .rejected, in: step)
     }
 
@@ -94,8 +106,33 @@ struct TaskLanes {
       if row.count >= rules.maxLaneLength { try makeRoom(in: queue) }
     }
     try queue.append(item)
+    count(item, by: 1)
     if places[key] != .inFlight { try advance(key, in: step) }
     askForWake(in: step)
+  }
+
+  private mutating func count(_ item: WaitingPush, by sign: Int) {
+    waiting += sign
+    waitingBytes += sign * item.approximateBytes
+  }
+
+  /// How the lanes stand.
+  mutating func statistics(now: Milliseconds) -> LaneStatistics {
+    if now - oldestLookedAt >= 5_000 || now < oldestLookedAt {
+      oldestLookedAt = now
+      oldestSince = laneSince.values.min()
+    }
+    var statistics = LaneStatistics()
+    statistics.waiting = waiting
+    statistics.bytes = waitingBytes
+    statistics.lanes = places.count
+    statistics.inFlight = flights.count
+    statistics.oldestSince = places.isEmpty ? nil : oldestSince
+    for pause in pauses.values {
+      statistics.pauses[pause.reason.label, default: 0] += 1
+      if pause.tokenTrial != nil { statistics.openBreakers += 1 }
+    }
+    return statistics
   }
 
   /// Ends what waits and is named; what is in the air ends by its answer. What was decided after the cancellation is not
@@ -224,6 +261,7 @@ struct TaskLanes {
       if places[key] == nil {
         devices[RowKey(key.userId), default: []].append(key)
         places[key] = .due(at: 0)
+        laneSince[key] = item.push.decidedAt
       }
       if item.notBefore > step.now {
         if places[key] != .due(at: item.notBefore) {
@@ -251,11 +289,16 @@ struct TaskLanes {
           ready.append(key)
         }
         return
+      } else if item.target.platform == .android, let wait = deviceLimits.take(key, at: step.now) {
+        places[key] = .due(at: step.now + wait)
+        due.insert(key, at: step.now + wait)
+        return
       } else if try send(item, queue) {
         return
       }
     }
     if places.removeValue(forKey: key) != nil {
+      laneSince[key] = nil
       let user = RowKey(key.userId)
       devices[user]?.removeAll { $0 == key }
       if devices[user]?.isEmpty == true { devices[user] = nil }
@@ -338,8 +381,11 @@ struct TaskLanes {
   ) throws {
     let jitter = Jitter.value(
       pushId: item.push.pushId, deviceId: item.target.deviceId, attempt: item.attempts)
-    try retry(
-      &item, after: backoff.wait(after: item.attempts, retryAfter: reply.answer.retryAfter, jitter: jitter), queue)
+    let wait = backoff.wait(after: item.attempts, retryAfter: reply.answer.retryAfter, jitter: jitter)
+    if item.withdrawn == nil, let first = item.firstAttemptAt, queue.step.now + wait > first + rules.timeBudget {
+      return try finish(item, .gaveUp, queue)
+    }
+    try retry(&item, after: wait, queue)
   }
 
   /// Sends the front again after a wait, unless it is withdrawn or would be past its freshness by then.
@@ -553,7 +599,7 @@ struct TaskLanes {
   // MARK: Endings
 
   /// The front ends: out of the lane, and its outcome.
-  private func finish(
+  private mutating func finish(
     _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, _ queue: LaneQueue
   ) throws {
     try queue.removeFirst()
@@ -561,9 +607,11 @@ struct TaskLanes {
   }
 
   /// One push and device, one outcome (P8). Its event id is a function of both: a checker sees a second one at once.
-  private func emitOutcome(
+  private mutating func emitOutcome(
     _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, in step: Step<DispatcherStage>
   ) throws {
+    count(item, by: -1)
+    if waiting == 0 { waitingBytes = 0 }
     let body = OutcomeBody(
       pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
       tokenHash: rules.hash(item.target.token), result: result, httpStatus: item.httpStatus,

@@ -113,6 +113,11 @@ extension WaitingPush {
     }
   }
 
+  /// About what it takes, in bytes, at no cost: the texts that make the difference, and a usual rest.
+  var approximateBytes: Int {
+    700 + (push.title?.utf8.count ?? 0) + (push.body?.utf8.count ?? 0) + target.token.utf8.count
+  }
+
   /// An upper bound of what it takes in a row, in bytes.
   var rowBytes: Int {
     func size(_ text: String?) -> Int { text.map { TextCut.jsonBytes($0[...]) } ?? 0 }

@@ -136,7 +136,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try takeReplies()
     try wakeTasks()
     try fireTimers()
-    try setPaused(isFrozen || effectCount > limits.maxEffects)
+    try setPaused(isFrozen || isFull)
     if isCommitDue { try commit() }
     if exit == nil { performEffects() }
   }
@@ -148,8 +148,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     return count
   }
 
+  /// Nothing more is to be read: effects, or what the stage keeps, have reached their bound.
+  private var isFull: Bool { hasEffects && (stage.holdsInput || effectCount > limits.maxEffects) }
+
   private var pollWait: Milliseconds {
-    if restore != nil || (!isFrozen && heldIndex < held.count && effectCount <= limits.maxEffects) { return 0 }
+    if restore != nil || (!isFrozen && heldIndex < held.count && !isFull) { return 0 }
     var wait = limits.maxPollWait
     let steady = io.steadyClock
     if let dirtySince { wait = min(wait, dirtySince + limits.replyLinger - steady) }
@@ -184,7 +187,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     while heldIndex < held.count, !isFrozen, exit == nil {
       if hasEffects {
         // Whoever waits for an answer is served between records, and a backlog waits in Kafka, not here.
-        if effects > limits.maxEffects { break }
+        if stage.holdsInput || effects > limits.maxEffects { break }
         if processed > 0, processed % limits.replyStride == 0 {
           try takeReplies()
           performEffects()
