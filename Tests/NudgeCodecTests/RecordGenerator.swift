@@ -190,7 +190,10 @@ struct RecordGenerator {
       case 0: .candidate(candidate())
       case 1: .redecide(candidate())
       case 2: .sent(MessageSent(userId: text(), conversationId: text(), messageId: text()))
-      case 3: .timerFired(TimerFired(timer: text(), dueAt: integer()))
+      case 3:
+        flag()
+          ? .timerFired(TimerFired(timer: text(), dueAt: integer()))
+          : .replayStopped(ReplayStopped(replayId: text()))
       case 4:
         .withdrawn(
           MessageWithdrawn(
@@ -225,7 +228,7 @@ struct RecordGenerator {
           context: RecipientContext(
             mentioned: $0.flag(), named: $0.flag(), answered: $0.flag(), lastSpokeAt: $0.maybe { $0.integer() },
             messagesSince: $0.maybe { $0.int() }, exchange: $0.int()))
-      }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() })
+      }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() }, forced: maybe { $0.flag() })
   }
 
   mutating func decision() -> Decision {

@@ -51,7 +51,10 @@ struct OnCallScene {
   /// What `nudge` printed as JSON.
   func json(_ arguments: [String]) throws -> (status: Int32, value: NSDictionary) {
     let (status, output) = try pipeline.nudge(arguments + ["--json"])
-    guard let value = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? NSDictionary else {
+    // What goes to standard error, such as progress, comes before.
+    guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("{") }),
+      let value = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? NSDictionary
+    else {
       throw StillWaiting(description: "no JSON object: \(output)")
     }
     return (status, value)
