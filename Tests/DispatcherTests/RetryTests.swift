@@ -103,7 +103,14 @@ struct RetryTests {
           userId: "ann", deviceId: "phone", tokenHash: DispatcherRules.sha256("token-phone-7"), version: 7,
           code: "UNREGISTERED")
       ])
-    #expect(bench.wakeAt == nil || bench.air.isEmpty)
+    // Nothing of it is left to be sent again, now or by the next owner.
+    #expect(bench.air.isEmpty)
+    #expect(bench.wakeAt == nil)
+    try bench.restart()
+    #expect(bench.air.isEmpty)
+    #expect(bench.wakeAt == nil)
+    #expect(try bench.lane() == nil)
+    #expect(bench.invalidated.count == 1)
   }
 
   @Test("P4: SENDER_ID_MISMATCH sets the device aside until it registers again; nothing of it is announced as gone")

@@ -179,8 +179,8 @@ import Testing
 
   @Test("M5: bytes changed at random are processed or refused with a reason of the catalogue, never as our defect")
   func randomDamage() throws {
-    let seed = UInt64.random(in: 0..<UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    var random = SeededGenerator(announcedFor: "randomDamage")
+    let seed = random.seed
     let pipeline = IngestPipeline()
     try pipeline.group(["ann", "ben"])
     let message = """

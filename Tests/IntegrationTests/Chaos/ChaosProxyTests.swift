@@ -27,13 +27,35 @@ private final class EchoServer: Sendable {
         while recv(connection, &byte, 1, 0) == 1, send(connection, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 {}
         Glibc.close(connection)
       }
+      // Closed here and not where it is shut down: its number may be another socket's a moment later, and this thread would
+      // accept the connections of that one.
+      Glibc.close(listener)
     }
   }
 
-  deinit {
-    shutdown(listener, Int32(SHUT_RDWR))
-    Glibc.close(listener)
+  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+}
+
+/// A port of this machine on which nobody listens, and on which nobody else can while this lives.
+private final class DeafPort {
+  let port: UInt16
+  private let socket: Int32
+
+  init() throws {
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    self.socket = socket
+    var address = ChaosProxy.loopback(0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+      }
+    }
+    port = UInt16(bigEndian: address.sin_port)
+    try #require(isBound)
   }
+
+  deinit { close(socket) }
 }
 
 @Suite("A proxy for chaos")
@@ -97,9 +119,9 @@ struct ChaosProxyTests {
 
   @Test("whoever connects while nobody listens behind it is sent away")
   func nobody() throws {
-    // A port on which nobody listens any more.
-    let target = try EchoServer().port
-    let proxy = try ChaosProxy(to: target)
+    let target = try DeafPort()
+    defer { withExtendedLifetime(target) {} }
+    let proxy = try ChaosProxy(to: target.port)
     let descriptor = try connection(to: proxy.port)
     defer { close(descriptor) }
     #expect(receive(descriptor, within: 10_000) == nil)

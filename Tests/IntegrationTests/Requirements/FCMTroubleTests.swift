@@ -90,7 +90,7 @@ extension PipelineTests {
       #expect(pipeline.checker.decision(of: "2-dan", for: "dan")?.reason == "no_device")
       #expect(pipeline.checker.requests.filter { $0.messageId == "2-cem" }.map(\.token) == ["fine-cem"])
       #expect(pipeline.checker.requests.filter { $0.token.hasPrefix("gone-") }.count == 2)
-      try pipeline.judge(all, allowing: ["fcm_rejected"])
+      try pipeline.judge(all)
     }
 
     @Test("T2: a token claimed by somebody else is lost to its former owner at once, what waits for them included")
