@@ -31,9 +31,15 @@ struct ClusterSettings {
     topics = TopicNames(prefix: input[ServiceSettings.topicPrefix])
   }
 
-  /// A client for what administrators ask.
-  func admin() throws(KafkaError) -> Admin {
-    try Admin(client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge", log: Self.show)
+  /// How long a command waits for a broker before it says that none is there.
+  private static let patience: Duration = .seconds(6)
+
+  /// A client for what administrators ask, of a broker that answers.
+  /// - Throws: `NoBroker` where none does within some seconds; `KafkaError` for a property that is wrong.
+  func admin() throws -> Admin {
+    let admin = try Admin(client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge", log: Self.show)
+    _ = try admin.topics(within: Self.patience, at: bootstrapServers)
+    return admin
   }
 
   /// A client's configuration with the operator's properties over it.
@@ -42,9 +48,11 @@ struct ClusterSettings {
       overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
   }
 
-  /// What looks at, and repairs, the state of a stage.
-  func stateRepair(of stage: StageDefinition) throws(KafkaError) -> StateRepair {
-    try StateRepair(
+  /// What looks at, and repairs, the state of a stage, on a broker that answers.
+  /// - Throws: as `admin`.
+  func stateRepair(of stage: StageDefinition) throws -> StateRepair {
+    _ = try admin()
+    return try StateRepair(
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
   }
 

@@ -33,7 +33,7 @@ struct ServiceProgramTests {
   @Test("--check says whether it could run, without running")
   func check() {
     #expect(run("--check", "--threads=5") == (0, "nudge-x: the settings are good", ""))
-    #expect(run("--check", "--threads=2") == (ExitCode.software, "", "nudge-x: keys.json cannot be read"))
+    #expect(run("--check", "--threads=2") == (ExitCode.failure, "", "nudge-x: keys.json cannot be read"))
   }
 
   @Test("wrong settings exit with 64 before anything runs; what is asked for is printed")

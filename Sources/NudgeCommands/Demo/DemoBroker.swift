@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 import ServiceKit
+import StreamRuntime
 
 /// The broker of a demo: embedded, started for it, or running already.
 final class DemoBroker {
@@ -52,16 +53,20 @@ final class DemoBroker {
     deletesTopics = isShared && options.topicPrefix == nil && !options.keep
   }
 
+  /// How long it waits for a broker before it says that none is there.
+  private static let patience: Duration = .seconds(6)
+
   /// Makes the topics that are not there.
   func createTopics(partitions: Int) throws {
     if let embedded { return try TopicCreation.create(on: embedded, names: topics, partitions: partitions) }
+    let admin = try admin()
+    _ = try admin.topics(within: Self.patience, at: bootstrapServers)
     let report: TopicReport
     do throws(KafkaError) {
-      report = try TopicCreation.create(on: try admin(), names: topics, partitions: partitions)
+      report = try TopicCreation.create(on: admin, names: topics, partitions: partitions)
     } catch {
       throw DemoError(
-        "no topics could be made on \(bootstrapServers): \(error); does a broker answer there, and does --kafka-property "
-          + "say what it asks for?")
+        "no topics could be made on \(bootstrapServers): \(error); does --kafka-property say what the broker asks for?")
     }
     let wrong = report.topics.filter { !$0.differences.isEmpty }
     guard wrong.isEmpty else {

@@ -32,7 +32,7 @@ public struct ServiceProgram: Sendable {
   /// - Parameters:
   ///   - output: Takes what goes to standard output, a text without its last newline.
   ///   - errors: The same for standard error.
-  /// - Returns: What the process exits with: `ExitCode.usage` for settings that are wrong, `ExitCode.software` for what else keeps it from running.
+  /// - Returns: What the process exits with: `ExitCode.usage` for settings that are wrong, `ExitCode.failure` for what `--check` finds, `ExitCode.software` for what else keeps it from running.
   public func main(
     _ arguments: [String], environment: [String: String], output: (String) -> Void, errors: (String) -> Void
   ) -> Int32 {
@@ -41,7 +41,12 @@ public struct ServiceProgram: Sendable {
       case .print(let text):
         output(text)
       case .check(let values):
-        try check(values)
+        do {
+          try check(values)
+        } catch let error where !(error is SettingsError) {
+          errors("\(schema.program): \(error)")
+          return ExitCode.failure
+        }
         output("\(schema.program): the settings are good")
       case .run(let values):
         return try run(values)

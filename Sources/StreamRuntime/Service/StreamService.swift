@@ -69,10 +69,14 @@ public final class StreamService<S: Stage>: Service {
 
   // MARK: Start
 
+  /// How long `--check` waits for each of a broker and what the broker says of topics.
+  private let checkPatience: Duration = .seconds(4)
+
   /// What `--check` looks at: whether the topics are there and configured as the stage needs them, as `start` does.
   public var topicCheck: ServiceCheck {
     ServiceCheck("topics") { [self] in
-      let counts = try checkTopics(TopicNames(prefix: configuration.settings.topicPrefix)) ?? [:]
+      let topics = TopicNames(prefix: configuration.settings.topicPrefix)
+      let counts = try checkTopics(topics, patience: checkPatience) ?? [:]
       return "\(counts.count) of \(S.definition.name)'s, \(counts[S.definition.inputs[0]] ?? 0) partitions"
     }
   }
@@ -137,8 +141,9 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// Waits for a broker, then looks at the topics; nil when the service is stopped meanwhile.
-  private func checkTopics(_ topics: TopicNames) throws -> [Topic: Int32]? {
+  /// Waits for a broker, for no longer than a patience where one is given, then looks at the topics; nil when the service
+  /// is stopped meanwhile.
+  private func checkTopics(_ topics: TopicNames, patience: Duration? = nil) throws -> [Topic: Int32]? {
     let settings = configuration.settings
     let admin = try Admin(
       ClientConfiguration(bootstrapServers: settings.bootstrapServers).merging(
@@ -147,7 +152,7 @@ public final class StreamService<S: Stage>: Service {
     let definition = S.definition
     let needed = Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters])
     let check = TopicCheck(stage: definition, topics: topics, freshness: settings.freshness.milliseconds)
-    guard let found = try waitForBroker(admin) else { return nil }
+    guard let found = try waitForBroker(admin, patience: patience) else { return nil }
     let counts = try check.partitionCounts(from: found)
     for thread in 0..<settings.threads { observer.set(thread, .notReady("joining the group")) }
     guard admin.hasController(timeout: .seconds(1)) else {
@@ -156,7 +161,8 @@ public final class StreamService<S: Stage>: Service {
     }
     let descriptions: [String: Result<[String: String], KafkaError>]
     do {
-      descriptions = try admin.describeTopicConfigurations(needed.map { topics($0) }, timeout: .seconds(10))
+      descriptions = try admin.describeTopicConfigurations(
+        needed.map { topics($0) }, timeout: patience ?? .seconds(10))
     } catch {
       logger.notice("topic settings were not checked: the broker does not tell them", ["reason": "\(error)"])
       return counts
@@ -166,9 +172,11 @@ public final class StreamService<S: Stage>: Service {
     return counts
   }
 
-  /// All topics with their partition counts, once a broker answers; nil when the service is stopped before one does.
-  private func waitForBroker(_ admin: Admin) throws -> [String: Int]? {
+  /// All topics with their partition counts, once a broker answers; nil when the service is stopped before one does. Throws
+  /// where none does within a patience.
+  private func waitForBroker(_ admin: Admin, patience: Duration?) throws -> [String: Int]? {
     let settings = configuration.settings
+    if let patience { return try admin.topics(within: patience, at: settings.bootstrapServers) }
     while !isStopping {
       do {
         return try admin.listTopics(timeout: .seconds(1))

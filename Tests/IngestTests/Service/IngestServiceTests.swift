@@ -12,16 +12,28 @@ struct IngestServiceTests {
     return (exitCode, lines)
   }
 
-  @Test("--check ends with 70, as a start would, and names the missing topics and the command that makes them")
+  @Test("--check ends with 1 and names the missing topics and the command that makes them")
   func missingTopics() throws {
     let broker = try EmbeddedBroker()
     try broker.createTopic("chat.events", partitions: 2)
     let (exitCode, lines) = run(["--bootstrap-servers", broker.bootstrapServers, "--check"])
-    #expect(exitCode == ExitCode.software)
+    #expect(exitCode == ExitCode.failure)
     let line = try #require(lines.first)
     #expect(line.hasPrefix("nudge-ingest: topics: missing topics: "))
     #expect(line.contains("user.events") && line.contains("nudge.ingest-state") && !line.contains("chat.events,"))
     #expect(line.contains("nudge topics create"))
+  }
+
+  @Test("--check ends with 1 within 10 s where no broker answers, and names the setting in one line")
+  func noBrokerAnswers() throws {
+    let start = ContinuousClock.now
+    // Nobody listens on port 1.
+    let (exitCode, lines) = run(["--bootstrap-servers", "127.0.0.1:1", "--check"])
+    #expect(start.duration(to: .now) < .seconds(10))
+    #expect(exitCode == ExitCode.failure)
+    #expect(lines.count == 1)
+    let line = try #require(lines.first)
+    #expect(line.contains("127.0.0.1:1") && line.contains("--bootstrap-servers") && !line.contains("\n"))
   }
 
   @Test("without brokers it ends with 64 and says which flag and variable are missing")
