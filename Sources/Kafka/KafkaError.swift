@@ -81,6 +81,15 @@ extension KafkaError {
     isCode(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) || isCode(RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE)
   }
 
+  /// The broker refuses what is in the record, and will refuse it again: no key on a compacted topic, a timestamp it does
+  /// not take.
+  public var isInvalidRecord: Bool {
+    isCode(RD_KAFKA_RESP_ERR_INVALID_RECORD) || isCode(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
+  }
+
+  /// The client may not do this, as long as nobody changes its rights.
+  public var isForbidden: Bool { isAuthorization && !isCode(RD_KAFKA_RESP_ERR__AUTHENTICATION) }
+
   /// The producer's queue (`queue.buffering.max.messages`, `…kbytes`) is full.
   public var isQueueFull: Bool { isCode(RD_KAFKA_RESP_ERR__QUEUE_FULL) }
 

@@ -70,6 +70,13 @@ public enum RecordHeader {
   public static let originPartition = "nudge-origin-partition"
   /// Dead letters: where the record was.
   public static let originOffset = "nudge-origin-offset"
+  /// Dead letters whose key was cut, because the whole would be larger than the topic takes: bytes kept, a slash, bytes
+  /// there were. The whole record is where it was.
+  public static let truncatedKey = "nudge-truncated-key"
+  /// Dead letters whose headers were left out in part: how many were kept, a slash, how many there were.
+  public static let truncatedHeaders = "nudge-truncated-headers"
+  /// Dead letters whose value was cut: bytes kept, a slash, bytes there were.
+  public static let truncatedValue = "nudge-truncated-value"
   /// Dead letters: the record's own timestamp, in milliseconds.
   public static let originTimestamp = "nudge-origin-timestamp"
 }

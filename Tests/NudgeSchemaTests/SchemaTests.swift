@@ -205,7 +205,11 @@ struct SchemaTests {
       RecordHeader.originPartition, RecordHeader.originOffset, RecordHeader.originTimestamp,
     ]
     #expect(try node.required() == Set(always))
-    #expect(try Set(node.properties().keys) == Set(always + [RecordHeader.traceparent, RecordHeader.replayId]))
+    let sometimes = [
+      RecordHeader.traceparent, RecordHeader.replayId, RecordHeader.truncatedKey, RecordHeader.truncatedHeaders,
+      RecordHeader.truncatedValue,
+    ]
+    #expect(try Set(node.properties().keys) == Set(always + sometimes))
   }
 
   @Test("the schemas' limits are those of SchemaLimits")

@@ -63,6 +63,8 @@ final class KafkaStreamIO: StreamIO {
   /// Which of them has the transaction that is open, or had the last one.
   private var turn = 0
   private let positionOffsets = PositionOffsets()
+  /// Since when transactions fail because a topic is not known, by the steady clock.
+  private var topicUnknownSince: Milliseconds?
   private let storeWriter = StoreWriter()
   private var assigned: [TopicPartition] = []
   /// An error that came behind records which had to be delivered first.
@@ -74,6 +76,8 @@ final class KafkaStreamIO: StreamIO {
   /// An answer to "which offsets" that waits for a pending transaction comes as a time-out.
   private static let committedTimeout: Duration = .milliseconds(500)
   private static let transactionTimeout: Duration = .seconds(10)
+  /// A topic that is unknown for longer than this is gone, in milliseconds.
+  private static let unknownTopicPatience: Milliseconds = 60_000
 
   /// Connects in the background and joins the group.
   init(_ settings: KafkaStreamSettings, signal: ThreadSignal) throws(KafkaError) {
@@ -278,10 +282,33 @@ final class KafkaStreamIO: StreamIO {
     return producers[turn]
   }
 
-  /// What an error inside a transaction means: whatever it is, a new producer mends it, unless it says that somebody else
-  /// works under this name.
+  /// What an error inside a transaction means: a new producer mends most of them. It does not where somebody else works
+  /// under this name, and where the broker refuses what is asked for and will refuse it again.
   private func transactionFailure(_ error: KafkaError) -> IOFailure {
-    IOFailure(kind: error.isFenced ? .fenced : error.isStaleMember ? .notMember : .retriable, error)
+    if error.isFenced { return IOFailure(kind: .fenced, error) }
+    if error.isStaleMember { return IOFailure(kind: .notMember, error) }
+    if let fix = lastingRefusal(error) {
+      return IOFailure(
+        kind: .fatal, operation: error.operation, reason: "\(error.name): \(error.reason): this does not pass; \(fix)")
+    }
+    return IOFailure(kind: .retriable, error)
+  }
+
+  /// What an operator has to do about an error that no repetition mends; nil for one that may pass.
+  private func lastingRefusal(_ error: KafkaError) -> String? {
+    if error.isForbidden { return "give the service this right (back)" }
+    // No output is larger than a topic of ours takes, so the topic takes less than it should.
+    if error.isMessageTooLarge {
+      return "the topics need max.message.bytes=\(TopicPlan(settings.stage.changelog).maxMessageBytes); "
+        + "nudge topics create says which differ"
+    }
+    if error.isInvalidRecord { return "nudge topics create says which topics are not configured as they must be" }
+    guard error.isUnknownTopicOrPartition else { return nil }
+    // While a broker starts, or leaders move, a topic may be unknown for a moment.
+    let since = topicUnknownSince ?? steadyClock
+    topicUnknownSince = since
+    return steadyClock - since > Self.unknownTopicPatience
+      ? "a topic is gone; make what is missing with: nudge topics create" : nil
   }
 
   func begin() throws(IOFailure) {
@@ -356,6 +383,7 @@ final class KafkaStreamIO: StreamIO {
     let producer = try opened("commit").producer
     do throws(KafkaError) {
       try producer.commit(timeout: Self.transactionTimeout)
+      topicUnknownSince = nil
     } catch {
       throw transactionFailure(error)
     }

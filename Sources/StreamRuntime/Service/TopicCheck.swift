@@ -41,11 +41,10 @@ struct TopicCheck {
       guard let configuration = configurations[topics(topic)] else { return nil }
       let plan = TopicPlan(topic)
       let policy = configuration["cleanup.policy"] ?? ""
-      if plan.compacted {
-        return policy == "compact"
-          ? nil : "\(topics(topic)) has cleanup.policy=\(policy), needs compact: state would be deleted by age"
+      if plan.compacted, policy != "compact" {
+        return "\(topics(topic)) has cleanup.policy=\(policy), needs compact: state would be deleted by age"
       }
-      if policy.contains("compact") {
+      if !plan.compacted, policy.contains("compact") {
         return "\(topics(topic)) has cleanup.policy=\(policy), needs delete: records of one key would be lost"
       }
       if stage.inputs.contains(topic), let text = configuration["retention.ms"], let retention = Int64(text),

@@ -145,6 +145,9 @@ public struct RecordHeaderField: Sendable, Equatable {
 
   /// A header with a text.
   public init(_ name: String, _ value: String) { self.init(name, Array(value.utf8)) }
+
+  /// What it takes on the wire at most, in bytes: two lengths of up to 5 bytes and what they count.
+  var size: Int { name.utf8.count + value.count + 10 }
 }
 
 /// A record a stage writes. It never changes, and is handed on by reference as an `InputRecord` is.
@@ -169,10 +172,11 @@ public final class OutputRecord: Sendable, Equatable {
     self.headers = headers
   }
 
-  /// About what it takes on the wire, in bytes.
-  var size: Int {
-    (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(64) { $0 + $1.name.utf8.count + $1.value.count }
-  }
+  /// What a record takes on the wire beside key, value and headers at most, in bytes.
+  static let overhead = 64
+
+  /// What it takes on the wire at most, uncompressed and without the head of its batch, in bytes.
+  var size: Int { (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(Self.overhead) { $0 + $1.size } }
 
   /// Whether all fields are equal.
   public static func == (a: OutputRecord, b: OutputRecord) -> Bool {

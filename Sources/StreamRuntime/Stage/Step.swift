@@ -30,6 +30,8 @@ public final class Step<S: Stage> {
   private var recordKey: [UInt8] = []
   private let partitionCounts: [Topic: Int32]
   private let maxOutputBytes: Int
+  /// A `traceparent` has 55 bytes, a replay id at most as many as any id.
+  private let maxInheritedBytes = SchemaLimits.idBytes
 
   init(
     table: RowTable, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
@@ -156,7 +158,10 @@ public final class Step<S: Stage> {
     if !inheritedHeaders.isEmpty { inheritedHeaders.removeAll(keepingCapacity: true) }
     if let record, !record.headers.isEmpty {
       for name in [RecordHeader.traceparent, RecordHeader.replayId] {
-        if let value = record.header(name) { inheritedHeaders.append(RecordHeaderField(name, value)) }
+        // They go along with every output: what is longer than any that means something is not one.
+        if let value = record.header(name), value.count <= maxInheritedBytes {
+          inheritedHeaders.append(RecordHeaderField(name, value))
+        }
       }
     }
     table.beginStep()

@@ -13,6 +13,9 @@ public struct StreamLimits: Sendable, Equatable {
   /// The largest record written, in bytes with key and headers; a record that would need more is dead-lettered. Below the
   /// topics' `max.message.bytes` of 4 MiB.
   public var maxOutputBytes = 3 << 20
+  /// The largest dead letter written, in bytes with key and headers; of what needs more a part is kept. Below the topic's
+  /// `max.message.bytes` by what a batch needs for itself.
+  public var maxDeadLetterBytes = TopicPlan(.deadLetters).maxMessageBytes - batchOverhead
   /// The longest wait in a poll, in milliseconds.
   public var maxPollWait: Milliseconds = 100
   /// How long a stage with effects gathers replies before it commits, in milliseconds.
@@ -44,12 +47,22 @@ public struct StreamLimits: Sendable, Equatable {
   /// How long between two looks at a task whose state was lost, in milliseconds.
   public var stateLostRetry: Milliseconds = 5000
 
+  /// Room for the head of a batch, which counts towards `max.message.bytes`, and some to spare.
+  private static let batchOverhead = 4 << 10
+
   /// The defaults.
   public init() {}
 
   /// Takes up what the operator tells librdkafka about the same times. With another `session.timeout.ms` than the group's,
   /// a thread would go on causing effects when its tasks may have another owner already.
+  ///
+  /// And about the same sizes: what librdkafka would refuse to send (`message.max.bytes`) is never made.
   mutating func follow(kafkaProperties: [String: String]) {
+    if let text = kafkaProperties["message.max.bytes"], let bytes = Int(text) {
+      let room = max(bytes - Self.batchOverhead, 16 << 10)
+      maxOutputBytes = min(maxOutputBytes, room)
+      maxDeadLetterBytes = min(maxDeadLetterBytes, room)
+    }
     guard let text = kafkaProperties["session.timeout.ms"], let milliseconds = Milliseconds(text), milliseconds > 0
     else { return }
     sessionTimeout = milliseconds

@@ -255,21 +255,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func deadLetter(_ record: InputRecord, _ rejection: Rejection, _ task: Task) {
     // It is there already.
     guard task.rebuild == nil else { return }
-    let count = partitionCounts[.deadLetters] ?? 1
     task.add(
-      OutputRecord(
-        topic: .deadLetters,
-        partition: record.key.map { OutputRecord.partition(of: $0, count: count) } ?? record.partition % count,
-        key: record.key, value: record.value,
-        headers: record.headers + [
-          RecordHeaderField(RecordHeader.errorCode, rejection.code.rawValue),
-          RecordHeaderField(RecordHeader.errorMessage, rejection.message),
-          RecordHeaderField(RecordHeader.errorStage, S.definition.name),
-          RecordHeaderField(RecordHeader.originTopic, record.topicName),
-          RecordHeaderField(RecordHeader.originPartition, String(record.partition)),
-          RecordHeaderField(RecordHeader.originOffset, String(record.offset)),
-          RecordHeaderField(RecordHeader.originTimestamp, String(record.timestamp)),
-        ]))
+      .deadLetter(
+        of: record, rejection, stage: S.definition.name, partitionCount: partitionCounts[.deadLetters] ?? 1,
+        maxBytes: limits.maxDeadLetterBytes))
     observe(
       .deadLettered(
         code: rejection.code, topic: record.topicName, partition: record.partition, offset: record.offset,
@@ -456,10 +445,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       isFrozen = true
       isOutOfGroup = failure.kind == .notMember
       transactions.failed(failure)
-      if transactions.state == .fenced {
-        end(.fenced)
-      } else {
-        observe(.transactionFailed(reason: failure.description))
+      switch failure.kind {
+      case .fenced: end(.fenced)
+      case .fatal: end(.failed(failure.description))
+      case .retriable, .unstable, .notMember: observe(.transactionFailed(reason: failure.description))
       }
       return false
     }

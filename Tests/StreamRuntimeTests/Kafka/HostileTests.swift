@@ -1,0 +1,170 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import ServiceKit
+import TestSupport
+import Testing
+
+@testable import StreamRuntime
+
+/// What producers, operators and a broker's rights can do to a service. Needs a real Kafka:
+/// `KAFKA_HOME=/path/to/kafka make test`.
+@Suite(
+  "Hostile records and refusals on a real broker", .serialized,
+  .enabled(if: LocalBroker.find() != nil, "set KAFKA_HOME=/path/to/kafka to run it"))
+struct HostileTests {
+  /// One broker for the suite, which knows rights: whoever is refused nothing may do everything.
+  static let broker: Result<LocalBroker, any Error> = Result {
+    guard let home = LocalBroker.find() else { throw StoreFailure(operation: "find Kafka", reason: "KAFKA_HOME") }
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-broker-\(UUID().uuidString)")
+    let broker = try LocalBroker(
+      home: home, directory: directory,
+      overrides: [
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "allow.everyone.if.no.acl.found": "true",
+      ])
+    try broker.start()
+    return broker
+  }
+
+  private let partitions: Int32 = 4
+
+  private func prepare(_ prefix: String) throws -> String {
+    let brokers = try Self.broker.get().bootstrapServers
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    let names = TopicNames(prefix: prefix)
+    let topics = [Topic.timeline, .decisions, .analyzerState, .deadLetters].map {
+      Admin.NewTopic(
+        name: names($0), partitions: Int(partitions), replicationFactor: 1, configuration: TopicPlan($0).configuration)
+    }
+    for result in try admin.createTopics(topics, timeout: .seconds(30)).values { try result.get() }
+    return brokers
+  }
+
+  /// Runs one of Kafka's own tools; fails the test where it fails.
+  private func tool(_ name: String, _ arguments: [String]) throws {
+    let home = try #require(LocalBroker.find())
+    let process = Process()
+    process.executableURL = home.appendingPathComponent("bin/\(name)")
+    process.arguments = ["--bootstrap-server", try Self.broker.get().bootstrapServers] + arguments
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "\(name) \(arguments)")
+  }
+
+  /// Sets a topic's `max.message.bytes`, and waits until the broker goes by it.
+  private func setLargest(_ bytes: Int, _ topic: String, _ brokers: String) throws {
+    try tool("kafka-configs.sh", ["--alter", "--topic", topic, "--add-config", "max.message.bytes=\(bytes)"])
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    try wait(for: "max.message.bytes=\(bytes)") {
+      try admin.describeTopicConfigurations([topic], timeout: .seconds(10))[topic]?.get()["max.message.bytes"]
+        == String(bytes)
+    }
+  }
+
+  private func outputs(_ brokers: String, _ prefix: String) throws -> Int {
+    try Records.all(brokers: brokers, topic: "\(prefix)nudge.decisions", partitions: partitions).count
+  }
+
+  @Test("M5: a record as large as the topic takes, or larger once it is decompressed, holds up nothing")
+  func largest() throws {
+    let prefix = "largest."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let service = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try service.start()
+    let topic = "\(prefix)nudge.timeline"
+    func poison(_ count: Int) -> [UInt8] { Array("poison".utf8) + [UInt8](repeating: 120, count: count - 6) }
+    let key = Array("key-1".utf8)
+    let place = Murmur2.partition(of: key, count: partitions)
+    let large = [UInt8](repeating: 121, count: 1_590_000)
+    let records: [(codec: String, key: [UInt8], value: [UInt8], headers: [Header])] = [
+      ("none", key, poison(4_194_100), []),
+      ("gzip", key, poison(20_000_000), []),
+      ("none", key, poison(2_600_000), [(name: "large", value: large), (name: "small", value: [1])]),
+      ("none", Array("poison".utf8) + [UInt8](repeating: 122, count: 4_190_000), poison(7), []),
+      // Trace context of any size goes along with what is written: with nothing, then.
+      ("none", key, Array("value".utf8), [(name: "traceparent", value: large)]),
+    ]
+    for (codec, key, value, headers) in records {
+      var configuration = ClientConfiguration.producer(bootstrapServers: brokers, transactionalID: nil)
+      configuration.set("message.max.bytes", "100000000")
+      configuration.set("compression.type", codec)
+      let producer = try Producer(configuration, name: "hostile")
+      try producer.produce(topic: producer.topic(topic), partition: place, key: key, value: value, headers: headers)
+      try producer.flush(timeout: .seconds(30))
+      producer.close()
+    }
+    try Records.produce([(key: "key-1", value: "value")], brokers: brokers, topic: topic, partitions: partitions)
+    try wait(for: "what is behind them to be processed") { try outputs(brokers, prefix) >= 2 }
+    #expect(try outputs(brokers, prefix) == 2)
+    #expect(service.count(of: "a transaction failed") == 0)
+    #expect(service.ends.isEmpty)
+    service.service.stop()
+    let dead = try Records.all(brokers: brokers, topic: "\(prefix)nudge.dead-letters", partitions: partitions)
+    #expect(dead.count == 4)
+    #expect(Set(dead.compactMap { $0.headers["nudge-origin-offset"] }) == ["0", "1", "2", "3"])
+    #expect(dead.allSatisfy { $0.headers["nudge-origin-partition"] == String(place) })
+    for letter in dead {
+      let cut = letter.headers["nudge-truncated-value"]?.split(separator: "/").compactMap { Int($0) }
+      switch letter.headers["nudge-origin-offset"] {
+      case "0": #expect(cut == [letter.value?.utf8.count ?? 0, 4_194_100])
+      case "1": #expect(cut == [letter.value?.utf8.count ?? 0, 20_000_000])
+      case "2": #expect(letter.headers["nudge-truncated-headers"] == "1/2" && letter.headers["small"] == "\u{1}")
+      default: #expect(letter.headers["nudge-truncated-key"]?.hasSuffix("/4190006") == true)
+      }
+    }
+  }
+
+  @Test("a topic that takes less than it should ends the process with status 70 and the setting")
+  func topicTakesLess() throws {
+    let prefix = "less."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let service = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try service.start()
+    let topic = "\(prefix)nudge.timeline"
+    try Records.produce([(key: "key-1", value: "value")], brokers: brokers, topic: topic, partitions: partitions)
+    try wait(for: "the first output") { try outputs(brokers, prefix) == 1 }
+    try setLargest(60, "\(prefix)nudge.decisions", brokers)
+    try Records.produce([(key: "key-1", value: "value")], brokers: brokers, topic: topic, partitions: partitions)
+    wait(for: "the process to end", atMost: 20) { !service.ends.isEmpty }
+    #expect(service.ends.first?.exitCode == ExitCode.software)
+    #expect(service.ends.first?.reason.contains("max.message.bytes=4194304") == true, "\(service.ends)")
+    service.service.stop()
+
+    // Nothing was lost: with the topic mended, a restart goes on.
+    try setLargest(4_194_304, "\(prefix)nudge.decisions", brokers)
+    let next = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try next.start()
+    try wait(for: "the second output") { try outputs(brokers, prefix) == 2 }
+    #expect(next.ends.isEmpty, "\(next.ends)")
+    next.service.stop()
+  }
+
+  @Test("a right that is taken away ends the process with status 70 and says which; given back, a restart goes on")
+  func rightTaken() throws {
+    let prefix = "rights."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let service = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try service.start()
+    let topic = "\(prefix)nudge.timeline"
+    try Records.produce([(key: "key-1", value: "value")], brokers: brokers, topic: topic, partitions: partitions)
+    try wait(for: "the first output") { try outputs(brokers, prefix) == 1 }
+    let rule = ["--deny-principal", "User:*", "--operation", "Write", "--topic", "\(prefix)nudge.decisions"]
+    try tool("kafka-acls.sh", ["--add"] + rule)
+    try Records.produce([(key: "key-1", value: "value")], brokers: brokers, topic: topic, partitions: partitions)
+    wait(for: "the process to end", atMost: 20) { !service.ends.isEmpty }
+    #expect(service.ends.first?.exitCode == ExitCode.software)
+    #expect(service.ends.first?.reason.contains("TOPIC_AUTHORIZATION_FAILED") == true, "\(service.ends)")
+    service.service.stop()
+
+    try tool("kafka-acls.sh", ["--remove", "--force"] + rule)
+    let next = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try next.start()
+    try wait(for: "the second output") { try outputs(brokers, prefix) == 2 }
+    next.service.stop()
+  }
+}
