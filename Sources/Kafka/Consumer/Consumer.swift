@@ -37,6 +37,8 @@ public final class Consumer {
   private var client: Client?
   private var names = TopicNames()
   private var paused: Set<TopicPartition> = []
+  /// Whether partitions are assigned.
+  private var hasAssigned = false
 
   /// Makes a consumer; it connects in the background.
   ///
@@ -105,12 +107,29 @@ public final class Consumer {
     // Assigning clears librdkafka's note that the assignment was lost, also where the revocation that says so waits in
     // the queue still: kept for that event.
     if answered == nil, rd_kafka_assignment_lost(client.pointer) != 0 { inbox.noteLoss() }
+    let replaces = hasAssigned
     if answered == .revoked {
       try KafkaError.check("give up partitions", rd_kafka_assign(client.pointer, nil), client: client.pointer)
+      hasAssigned = false
     } else {
       let list = try PartitionList(places)
       try KafkaError.check(
         "assign partitions", list.lend { rd_kafka_assign(client.pointer, $0) }, client: client.pointer)
+      hasAssigned = !places.isEmpty
+    }
+    if replaces { Self.awaitStop(client) }
+  }
+
+  /// Waits until librdkafka's thread has dealt with the stop of the partitions that were assigned before. One that is
+  /// assigned again and taken away again while its first stop is under way is stopped twice, and the second stop ends the
+  /// process with an assertion (`rd_kafka_assignment_partition_stopped`). A question that goes through the same queue comes
+  /// behind the requests to stop; the second one also where those were queued after the assignment was answered.
+  private static func awaitStop(_ client: Client) {
+    for _ in 0..<2 {
+      var list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+      if rd_kafka_assignment(client.pointer, &list) == RD_KAFKA_RESP_ERR_NO_ERROR {
+        rd_kafka_topic_partition_list_destroy(list)
+      }
     }
   }
 
