@@ -9,6 +9,9 @@ public struct DispatcherRules: Sendable {
   /// After this long without an answer a request counts as lost, where the process that made it is gone: the request's
   /// time-out (15 s) and what may pass between asking for it and making it.
   public var unansweredAfter: Milliseconds = 25_000
+  /// FCM projects that a push may name; nil: any. What names another, which any app can invent, is rejected, and nothing is
+  /// kept for it.
+  public var projects: [String]?
   /// Requests in the air for one task; lanes beyond wait their turn. Above the runtime's own bound on effects (2,000), so
   /// that a backlog stays on its topic rather than in the lanes; this one holds where a task begins, or a pause ends.
   public var maxInFlight = 2_500
@@ -27,6 +30,12 @@ public struct DispatcherRules: Sendable {
 
   /// Rules with their defaults.
   public init(hash: @escaping @Sendable (String) -> String = DispatcherRules.sha256) { self.hash = hash }
+
+  /// Whether a push may go to a project; nil is the service account's own.
+  func allows(project: String?) -> Bool {
+    guard let project, let projects else { return true }
+    return projects.contains { $0.utf8.elementsEqual(project.utf8) }
+  }
 
   /// The first 32 hexadecimal digits of a text's SHA-256.
   public static let sha256: @Sendable (String) -> String = { TokenHash.of($0) }

@@ -74,6 +74,11 @@ struct TaskLanes {
     // It was taken into a lane before the state was lost, and has been sent since or not: nobody knows. What is known is
     // that a repeat of it is one.
     if step.isRebuilding { return }
+    guard rules.allows(project: item.target.projectId) else {
+      var item = item
+      item.errorCode = Self.projectNotAllowed
+      return try emitOutcome(item, .rejected, in: step)
+    }
 
     let queue = LaneQueue(key: key, step: step)
     if let row = try queue.row() {
@@ -241,10 +246,19 @@ struct TaskLanes {
     }
   }
 
+  /// The error code of a push that names a project it may not.
+  private static let projectNotAllowed = "project_not_allowed"
+
   /// Asks for the front's request; false: it can never be sent, and has ended.
   private mutating func send(_ item: WaitingPush, _ queue: LaneQueue) throws -> Bool {
     var item = item
     let step = queue.step
+    // It may wait since before the list of projects changed.
+    guard rules.allows(project: item.target.projectId) else {
+      item.errorCode = Self.projectNotAllowed
+      try finish(item, .rejected, queue)
+      return false
+    }
     let message = FCMMessage(push: item.push, target: item.target, occurredAt: item.occurredAt, hash: rules.hash)
     guard let body = message.encoded() else {
       item.errorCode = "payload_too_large"

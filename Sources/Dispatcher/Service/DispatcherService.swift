@@ -32,7 +32,7 @@ public enum DispatcherService {
     let client = FCMClient(
       account: account, http: http, baseURL: url, log: log, monitor: monitor,
       maxPerMinute: context.values[DispatcherSettings.quota], timeout: context.values[DispatcherSettings.timeout])
-    let rules = DispatcherSettings.rules(from: context.values)
+    let rules = DispatcherSettings.rules(from: context.values, ownProject: account.projectId)
     let streams = StreamService(
       .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),
       logger: context.logger, health: context.health, metrics: context.metrics,

@@ -22,6 +22,11 @@ enum DispatcherSettings {
     required: "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]),
     placeholder: "FILE", help: "JSON file of the service account that may send.")
 
+  /// Which projects pushes may name.
+  static let projects = Setting<[String]>(
+    "fcm-projects", default: [], placeholder: "ID,…",
+    help: "FCM projects that devices may name beside the service account's own; pushes to others are rejected.")
+
   /// Whom to trust.
   static let certificateAuthorities = Setting<String?>(
     "fcm-ca-file", default: nil, placeholder: "FILE",
@@ -49,15 +54,16 @@ enum DispatcherSettings {
 
   /// All of them, in the order of the help.
   static let all: [any AnySetting] = [
-    url, credentials, certificateAuthorities, connections, inFlight, quota, timeout,
+    url, credentials, projects, certificateAuthorities, connections, inFlight, quota, timeout,
   ]
 
   /// What may pass between asking for a request and making it, beside the request's own time-out.
   private static let beforeRequest: Duration = .seconds(10)
 
-  /// The rules that the settings make.
-  static func rules(from values: SettingsValues) -> DispatcherRules {
+  /// The rules that the settings make; `ownProject` is the service account's.
+  static func rules(from values: SettingsValues, ownProject: String) -> DispatcherRules {
     var rules = DispatcherRules()
+    rules.projects = [ownProject] + values[projects]
     // Above the runtime's bound: see there.
     rules.maxInFlight = values[inFlight] + values[inFlight] / 4 + 1
     rules.unansweredAfter = (values[timeout] + beforeRequest).milliseconds
