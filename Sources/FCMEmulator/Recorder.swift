@@ -19,6 +19,10 @@ final class Recorder {
     guard file >= 0 else {
       throw FCMEmulatorError("cannot open the record file \(path): \(String(cString: strerror(errno)))")
     }
+    // One that was there may be open to others; tokens and texts are in it.
+    guard fchmod(file, 0o600) == 0 || errno == EPERM else {
+      throw FCMEmulatorError("cannot close the record file \(path) to others: \(String(cString: strerror(errno)))")
+    }
     buffer.reserveCapacity(Self.flushBytes + 65_536)
   }
 

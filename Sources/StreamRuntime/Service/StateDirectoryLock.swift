@@ -10,15 +10,18 @@ final class StateDirectoryLock: Sendable {
 
   private let descriptor: Int32
 
-  /// Locks `directory`, which is made if missing. The lock ends with the process, however it ends.
+  /// Locks `directory`, which is made if missing, and is this user's alone from then on, with all that is in it: tokens and
+  /// texts are there. The lock ends with the process, however it ends.
   init(_ directory: String) throws(Failure) {
     do {
-      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
       throw Failure(description: "cannot make the state directory \(directory): \(error.localizedDescription)")
     }
+    try PrivateFiles.close(directory: directory)
     let path = directory + "/lock"
-    descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+    descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
     }

@@ -42,7 +42,8 @@ final class SQLiteTaskStore: TaskStore {
     self.writer = writer
     do {
       try FileManager.default.createDirectory(
-        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
       do {
         try open()
       } catch let error as SQLiteError where error.isCorrupt {
@@ -54,6 +55,7 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   private func open() throws {
+    PrivateFiles.make(path)
     let connection = try SQLiteConnection(
       path: path, options: .init(cacheKibibytes: Self.cacheKibibytes, isExclusive: true))
     try connection.migrate([
