@@ -40,6 +40,11 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+extension KafkaError {
+  /// Something took longer than its caller waits.
+  public init(timedOut operation: String) { self.init(operation, RD_KAFKA_RESP_ERR__TIMED_OUT) }
+}
+
 // What the caller must tell apart.
 extension KafkaError {
   /// No answer within the time given; of a commit or a produce the outcome is unknown.

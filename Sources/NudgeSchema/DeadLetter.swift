@@ -58,6 +58,8 @@ public enum RecordHeader {
   /// Rows of changelogs: the transaction they belong to, as the sequence in its position record, a space, and the writer
   /// there. Written and understood by the runtime.
   public static let transaction = "nudge-transaction"
+  /// A record without key and value that says nothing: it was written so that its transaction touches the partition.
+  public static let filler = "nudge-filler"
   /// Dead letters: `DeadLetterCode`.
   public static let errorCode = "nudge-error-code"
   /// Dead letters: the reason for people.

@@ -47,6 +47,15 @@ extension Consumer {
     return (low, high)
   }
 
+  /// Where partitions end, asked for all at once: the last stable offset for a read_committed client, else the high
+  /// watermark. Partitions that do not exist are not in the answer.
+  public func ends(of partitions: Set<TopicPartition>, timeout: Duration) throws(KafkaError) -> [TopicPartition: Int64]
+  {
+    guard !partitions.isEmpty else { return [:] }
+    let ends = try listOffsets(partitions.map { ($0, Offset.end) }, "ask for ends", timeout: timeout)
+    return ends.compactMapValues { $0 }
+  }
+
   /// For each partition the offset of its first record at or after a time (milliseconds since the epoch); partitions
   /// without such a record have `nil`.
   public func offsets(forTimes times: [TopicPartition: Int64], timeout: Duration) throws(KafkaError)

@@ -36,6 +36,15 @@ public final class ConsumerGroupMetadata: @unchecked Sendable {
     }
   }
 
+  /// Of a group, and of no member: nothing fences what is committed with it. For
+  /// ``Producer/sendUnfencedOffsets(_:group:timeout:)``.
+  static func unfenced(_ group: String) throws(KafkaError) -> ConsumerGroupMetadata {
+    guard let metadata = rd_kafka_consumer_group_metadata_new(group) else {
+      throw .invalid("make group metadata", "group \"\(group)\"")
+    }
+    return try ConsumerGroupMetadata(metadata)
+  }
+
   deinit { rd_kafka_consumer_group_metadata_destroy(pointer) }
 
   /// librdkafka has no call that tells the generation; its serialized form does: "CGMDv2:", the generation (4 bytes, the

@@ -49,6 +49,24 @@ extension Producer {
       client: client.pointer)
   }
 
+  /// Makes offsets part of the transaction that no member of the group answers for: nothing fences them. Only for offsets
+  /// that mean nothing, where the transaction's marker in the group's log is what is wanted.
+  public func sendUnfencedOffsets(_ places: [TopicPartitionOffset], group: String, timeout: Duration)
+    throws(KafkaError)
+  {
+    let operation = "send unfenced offsets to transaction"
+    let client = try open(operation)
+    defer { withExtendedLifetime(client) {} }
+    let metadata = try ConsumerGroupMetadata.unfenced(group)
+    let list = try PartitionList(places)
+    try KafkaError.check(
+      operation,
+      list.lend {
+        rd_kafka_send_offsets_to_transaction(client.pointer, $0, metadata.pointer, timeout.milliseconds)
+      },
+      client: client.pointer)
+  }
+
   /// Flushes and commits. After an error that is neither ``KafkaError/requiresAbort`` nor ``KafkaError/isRetriable`` the
   /// outcome may be unknown.
   public func commit(timeout: Duration) throws(KafkaError) {

@@ -50,6 +50,9 @@
       try base.openProducers()
     }
 
+    func suspectHanging() { base.suspectHanging() }
+    func takeEnded() -> [EndedTransaction] { base.takeEnded() }
+
     func begin() throws(IOFailure) {
       try pass(.beforeTransaction)
       if points.takeAnswers() { try pass(.effectSent) }

@@ -40,6 +40,21 @@ final class KafkaStreamIO: StreamIO {
     func take(_ task: Int32) -> Int64? { offsets.withLock { $0.removeValue(forKey: task) } }
   }
 
+  /// Whether the consumer has lost all brokers since it was asked last. Told on the thread that polls, or one of
+  /// librdkafka's.
+  private final class Absence: Sendable {
+    private let isNoted = Mutex(false)
+    func note(_ line: KafkaLogLine) {
+      if line.facility == "ERROR", line.message.contains("_ALL_BROKERS_DOWN") { isNoted.withLock { $0 = true } }
+    }
+    func take() -> Bool {
+      isNoted.withLock { isNoted in
+        defer { isNoted = false }
+        return isNoted
+      }
+    }
+  }
+
   /// A producer and the handles of the topics it writes.
   private struct TransactionalProducer {
     var producer: Producer
@@ -63,9 +78,15 @@ final class KafkaStreamIO: StreamIO {
   /// Which of them has the transaction that is open, or had the last one.
   private var turn = 0
   private let positionOffsets = PositionOffsets()
+  /// A broker was away since the last look for transactions that hang; or there was no look in this life of the process.
+  private var mayHang = true
+  private var ended: [EndedTransaction] = []
   /// Since when transactions fail because a topic is not known, by the steady clock.
   private var topicUnknownSince: Milliseconds?
   private let storeWriter = StoreWriter()
+  private let absence = Absence()
+  /// Since when all brokers are away, or were asked last, by the steady clock.
+  private var absentSince: Milliseconds?
   private var assigned: [TopicPartition] = []
   /// An error that came behind records which had to be delivered first.
   private var laterFailure: IOFailure?
@@ -89,8 +110,13 @@ final class KafkaStreamIO: StreamIO {
       instance: settings.isStatic ? settings.transactionalID : nil)
     group.set("session.timeout.ms", String(settings.limits.sessionTimeout))
     group.set("heartbeat.interval.ms", String(min(3000, settings.limits.sessionTimeout / 3)))
+    let absence = absence
     consumer = try Consumer(
-      group.merging(overrides: settings.properties), name: "\(settings.transactionalID)-consumer", log: settings.log)
+      group.merging(overrides: settings.properties), name: "\(settings.transactionalID)-consumer",
+      log: {
+        absence.note($0)
+        settings.log($0)
+      })
     var changelog = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
     changelog.set("fetch.wait.max.ms", "10")
@@ -132,6 +158,10 @@ final class KafkaStreamIO: StreamIO {
       laterFailure = nil
       throw failure
     }
+    if isBackAfterAbsence() {
+      mayHang = true
+      throw IOFailure(kind: .retriable, operation: "poll", reason: "all brokers were away")
+    }
     var result = PollResult()
     // Records of one partition come together: the topic is looked up where it changes.
     var last: (name: String, topic: Topic)?
@@ -161,6 +191,21 @@ final class KafkaStreamIO: StreamIO {
     return result
   }
 
+  /// Whether a broker answers again after all were away; false also where none was, and asked once a second.
+  private func isBackAfterAbsence() -> Bool {
+    if absence.take() { absentSince = absentSince ?? steadyClock }
+    guard let since = absentSince, steadyClock - since >= 1000 else { return false }
+    absentSince = steadyClock
+    do throws(KafkaError) {
+      _ = try watermarkConsumer.partitionCounts(
+        of: [settings.topics(settings.stage.changelog)], timeout: .milliseconds(200))
+      absentSince = nil
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// A task is the same partition of every input; the range assignor gives them together where their counts are equal.
   private func tasks(_ partitions: [TopicPartition]) throws(IOFailure) -> [Int32] {
     let byNumber = Dictionary(grouping: partitions, by: \.partition)
@@ -173,7 +218,13 @@ final class KafkaStreamIO: StreamIO {
     return byNumber.keys.sorted()
   }
 
+  /// A broker that was away may have left out markers.
+  private func noteAbsence(_ error: KafkaError) {
+    if error.isCoordinatorLoss || error.isTimedOut { mayHang = true }
+  }
+
   private func check(_ error: KafkaError) throws(IOFailure) {
+    noteAbsence(error)
     // The poll after this one joins the group again; that the partitions are lost comes as an event of its own.
     if error.isPollIntervalExceeded { return }
     if error.isFenced { throw IOFailure(kind: .fenced, error) }
@@ -237,15 +288,55 @@ final class KafkaStreamIO: StreamIO {
   // MARK: Transactions
 
   func openProducers() throws(IOFailure) {
-    closeProducers()
     do throws(KafkaError) {
-      // Both, before either is used: what a former one left open holds back the readers of the other's records too.
-      for name in ["a", "b"] { producers.append(try openProducer("\(settings.transactionalID)-\(name)")) }
+      try openBoth()
+      if mayHang, try endHanging() { try openBoth() }
     } catch {
       closeProducers()
-      let kind: IOFailure.Kind = error.isFenced ? .fenced : error.isAuthorization ? .fatal : .retriable
+      let kind: IOFailure.Kind = error.isFenced ? .fenced : error.isForbidden ? .fatal : .retriable
       throw IOFailure(kind: kind, error)
     }
+  }
+
+  private var transactionalIDs: [String] { ["a", "b"].map { "\(settings.transactionalID)-\($0)" } }
+
+  private func openBoth() throws(KafkaError) {
+    closeProducers()
+    // Both, before either is used: what a former one left open holds back the readers of the other's records too.
+    for id in transactionalIDs { producers.append(try openProducer(id)) }
+  }
+
+  func suspectHanging() { mayHang = true }
+
+  func takeEnded() -> [EndedTransaction] {
+    defer { ended = [] }
+    return ended
+  }
+
+  /// Ends what transactions of this thread's ids have left open for want of markers. True: there was something, and the
+  /// producers are closed.
+  private func endHanging() throws(KafkaError) -> Bool {
+    let hanging = HangingTransactions(
+      stage: settings.stage, topics: settings.topics, bootstrapServers: settings.bootstrapServers,
+      properties: settings.properties, log: settings.log)
+    let found: [HangingTransactions.Found]
+    do throws(KafkaError) {
+      found = try hanging.find(transactionalIDs)
+    } catch {
+      // Only a look: what it may find is looked for again when something waits for it.
+      if error.isAuthorization { mayHang = false }
+      settings.log(
+        KafkaLogLine(
+          level: 5, facility: "HANGING", message: "it cannot be seen whether transactions hang: \(error)",
+          client: "\(settings.transactionalID)-hanging"))
+      return false
+    }
+    if !found.isEmpty {
+      closeProducers()
+      ended += try hanging.end(found)
+    }
+    mayHang = false
+    return !found.isEmpty
   }
 
   private func openProducer(_ transactionalID: String) throws(KafkaError) -> TransactionalProducer {
@@ -285,6 +376,7 @@ final class KafkaStreamIO: StreamIO {
   /// What an error inside a transaction means: a new producer mends most of them. It does not where somebody else works
   /// under this name, and where the broker refuses what is asked for and will refuse it again.
   private func transactionFailure(_ error: KafkaError) -> IOFailure {
+    noteAbsence(error)
     if error.isFenced { return IOFailure(kind: .fenced, error) }
     if error.isStaleMember { return IOFailure(kind: .notMember, error) }
     if let fix = lastingRefusal(error) {

@@ -135,6 +135,25 @@ public final class StateRepair {
     }
   }
 
+  // MARK: Hanging transactions
+
+  private var hanging: HangingTransactions {
+    HangingTransactions(
+      stage: stage, topics: topics, bootstrapServers: bootstrapServers, properties: overrides, log: log)
+  }
+
+  /// Transactions of the stage's threads that were decided and have partitions without a marker, before which the last stable
+  /// offset stands still; of any thread there was, as far back as the coordinator's log is read.
+  public func hangingTransactions() throws(KafkaError) -> [EndedTransaction] {
+    try hanging.findAll().flatMap(\.transactions)
+  }
+
+  /// Ends them as they were decided. A thread that runs under one of their transactional ids is fenced: its process ends
+  /// with status 75, and is restarted by its supervisor.
+  public func endHangingTransactions() throws(KafkaError) -> [EndedTransaction] {
+    try hanging.end(hanging.findAll())
+  }
+
   // MARK: Planning
 
   /// What would be written.

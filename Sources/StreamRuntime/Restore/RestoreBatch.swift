@@ -66,6 +66,9 @@ final class RestoreBatch<Store: TaskStore> {
   private var entries: [Int32: Entry] = [:]
   private var phase = Phase.committedOffsets(notBefore: 0)
   private var toldAt: Milliseconds
+  /// When it came further last, by the steady clock, and what it waits for since.
+  private(set) var progressAt: Milliseconds
+  private(set) var waitsFor = "the group's committed offsets"
   /// About how many bytes of closed groups wait for their stores, of all tasks.
   private var waitingBytes = 0
 
@@ -74,6 +77,7 @@ final class RestoreBatch<Store: TaskStore> {
     self.coder = coder
     self.startedAt = startedAt
     toldAt = startedAt
+    progressAt = startedAt
     for (number, store) in stores {
       entries[number] = Entry(
         store: store,
@@ -106,6 +110,7 @@ final class RestoreBatch<Store: TaskStore> {
     let answer: Swift.Result<[CommittedInput], IOFailure>
     do throws(IOFailure) {
       answer = .success(try io.committedOffsets(of: entries.keys.sorted()))
+      progressAt = io.steadyClock
     } catch {
       answer = .failure(error)
       observe(.retrying(reason: error.description))
@@ -150,6 +155,7 @@ final class RestoreBatch<Store: TaskStore> {
         // A restore that is done waits for the others, or for a question to be asked again. Should the task have a new owner
         // by then, what that one writes is no part of what was found here, and the store must not say that it has it.
         guard let entry = entries[task], !entry.isDone else { continue }
+        progressAt = io.steadyClock
         entry.rows += 1
         let before = entry.groups.closedBytes
         try entry.groups.read(offset: offset, key: key, bytes: bytes, tag: tag)
@@ -171,8 +177,11 @@ final class RestoreBatch<Store: TaskStore> {
           try entry.store.wipe()
           // All that are not done begin anew: reading is told of all places at once.
           phase = .ends
-        } else if entry.action != .readOn {
+        } else if entry.action == .readOn {
+          waitsFor = "task \(task): its changelog is stable up to \(offset), and ends at \(entry.target)"
+        } else {
           entry.isDone = true
+          progressAt = io.steadyClock
           if entry.groups.closedBytes > 0 { try store(entry, asOf: io.wallClock) }
         }
       }

@@ -23,6 +23,8 @@ final class StreamObserver: Sendable {
   private let gaps: Counter
   private let lostStates: Counter
   private let rekeyed: Counter
+  private let markersMissing: Counter
+  private let ended: Counter
   private let timersFired: Counter
   private let state = Mutex(State())
 
@@ -31,6 +33,10 @@ final class StreamObserver: Sendable {
     var restoring: [Int: Set<Int32>] = [:]
     /// Tasks of a thread whose state is lost.
     var lost: [Int: Set<Int32>] = [:]
+    /// What of a thread waits for transactions that do not end.
+    var held: [Int: String] = [:]
+    /// Why a thread has not committed for long.
+    var frozen: [Int: String] = [:]
     /// Bytes of rows in a thread's memory.
     var cached: [Int: Int] = [:]
     var isStopping = false
@@ -67,6 +73,11 @@ final class StreamObserver: Sendable {
       "nudge_state_lost_total", help: "Times a task was found to have committed offsets but no position.")
     timersFired = metrics.counter(
       "nudge_timers_fired_total", help: "Timers that were due and were written to the stage's own input.")
+    markersMissing = metrics.counter(
+      "nudge_pending_transactions_total", help: "Times pending transactions had not ended after a long wait.")
+    ended = metrics.counter(
+      "nudge_hanging_transactions_ended_total",
+      help: "Transactions without markers that were ended as they were decided.")
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
   }
@@ -81,6 +92,8 @@ final class StreamObserver: Sendable {
       state.withLock {
         $0.restoring[thread] = Set(tasks)
         $0.lost[thread] = []
+        $0.held[thread] = nil
+        $0.frozen[thread] = nil
       }
       set(thread, tasks.isEmpty ? .ready : .notReady("restoring tasks \(Self.list(tasks))"))
       if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
@@ -102,6 +115,24 @@ final class StreamObserver: Sendable {
         "a restore waits for a transaction that is pending; the broker ends it within transaction.timeout.ms, or else see "
           + "docs/operations.md, Hanging transactions", ["progress": .string(text)])
       set(thread, .notReady("restoring \(text)"))
+    case .markersMissing(let what):
+      markersMissing.increment()
+      log.warning(
+        "pending transactions have not ended: it is looked whether this thread's own hang. If this repeats, another's do: "
+          + "nudge state end-transactions, see docs/operations.md, Hanging transactions", ["waits": .string(what)])
+      state.withLock { $0.held[thread] = what }
+      setReadiness(thread)
+    case .transactionEnded(let transaction):
+      ended.increment()
+      log.warning(
+        "a transaction that a broker had left without markers was ended as it was decided",
+        [
+          "transactionalId": .string(transaction.transactionalID), "commit": .bool(transaction.isCommit),
+          "partitions": .string(transaction.partitions.joined(separator: ", ")),
+        ])
+    case .notCommitting(let milliseconds, let reason):
+      state.withLock { $0.frozen[thread] = "nothing was committed for \(milliseconds / 1000) s: \(reason)" }
+      setReadiness(thread)
     case .running(let task, let sequence, let next, let rows, let milliseconds):
       log.info(
         "task runs",
@@ -112,6 +143,7 @@ final class StreamObserver: Sendable {
       state.withLock { state in
         state.restoring[thread]?.remove(task)
         state.lost[thread]?.remove(task)
+        state.held[thread] = nil
       }
       setReadiness(thread)
     case .offsetsMoved(let task, let position, let sequence):
@@ -165,6 +197,7 @@ final class StreamObserver: Sendable {
           "offset": .int(Int(offset)), "reason": .string(message),
         ])
     case .committed(let count, let outputCount, let rowCount, let milliseconds):
+      progressed(thread)
       transactions.increment()
       outputs.increment(by: outputCount)
       rows.increment(by: rowCount)
@@ -208,10 +241,31 @@ final class StreamObserver: Sendable {
     }
   }
 
-  /// A thread is ready once every task it was given runs.
+  /// A thread has committed: what was in its way is gone.
+  private func progressed(_ thread: Int) {
+    let wasHeld = state.withLock { state in
+      let wasHeld = state.held[thread] != nil || state.frozen[thread] != nil
+      state.held[thread] = nil
+      state.frozen[thread] = nil
+      return wasHeld
+    }
+    if wasHeld { setReadiness(thread) }
+  }
+
+  /// A thread is ready once every task it was given runs, and can commit.
   private func setReadiness(_ thread: Int) {
-    let (restoring, lost) = state.withLock { ($0.restoring[thread] ?? [], $0.lost[thread] ?? []) }
-    if !lost.isEmpty {
+    let (restoring, lost, held, frozen) = state.withLock {
+      ($0.restoring[thread] ?? [], $0.lost[thread] ?? [], $0.held[thread], $0.frozen[thread])
+    }
+    if let held {
+      set(
+        thread,
+        .notReady(
+          "transactions are pending that should have ended: \(held); if it lasts: nudge state end-transactions --stage "
+            + stage))
+    } else if let frozen {
+      set(thread, .notReady(frozen))
+    } else if !lost.isEmpty {
       set(thread, .notReady("the state of tasks \(Self.list(lost.sorted())) is lost"))
     } else {
       set(thread, restoring.isEmpty ? .ready : .notReady("\(restoring.count) tasks still to be restored"))

@@ -126,6 +126,9 @@ public final class InputRecord: Sendable, Equatable {
         && a.value == b.value && a.headers == b.headers
   }
 
+  /// Whether it says nothing, and was written only so that its transaction touches the partition.
+  var isFiller: Bool { key == nil && value == nil && header(RecordHeader.filler) != nil }
+
   /// The last header of that name.
   public func header(_ name: String) -> [UInt8]? { headers.last { $0.name == name }?.value }
 }

@@ -13,6 +13,12 @@ public enum StreamEvent: Sendable, Equatable {
   case restoring(task: Int32, rows: Int, offset: Int64, target: Int64)
   /// A restore waits: a transaction is pending in the changelog, and holds back what lies behind the last stable offset.
   case restoreHeld(task: Int32, stable: Int64, target: Int64)
+  /// Pending transactions do not end: what waits for them. They are looked for, and this thread's own are ended.
+  case markersMissing(what: String)
+  /// A transaction whose markers a broker had left out was ended.
+  case transactionEnded(EndedTransaction)
+  /// Nothing was committed for so many milliseconds, though there is something to commit, and why.
+  case notCommitting(milliseconds: Milliseconds, reason: String)
   /// A task runs: from which sequence and offsets, how long the restore took, and what it read.
   case running(task: Int32, sequence: Int64, next: [String: Int64], rows: Int, milliseconds: Milliseconds)
   /// The group's committed offsets were moved by somebody else; the position of the changelog stands.

@@ -35,6 +35,11 @@ protocol StreamIO: AnyObject {
   /// Replaces the thread's producers by ones with new epochs: what the old ones left open is aborted, and can be committed
   /// no more.
   func openProducers() throws(IOFailure)
+  /// A broker was away, or markers do not come that should have: the next `openProducers` looks whether transactions of
+  /// this thread's ids hang that were decided, and ends them as they were. Does nothing by itself.
+  func suspectHanging()
+  /// What `openProducers` has ended so since this was asked last.
+  func takeEnded() -> [EndedTransaction]
   /// Begins a transaction.
   func begin() throws(IOFailure)
   /// Adds an output to the transaction.
@@ -64,6 +69,11 @@ protocol StreamIO: AnyObject {
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem]
   /// Opens a task's store; a damaged one is made anew.
   func openStore(of task: Int32) throws -> Store
+}
+
+extension StreamIO {
+  func suspectHanging() {}
+  func takeEnded() -> [EndedTransaction] { [] }
 }
 
 /// Why a call of a stream thread's I/O failed, as far as its decisions need to know.

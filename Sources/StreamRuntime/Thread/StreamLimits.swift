@@ -44,6 +44,14 @@ public struct StreamLimits: Sendable, Equatable {
   /// Bytes of restored rows that wait for their stores at most, of all tasks of a thread together, about. Then the task
   /// that has most of them writes all of its own in one step: the larger the steps, the less a row costs.
   public var restoreBytes = 64 << 20
+  /// How long a restore, or a look at the changelogs, waits for transactions that are pending before it suspects that they
+  /// hang, in milliseconds. Longer than `transaction.timeout.ms` and the broker's look for transactions beyond it: those
+  /// that merely were left open are ended by then.
+  public var markerPatience: Milliseconds = 16_000
+  /// The broker aborts a transaction that takes longer (`transaction.timeout.ms`), in milliseconds.
+  public var transactionTimeout: Milliseconds = 5000
+  /// A thread that could not commit for so long is not ready, in milliseconds.
+  public var commitPatience: Milliseconds = 4000
   /// How long between two looks at a task whose state was lost, in milliseconds.
   public var stateLostRetry: Milliseconds = 5000
 
@@ -62,6 +70,10 @@ public struct StreamLimits: Sendable, Equatable {
       let room = max(bytes - Self.batchOverhead, 16 << 10)
       maxOutputBytes = min(maxOutputBytes, room)
       maxDeadLetterBytes = min(maxDeadLetterBytes, room)
+    }
+    if let text = kafkaProperties["transaction.timeout.ms"], let milliseconds = Milliseconds(text), milliseconds > 0 {
+      transactionTimeout = milliseconds
+      markerPatience = max(markerPatience, milliseconds + 11_000)
     }
     guard let text = kafkaProperties["session.timeout.ms"], let milliseconds = Milliseconds(text), milliseconds > 0
     else { return }

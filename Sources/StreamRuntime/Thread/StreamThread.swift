@@ -50,12 +50,18 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private var rebuildToldAt: Milliseconds?
   /// Since when replies wait for their commit.
   private var dirtySince: Milliseconds?
+  /// What is to be committed, of all tasks together.
+  private var pending = PendingWork()
   /// Polled records that have not been processed yet, from `heldIndex` on.
   private var held: [InputRecord] = []
   private var heldIndex = 0
   /// An attempt to commit has failed, and its outcome may be unknown: until the same content is committed, nothing is
   /// added to it.
   private var isFrozen = false
+  /// Since when it is so, by the steady clock; why, as far as is known; and when that was told last.
+  private var frozenSince: (at: Milliseconds, reason: String, toldAt: Milliseconds)?
+  /// When pending transactions were suspected to hang last, and after how long without progress they will be again.
+  private var suspicion: (at: Milliseconds, wait: Milliseconds)?
   /// The last attempt to commit was refused because the group does not know this thread now.
   private var isOutOfGroup = false
   private var paused = false
@@ -110,10 +116,18 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func work() throws {
+    tellNotCommitting()
     // While the group is being joined there is time to make sure of the name.
     if transactions.state == .noProducer, tasks.isEmpty, restore == nil { try openProducer() }
-    let room = isFrozen ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
-    let result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
+    let room = isFrozen || pending.isFull(limits) ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
+    let result: PollResult
+    do throws(IOFailure) {
+      result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
+    } catch {
+      // A lone broker that was away may have left out markers, also of transactions whose commit was answered.
+      if error.isPassing { transactions.replaceProducer() }
+      throw error
+    }
     if held.isEmpty { held = result.records } else { held += result.records }
     do {
       try workOff()
@@ -136,9 +150,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try takeReplies()
     try wakeTasks()
     try fireTimers()
-    try setPaused(isFrozen || effectCount > limits.maxEffects)
     if isCommitDue { try commit() }
+    try setPaused(isFrozen || pending.isFull(limits) || hasTooManyEffects)
     if exit == nil { performEffects() }
+  }
+
+  /// Whether inputs wait for effects: from the bound on, until half of them are done. Each pause drops what was fetched.
+  private var hasTooManyEffects: Bool {
+    hasEffects && effectCount > (paused ? limits.maxEffects / 2 : limits.maxEffects)
   }
 
   /// Effects that wait or are under way, of all tasks.
@@ -149,7 +168,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private var pollWait: Milliseconds {
-    if restore != nil || (!isFrozen && heldIndex < held.count && effectCount <= limits.maxEffects) { return 0 }
+    if restore != nil
+      || (!isFrozen && !pending.isFull(limits) && heldIndex < held.count && effectCount <= limits.maxEffects)
+    {
+      return 0
+    }
     var wait = limits.maxPollWait
     let steady = io.steadyClock
     if let dirtySince { wait = min(wait, dirtySince + limits.replyLinger - steady) }
@@ -174,7 +197,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   // MARK: Steps
 
   private func process() throws {
-    guard !isFrozen, heldIndex < held.count else { return }
+    guard !isFrozen, heldIndex < held.count, !pending.isFull(limits) else { return }
     let now = io.wallClock
     var processed = 0
     var last: InputRecord?
@@ -196,7 +219,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if let next = task.next[record.topic], record.offset < next { continue }
       if awaitingAssignment.contains(task.number) || !task.consumes(record.topic) { continue }
       let time = task.time(of: record, wallNow: now)
-      if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
+      if record.isFiller {
+        try run(task, record: record, now: time) { _, _ in }
+      } else if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
         try hear(timer, record, task, now: time)
       } else {
         try run(task, record: record, now: time) { try $0.process(record, in: $1) }
@@ -204,10 +229,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if task.rebuild != nil { try advanceRebuild(of: task, past: record) }
       processed += 1
       last = record
-      if task.outputBytes > limits.maxTransactionBytes || task.step.uncommittedCount > limits.maxTransactionRows {
-        try commit()
-        // It may have found tasks lost.
+      if pending.isFull(limits) {
+        // It may have found tasks lost. Where nothing can be committed now, what was polled waits, and nothing more is.
         current = nil
+        guard try commit() else { break }
       }
     }
     if heldIndex == held.count { dropHeld() }
@@ -226,6 +251,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   ) throws -> Bool {
     var isAccepted = true
     let step = task.step
+    let (bytes, rows) = (task.outputBytes, step.uncommittedCount)
     step.begin(now: now, record: record, isRebuilding: task.rebuild != nil)
     do {
       try body(&stage, step)
@@ -248,6 +274,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       observe(.rekeyed)
     }
     task.finish(record: record)
+    pending.add(
+      PendingWork(
+        records: record == nil ? 0 : 1, bytes: task.outputBytes - bytes, rows: step.uncommittedCount - rows))
     if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
     return isAccepted
   }
@@ -269,14 +298,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   /// Writes `timer.fired` of what is due to the stage's own input.
   private func fireTimers() throws {
-    guard let topic = timerTopic, !isFrozen, !isSettling else { return }
+    guard let topic = timerTopic, !isFrozen, !isSettling, !pending.isFull(limits) else { return }
     let now = io.wallClock
     var count = 0
     // While rebuilding, what has fired before comes through the input, and counts only once that has been read.
     for task in tasks.values where task.rebuild == nil {
-      while task.outputBytes <= limits.maxTransactionBytes, let (timer, row) = task.step.timers.fireNext(now: now) {
+      while !pending.isFull(limits), let (timer, row) = task.step.timers.fireNext(now: now) {
         let row = try coder.decode(TimerRow.self, from: row)
-        task.add(try row.fired(timer, to: topic, partition: task.number, coder: coder))
+        let record = try row.fired(timer, to: topic, partition: task.number, coder: coder)
+        task.add(record)
+        pending.add(PendingWork(bytes: record.size))
         count += 1
       }
       if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
@@ -357,7 +388,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func wakeTasks() throws {
-    guard !isFrozen else { return }
+    guard !isFrozen, !pending.isFull(limits) else { return }
     let now = io.wallClock
     for task in tasks.values {
       guard let wakeAt = task.wakeAt, wakeAt <= now else { continue }
@@ -417,10 +448,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     let start = io.steadyClock
     let group = tasks.values.filter { $0.isDirty || hasEffects }.sorted { $0.number < $1.number }
-    guard !group.isEmpty else { return true }
+    guard !group.isEmpty else {
+      pending = PendingWork()
+      return true
+    }
     var positions: [Int32: PositionRecord] = [:]
     var rows = 0
     var outputs = 0
+    var commitStart = start
     do {
       try io.begin()
       for task in group where task.isDirty || task.position.sequence == 0 {
@@ -440,10 +475,18 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         guard let position = positions[task.number] else { continue }
         try io.produce(position: try coder.encode(position), task: task.number)
       }
+      commitStart = io.steadyClock
       try io.commit()
-    } catch let failure as IOFailure {
+    } catch var failure as IOFailure {
       isFrozen = true
+      // The broker may have aborted what took too long, which refuses this producer as if another had its name: then the name
+      // is still its own, and a new producer goes on. Where it is not, that one is refused at its next transaction.
+      if failure.kind == .fenced, io.steadyClock - start >= limits.transactionTimeout { failure.kind = .retriable }
       isOutOfGroup = failure.kind == .notMember
+      // Its partitions may have another owner already.
+      if isOutOfGroup { proof.forget() }
+      if frozenSince == nil { frozenSince = (start, failure.description, 0) }
+      frozenSince?.reason = failure.description
       transactions.failed(failure)
       switch failure.kind {
       case .fenced: end(.fenced)
@@ -453,9 +496,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       return false
     }
     let end = io.steadyClock
-    transactions.committed(took: end - start)
+    // Only what ends a transaction is repeated by the client and can come late; all before has been answered.
+    transactions.committed(took: end - commitStart)
     proof.proven(at: start)
     isFrozen = false
+    frozenSince = nil
+    pending = PendingWork()
     isOutOfGroup = false
     let records = group.reduce(0) { $0 + $1.records }
     for task in group {
@@ -497,8 +543,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func openProducer() throws {
     do throws(IOFailure) {
       try io.openProducers()
+      for ended in io.takeEnded() { observe(.transactionEnded(ended)) }
       transactions.producerOpened()
     } catch {
+      if frozenSince != nil { frozenSince?.reason = error.description }
       transactions.producerFailed(error, steadyNow: io.steadyClock)
       switch error.kind {
       case .fenced: end(.fenced)
@@ -568,7 +616,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try io.readChangelogs(Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.audit.mark.offset) }))
     var unread = Set(targets.keys)
     var readTo: [Int32: Int64] = [:]
-    let deadline = io.steadyClock + limits.sessionTimeout
+    let start = io.steadyClock
+    let deadline = start + min(limits.sessionTimeout, limits.markerPatience)
     while !unread.isEmpty {
       for item in try io.pollChangelogs(timeout: limits.maxPollWait) {
         switch item {
@@ -579,7 +628,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
           if let target = targets[task], offset >= target { unread.remove(task) }
         }
       }
+      tellNotCommitting()
       guard io.steadyClock < deadline else {
+        suspectHanging(
+          "changelogs of tasks \(unread.sorted().map { String($0) }.joined(separator: ",")) after an unknown outcome")
         throw IOFailure(
           kind: .retriable, operation: "checking positions",
           reason: "the changelogs of tasks \(unread.sorted()) have not come to their ends")
@@ -614,8 +666,39 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if !tasks.values.contains(where: { $0.isDirty }) {
       dirtySince = nil
       isFrozen = false
+      frozenSince = nil
+      pending = PendingWork()
     }
     if !lost.isEmpty { try assignRunning() }
+  }
+
+  /// Transactions that are pending should have ended by now: new producers, which look whether it is this thread's own that
+  /// hang, and end them.
+  private func suspectHanging(_ what: String) {
+    observe(.markersMissing(what: what))
+    io.suspectHanging()
+    transactions.replaceProducer()
+  }
+
+  /// A restore has not come further for long: looks whether transactions of this thread's hang, now and then.
+  private func suspectHangingRestore(_ batch: RestoreBatch<IO.Store>) throws {
+    let steady = io.steadyClock
+    if let last = suspicion, batch.progressAt > last.at { suspicion = nil }
+    let (since, wait) = suspicion ?? (batch.progressAt, limits.markerPatience)
+    guard steady - since >= wait else { return }
+    // What others have left open is theirs to end, or an operator's: looking for one's own does not help then.
+    suspicion = (steady, min(2 * wait, 8 * limits.markerPatience))
+    suspectHanging(batch.waitsFor)
+    try openProducer()
+  }
+
+  /// Says so, once a second, while nothing can be committed for longer than some seconds.
+  private func tellNotCommitting() {
+    guard let since = frozenSince else { return }
+    let steady = io.steadyClock
+    guard steady - since.at >= limits.commitPatience, steady - since.toldAt >= 1000 else { return }
+    frozenSince?.toldAt = steady
+    observe(.notCommitting(milliseconds: steady - since.at, reason: since.reason))
   }
 
   // MARK: Assignment
@@ -709,6 +792,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if tasks.isEmpty {
       dirtySince = nil
       isFrozen = false
+      frozenSince = nil
+      pending = PendingWork()
     }
     observe(.released(tasks: numbers.sorted(), lost: lost))
   }
@@ -751,7 +836,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       restore = try beginRestore(waiting.tasks)
     }
     guard let batch = restore else { return }
-    guard let results = try batch.advance(on: io, observe: observe) else { return }
+    guard let results = try batch.advance(on: io, observe: observe) else {
+      return try suspectHangingRestore(batch)
+    }
+    suspicion = nil
     // Questions first: one that fails is asked again in the next turn, and no task has begun by then.
     var logStarts: [Int32: [Topic: Int64]] = [:]
     for (number, result) in results {

@@ -70,8 +70,21 @@ struct TransactionMachine {
     if case .ready = state { state = .suspicious }
   }
 
+  /// Transactions of the former producers are to be ended by new ones, whatever became of them.
+  mutating func replaceProducer() {
+    switch state {
+    case .noProducer, .fenced: break
+    case .ready, .uncertain, .suspicious: state = .uncertain(producerReplaced: false)
+    }
+  }
+
   /// The changelogs are to be looked at though there may be nothing to commit.
-  var isCheckDue: Bool { state == .suspicious }
+  var isCheckDue: Bool {
+    switch state {
+    case .suspicious, .uncertain: true
+    case .noProducer, .ready, .fenced: false
+    }
+  }
 
   /// Opening a producer failed: it is tried again later, unless the failure is `fenced` or `fatal`.
   mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) {

@@ -143,6 +143,36 @@ struct HostileTests {
     next.service.stop()
   }
 
+  @Test("readiness follows the broker: away after the start, and back")
+  func brokerAway() throws {
+    let home = try #require(LocalBroker.find())
+    let folder = try TemporaryDirectory()
+    // A broker of its own: the suite's others need theirs.
+    let broker = try LocalBroker(home: home, directory: URL(fileURLWithPath: folder.path + "/kafka"))
+    try broker.start()
+    let prefix = "away."
+    let admin = try Admin(ClientConfiguration(bootstrapServers: broker.bootstrapServers))
+    let topics = [Topic.timeline, .decisions, .analyzerState, .deadLetters].map {
+      Admin.NewTopic(
+        name: TopicNames(prefix: prefix)($0), partitions: 2, replicationFactor: 1,
+        configuration: TopicPlan($0).configuration)
+    }
+    for result in try admin.createTopics(topics, timeout: .seconds(30)).values { try result.get() }
+    let service = try ServiceUnderTest(
+      brokers: broker.bootstrapServers, stateDirectory: folder.path + "/state", prefix: prefix)
+    try service.start()
+    wait(for: "the service to be ready") { service.isReady }
+    broker.stop()
+    wait(for: "readiness to say that the broker is away", atMost: 30) {
+      service.health.readiness.reasons["broker"]?.contains(broker.bootstrapServers) == true
+    }
+    try broker.start()
+    wait(for: "the service to be ready again", atMost: 60) { service.isReady }
+    service.service.stop()
+    #expect(service.ends.isEmpty)
+    broker.stop()
+  }
+
   @Test("a right that is taken away ends the process with status 70 and says which; given back, a restart goes on")
   func rightTaken() throws {
     let prefix = "rights."

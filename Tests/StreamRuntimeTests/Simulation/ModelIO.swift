@@ -73,6 +73,10 @@ enum Mutation: String, CaseIterable {
   case tagsUnseen
   /// Compaction does not wait: the value that a torn row hides may be gone before it is written again.
   case compactionAtOnce
+  /// What a broker has left without markers stays so.
+  case hangingLeft
+  /// What a broker has left without markers is aborted, however it was decided.
+  case hangingAborted
 }
 
 /// Faults, each once in so many calls or turns; 0: never. Every schedule draws its own, so that some are full of crashes,
@@ -132,6 +136,11 @@ final class ModelIO: StreamIO {
   private var producers: [(id: String, producer: Int, epoch: Int)] = []
   private var turn = 0
   private var queue: [Queued] = []
+  /// Markers may have been left out since the last look for them.
+  private var mayHang = true
+  private var ended: [EndedTransaction] = []
+  /// The broker was away, and the next call says so.
+  var isCutOff = false
   private var added: Set<ModelPlace> = []
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
@@ -216,6 +225,7 @@ final class ModelIO: StreamIO {
 
   func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult {
     try touch()
+    try checkConnection("poll")
     var result = PollResult()
     if let change = broker.poll(name) {
       if case .assigned = change { generation = broker.members[name]?.generation ?? -1 }
@@ -300,6 +310,43 @@ final class ModelIO: StreamIO {
       }
       producers.append((id, producer, epoch))
     }
+    if mayHang, world.mutation != .hangingLeft { try endHanging() }
+    mayHang = false
+  }
+
+  func suspectHanging() { mayHang = true }
+
+  func takeEnded() -> [EndedTransaction] {
+    defer { ended = [] }
+    return ended
+  }
+
+  private func endHanging() throws(IOFailure) {
+    for index in producers.indices {
+      let id = producers[index].id
+      for isCommit in [false, true] {
+        let (places, offsets) = broker.hanging(id, commit: isCommit)
+        guard !places.isEmpty || offsets else { continue }
+        try touch()
+        broker.endHanging(
+          id, decidedAs: isCommit, commit: world.mutation == .hangingAborted ? false : isCommit,
+          changelog: world.definition.changelog)
+        ended.append(EndedTransaction(transactionalID: id, isCommit: isCommit, partitions: places.map { "\($0)" }))
+        try touch()
+        let (producer, epoch) = try ask("init transactions") { () throws(ModelBroker.Refusal) in
+          try broker.initProducer(id)
+        }
+        producers[index] = (id, producer, epoch)
+      }
+    }
+  }
+
+  /// The connections broke when the broker stopped: whoever asks next is told so.
+  private func checkConnection(_ operation: String) throws(IOFailure) {
+    guard isCutOff else { return }
+    isCutOff = false
+    mayHang = true
+    throw IOFailure(kind: .retriable, operation: operation, reason: "the broker was away")
   }
 
   private func current() throws(IOFailure) -> (id: String, producer: Int, epoch: Int) {
@@ -311,6 +358,7 @@ final class ModelIO: StreamIO {
 
   func begin() throws(IOFailure) {
     try touch()
+    try checkConnection("begin")
     turn = (turn + 1) % world.producers
     _ = try current()
     queue = []
@@ -390,6 +438,7 @@ final class ModelIO: StreamIO {
 
   func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
     try touch()
+    try checkConnection("send offsets")
     if world.mutation == .offsetsLeftOut { return }
     let (id, producer, epoch) = try current()
     let (member, generation) = (name, generation)
@@ -421,6 +470,7 @@ final class ModelIO: StreamIO {
   func commit() throws(IOFailure) {
     try deliver(queue.count)
     try touch()
+    try checkConnection("end transaction")
     let (id, producer, epoch) = try current()
     let request = ModelBroker.EndRequest(id: id, producer: producer, epoch: epoch, commit: true)
     if world.random.oneIn(world.faults.delayedEnd) { broker.delayedEnds.append(request) }

@@ -359,6 +359,11 @@ final class SimulatedWorld {
     if features.effects, chance.oneIn(12) { broker.now += Milliseconds(chance.below(6000)) }
     if features.ageing, chance.oneIn(40) { age() }
     if chance.oneIn(150) { stop(process) }
+    if features.outages, chance.oneIn(40) {
+      note("the broker stops and starts again")
+      broker.restart(&chance)
+      for process in processes { process.io?.isCutOff = true }
+    }
   }
 
   private var isQuiet: Bool {
@@ -368,6 +373,8 @@ final class SimulatedWorld {
       case .ongoing, .completing: return false
       case .empty, .complete: break
       }
+      if !it.dangling.isEmpty { return false }
+      if broker.logs.values.contains(where: { $0.openSince[it.producer] != nil }) { return false }
     }
     for partition in 0..<broker.partitions {
       let place = ModelPlace(topic: input, partition: partition)
@@ -444,10 +451,7 @@ final class SimulatedWorld {
     let isCommitted = broker.log(place).entries.contains { entry in
       guard entry.value == bytes, entry.key == PositionRecord.key.bytes else { return false }
       if entry.status == .committed || entry.status == .compacted { return true }
-      return entry.status == .open
-        && broker.transactions.values.contains {
-          $0.producer == entry.producer && $0.state == .completing(commit: true)
-        }
+      return entry.status == .open && broker.isCommitted(entry, at: place)
     }
     if !isCommitted {
       violations.append("\(process): the store of task \(task) leads: sequence \(header.position.sequence)")
@@ -482,7 +486,7 @@ final class SimulatedWorld {
   private func inputs(_ partition: Int32) -> [String: [Int64]] {
     var inputs: [String: [Int64]] = [:]
     for (offset, key, value) in broker.readCommitted(ModelPlace(topic: input, partition: partition)) {
-      if isCut(offset, partition) || isTimerFired(value) { continue }
+      if isCut(offset, partition) || isTimerFired(value) || key == nil { continue }
       inputs[String(decoding: key ?? [], as: UTF8.self), default: []].append(offset)
     }
     return inputs
