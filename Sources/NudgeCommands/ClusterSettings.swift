@@ -37,7 +37,8 @@ struct ClusterSettings {
   /// A client for what administrators ask, of a broker that answers.
   /// - Throws: `NoBroker` where none does within some seconds; `KafkaError` for a property that is wrong.
   func admin() throws -> Admin {
-    let admin = try Admin(client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge", log: Self.show)
+    let admin = try Admin(
+      client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge", log: Self.show)
     _ = try admin.topics(within: Self.patience, at: bootstrapServers)
     return admin
   }

@@ -92,8 +92,21 @@ final class RestoreBatch<Store: TaskStore> {
     entries = [:]
   }
 
-  /// Goes on for a bounded time. Returns the results once all tasks have one.
-  func advance(on io: some StreamIO, observe: (StreamEvent) -> Void) throws -> [Int32: Result]? {
+  /// Whether all tasks were taken.
+  var isOver: Bool { entries.isEmpty }
+
+  /// Somebody else has used the I/O to read changelogs: what was not read to its end is read anew.
+  func interrupted() {
+    if case .reading = phase { phase = .ends }
+  }
+
+  /// These tasks' results were used: they are not given again.
+  func take(_ numbers: some Sequence<Int32>) {
+    for number in numbers { entries[number] = nil }
+  }
+
+  /// Goes on for a bounded time. Returns the results of the tasks that have one and were not taken.
+  func advance(on io: some StreamIO, observe: (StreamEvent) -> Void) throws -> [Int32: Result] {
     switch phase {
     case .committedOffsets(let notBefore):
       let wait = notBefore - io.steadyClock
@@ -102,8 +115,7 @@ final class RestoreBatch<Store: TaskStore> {
     case .ends: try askEnds(on: io, observe: observe)
     case .reading: try read(on: io, observe: observe)
     }
-    guard entries.values.allSatisfy(\.isDone) else { return nil }
-    return try entries.mapValues(result)
+    return try entries.filter(\.value.isDone).mapValues(result)
   }
 
   private func askCommitted(on io: some StreamIO, observe: (StreamEvent) -> Void) {

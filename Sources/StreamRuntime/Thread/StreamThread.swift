@@ -613,6 +613,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       targets[task.number] = try io.changelogEnds(of: task.number).high
       groups[task.number] = ChangelogGroups(judgingFrom: task.audit.mark, coder: coder)
     }
+    // Other tasks may still be restored, by the same reader.
+    restore?.interrupted()
     try io.readChangelogs(Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.audit.mark.offset) }))
     var unread = Set(targets.keys)
     var readTo: [Int32: Int64] = [:]
@@ -836,11 +838,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       restore = try beginRestore(waiting.tasks)
     }
     guard let batch = restore else { return }
-    guard let results = try batch.advance(on: io, observe: observe) else {
-      return try suspectHangingRestore(batch)
-    }
+    let results = try batch.advance(on: io, observe: observe)
+    guard !results.isEmpty else { return try suspectHangingRestore(batch) }
     suspicion = nil
-    // Questions first: one that fails is asked again in the next turn, and no task has begun by then.
+    // Questions first: one that fails is asked again in the next turn, and none of these tasks has begun by then.
     var logStarts: [Int32: [Topic: Int64]] = [:]
     for (number, result) in results {
       guard case .restored = result else { continue }
@@ -848,8 +849,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         logStarts[number, default: [:]][topic] = try io.logStart(of: topic, task: number)
       }
     }
-    try io.readChangelogs([:])
-    restore = nil
+    // Those that are still restored hold up none that is not.
+    batch.take(results.keys)
+    if batch.isOver {
+      restore = nil
+      try io.readChangelogs([:])
+    }
     var lost: [Int32] = []
     for (number, result) in results.sorted(by: { $0.key < $1.key }) {
       switch result {
@@ -861,7 +866,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         try start(number, restored, logStarts: logStarts[number] ?? [:], took: io.steadyClock - batch.startedAt)
       }
     }
-    if !lost.isEmpty { lostState = (lost, io.steadyClock + limits.stateLostRetry) }
+    if !lost.isEmpty {
+      lostState = ((lostState?.tasks ?? []) + lost, io.steadyClock + limits.stateLostRetry)
+    }
     try assignRunning()
   }
 

@@ -51,7 +51,8 @@ final class TopicReader {
     batch.removeAll(keepingCapacity: true)
     let event = consumer.poll(into: &batch, maxRecords: 1_000, maxBytes: 16 << 20, timeout: timeout)
     for record in batch {
-      guard let topic = names.topic(named: record.topic) else { continue }
+      // A record without key and value says nothing: a transaction was ended by it (decision 26).
+      guard let topic = names.topic(named: record.topic), record.key != nil || record.value != nil else { continue }
       body(
         KafkaRecord(
           topic: topic.rawValue, partition: record.partition, offset: record.offset, timestamp: record.timestamp,

@@ -16,7 +16,8 @@ final class SimulatedWorld {
     var io: ModelIO?
     var isInTurn = false
     /// Between an assignment and the end of its restore.
-    var isRestoring = false
+    var restoring: Set<Int32> = []
+    var isRestoring: Bool { !restoring.isEmpty }
     /// Not scheduled until then: SIGSTOP, a long pause.
     var suspendedUntil: Milliseconds = 0
     /// Not started again before then.
@@ -185,7 +186,7 @@ final class SimulatedWorld {
     process.turn = nil
     process.stop = nil
     process.io = nil
-    process.isRestoring = false
+    process.restoring = []
     ledger?.died(process.name)
     process.downUntil = broker.now + Milliseconds(random.below(2000))
     // Sometimes it is not back within its session.
@@ -211,7 +212,7 @@ final class SimulatedWorld {
       return
     }
     process.lives += 1
-    process.isRestoring = false
+    process.restoring = []
     let performer = features.effects ? ModelPerformer(process.name, self) : nil
     let io = ModelIO(process.name, self, performer: performer)
     var limits = StreamLimits()
@@ -254,8 +255,9 @@ final class SimulatedWorld {
     note("\(process.name) \(event)")
     ledger?.observed(event, of: process.name)
     switch event {
-    case .assigned(let tasks): process.isRestoring = !tasks.isEmpty
-    case .running, .released: process.isRestoring = false
+    case .assigned(let tasks): process.restoring = Set(tasks)
+    case .running(let task, _, _, _, _): process.restoring.remove(task)
+    case .released(let tasks, _): process.restoring.subtract(tasks)
     case .stateLost(let task): violations.append("\(process.name): the state of task \(task) was lost")
     case .gap(let task, _, let from, let to):
       if from >= to || to > broker.log(ModelPlace(topic: input, partition: task)).start {
