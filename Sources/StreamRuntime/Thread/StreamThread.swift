@@ -152,14 +152,18 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if restore != nil || (!isFrozen && heldIndex < held.count && effectCount <= limits.maxEffects) { return 0 }
     var wait = limits.maxPollWait
     let steady = io.steadyClock
-    if let dirtySince { wait = min(wait, dirtySince + limits.replyLinger - steady) }
-    if case .wait(let until) = transactions.next(steadyNow: steady), tasks.values.contains(where: { $0.isDirty }) {
-      wait = min(wait, until - steady)
+    if case .wait(let until) = transactions.next(steadyNow: steady) {
+      // What is to be committed does not hurry while no transaction can begin: without this the thread would only turn.
+      if isFrozen || tasks.values.contains(where: { $0.isDirty }) { wait = min(wait, until - steady) }
+    } else if let dirtySince {
+      wait = min(wait, dirtySince + limits.replyLinger - steady)
     }
+    // After a failed commit nothing is added to its content, whatever is due.
+    guard !isFrozen else { return max(wait, 0) }
     var next = Milliseconds.max
     for task in tasks.values where task.rebuild == nil {
       if let wakeAt = task.wakeAt { next = min(next, wakeAt) }
-      if timerTopic != nil, !isFrozen, let due = task.step.timers.nextDue { next = min(next, due) }
+      if timerTopic != nil, let due = task.step.timers.nextDue { next = min(next, due) }
     }
     if next < .max { wait = min(wait, next - io.wallClock) }
     return max(wait, 0)

@@ -9,22 +9,43 @@
     private(set) var calls: [String] = []
     /// What the next polls bring, in order; nothing afterwards.
     var polls: [PollResult] = []
+    /// Further records, of a task whose inputs are consumed and not paused: is told how many at most.
+    var source: ((Int) -> [InputRecord])?
+    /// How long a call takes, and why it fails once it has.
+    var takes: [String: Milliseconds] = [:]
+    var fails: ((String) -> IOFailure?)?
+    private(set) var isPaused = false
+    private var isAssigned = false
     private var read: [Int32: Int64] = [:]
     private var now: Milliseconds = 1_000_000
     var wallClock: Milliseconds { now }
     var steadyClock: Milliseconds { now }
 
+    private func note(_ call: String) throws(IOFailure) {
+      calls.append(call)
+      now += takes[call] ?? 0
+      if let failure = fails?(call) { throw failure }
+    }
+
     func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult {
-      calls.append("poll")
+      try note("poll")
       if !polls.isEmpty { return polls.removeFirst() }
+      if isAssigned, !isPaused, let source { return PollResult(records: source(maxRecords)) }
       now += timeout
       return PollResult()
     }
-    func assign(_ starts: [InputPosition]) throws(IOFailure) { calls.append("assign") }
-    func setPaused(_ paused: Bool) throws(IOFailure) { calls.append("setPaused") }
+    func assign(_ starts: [InputPosition]) throws(IOFailure) {
+      try note("assign")
+      isAssigned = !starts.isEmpty
+      isPaused = false
+    }
+    func setPaused(_ paused: Bool) throws(IOFailure) {
+      try note("setPaused")
+      isPaused = paused
+    }
     func idle(atMost timeout: Milliseconds) {
       calls.append("idle")
-      now += timeout
+      now += max(timeout, 1)
     }
     func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput] {
       calls.append("committedOffsets")
@@ -34,16 +55,16 @@
       calls.append("logStart")
       return 0
     }
-    func openProducers() throws(IOFailure) { calls.append("openProducers") }
-    func begin() throws(IOFailure) { calls.append("begin") }
-    func produce(_ output: OutputRecord) throws(IOFailure) { calls.append("produce") }
+    func openProducers() throws(IOFailure) { try note("openProducers") }
+    func begin() throws(IOFailure) { try note("begin") }
+    func produce(_ output: OutputRecord) throws(IOFailure) { try note("produce") }
     func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
       calls.append("change")
     }
     func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) { calls.append("position") }
-    func flush() throws(IOFailure) { calls.append("flush") }
-    func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) { calls.append("sendOffsets") }
-    func commit() throws(IOFailure) { calls.append("commit") }
+    func flush() throws(IOFailure) { try note("flush") }
+    func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) { try note("sendOffsets") }
+    func commit() throws(IOFailure) { try note("commit") }
     func positionOffset(of task: Int32) -> Int64? { 4 }
     func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
       calls.append("changelogEnds")
