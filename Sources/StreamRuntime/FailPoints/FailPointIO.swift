@@ -87,6 +87,8 @@
       try pass(.commitSent)
     }
 
+    var refusesLateCopies: Bool { base.refusesLateCopies }
+
     func positionOffset(of task: Int32) -> Int64? { base.positionOffset(of: task) }
 
     // MARK: Changelog and store

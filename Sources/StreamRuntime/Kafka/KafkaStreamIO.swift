@@ -266,6 +266,8 @@ final class KafkaStreamIO: StreamIO {
 
   func commit() throws(IOFailure) { try transactions.commit() }
 
+  var refusesLateCopies: Bool { !settings.isEmbedded }
+
   func positionOffset(of task: Int32) -> Int64? { transactions.positionOffset(of: task) }
 
   #if DEBUG

@@ -31,6 +31,8 @@ final class StreamObserver: Sendable {
     var restoring: [Int: Set<Int32>] = [:]
     /// Tasks of a thread whose state is lost.
     var lost: [Int: Set<Int32>] = [:]
+    /// Why a thread has not been able to commit for some seconds.
+    var stuck: [Int: String] = [:]
     /// Bytes of rows in a thread's memory.
     var cached: [Int: Int] = [:]
     var isStopping = false
@@ -83,6 +85,7 @@ final class StreamObserver: Sendable {
       state.withLock {
         $0.restoring[thread] = Set(tasks)
         $0.lost[thread] = []
+        $0.stuck[thread] = nil
       }
       set(thread, tasks.isEmpty ? .ready : .notReady("restoring tasks \(Self.list(tasks))"))
       if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
@@ -166,7 +169,14 @@ final class StreamObserver: Sendable {
           "code": .string(code.rawValue), "topic": .string(topic), "partition": .int(Int(partition)),
           "offset": .int(Int(offset)), "reason": .string(message),
         ])
+    case .notCommitting(let milliseconds, let reason):
+      let text = "nothing could be committed for \(milliseconds / 1000) s: \(reason)"
+      if state.withLock({ $0.stuck.updateValue(text, forKey: thread) }) == nil {
+        log.warning("nothing can be committed: not ready until it can", ["reason": .string(reason)])
+      }
+      setReadiness(thread)
     case .committed(let count, let outputCount, let rowCount, let milliseconds):
+      if state.withLock({ $0.stuck.removeValue(forKey: thread) }) != nil { setReadiness(thread) }
       transactions.increment()
       outputs.increment(by: outputCount)
       rows.increment(by: rowCount)
@@ -183,6 +193,7 @@ final class StreamObserver: Sendable {
         "a transaction failed: a new producer, a look at the changelog, then the same content again",
         ["reason": .string(reason)])
     case .outcomeKnown(let task, let committed):
+      if committed, state.withLock({ $0.stuck.removeValue(forKey: thread) }) != nil { setReadiness(thread) }
       log.warning(
         committed
           ? "the transaction of unknown outcome was committed" : "the transaction of unknown outcome was not committed",
@@ -210,10 +221,14 @@ final class StreamObserver: Sendable {
     }
   }
 
-  /// A thread is ready once every task it was given runs.
+  /// A thread is ready once every task it was given runs, and can commit.
   private func setReadiness(_ thread: Int) {
-    let (restoring, lost) = state.withLock { ($0.restoring[thread] ?? [], $0.lost[thread] ?? []) }
-    if !lost.isEmpty {
+    let (restoring, lost, stuck) = state.withLock {
+      ($0.restoring[thread] ?? [], $0.lost[thread] ?? [], $0.stuck[thread])
+    }
+    if let stuck {
+      set(thread, .notReady(stuck))
+    } else if !lost.isEmpty {
       set(thread, .notReady("the state of tasks \(Self.list(lost.sorted())) is lost"))
     } else {
       set(thread, restoring.isEmpty ? .ready : .notReady("\(restoring.count) tasks still to be restored"))

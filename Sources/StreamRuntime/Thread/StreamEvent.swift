@@ -37,6 +37,8 @@ public enum StreamEvent: Sendable, Equatable {
   case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
   /// A transaction failed, or its outcome is unknown: a new producer, a look at the changelog, the same content again.
   case transactionFailed(reason: String)
+  /// For so many milliseconds every attempt to commit has failed; why the last one did.
+  case notCommitting(milliseconds: Milliseconds, reason: String)
   /// An unknown outcome was cleared up by the changelog.
   case outcomeKnown(task: Int32, committed: Bool)
   /// Committed rows went to the store.

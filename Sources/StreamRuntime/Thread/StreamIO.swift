@@ -49,6 +49,9 @@ protocol StreamIO: AnyObject {
   func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure)
   /// Commits. Any error leaves the outcome unknown.
   func commit() throws(IOFailure)
+  /// Whether brokers refuse a late copy of a request of a transaction that has been committed (transactions of version 2):
+  /// then nothing is uncertain about a commit that was answered, however slowly.
+  var refusesLateCopies: Bool { get }
   /// The offset of a task's last position record, once it is acknowledged; nil where the broker did not tell.
   func positionOffset(of task: Int32) -> Int64?
 

@@ -6,9 +6,9 @@ public struct StreamLimits: Sendable, Equatable {
   public var maxBatchRecords = 2000
   /// Bytes of records polled for one transaction, about.
   public var maxBatchBytes = 8 << 20
-  /// Bytes of outputs after which a transaction is closed, about.
+  /// Bytes of outputs after which a transaction is closed, of all tasks of a thread together, about.
   public var maxTransactionBytes = 8 << 20
-  /// Changed rows after which a transaction is closed, timers included.
+  /// Changed rows after which a transaction is closed, timers included, of all tasks of a thread together.
   public var maxTransactionRows = 20_000
   /// The largest record written, in bytes with key and headers; a record that would need more is dead-lettered. Below the
   /// topics' `max.message.bytes` of 4 MiB.
@@ -22,7 +22,7 @@ public struct StreamLimits: Sendable, Equatable {
   public var replyLinger: Milliseconds = 10
   /// A stage with effects receives replies after so many records of a batch.
   public var replyStride = 32
-  /// Effects under way and waiting, beyond which nothing more is polled.
+  /// Effects under way and waiting, beyond which nothing more is polled until half of them are done.
   public var maxEffects = 2000
   /// How often a stage with effects proves that it owns its tasks when it has nothing to commit, in milliseconds.
   public var proofInterval: Milliseconds = 3000
@@ -44,6 +44,8 @@ public struct StreamLimits: Sendable, Equatable {
   /// Bytes of restored rows that wait for their stores at most, of all tasks of a thread together, about. Then the task
   /// that has most of them writes all of its own in one step: the larger the steps, the less a row costs.
   public var restoreBytes = 64 << 20
+  /// A thread whose commits have failed for so long is not ready, in milliseconds.
+  public var commitPatience: Milliseconds = 4000
   /// How long between two looks at a task whose state was lost, in milliseconds.
   public var stateLostRetry: Milliseconds = 5000
 

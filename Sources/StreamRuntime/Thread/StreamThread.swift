@@ -50,12 +50,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private var rebuildToldAt: Milliseconds?
   /// Since when replies wait for their commit.
   private var dirtySince: Milliseconds?
+  /// What is to be committed, of all tasks together.
+  private var pending = PendingWork()
   /// Polled records that have not been processed yet, from `heldIndex` on.
   private var held: [InputRecord] = []
   private var heldIndex = 0
   /// An attempt to commit has failed, and its outcome may be unknown: until the same content is committed, nothing is
   /// added to it.
   private var isFrozen = false
+  /// Since when, by the steady clock, every attempt to commit has failed; why the last one did; and when that was told last.
+  private var trouble: (since: Milliseconds, reason: String, toldAt: Milliseconds)?
   /// The last attempt to commit was refused because the group does not know this thread now.
   private var isOutOfGroup = false
   private var paused = false
@@ -110,9 +114,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func work() throws {
+    tellTrouble()
     // While the group is being joined there is time to make sure of the name.
     if transactions.state == .noProducer, tasks.isEmpty, restore == nil { try openProducer() }
-    let room = isFrozen ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
+    pauseOrResume()
+    let room = isFull ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
     let result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
     if held.isEmpty { held = result.records } else { held += result.records }
     do {
@@ -136,9 +142,17 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try takeReplies()
     try wakeTasks()
     try fireTimers()
-    try setPaused(isFrozen || effectCount > limits.maxEffects)
     if isCommitDue { try commit() }
     if exit == nil { performEffects() }
+  }
+
+  /// Nothing may be added to what is to be committed: a commit of it was tried, or it is enough for a transaction. Then
+  /// nothing is processed or polled either, for however long the commit takes.
+  private var isFull: Bool { isFrozen || pending.isFull(limits) }
+
+  /// Whether inputs wait for effects: from the bound on, until half of them are done. Each pause drops what was fetched.
+  private var hasTooManyEffects: Bool {
+    hasEffects && effectCount > (paused ? limits.maxEffects / 2 : limits.maxEffects)
   }
 
   /// Effects that wait or are under way, of all tasks.
@@ -149,7 +163,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private var pollWait: Milliseconds {
-    if restore != nil || (!isFrozen && heldIndex < held.count && effectCount <= limits.maxEffects) { return 0 }
+    if restore != nil || (!isFull && heldIndex < held.count && effectCount <= limits.maxEffects) { return 0 }
     var wait = limits.maxPollWait
     let steady = io.steadyClock
     if case .wait(let until) = transactions.next(steadyNow: steady) {
@@ -158,8 +172,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     } else if let dirtySince {
       wait = min(wait, dirtySince + limits.replyLinger - steady)
     }
-    // After a failed commit nothing is added to its content, whatever is due.
-    guard !isFrozen else { return max(wait, 0) }
+    // What is due has to wait, too.
+    guard !isFull else { return max(wait, 0) }
     var next = Milliseconds.max
     for task in tasks.values where task.rebuild == nil {
       if let wakeAt = task.wakeAt { next = min(next, wakeAt) }
@@ -169,16 +183,23 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     return max(wait, 0)
   }
 
-  private func setPaused(_ pause: Bool) throws {
+  /// Inputs bring nothing while nothing can be done about it.
+  private func pauseOrResume() {
+    let pause = isFull || hasTooManyEffects
     guard pause != paused, !tasks.isEmpty else { return }
-    try io.setPaused(pause)
-    paused = pause
+    do throws(IOFailure) {
+      try io.setPaused(pause)
+      paused = pause
+    } catch {
+      // In the next turn again: the group is to be served whatever becomes of it.
+      observe(.retrying(reason: error.description))
+    }
   }
 
   // MARK: Steps
 
   private func process() throws {
-    guard !isFrozen, heldIndex < held.count else { return }
+    guard !isFull, heldIndex < held.count else { return }
     let now = io.wallClock
     var processed = 0
     var last: InputRecord?
@@ -213,10 +234,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       effects += task.waitingEffects.count - waiting
       processed += 1
       last = record
-      if task.outputBytes > limits.maxTransactionBytes || task.step.uncommittedCount > limits.maxTransactionRows {
-        try commit()
-        // It may have found tasks lost.
+      if pending.isFull(limits) {
+        // It may have found tasks lost. Where nothing can be committed now, what was polled waits.
         current = nil
+        guard try commit() else { break }
         if hasEffects { effects = effectCount }
       }
     }
@@ -236,6 +257,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   ) throws -> Bool {
     var isAccepted = true
     let step = task.step
+    let (bytes, rows) = (task.outputBytes, step.uncommittedCount)
     step.begin(now: now, record: record, isRebuilding: task.rebuild != nil)
     do {
       try body(&stage, step)
@@ -258,6 +280,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       observe(.rekeyed)
     }
     task.finish(record: record)
+    pending.add(
+      records: record == nil ? 0 : 1, bytes: task.outputBytes - bytes, rows: step.uncommittedCount - rows)
     if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
     return isAccepted
   }
@@ -279,14 +303,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   /// Writes `timer.fired` of what is due to the stage's own input.
   private func fireTimers() throws {
-    guard let topic = timerTopic, !isFrozen, !isSettling else { return }
+    guard let topic = timerTopic, !isFull, !isSettling else { return }
     let now = io.wallClock
     var count = 0
     // While rebuilding, what has fired before comes through the input, and counts only once that has been read.
     for task in tasks.values where task.rebuild == nil {
-      while task.outputBytes <= limits.maxTransactionBytes, let (timer, row) = task.step.timers.fireNext(now: now) {
+      while !pending.isFull(limits), let (timer, row) = task.step.timers.fireNext(now: now) {
         let row = try coder.decode(TimerRow.self, from: row)
-        task.add(try row.fired(timer, to: topic, partition: task.number, coder: coder))
+        let fired = try row.fired(timer, to: topic, partition: task.number, coder: coder)
+        task.add(fired)
+        pending.add(bytes: fired.size)
         count += 1
       }
       if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
@@ -354,7 +380,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   // MARK: Effects
 
   private func takeReplies() throws {
-    guard hasEffects, !isFrozen else { return }
+    guard hasEffects, !isFull else { return }
     let letters = replies.takeAll()
     guard !letters.isEmpty else { return }
     let now = io.wallClock
@@ -367,7 +393,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func wakeTasks() throws {
-    guard !isFrozen else { return }
+    guard !isFull else { return }
     let now = io.wallClock
     for task in tasks.values {
       guard let wakeAt = task.wakeAt, wakeAt <= now else { continue }
@@ -402,7 +428,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if tasks.values.contains(where: { $0.isDirty }) {
       // Replies are gathered for a moment; a stage without effects commits what it has.
       guard hasEffects, let dirtySince else { return true }
-      return steady - dirtySince >= limits.replyLinger || !proof.holds(at: steady)
+      return steady - dirtySince >= limits.replyLinger || isFull || !proof.holds(at: steady)
     }
     guard hasEffects else { return false }
     return proof.age(at: steady).map { $0 >= limits.proofInterval } ?? true
@@ -421,16 +447,25 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try openProducer()
       return false
     case .checkPositions:
-      try checkPositions()
+      do {
+        try checkPositions()
+      } catch let failure as IOFailure where failure.isPassing {
+        noteTrouble(failure, since: io.steadyClock)
+        throw failure
+      }
       return false
     case .begin: break
     }
     let start = io.steadyClock
     let group = tasks.values.filter { $0.isDirty || hasEffects }.sorted { $0.number < $1.number }
-    guard !group.isEmpty else { return true }
+    guard !group.isEmpty else {
+      nothingToCommit()
+      return true
+    }
     var positions: [Int32: PositionRecord] = [:]
     var rows = 0
     var outputs = 0
+    var commitStart = start
     do {
       try io.begin()
       for task in group where task.isDirty || task.position.sequence == 0 {
@@ -450,10 +485,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         guard let position = positions[task.number] else { continue }
         try io.produce(position: try coder.encode(position), task: task.number)
       }
+      commitStart = io.steadyClock
       try io.commit()
     } catch let failure as IOFailure {
       isFrozen = true
       isOutOfGroup = failure.kind == .notMember
+      // Its tasks may have another owner already, which is told to nobody who does not poll.
+      if isOutOfGroup { proof.forget() }
+      noteTrouble(failure, since: start)
       transactions.failed(failure)
       switch failure.kind {
       case .fenced: end(.fenced)
@@ -463,9 +502,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       return false
     }
     let end = io.steadyClock
-    transactions.committed(took: end - start)
+    // Only the request that ends a transaction can be repeated by the client and come late: all before it has been answered.
+    transactions.committed(took: io.refusesLateCopies ? 0 : end - commitStart)
     proof.proven(at: start)
-    isFrozen = false
     isOutOfGroup = false
     let records = group.reduce(0) { $0 + $1.records }
     for task in group {
@@ -473,7 +512,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try task.committed(
         position, at: io.positionOffset(of: task.number), steadyNow: end, wallNow: io.wallClock)
     }
-    dirtySince = nil
+    nothingToCommit()
     observe(.committed(records: records, outputs: outputs, rows: rows, milliseconds: end - start))
     judgeSuspicions()
     return true
@@ -510,12 +549,35 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       transactions.producerOpened()
     } catch {
       transactions.producerFailed(error, steadyNow: io.steadyClock)
+      if !tasks.isEmpty { noteTrouble(error, since: io.steadyClock) }
       switch error.kind {
       case .fenced: end(.fenced)
       case .fatal: end(.failed(error.description))
       case .retriable, .unstable, .notMember: observe(.retrying(reason: error.description))
       }
     }
+  }
+
+  /// All that was done is committed, or is another owner's to do.
+  private func nothingToCommit() {
+    dirtySince = nil
+    isFrozen = false
+    pending = PendingWork()
+    trouble = nil
+  }
+
+  /// An attempt to commit has failed, or what comes before the next one.
+  private func noteTrouble(_ failure: IOFailure, since start: Milliseconds) {
+    trouble = (trouble?.since ?? start, failure.description, trouble?.toldAt ?? 0)
+  }
+
+  /// Says so, once a second, while nothing could be committed for longer than some seconds.
+  private func tellTrouble() {
+    guard let trouble else { return }
+    let steady = io.steadyClock
+    guard steady - trouble.since >= limits.commitPatience, steady - trouble.toldAt >= 1000 else { return }
+    self.trouble?.toldAt = steady
+    observe(.notCommitting(milliseconds: steady - trouble.since, reason: trouble.reason))
   }
 
   /// Where a changelog has more than its owner wrote, it is looked at before anything else is committed.
@@ -589,6 +651,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
           if let target = targets[task], offset >= target { unread.remove(task) }
         }
       }
+      tellTrouble()
       guard io.steadyClock < deadline else {
         throw IOFailure(
           kind: .retriable, operation: "checking positions",
@@ -621,10 +684,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
     release(lost, lost: true)
     // Without them there may be nothing left that waits for its commit.
-    if !tasks.values.contains(where: { $0.isDirty }) {
-      dirtySince = nil
-      isFrozen = false
-    }
+    if !tasks.values.contains(where: { $0.isDirty }) { nothingToCommit() }
     if !lost.isEmpty { try assignRunning() }
   }
 
@@ -662,9 +722,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try forgoEffects()
       let underWay = tasks.values.contains { $0.effectsUnderWay > 0 }
       let late = io.steadyClock >= deadline
-      // After a failed commit no reply is taken before the same content is committed: that comes first, or the answers that
-      // have come would be waited for in vain until the deadline, and forgotten.
-      if !isFrozen {
+      // After a failed commit, or with enough for a transaction, no reply is taken before that is committed: it comes first,
+      // or the answers that have come would be waited for in vain until the deadline, and forgotten.
+      if !isFull {
         if underWay && !late {
           io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
           continue
@@ -717,10 +777,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       stage.close(partition: number)
     }
     proof.forget()
-    if tasks.isEmpty {
-      dirtySince = nil
-      isFrozen = false
-    }
+    if tasks.isEmpty { nothingToCommit() }
     observe(.released(tasks: numbers.sorted(), lost: lost))
   }
 

@@ -65,6 +65,7 @@
     func flush() throws(IOFailure) { try note("flush") }
     func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) { try note("sendOffsets") }
     func commit() throws(IOFailure) { try note("commit") }
+    var refusesLateCopies = false
     func positionOffset(of task: Int32) -> Int64? { 4 }
     func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
       calls.append("changelogEnds")

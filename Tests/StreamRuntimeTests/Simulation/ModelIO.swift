@@ -439,6 +439,9 @@ final class ModelIO: StreamIO {
     try touch()
   }
 
+  /// The model speaks version 1.
+  var refusesLateCopies: Bool { false }
+
   func positionOffset(of task: Int32) -> Int64? { positionOffsets.removeValue(forKey: task) }
 
   // MARK: Changelog and store

@@ -48,6 +48,183 @@
       IOFailure(kind: kind, operation: "commit", reason: "simulated")
     }
 
+    @Test("what is processed and not committed has a bound, with a coordinator that is gone for ten minutes")
+    func bounded() throws {
+      let bench = try Bench(CountingStage())
+      var next: Int64 = 0
+      bench.io.source = { count in
+        defer { next += Int64(count) }
+        return (next..<next + Int64(count)).map { record($0) }
+      }
+      // A commit that took long leaves a thread that may not begin before it has new producers, and is not frozen.
+      bench.io.takes["commit"] = 1500
+      try bench.turn { bench.count("commit") == 1 }
+      bench.io.takes["commit"] = 0
+      let limits = StreamLimits()
+      let gone = bench.io.steadyClock
+      bench.io.fails = { $0 == "openProducers" ? failure(.retriable) : nil }
+      var largest = 0
+      var turns = 0
+      while bench.io.steadyClock - gone < 600_000, turns < 100_000 {
+        #expect(bench.thread.turn() == nil)
+        largest = max(largest, bench.thread.task(0)?.records ?? 0)
+        turns += 1
+      }
+      #expect(bench.count("commit") == 1)
+      #expect(largest > 0 && largest <= limits.maxBatchRecords)
+      // What was polled and waits is no more than a batch either.
+      #expect(next <= Int64(3 * limits.maxBatchRecords))
+      #expect(bench.io.isPaused)
+      bench.io.fails = nil
+      let before = next
+      try bench.turn { next > before && bench.count("commit") > 2 }
+      #expect(!bench.io.isPaused)
+    }
+
+    @Test("outputs of all tasks together close a transaction")
+    func perThread() throws {
+      var limits = StreamLimits()
+      limits.maxTransactionBytes = 10_000
+      let bench = try Bench(CountingStage(), limits: limits)
+      var next: Int64 = 0
+      bench.io.source = { count in
+        defer { next += Int64(count) }
+        return (next..<next + Int64(count)).map { record($0) }
+      }
+      try bench.turn { next > 4000 }
+      // About 75 bytes an output.
+      #expect(bench.count("commit") > 10)
+    }
+
+    @Test("only the end of a transaction is timed: one that began slowly needs no new producers")
+    func slowIsNotBroken() throws {
+      let bench = try Bench(CountingStage())
+      let opened = bench.count("openProducers")
+      bench.io.takes = ["begin": 800, "flush": 800, "sendOffsets": 800]
+      bench.io.polls = [PollResult(records: [record(0)])]
+      try bench.turn { bench.count("commit") == 1 }
+      bench.io.polls = [PollResult(records: [record(1)])]
+      try bench.turn { bench.count("commit") == 2 }
+      #expect(bench.count("openProducers") == opened)
+      bench.io.takes = ["commit": 1200]
+      bench.io.polls = [PollResult(records: [record(2)])]
+      try bench.turn { bench.count("commit") == 3 }
+      bench.io.takes = [:]
+      bench.io.polls = [PollResult(records: [record(3)])]
+      try bench.turn { bench.count("commit") == 4 }
+      #expect(bench.count("openProducers") == opened + 1)
+      // Where brokers refuse late copies, no answer that has come is uncertain.
+      bench.io.refusesLateCopies = true
+      bench.io.takes = ["commit": 1200]
+      bench.io.polls = [PollResult(records: [record(4)])]
+      try bench.turn { bench.count("commit") == 5 }
+      bench.io.polls = [PollResult(records: [record(5)])]
+      try bench.turn { bench.count("commit") == 6 }
+      #expect(bench.count("openProducers") == opened + 1)
+    }
+
+    @Test("a refusal for good inside a transaction ends the thread with its reason")
+    func fatal() throws {
+      let bench = try Bench(CountingStage())
+      bench.io.fails = { $0 == "sendOffsets" ? failure(.fatal) : nil }
+      bench.io.polls = [PollResult(records: [record(0)])]
+      for _ in 0..<10 where bench.thread.turn() == nil {}
+      #expect(bench.thread.turn() == .failed("commit: simulated"))
+    }
+
+    @Test("a thread that cannot commit says so after some seconds, and why")
+    func frozen() throws {
+      let bench = try Bench(CountingStage())
+      var isAway = true
+      bench.io.fails = { isAway && ($0 == "commit" || $0 == "openProducers") ? failure(.retriable) : nil }
+      bench.io.polls = [PollResult(records: [record(0)])]
+      let start = bench.io.steadyClock
+      func told() -> [Milliseconds] {
+        bench.events.compactMap {
+          if case .notCommitting(let since, let reason) = $0, !reason.isEmpty { since } else { nil }
+        }
+      }
+      try bench.turn { told().count == 3 }
+      #expect(told()[0] >= StreamLimits().commitPatience)
+      #expect(bench.io.steadyClock - start < 10_000)
+      isAway = false
+      try bench.turn { bench.events.contains { if case .committed = $0 { true } else { false } } }
+    }
+
+    /// Asks for an effect with each record.
+    private struct AskingStage: Stage {
+      typealias Row = CountingStage.Row
+      static let definition = StageDefinition(
+        name: "asking", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
+
+      func process(_ record: InputRecord, in step: Step<Self>) throws { step.perform(Int(record.offset)) }
+      func receive(_ reply: Int, in step: Step<Self>) throws {}
+      func forgo(_ effect: Int, in step: Step<Self>) throws {}
+      typealias Effect = Int
+      typealias Reply = Int
+    }
+
+    /// Answers when it is told to.
+    private final class Answers: EffectPerformer {
+      private let open = Mutex<[@Sendable () -> Void]>([])
+      private let asked = Mutex(0)
+
+      func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) {
+        asked.withLock { $0 += 1 }
+        open.withLock { $0.append { reply(effect) } }
+      }
+      func stop() {}
+      var count: Int { asked.withLock { $0 } }
+      func answer(_ count: Int) {
+        let replies = open.withLock { open in
+          defer { open.removeFirst(min(count, open.count)) }
+          return Array(open.prefix(count))
+        }
+        for reply in replies { reply() }
+      }
+    }
+
+    @Test("a commit refused because the group does not know the member ends the effects at once")
+    func outOfGroup() throws {
+      let performer = Answers()
+      let bench = try Bench(AskingStage(), performer: performer)
+      try bench.turn { bench.count("commit") == 1 }
+      bench.io.polls = [PollResult(records: [record(0, .pushes)])]
+      try bench.turn { performer.count == 1 }
+      bench.io.fails = { $0 == "sendOffsets" ? failure(.notMember) : nil }
+      try bench.turn { bench.events.contains { if case .transactionFailed = $0 { true } else { false } } }
+      bench.io.polls = [PollResult(records: [record(1, .pushes)])]
+      for _ in 0..<200 { #expect(bench.thread.turn() == nil) }
+      #expect(performer.count == 1)
+    }
+
+    @Test("inputs that wait for effects go on when half of them are done, not at each answer")
+    func hysteresis() throws {
+      var limits = StreamLimits()
+      limits.maxEffects = 100
+      let performer = Answers()
+      let bench = try Bench(AskingStage(), performer: performer, limits: limits)
+      try bench.turn { bench.count("commit") >= 1 }
+      var next: Int64 = 0
+      bench.io.source = { _ in
+        defer { next += 1 }
+        return [record(next, .pushes)]
+      }
+      try bench.turn(atMost: 10_000) { bench.io.isPaused }
+      let pauses = bench.count("setPaused")
+      for _ in 0..<40 {
+        performer.answer(1)
+        #expect(bench.thread.turn() == nil)
+      }
+      #expect(bench.io.isPaused)
+      #expect(bench.count("setPaused") == pauses)
+      try bench.turn {
+        performer.answer(1)
+        return !bench.io.isPaused
+      }
+      #expect(bench.count("setPaused") == pauses + 1)
+    }
+
     @Test(
       "a thread that cannot commit waits between its attempts, whatever is due, and does not turn the processor",
       arguments: ["commit", "openProducers"])
