@@ -107,10 +107,19 @@ public final class LocalBroker: Sendable {
   }
 
   /// Stops it cleanly (SIGTERM) and waits for its end; kills it when the time is over.
-  public func stop(timeout: Duration = .seconds(30)) { end("TERM", timeout: timeout) }
+  public func stop(timeout: Duration = .seconds(30)) {
+    resume()
+    end("TERM", timeout: timeout)
+  }
 
   /// Kills it (SIGKILL), as a crash would, and waits for its end.
   public func kill() { end("KILL", timeout: .seconds(10)) }
+
+  /// Holds it up (SIGSTOP), as a long garbage collection or a starved machine would, until `resume`, `kill` or `stop`.
+  public func pause() { running.withLock { $0 }?.send("STOP") }
+
+  /// Lets a broker that was held up go on.
+  public func resume() { running.withLock { $0 }?.send("CONT") }
 
   /// Stops it cleanly and starts it again.
   public func restart(timeout: Duration = .seconds(60)) throws(Failure) {

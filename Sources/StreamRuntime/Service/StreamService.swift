@@ -32,6 +32,7 @@ public final class StreamService<S: Stage>: Service {
   private let logger: Logger
   private let observer: StreamObserver
   private let watchdog: Watchdog
+  private let readiness: HealthChecks
   private let fencing: FencingNote
   private let state = Mutex(State())
 
@@ -41,6 +42,7 @@ public final class StreamService<S: Stage>: Service {
     /// It will not come back under its name: members leave the group, also static ones.
     var isRetiring = false
     var threads: [RunningThread] = []
+    var brokerWatch: BrokerWatch?
     var lock: StateDirectoryLock?
     #if DEBUG
       var failPoints: FailPoints?
@@ -63,6 +65,7 @@ public final class StreamService<S: Stage>: Service {
     self.makeStage = makeStage
     observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
     watchdog = Watchdog(logger: logger, liveness: health.liveness)
+    readiness = health.readiness
     fencing = FencingNote(
       directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)", window: configuration.fencingWindow)
     for thread in 0..<configuration.settings.threads { observer.set(thread, .notReady("joining the group")) }
@@ -123,6 +126,7 @@ public final class StreamService<S: Stage>: Service {
       onEnd(ServiceEnd(exitCode: ExitCode.software, reason: "\(error)"))
       return
     }
+    watchBroker(topics)
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
     for number in 0..<settings.threads {
       let running = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
@@ -141,6 +145,31 @@ public final class StreamService<S: Stage>: Service {
         run(number, kafka, counts, writer: "\(settings.instance)-\(number)/\(life)", running, onEnd)
       }
     }
+  }
+
+  /// From now on readiness says when no broker answers.
+  private func watchBroker(_ topics: TopicNames) {
+    let settings = configuration.settings
+    let admin: Admin
+    do {
+      admin = try Admin(
+        ClientConfiguration(bootstrapServers: settings.bootstrapServers).merging(
+          overrides: settings.kafkaProperties.map { (name: $0.key, value: $0.value) }),
+        name: "nudge-\(S.definition.name)-watch", log: { [logger] in logger.write($0) })
+    } catch {
+      // The threads connect with the same settings, and say what is wrong with them.
+      logger.notice("readiness does not watch the brokers", ["reason": "\(error)"])
+      return
+    }
+    let topic = topics(S.definition.changelog)
+    let watch = BrokerWatch(
+      servers: settings.bootstrapServers, readiness: readiness, logger: logger,
+      ask: { _ = try admin.partitionCounts(of: [topic], timeout: .seconds(2)) })
+    let isStopping = state.withLock { state in
+      if state.stoppingSince == nil { state.brokerWatch = watch }
+      return state.stoppingSince != nil
+    }
+    if !isStopping { watch.start() }
   }
 
   /// Waits for a broker, for no longer than a patience where one is given, then looks at the topics, and whether it has
@@ -333,6 +362,7 @@ public final class StreamService<S: Stage>: Service {
   public func stop() {
     observer.stopping()
     watchdog.stop()
+    state.withLock { $0.brokerWatch }?.stop()
     state.withLock { $0.stoppingSince = $0.stoppingSince ?? SystemClock.steadyMilliseconds() }
     // The starter comes first: once it is done, no thread is added any more.
     var index = 0

@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 import ServiceKit
+import Synchronization
 import TestSupport
 import Testing
 
@@ -141,6 +142,75 @@ struct HostileTests {
     try wait(for: "the second output") { try outputs(brokers, prefix) == 2 }
     #expect(next.ends.isEmpty, "\(next.ends)")
     next.service.stop()
+  }
+
+  @Test(
+    "a broker that stands still for 8 s, and one that is gone: not ready, then on as before; nothing is lost or doubled"
+  )
+  func brokerAway() throws {
+    let prefix = "away."
+    let brokers = try prepare(prefix)
+    let broker = try Self.broker.get()
+    let directory = try TemporaryDirectory()
+    let service = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try service.start()
+    wait(for: "the service to be ready") { service.isReady }
+    let sent = Mutex(0)
+    let isOver = Mutex(false)
+    let done = DispatchSemaphore(value: 0)
+    let load = Thread { [partitions] in
+      defer { done.signal() }
+      do {
+        let producer = try Producer(.producer(bootstrapServers: brokers, transactionalID: nil), name: "load")
+        let handle = try producer.topic("\(prefix)nudge.timeline")
+        while !isOver.withLock({ $0 }) {
+          for _ in 0..<10 {
+            let number = sent.withLock { sent in
+              defer { sent += 1 }
+              return sent
+            }
+            let key = Array("key-\(number % 50)".utf8)
+            try producer.produce(
+              topic: handle, partition: Murmur2.partition(of: key, count: partitions), key: key, value: [120])
+          }
+          producer.poll(timeout: .milliseconds(10))
+        }
+        try producer.flush(timeout: .seconds(60))
+        producer.close()
+      } catch {
+        Issue.record("the load ended: \(error)")
+      }
+    }
+    load.start()
+    try wait(for: "the service to work") { try outputs(brokers, prefix) > 200 }
+    // Longer than a transaction may take: what is open is aborted, and its producer refused as one whose name was taken.
+    broker.pause()
+    let start = ContinuousClock.now
+    wait(for: "readiness to say so", atMost: 8) { !service.isReady }
+    Thread.sleep(forTimeInterval: max(0, 8 - Double(start.duration(to: .now).milliseconds) / 1000))
+    broker.resume()
+    wait(for: "the service to be ready again", atMost: 30) { service.isReady }
+    isOver.withLock { $0 = true }
+    done.wait()
+    let all = sent.withLock { $0 }
+    try wait(for: "all \(all) outputs", atMost: 60) { try outputs(brokers, prefix) >= all }
+    #expect(service.ends.isEmpty, "\(service.ends)")
+    let read = try Records.all(brokers: brokers, topic: "\(prefix)nudge.decisions", partitions: partitions)
+    #expect(read.count == all)
+    for (key, records) in Dictionary(grouping: read, by: { $0.key ?? "" }) {
+      let counts = records.compactMap { $0.value?.split(separator: " ").first.flatMap { Int($0) } }
+      #expect(counts == Array(1...counts.count), "counts of \(key)")
+    }
+
+    // A thread with nothing to do notices nothing; readiness does.
+    broker.stop()
+    wait(for: "readiness to say that the broker is away", atMost: 30) {
+      service.health.readiness.reasons["broker"]?.contains(brokers) == true
+    }
+    try broker.start()
+    wait(for: "the service to be ready again", atMost: 60) { service.isReady }
+    #expect(service.ends.isEmpty, "\(service.ends)")
+    service.service.stop()
   }
 
   @Test("a right that is taken away ends the process with status 70 and says which; given back, a restart goes on")
