@@ -50,6 +50,7 @@ final class EmulatorLedger: Sendable {
     var statusCounts = [Int](repeating: 0, count: 600)
     var counters = FCMEmulatorCounters()
     var deviceTokens: Set<Int> = []
+    var byToken: [String: [Int: Int]] = [:]
     var kept: [RecordedRequest] = []
     var accessTokens: [String: Date] = [:]
     var faults: FaultPlan
@@ -96,6 +97,20 @@ final class EmulatorLedger: Sendable {
       state.counters.requests += 1
       state.statusCounts[status < 600 && status > 0 ? status : 0] += 1
     }
+  }
+
+  func count(token: String, status: Int) {
+    state.withLock { $0.byToken[token, default: [:]][status, default: 0] += 1 }
+  }
+
+  /// Messages by device token and the status they were answered with, as a JSON object; 0: none.
+  var tokenJSON: String {
+    let byToken = state.withLock { $0.byToken }
+    let fields = byToken.sorted { $0.key < $1.key }.map { token, statuses in
+      let counts = statuses.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
+      return quoted(token) + ":{" + counts.joined(separator: ",") + "}"
+    }
+    return "{" + fields.joined(separator: ",") + "}"
   }
 
   func keep(_ request: RecordedRequest) {

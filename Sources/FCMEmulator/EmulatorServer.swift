@@ -202,6 +202,8 @@ final class EmulatorServer: @unchecked Sendable {
   func route(_ path: String) -> Exchange.Route {
     if path == "/token" { return .token }
     if path == "/emulator/stats" { return .stats }
+    if path == "/emulator/faults" { return .faults }
+    if path == "/emulator/tokens" { return .tokens }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[1] == "v1", parts[2] == "projects", parts[4] == "messages:send" else {
       return .nothing
@@ -213,8 +215,7 @@ final class EmulatorServer: @unchecked Sendable {
   func handle(_ exchange: Exchange) {
     var delay = Duration.zero
     let outcome = decide(exchange, delay: &delay)
-    // Who watches the emulator does not show in what is watched.
-    if exchange.route != .stats { record(exchange, status: outcome.status) }
+    if !exchange.route.isControl { record(exchange, status: outcome.status) }
     exchange.pending = outcome
     if delay > .zero {
       let (seconds, attoseconds) = delay.components
@@ -245,7 +246,9 @@ final class EmulatorServer: @unchecked Sendable {
       case .valid(let token, _):
         let fault = ledger.fault(.send, token: token)
         delay = configuration.delay + fault.delay
-        return Self.outcome(fault.action, project: project)
+        let outcome = Self.outcome(fault.action, project: project)
+        if configuration.countsTokens, let token { ledger.count(token: token.string, status: outcome.status) }
+        return outcome
       }
     case .unknownProject:
       return exchange.isAuthorized ? .answer(FCMAnswer(.notFound)) : unauthorized(exchange)
@@ -258,8 +261,27 @@ final class EmulatorServer: @unchecked Sendable {
     case .stats:
       return .answer(
         exchange.isGet ? FCMAnswer(status: 200, body: ledger.counters.json + "\n") : FCMAnswer(.notFound))
+    case .faults:
+      return .answer(exchange.isPost ? replaceFaults(exchange) : FCMAnswer(.notFound))
+    case .tokens:
+      return .answer(
+        exchange.isGet && configuration.countsTokens
+          ? FCMAnswer(status: 200, body: ledger.tokenJSON + "\n") : FCMAnswer(.notFound))
     case .nothing:
       return .answer(FCMAnswer(.notFound))
+    }
+  }
+
+  /// `POST /emulator/faults`: the faults from now on.
+  private func replaceFaults(_ exchange: Exchange) -> FCMAnswer {
+    let body = Data(bytes: exchange.body, count: exchange.bodyCount)
+    do {
+      let file = try JSONDecoder().decode(FaultFile.self, from: body)
+      if let objection = file.objection { throw FCMEmulatorError(objection) }
+      ledger.setFaults(file.faults, seed: file.seed ?? configuration.seed)
+      return FCMAnswer(status: 200, body: "{\"faults\":\(file.faults.count)}\n")
+    } catch {
+      return FCMAnswer(status: 400, body: "{\"error\":\(quoted("\(error)"))}\n")
     }
   }
 
@@ -286,6 +308,7 @@ final class EmulatorServer: @unchecked Sendable {
     case .resetStream: .resetStream
     case .hang: .hang
     case .brokenBody: .brokenBody(project: project)
+    case .hangAfterHeaders: .hangAfterHeaders
     case .goAway: .goAway(project: project)
     }
   }
@@ -348,6 +371,10 @@ final class EmulatorServer: @unchecked Sendable {
       // Later, not at once: a client that reads the headers and the reset in one go need not have looked at the headers.
       exchange.pending = .resetStream
       delayed.insert(exchange, due: Self.monotonic() + Self.breakAfter)
+    case .hangAfterHeaders:
+      exchange.appendAnswer(Self.nameEnd)
+      exchange.withholdAnswer()
+      submit(exchange, 200, [], connection)
     case .goAway(let project):
       submitName(exchange, project, connection)
       nghttp2_submit_goaway(
@@ -471,7 +498,7 @@ extension Outcome {
   /// The status that goes on record; 0 when there will be none.
   fileprivate var status: Int {
     switch self {
-    case .sent, .brokenBody, .goAway: 200
+    case .sent, .brokenBody, .hangAfterHeaders, .goAway: 200
     case .answer(let answer): answer.status
     case .resetConnection, .resetStream, .hang: 0
     }

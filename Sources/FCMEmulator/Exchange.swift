@@ -9,7 +9,12 @@ final class Exchange {
     case unknownProject
     case token
     case stats
+    case faults
+    case tokens
     case nothing
+
+    /// Who watches or steers the emulator does not show in what is watched.
+    var isControl: Bool { self == .stats || self == .faults || self == .tokens }
   }
 
   /// The longest body that is kept; a longer one is counted and refused.
@@ -98,6 +103,11 @@ final class Exchange {
     answerCount += bytes.count
   }
 
+  /// Makes the answer stop behind its headers.
+  func withholdAnswer() {
+    breaksAt = 0
+  }
+
   /// Makes the answer stop half-way.
   func breakAnswer() {
     breaksAt = answerCount / 2
@@ -137,5 +147,6 @@ enum Outcome {
   case resetStream
   case hang
   case brokenBody(project: Int)
+  case hangAfterHeaders
   case goAway(project: Int)
 }

@@ -7,7 +7,9 @@ internal import Synchronization
 ///
 /// - `POST /token`: an assertion signed with the key of ``serviceAccountFile`` for an access token;
 /// - `POST /v1/projects/{project}/messages:send`: a message;
-/// - `GET /emulator/stats`: ``counters`` as JSON.
+/// - `GET /emulator/stats`: ``counters`` as JSON;
+/// - `GET /emulator/tokens`: messages by device token and status, where it counts them;
+/// - `POST /emulator/faults`: a ``FaultFile`` in place of the faults so far.
 public final class FCMEmulator: Sendable {
   /// The base URL with TLS, `https://127.0.0.1:PORT`.
   public let url: String

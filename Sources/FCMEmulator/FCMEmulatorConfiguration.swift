@@ -24,6 +24,8 @@ public struct FCMEmulatorConfiguration: Sendable {
   public var seed: UInt64
   /// How long each answer to a message is held back.
   public var delay: Duration
+  /// Counts messages by device token and status, for `GET /emulator/tokens`.
+  public var countsTokens: Bool
   /// Takes any bearer token, for benchmarks.
   public var acceptAnyToken: Bool
   /// How long an issued access token is good for; whole seconds, at least 1.
@@ -40,7 +42,7 @@ public struct FCMEmulatorConfiguration: Sendable {
     listen: FCMEmulatorAddress = FCMEmulatorAddress(), plainListen: FCMEmulatorAddress? = FCMEmulatorAddress(),
     directory: String? = nil, projects: [String] = ["nudge-demo"], recordFile: String? = nil,
     adminAddress: FCMEmulatorAddress? = nil, decisionFile: String? = nil, keepRequests: Int = 0, faults: [Fault] = [],
-    seed: UInt64 = 1, delay: Duration = .zero, acceptAnyToken: Bool = false,
+    seed: UInt64 = 1, delay: Duration = .zero, countsTokens: Bool = false, acceptAnyToken: Bool = false,
     accessTokenLifetime: Duration = .seconds(3_600), maxConcurrentStreams: Int = 100, sendsContentLength: Bool = true,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
@@ -55,6 +57,7 @@ public struct FCMEmulatorConfiguration: Sendable {
     self.faults = faults
     self.seed = seed
     self.delay = delay
+    self.countsTokens = countsTokens
     self.acceptAnyToken = acceptAnyToken
     self.accessTokenLifetime = accessTokenLifetime
     self.maxConcurrentStreams = maxConcurrentStreams

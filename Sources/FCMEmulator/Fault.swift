@@ -23,6 +23,8 @@ public struct Fault: Sendable {
     case hang
     /// Headers with status 200 and a part of the body; 50 ms later the stream is reset.
     case brokenBody
+    /// Headers with status 200 and nothing else, ever.
+    case hangAfterHeaders
     /// The good answer, and a GOAWAY: streams opened later are not processed.
     case goAway
   }
@@ -57,7 +59,7 @@ public struct Fault: Sendable {
   }
 }
 
-/// A file of faults: `{"seed": 7, "faults": [{"tokenPrefix": "gone-", "answer": "UNREGISTERED"}, {"ratio": 0.2, "answer":
+/// A file of faults, and the body of `POST /emulator/faults`: `{"seed": 7, "faults": [{"tokenPrefix": "gone-", "answer": "UNREGISTERED"}, {"ratio": 0.2, "answer":
 /// "UNAVAILABLE", "retryAfter": "5"}, {"delayMs": 50}, {"action": "reset", "times": 3}, {"endpoint": "token", "action": "hang"},
 /// {"status": 418, "body": "…", "headers": {"retry-after": "1"}}]}`.
 public struct FaultFile: Sendable, Decodable {
@@ -74,6 +76,17 @@ public struct FaultFile: Sendable, Decodable {
   }
 
   private enum CodingKeys: String, CodingKey { case seed, faults }
+
+  /// Why the faults cannot be used; nil where they can.
+  var objection: String? {
+    for fault in faults {
+      guard (0...1).contains(fault.ratio) else { return "ratio \(fault.ratio) is not between 0 and 1" }
+      guard fault.delay >= .zero, fault.skip >= 0, fault.times ?? 0 >= 0 else {
+        return "delayMs, skip and times must not be negative"
+      }
+    }
+    return nil
+  }
 
   private struct Entry: Decodable {
     let endpoint: Fault.Endpoint?
@@ -114,10 +127,11 @@ public struct FaultFile: Sendable, Decodable {
       case "resetStream": return .resetStream
       case "hang": return .hang
       case "brokenBody": return .brokenBody
+      case "hangAfterHeaders": return .hangAfterHeaders
       case "goAway": return .goAway
       case let other?:
         throw FCMEmulatorError(
-          "no action is called \(other); known: reset, resetStream, hang, brokenBody, goAway")
+          "no action is called \(other); known: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway")
       }
     }
   }

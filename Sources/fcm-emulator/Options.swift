@@ -17,12 +17,15 @@ struct Options {
       --admin-address HOST:PORT serves a page with the phones: lock screen and badge of each device, live
       --decisions FILE          records of nudge.decisions, a line each: the page tells why a push was made
       --delay DURATION          how long answers to messages are held back: 50ms, 1.5s (default 0ms)
+      --stream-limit N          streams a connection may have open at a time (default 100)
+      --count-tokens            count messages by device token, for GET /emulator/tokens
       --accept-any-token        take any bearer token, for benchmarks
       --help                    this text
 
     When it is ready it prints one line of JSON: {"ready":true,"url":…,"plainUrl":…,"serviceAccount":…,"caFile":…},
     with "adminUrl" where there is the page.
-    SIGTERM or SIGINT ends it, with one line of totals. GET /emulator/stats gives the same while it runs.
+    SIGTERM or SIGINT ends it, with one line of totals. GET /emulator/stats gives the same while it runs,
+    GET /emulator/tokens messages by device token and status. POST /emulator/faults replaces the faults by those of its body.
 
     Exit status: 0 after SIGTERM or SIGINT, 1 when it cannot start, 2 for a wrong flag.
 
@@ -31,6 +34,7 @@ struct Options {
       fcm-emulator --listen 127.0.0.1:8443 --delay 50ms --faults faults.json
       fcm-emulator --admin-address 127.0.0.1:8080 --decisions decisions.jsonl
       curl --http2 --cacert /tmp/fcm/ca.pem https://127.0.0.1:8443/emulator/stats
+      curl --http2 --cacert /tmp/fcm/ca.pem https://127.0.0.1:8443/emulator/faults -d '{"faults": []}'
 
     A file of faults; the first that matches and does something wins:
       {"seed": 7, "faults": [
@@ -41,7 +45,7 @@ struct Options {
         {"tokenPrefix": "odd-", "status": 418, "body": "short and stout"},
         {"endpoint": "token", "skip": 1, "status": 503}]}
       answer: \(FCMAnswer.Name.allCases.map(\.rawValue).joined(separator: ", "))
-      action: reset, resetStream, hang, brokenBody, goAway
+      action: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway
 
     """
 
@@ -63,6 +67,13 @@ struct Options {
       }
       switch flag {
       case "--help", "-h": wantsHelp = true
+      case "--count-tokens": configuration.countsTokens = true
+      case "--stream-limit":
+        let text = try value()
+        guard let limit = Int(text), (1...10_000).contains(limit) else {
+          throw UsageError("\(flag) \(text): a number from 1 to 10000 is needed")
+        }
+        configuration.maxConcurrentStreams = limit
       case "--accept-any-token": configuration.acceptAnyToken = true
       case "--listen": configuration.listen = try Self.address(flag, try value())
       case "--plain-listen": configuration.plainListen = try Self.address(flag, try value())

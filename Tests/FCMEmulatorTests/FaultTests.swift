@@ -48,6 +48,63 @@ struct FaultTests {
     desk.end()
   }
 
+  @Test("Faults are replaced while it runs, by HTTP; what cannot be used is refused and changes nothing")
+  func control() async throws {
+    let desk = try Desk(FCMEmulatorConfiguration(countsTokens: true))
+    func control(_ body: String) async throws -> HTTPResponse {
+      try await desk.post(desk.emulator.url + "/emulator/faults", Array(body.utf8), headers: []).get()
+    }
+    #expect(try await desk.message(to: "gone-1").get().status == 200)
+    let set = try await control(
+      #"{"seed": 7, "faults": [{"tokenPrefix": "gone-", "answer": "UNREGISTERED"}, {"ratio": 0.5, "answer": "UNAVAILABLE"}]}"#
+    )
+    #expect(set.status == 200 && String(decoding: set.body, as: UTF8.self) == "{\"faults\":2}\n")
+    #expect(try await desk.message(to: "gone-1").get().status == 404)
+    for (faults, reason) in [
+      (#"{"faults": [{"answer": "MAYBE"}]}"#, "no answer is called MAYBE"), (#"{"faults": [{"ratio": 2}]}"#, "ratio"),
+      (#"{"faults": [{"delayMs": -1}]}"#, "negative"), ("[]", "error"),
+    ] {
+      let refused = try await control(faults)
+      #expect(refused.status == 400)
+      #expect(String(decoding: refused.body, as: UTF8.self).contains(reason), "\(faults)")
+    }
+    #expect(try await desk.message(to: "gone-1").get().status == 404)
+    // The same seed makes the same choice.
+    func half() async throws -> [Int] {
+      _ = try await control(#"{"seed": 11, "faults": [{"ratio": 0.5, "answer": "UNAVAILABLE"}]}"#)
+      var statuses: [Int] = []
+      for _ in 0..<40 { statuses.append(try await desk.message(to: "t").get().status) }
+      return statuses
+    }
+    let first = try await half()
+    #expect(try await half() == first && Set(first) == [200, 503])
+    _ = try await control(#"{"faults": []}"#)
+    #expect(try await desk.message(to: "gone-1").get().status == 200)
+    // Messages by token; who steers is not counted.
+    let request = HTTPRequest(method: .get, url: desk.emulator.url + "/emulator/tokens")
+    let answer = await withCheckedContinuation { continuation in
+      desk.client.send(request) { continuation.resume(returning: $0) }
+    }
+    let counts = try JSONSerialization.jsonObject(with: Data(try answer.get().body)) as? [String: [String: Int]]
+    #expect(counts?["gone-1"] == ["200": 2, "404": 2])
+    #expect(counts?["t"]?.values.reduce(0, +) == 80)
+    #expect(desk.emulator.counters.requests == 84)
+    desk.end()
+  }
+
+  @Test("An answer may stop behind its headers: the client's own time ends it")
+  func hangAfterHeaders() async throws {
+    let desk = try Desk(FCMEmulatorConfiguration(faults: [Fault(times: 1, action: .hangAfterHeaders)]))
+    let start = ContinuousClock.now
+    let result = await desk.message(to: "t", timeout: .milliseconds(400))
+    #expect(ContinuousClock.now - start >= .milliseconds(350))
+    // The headers said 200: it was sent, whatever happened to the body.
+    #expect(try result.get().status == 200)
+    #expect(try result.get().incompleteBody)
+    #expect(try await desk.message(to: "t").get().status == 200)
+    desk.end()
+  }
+
   @Test("What is wrong with a request is said before a fault strikes")
   func order() async throws {
     let desk = try Desk(FCMEmulatorConfiguration(faults: [Fault(times: 1, action: .answer(FCMAnswer(.unavailable)))]))
