@@ -13,7 +13,7 @@ public import StreamRuntime
 /// `lane_full`). `cancelled`: named by a `push.cancelled`, or, badge and read pushes only, overtaken by a later one that
 /// says all it said (`superseded`) or the oldest of a full lane (`lane_full`).
 ///
-/// A request FCM rejects ends as an outcome with its code. (A dead letter needs the push's own bytes, which are not kept.)
+/// A request FCM rejects ends as an outcome with its code, and goes to the dead letters.
 public struct DispatcherStage: Stage {
   /// What its state is made of.
   public typealias Row = DispatcherRow

@@ -78,6 +78,8 @@ public struct Push: Codable, Sendable, Equatable {
     case badge
     /// A conversation was read elsewhere.
     case read
+    /// A message was taken back: what is shown of it goes.
+    case deleted
   }
   /// A function of person, kind and cause alone: deciding again gives the same.
   public var pushId: String
@@ -91,12 +93,23 @@ public struct Push: Codable, Sendable, Equatable {
   public var title: String?
   /// Body; nil: nothing is shown.
   public var body: String?
-  /// A picture beside the text: the sender's avatar.
+  /// A picture that came with the message.
   public var imageUrl: String?
+  /// The sender's picture.
+  public var avatarUrl: String?
   /// How much it matters.
   public var priority: Priority
   /// How it appears.
   public var presentation: Presentation
+  /// true: the message was edited. It replaces what is shown of it, without a sound; where the first push of the message
+  /// still waits, in its place and as that one would have appeared.
+  public var replaces: Bool?
+  /// true: the message mentions the person.
+  public var mentioned: Bool?
+  /// The person's quiet hours, where the push is not sent in them (D11); nil: it may be sent at any time.
+  public var quietHours: QuietHours?
+  /// When the message was written, where that is not when the event occurred: an edited one's first version.
+  public var sentAt: Milliseconds?
   /// Whether smart analysis decided it (device type `smart_notification`) or a fallback did (`new_message`).
   public var reason: DecisionReason?
   /// The badge to show.
@@ -117,9 +130,10 @@ public struct Push: Codable, Sendable, Equatable {
   /// A push.
   public init(
     pushId: String, kind: Kind, userId: String, targets: [PushTarget], title: String? = nil, body: String? = nil,
-    imageUrl: String? = nil, priority: Priority, presentation: Presentation, reason: DecisionReason? = nil, badge: Int,
-    conversationId: String? = nil, messageId: String? = nil, senderId: String? = nil, ttlSeconds: Int,
-    expiresAt: Milliseconds, decidedAt: Milliseconds
+    imageUrl: String? = nil, avatarUrl: String? = nil, priority: Priority, presentation: Presentation,
+    replaces: Bool? = nil, mentioned: Bool? = nil, quietHours: QuietHours? = nil, sentAt: Milliseconds? = nil,
+    reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil, messageId: String? = nil,
+    senderId: String? = nil, ttlSeconds: Int, expiresAt: Milliseconds, decidedAt: Milliseconds
   ) {
     self.pushId = pushId
     self.kind = kind
@@ -128,8 +142,13 @@ public struct Push: Codable, Sendable, Equatable {
     self.title = title
     self.body = body
     self.imageUrl = imageUrl
+    self.avatarUrl = avatarUrl
     self.priority = priority
     self.presentation = presentation
+    self.replaces = replaces
+    self.mentioned = mentioned
+    self.quietHours = quietHours
+    self.sentAt = sentAt
     self.reason = reason
     self.badge = badge
     self.conversationId = conversationId
@@ -141,7 +160,10 @@ public struct Push: Codable, Sendable, Equatable {
   }
 }
 
-/// `push.cancelled`: names a device, a message or a conversation.
+/// `push.cancelled`: names a device, a message or a conversation. What waits for it ends, and is not sent.
+///
+/// Named by message or conversation, pushes of the kinds `message` and `badge` end; `read` and `deleted` go on, because
+/// they take something off the screen.
 public struct PushCancelled: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
@@ -151,12 +173,36 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   public var messageId: String?
   /// All that waits for this conversation.
   public var conversationId: String?
+  /// With `conversationId`: only messages written before this time, and those of this very millisecond: of these, where
+  /// `messageId` is there, that one alone. Absent: all.
+  public var sentUpTo: Milliseconds?
+  /// Only pushes of this kind.
+  public var kind: Push.Kind?
+  /// true: pushes of messages that mention the person go on.
+  public var exceptMentions: Bool?
+  /// With `deviceId`: the token the person no longer has there, by its hash. Nothing more is sent with it, also of what
+  /// comes later, unless it is registered again.
+  public var tokenHash: String?
+  /// With `tokenHash`: the claim's version that ended; a later one is a new registration.
+  public var version: Int64?
+  /// The badge now: what goes on waiting for the person shows it.
+  public var badge: Int?
 
   /// The event's fields.
-  public init(userId: String, deviceId: String? = nil, messageId: String? = nil, conversationId: String? = nil) {
+  public init(
+    userId: String, deviceId: String? = nil, messageId: String? = nil, conversationId: String? = nil,
+    sentUpTo: Milliseconds? = nil, kind: Push.Kind? = nil, exceptMentions: Bool? = nil, tokenHash: String? = nil,
+    version: Int64? = nil, badge: Int? = nil
+  ) {
     self.userId = userId
     self.deviceId = deviceId
     self.messageId = messageId
     self.conversationId = conversationId
+    self.sentUpTo = sentUpTo
+    self.kind = kind
+    self.exceptMentions = exceptMentions
+    self.tokenHash = tokenHash
+    self.version = version
+    self.badge = badge
   }
 }

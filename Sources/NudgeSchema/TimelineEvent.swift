@@ -256,14 +256,23 @@ public struct MessageWithdrawn: Codable, Sendable, Equatable {
   public var cause: Cause
   /// The new body, where edited.
   public var body: String?
+  /// The title of a notification (M3), where edited and the message is among the conversation's last ones.
+  public var title: String?
+  /// Who wrote it, where `title` is there.
+  public var sender: Member?
 
   /// The event's fields.
-  public init(userIds: [String], conversationId: String, messageId: String?, cause: Cause, body: String? = nil) {
+  public init(
+    userIds: [String], conversationId: String, messageId: String?, cause: Cause, body: String? = nil,
+    title: String? = nil, sender: Member? = nil
+  ) {
     self.userIds = userIds
     self.conversationId = conversationId
     self.messageId = messageId
     self.cause = cause
     self.body = body
+    self.title = title
+    self.sender = sender
   }
 }
 

@@ -90,7 +90,7 @@ struct BadgeTests {
     #expect(try scene.read(at: noon + 200).push?.badge == 0)
   }
 
-  @Test("D13: a deleted message leaves the badge, and its push is cancelled if there was one")
+  @Test("D13: a deleted message leaves the badge and the screen, and its push is cancelled if there was one")
   func deleted() throws {
     let scene = try Scene.withPhone()
     try scene.prefer(PreferencesPatch(badgeMode: .messages))
@@ -98,8 +98,10 @@ struct BadgeTests {
     try scene.message("m2")
     let written = try scene.withdraw("m2", at: noon + 1)
     #expect(written.cancelled == [PushCancelled(userId: "ann", messageId: "m2", conversationId: "c1")])
-    #expect(written.pushes.map(\.kind) == [.badge])
+    #expect(written.pushes.map(\.kind) == [.deleted])
     #expect(written.push?.badge == 1)
+    #expect(written.push?.messageId == "m2" && written.push?.conversationId == "c1")
+    #expect(written.push?.presentation == .badge && written.push?.body == nil)
     // The dispatcher tells records of one cause apart by their index.
     #expect(written.pushEvents.map(\.origin.order.index) == [0, 1])
     #expect(Set(written.pushEvents.map(\.envelope.eventId)).count == 2)
@@ -130,12 +132,65 @@ struct BadgeTests {
     #expect(try scene.message("m3", in: "c1", at: noon + 2).push?.badge == 2)
   }
 
-  @Test("D13: an edited message stays on the badge and cancels nothing")
+  @Test("D13: an edited message stays on the badge; a push replaces what is shown, without a sound")
   func edited() throws {
     let scene = try Scene.withPhone()
-    try scene.message("m1")
-    #expect(try scene.withdraw("m1", cause: .edited, at: noon + 1).isEmpty)
+    let first = try #require(try scene.message("m1", RecipientContext(mentioned: true)).push)
+    #expect(first.presentation == .alert)
+    let written = try scene.edit("m1", body: "hello again", at: noon + minute)
+    let push = try #require(written.push)
+    #expect(push.kind == .message && push.replaces == true && push.presentation == .silent)
+    #expect(push.messageId == "m1" && push.title == "Bob" && push.body == "hello again" && push.senderId == "bob")
+    #expect(push.badge == 1 && push.sentAt == noon && push.expiresAt == noon + minute + hour)
+    #expect(push.pushId != first.pushId)
+    #expect(written.cancelled.isEmpty)
     #expect(try scene.message("m2", in: "c2").push?.badge == 2)
+  }
+
+  @Test("D13: an edit of what is not on a screen shows nothing: read, deleted, badge only, never pushed, unknown, old")
+  func editedUnseen() throws {
+    let scene = try Scene.withPhone()
+    for id in ["read", "deleted"] { try scene.message(id, in: id) }
+    try scene.read("read", at: noon + 1)
+    try scene.withdraw("deleted", in: "deleted", at: noon + 1)
+    #expect(try scene.message("low", in: "low", group: "Hikers").decision?.priority == .low)
+    try scene.prefer(PreferencesPatch(muted: [MutedConversation(conversationId: "muted")]))
+    try scene.message("muted", in: "muted")
+    for id in ["read", "deleted", "low", "muted", "unknown"] {
+      #expect(try scene.edit(id, in: id, body: "new", at: noon + minute).isEmpty, "\(id)")
+    }
+    try scene.message("old", in: "old")
+    scene.driver.now = noon + minute + hour + 1
+    #expect(try scene.edit("old", in: "old", body: "new", at: noon + minute).isEmpty)
+    // Nobody knows any more who wrote it: a notification without a title would replace one that has it.
+    scene.driver.now = noon + minute
+    #expect(try scene.edit("old", in: "old", body: "new", title: nil, at: noon + minute).isEmpty)
+    // Where no text is shown, the edit changes nothing of what is shown.
+    try scene.prefer(PreferencesPatch(showPreviews: false))
+    #expect(try scene.edit("old", in: "old", body: "new", at: noon + minute).isEmpty)
+  }
+
+  @Test("D6: no badge push where the number is what the devices were told; a device that is new is told")
+  func unchangedBadge() throws {
+    let scene = try Scene.withPhone()
+    let first = try scene.message("m1", group: "Hikers")
+    #expect(first.decision?.priority == .low)
+    #expect(first.push?.kind == .badge && first.push?.badge == 1)
+    let second = try scene.message("m2", at: noon + 1, group: "Hikers")
+    #expect(second.pushes.isEmpty)
+    #expect(second.decision?.outcome == .notify && second.decision?.presentation == .badge)
+    #expect(second.decision?.pushId == nil && second.decision?.badge == 1)
+    #expect(second.decision?.checks.last?.check == "badge")
+    #expect(try scene.message("m3", in: "c2", at: noon + 2, group: "Riders").push?.badge == 2)
+    // The suppressed message counts, and the devices were not told: the next one tells them.
+    try scene.prefer(PreferencesPatch(muted: [MutedConversation(conversationId: "c3")]))
+    try scene.message("m4", in: "c3", at: noon + 3, group: "Riders")
+    #expect(try scene.message("m5", in: "c2", at: noon + 4, group: "Riders").push?.badge == 3)
+    #expect(try scene.message("m6", in: "c2", at: noon + 5, group: "Riders").pushes.isEmpty)
+    try scene.gain("tablet", at: noon + 6)
+    #expect(try scene.message("m7", in: "c2", at: noon + 7, group: "Riders").push?.badge == 3)
+    // Deleted, and the number stays: c2 has other unread messages.
+    #expect(try scene.withdraw("m7", in: "c2", at: noon + 8).pushes.isEmpty)
   }
 
   @Test("D7: the badge of a read is fresh when it is decided, however old the read")

@@ -37,11 +37,18 @@ struct DeviceTests {
       ])
   }
 
+  /// What waits for the phone ends, and nothing more is sent with its token.
+  private func dropped(version: Int64 = 1) -> PushCancelled {
+    PushCancelled(
+      userId: "ann", deviceId: "phone", tokenHash: AnalyzerRules(hash: standInHash).tokenHash("token-phone"),
+      version: version)
+  }
+
   @Test("T1: who signs out has no device, and what waits for it is cancelled")
   func signOut() throws {
     let scene = try Scene.withPhone()
     let lost = try lose(scene, "phone", token: "token-phone", version: 1, at: noon + 1)
-    #expect(lost.cancelled == [PushCancelled(userId: "ann", deviceId: "phone")])
+    #expect(lost.cancelled == [dropped()])
     #expect(try scene.message("m1").decision?.reason == .noDevice)
     #expect(try lose(scene, "phone", token: "token-phone", version: 1, at: noon + 1).isEmpty)
   }
@@ -93,7 +100,7 @@ struct DeviceTests {
     #expect(try invalidate(scene, "phone", token: "another", version: 2).isEmpty)
     #expect(try scene.message("m1").decision?.reason == .relevant)
     let pruned = try invalidate(scene, "phone", token: "token-phone", version: 2)
-    #expect(pruned.cancelled == [PushCancelled(userId: "ann", deviceId: "phone")])
+    #expect(pruned.cancelled == [dropped(version: 2)])
     #expect(try scene.message("m2").decision?.reason == .noDevice)
     #expect(try invalidate(scene, "phone", token: "token-phone", version: 2).isEmpty)
   }
@@ -107,7 +114,7 @@ struct DeviceTests {
     #expect(try scene.message("m1", at: noon + 270 * day).push?.targets.map(\.deviceId) == ["phone", "tablet"])
     let written = try scene.message("m2", at: noon + 270 * day + 1)
     #expect(written.push?.targets.map(\.deviceId) == ["tablet"])
-    #expect(written.cancelled == [PushCancelled(userId: "ann", deviceId: "phone")])
+    #expect(written.cancelled == [dropped()])
     #expect(try scene.message("m3", at: noon + 301 * day).decision?.reason == .noDevice)
   }
 
@@ -130,7 +137,7 @@ struct DeviceTests {
     _ = try scene.driver.restart()
     #expect(try fire(at: noon + 300 * day).isEmpty)
     let late = try fire(at: noon + 300 * day + 1)
-    #expect(late.map { $0.cancelled } == [[PushCancelled(userId: "ann", deviceId: "phone")]])
+    #expect(late.map { $0.cancelled } == [[dropped(version: 2)]])
     #expect(try scene.message("m1", at: noon + 300 * day + 2).decision?.reason == .noDevice)
     #expect(try fire(at: noon + 900 * day).isEmpty)
 
@@ -164,7 +171,7 @@ struct DeviceTests {
     let push = try #require(written.push)
     #expect(push.title == "Bob in Hikers")
     #expect(push.body == String(repeating: family, count: 239) + "…")
-    #expect(push.imageUrl == "https://example.com/bob.png")
+    #expect(push.avatarUrl == "https://example.com/bob.png" && push.imageUrl == nil)
     #expect(push.conversationId == "c1" && push.messageId == "m1" && push.senderId == "bob")
     #expect(push.ttlSeconds == 2_419_200)
     #expect(push.expiresAt == noon + hour && push.decidedAt == noon + second)

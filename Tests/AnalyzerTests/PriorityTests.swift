@@ -25,11 +25,11 @@ struct PriorityTests {
     #expect(high.priority == .high && high.presentation == .alert && high.kind == .message)
     let medium = try #require(try scene.message("m2").push)
     #expect(medium.priority == .medium && medium.presentation == .silent && medium.kind == .message)
-    let low = try scene.message("m3", group: "Hikers")
+    let low = try scene.message("m3", in: "c2", group: "Hikers")
     let push = try #require(low.push)
     #expect(push.priority == .low && push.presentation == .badge && push.kind == .badge)
     #expect(push.title == nil && push.body == nil && push.imageUrl == nil)
-    #expect(push.badge == 1 && push.messageId == "m3")
+    #expect(push.badge == 2 && push.messageId == "m3")
     #expect(low.decision?.outcome == .notify)
     #expect(low.decision?.presentation == .badge)
   }

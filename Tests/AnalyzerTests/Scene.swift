@@ -174,6 +174,18 @@ final class Scene {
   }
 
   @discardableResult
+  func edit(
+    _ messageId: String, in conversationId: String = "c1", body: String, title: String? = "Bob", at time: Milliseconds
+  ) throws -> Written {
+    try send(
+      .withdrawn(
+        MessageWithdrawn(
+          userIds: ["ann"], conversationId: conversationId, messageId: messageId, cause: .edited, body: body,
+          title: title, sender: title.map { _ in Member(userId: "bob", displayName: "Bob") })),
+      at: time, origin: nextOrigin())
+  }
+
+  @discardableResult
   func withdraw(
     _ messageId: String?, in conversationId: String = "c1", cause: MessageWithdrawn.Cause = .deleted,
     at time: Milliseconds

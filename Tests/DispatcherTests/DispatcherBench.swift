@@ -13,6 +13,7 @@ final class DispatcherBench {
   private(set) var outcomeRecords: [OutputRecord] = []
   private(set) var invalidated: [DeviceInvalidated] = []
   private(set) var rejections: [Rejection] = []
+  private(set) var deadLetters: [OutputRecord] = []
   private(set) var wakeAt: Milliseconds?
   private var causes: Int64 = 0
 
@@ -65,7 +66,8 @@ final class DispatcherBench {
     return try send(.cancelled(body), user: user, cause: cause)
   }
 
-  private func send(_ body: PushEventBody, user: String, cause: Origin?, headers: [RecordHeaderField] = []) throws
+  @discardableResult
+  func send(_ body: PushEventBody, user: String, cause: Origin?, headers: [RecordHeaderField] = []) throws
     -> StageDriver<DispatcherStage>.StepResult
   {
     let cause = cause ?? nextCause()
@@ -127,6 +129,7 @@ final class DispatcherBench {
         if case .deviceInvalidated(let body) = try driver.decode(TimelineEvent.self, from: output).body {
           invalidated.append(body)
         }
+      case .deadLetters: deadLetters.append(output)
       default: break
       }
     }

@@ -24,17 +24,18 @@ struct FCMMessageTests {
 
   private func push(_ platform: Platform, _ presentation: Presentation, kind: Push.Kind = .message) -> Push {
     var push = DispatcherBench.push("p1", kind: kind, presentation: presentation, platform: platform)
-    push.imageUrl = "https://example.org/bob.png"
+    push.imageUrl = "https://example.org/cat.png"
+    push.avatarUrl = "https://example.org/bob.png"
     return push
   }
 
-  @Test("P2: high on iOS: alert with sound, at once, threaded, replaceable, with category, badge and avatar")
+  @Test("P2: high on iOS: alert with sound, at once, threaded, replaceable, with category, badge and picture")
   func iosAlert() throws {
     let message = try message(push(.ios, .alert))
     #expect(text("token", message) == "token-phone-1")
     #expect(text("notification/title", message) == "Bob")
     #expect(text("notification/body", message) == "Hello")
-    #expect(text("notification/image", message) == "https://example.org/bob.png")
+    #expect(text("notification/image", message) == "https://example.org/cat.png")
     #expect(text("apns/headers/apns-push-type", message) == "alert")
     #expect(text("apns/headers/apns-priority", message) == "10")
     #expect(text("apns/headers/apns-collapse-id", message) == "m-p1")
@@ -47,7 +48,7 @@ struct FCMMessageTests {
     #expect(at("apns/payload/aps/badge", message) as? Int == 3)
     #expect(at("apns/payload/aps/mutable-content", message) as? Int == 1)
     #expect(at("apns/payload/aps/content-available", message) as? Int == 1)
-    #expect(text("apns/fcm_options/image", message) == "https://example.org/bob.png")
+    #expect(text("apns/fcm_options/image", message) == "https://example.org/cat.png")
     #expect(message["android"] == nil && message["webpush"] == nil)
   }
 
@@ -119,7 +120,59 @@ struct FCMMessageTests {
       data == [
         "type": "smart_notification", "conversationId": "c1", "messageId": "m-p1", "senderId": "bob",
         "recipientId": "ann", "pushId": "p1", "priority": "high", "badge": "3", "timestamp": "1700000000",
+        "avatarUrl": "https://example.org/bob.png",
       ])
+  }
+
+  @Test("P2: without a picture the sender's is the thumbnail on iOS, the web's icon, never Android's big picture")
+  func avatar() throws {
+    for platform in Platform.allCases {
+      var push = push(platform, .alert)
+      push.imageUrl = nil
+      let message = try message(push)
+      #expect(at("notification/image", message) == nil)
+      switch platform {
+      case .ios: #expect(text("apns/fcm_options/image", message) == push.avatarUrl)
+      case .android: #expect(text("data/avatarUrl", message) == push.avatarUrl)
+      case .web:
+        #expect(text("webpush/notification/icon", message) == push.avatarUrl)
+        #expect(at("webpush/notification/image", message) == nil)
+        #expect(at("data/avatarUrl", message) == nil)
+      }
+    }
+  }
+
+  @Test("D13: an edited message replaces by the same id, without a sound, with the time it was written")
+  func edited() throws {
+    var push = push(.ios, .silent)
+    push.replaces = true
+    push.sentAt = 1_600_000_000_000
+    let ios = try message(push)
+    #expect(text("apns/headers/apns-collapse-id", ios) == "m-p1")
+    #expect(at("apns/payload/aps/sound", ios) == nil)
+    #expect(text("data/timestamp", ios) == "1600000000")
+    push.targets[0].platform = .android
+    #expect(text("android/notification/tag", try message(push)) == "m-p1")
+  }
+
+  @Test("D13: a deleted message is removed by a silent push that carries its id", arguments: Platform.allCases)
+  func deleted(platform: Platform) throws {
+    let message = try message(push(platform, .badge, kind: .deleted))
+    #expect(message["notification"] == nil)
+    #expect(text("data/type", message) == "deleted" && text("data/messageId", message) == "m-p1")
+    #expect(at("data/avatarUrl", message) == nil)
+    switch platform {
+    case .ios:
+      #expect(text("apns/headers/apns-collapse-id", message) == "m-p1")
+      #expect(text("apns/headers/apns-priority", message) == "5")
+      #expect(at("apns/payload/aps/sound", message) == nil)
+      #expect(at("apns/payload/aps/badge", message) as? Int == 3)
+    case .android:
+      #expect(at("android/notification", message) == nil)
+      // FCM keeps four collapse keys a device: deletions must not drive each other out.
+      #expect(at("android/collapse_key", message) == nil)
+    case .web: #expect(at("webpush/notification", message) == nil)
+    }
   }
 
   @Test("C1: a fallback's notification is new_message with its own category")
@@ -173,9 +226,9 @@ struct FCMMessageTests {
     #expect(text("data/messageId", message) == push.messageId)
     #expect(text("data/conversationId", message) == push.conversationId)
     #expect(text("notification/image", message) == push.imageUrl)
-    // One character more would have been too much.
+    // One character more would have been too much; the writer counts the name of the message as well.
     #expect(payloadBytes(message) <= 4096)
-    #expect(payloadBytes(message) + family.utf8.count > 4096)
+    #expect("message".utf8.count + payloadBytes(message) + family.utf8.count > 4096)
   }
 
   /// Keys and values below `message`, the token apart, counted as the limit counts them.

@@ -157,6 +157,24 @@ struct RetryTests {
     #expect(bench.outcomes[1].firstAttemptAt == nil)
   }
 
+  @Test("P3, P5: a 429 waits for as long as FCM asks, also less than a minute, and a second at least")
+  func shortRetryAfter() throws {
+    for (asked, least) in [(5_000, 5_000), (0, 1_000), (70_000, 70_000)] as [(Milliseconds, Milliseconds)] {
+      #expect(Backoff.quota.wait(after: 1, retryAfter: asked, jitter: 0) == least)
+      #expect(Backoff.quota.wait(after: 1, retryAfter: asked, jitter: 0.999) <= 2 * least)
+      let device = DispatcherBench()
+      try device.send(DispatcherBench.push("p1"))
+      try device.answer(Dispatcher.FCMAnswer(.quotaExceeded(.device), httpStatus: 429, retryAfter: asked))
+      let due = try #require(device.wakeAt) - DispatcherBench.start
+      #expect((least...2 * least).contains(due))
+      let project = DispatcherBench()
+      try project.send(DispatcherBench.push("p1"))
+      try project.answer(Dispatcher.FCMAnswer(.quotaExceeded(.project), httpStatus: 429, retryAfter: asked))
+      #expect(project.wakeAt == DispatcherBench.start + least)
+    }
+    #expect(Backoff.quota.wait(after: 1, jitter: 0) == 60_000)
+  }
+
   @Test(
     "P3: backoff doubles from its floor to its cap, with jitter over the whole range; Retry-After may exceed the cap")
   func backoff() {

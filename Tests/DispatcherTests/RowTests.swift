@@ -15,6 +15,11 @@ struct RowTests {
     push.title = String(repeating: "\u{1}", count: 5_000)
     push.body = String(repeating: "\u{2}", count: 50_000)
     push.imageUrl = String(repeating: "u", count: 2_048)
+    push.avatarUrl = String(repeating: "a", count: 768)
+    push.quietHours = QuietHours(start: "22:00", end: "07:00", timeZone: String(repeating: "z", count: 64))
+    push.mentioned = true
+    push.replaces = false
+    push.sentAt = .max
     push.conversationId = String(repeating: "c", count: 256)
     push.messageId = String(repeating: "\"", count: 256)
     push.senderId = String(repeating: "s", count: 256)

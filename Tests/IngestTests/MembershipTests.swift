@@ -121,6 +121,24 @@ import Testing
     #expect(try pipeline.withdrawals(deleted).allSatisfy { $0.body == nil && $0.cause == .deleted })
   }
 
+  @Test("D13: an edited message carries title and sender, as long as it is among the conversation's last ones")
+  func editedTitle() throws {
+    let pipeline = IngestPipeline()
+    try pipeline.group(["ann", "ben"])
+    try pipeline.message("c", "m1", from: "ann")
+    func edited(_ messageId: String) throws -> MessageWithdrawn? {
+      try pipeline.withdrawals(
+        try pipeline.chat(
+          .messageEdited(MessageRevision(conversationId: "c", messageId: messageId, text: "new text")))
+      ).first
+    }
+    let withdrawn = try edited("m1")
+    #expect(withdrawn?.title == "Ann in Hikers" && withdrawn?.sender == IngestPipeline.member("ann"))
+    #expect(try edited("unknown")?.title == nil)
+    for number in 0..<20 { try pipeline.message("c", "later\(number)", from: "ben") }
+    #expect(try edited("m1")?.title == nil && edited("m1")?.body == "new text")
+  }
+
   @Test("D12: removed members are remembered up to the bound; beyond it older changes of strangers have no effect")
   func boundedTombstones() throws {
     let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.removedMembers = 10 })

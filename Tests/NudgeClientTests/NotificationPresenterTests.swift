@@ -97,6 +97,16 @@ struct NotificationPresenterTests {
     #expect(presenter.receive(push) == .removeNotifications(conversationId: "c1", badge: 0))
   }
 
+  @Test("D13: a message taken back has its notification removed, and the badge set")
+  func deleted() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: false)
+    let push = try PushPayload(
+      data: [
+        "type": "deleted", "badge": "1", "pushId": "p", "recipientId": "ada", "conversationId": "c1", "messageId": "m1",
+      ])
+    #expect(presenter.receive(push) == .removeNotification(conversationId: "c1", messageId: "m1", badge: 1))
+  }
+
   @Test("C6: after a change of account nothing is known of the former one")
   func accountSwitch() throws {
     var presenter = NotificationPresenter(userId: "ada", isForeground: true, openConversationId: "c1")

@@ -58,6 +58,11 @@ struct PushPayloadTests {
       data: ["type": "read", "badge": "2", "pushId": "p", "recipientId": "ada", "conversationId": "c1"])
     #expect(read.content == .read(conversationId: "c1", badge: 2))
     #expect(read.badge == 2)
+    let deleted = try PushPayload(
+      data: [
+        "type": "deleted", "badge": "2", "pushId": "p", "recipientId": "ada", "conversationId": "c1", "messageId": "m1",
+      ])
+    #expect(deleted.content == .deleted(conversationId: "c1", messageId: "m1", badge: 2))
   }
 
   @Test("C1: userInfo of iOS gives the same, with title and body from aps")
@@ -91,6 +96,10 @@ struct PushPayloadTests {
     #expect(push.timestamp == nil)
     #expect(throws: PushPayloadError.missing(key: "badge")) {
       try PushPayload(data: ["type": "badge", "pushId": "p", "recipientId": "ada"])
+    }
+    #expect(throws: PushPayloadError.missing(key: "messageId")) {
+      try PushPayload(
+        data: ["type": "deleted", "badge": "1", "pushId": "p", "recipientId": "ada", "conversationId": "c1"])
     }
     #expect(throws: PushPayloadError.missing(key: "conversationId")) {
       try PushPayload(data: ["type": "read", "badge": "1", "pushId": "p", "recipientId": "ada"])

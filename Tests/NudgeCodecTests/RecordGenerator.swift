@@ -136,7 +136,8 @@ extension FieldGenerator {
         .withdrawn(
           MessageWithdrawn(
             userIds: list { $0.text() }, conversationId: text(), messageId: maybe { $0.text() }, cause: choice(),
-            body: maybe { $0.text() }))
+            body: maybe { $0.text() }, title: maybe { $0.text() },
+            sender: maybe { Member(userId: $0.text(), displayName: $0.text(), avatarUrl: $0.maybe { $0.text() }) }))
       case 5:
         .deviceGained(
           DeviceGained(
@@ -204,7 +205,9 @@ extension FieldGenerator {
         .cancelled(
           PushCancelled(
             userId: text(), deviceId: maybe { $0.text() }, messageId: maybe { $0.text() },
-            conversationId: maybe { $0.text() })))
+            conversationId: maybe { $0.text() }, sentUpTo: maybe { $0.integer() }, kind: maybe { $0.choice() },
+            exceptMentions: maybe { $0.flag() }, tokenHash: maybe { $0.text() }, version: maybe { $0.integer() },
+            badge: maybe { $0.int() })))
     }
     return derived(
       .push(
@@ -214,9 +217,13 @@ extension FieldGenerator {
             PushTarget(
               deviceId: $0.text(), token: $0.text(), version: $0.integer(), platform: $0.choice(),
               projectId: $0.maybe { $0.text() })
-          }, title: maybe { $0.text() }, body: maybe { $0.text() }, imageUrl: maybe { $0.text() }, priority: choice(),
-          presentation: choice(), reason: maybe { $0.choice() }, badge: int(), conversationId: maybe { $0.text() },
-          messageId: maybe { $0.text() }, senderId: maybe { $0.text() }, ttlSeconds: int(), expiresAt: integer(),
+          }, title: maybe { $0.text() }, body: maybe { $0.text() }, imageUrl: maybe { $0.text() },
+          avatarUrl: maybe { $0.text() }, priority: choice(), presentation: choice(), replaces: maybe { $0.flag() },
+          mentioned: maybe { $0.flag() },
+          quietHours: maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) },
+          sentAt: maybe { $0.integer() }, reason: maybe { $0.choice() }, badge: int(),
+          conversationId: maybe { $0.text() }, messageId: maybe { $0.text() }, senderId: maybe { $0.text() },
+          ttlSeconds: int(), expiresAt: integer(),
           decidedAt: integer())))
   }
 

@@ -25,6 +25,7 @@ extension PersonStep {
     if conversation.message(key) == nil { conversation.add(RecentMessage(key: key, place: place, marks: [])) }
     conversation.read(upTo: place)
     try keep(conversation, was: before, for: sent.conversationId)
+    try cancelRead(conversation, was: before, for: sent.conversationId, last: sent.messageId)
     if conversation.unread < before.unread {
       try pushRead(sent.conversationId, except: devices(showing: sent.conversationId))
     }

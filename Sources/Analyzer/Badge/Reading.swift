@@ -17,6 +17,7 @@ extension PersonStep {
       conversation.read(upTo: .end(of: cause.occurredAt))
     }
     try keep(conversation, was: before, for: read.conversationId)
+    try cancelRead(conversation, was: before, for: read.conversationId, last: read.messageId)
     if conversation.unread < before.unread {
       try pushRead(read.conversationId, except: read.deviceId.map { [$0] } ?? [])
     }

@@ -35,6 +35,7 @@ extension AnalyzerStage {
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
       place: place, again: false, rules: rules, now: person.step.now)
     let (verdict, targets) = try deliberation.run(&person, zones: &zones)
+    let isShown = verdict.reason.notifies && deliberation.checks.assessment?.priority != .low
 
     if verdict.reason != .duplicate {
       // Whatever decided: what the person has read, or has before their eyes, never counts on the badge, and with it
@@ -46,10 +47,12 @@ extension AnalyzerStage {
       var marks: RecentMessage.Marks = []
       if !isRead && message.candidate.possibleRepeat != true { marks.insert(.unread) }
       if verdict.reason.notifies { marks.insert(.notified) }
+      if isShown { marks.insert(.shown) }
       conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
     }
     try person.keep(conversation, was: before, for: conversationId)
 
+    try person.cancelRead(conversation, was: before, for: conversationId, last: message.candidate.messageId)
     try person.conclude(deliberation, verdict, targets)
     if conversation.unread < before.unread {
       try person.pushRead(conversationId, except: person.devices(showing: conversationId))
@@ -79,10 +82,12 @@ extension AnalyzerStage {
       place: place, again: true, rules: rules, now: person.step.now)
     let (verdict, targets) = try deliberation.run(&person, zones: &zones)
     if verdict.reason.notifies {
+      let isShown = deliberation.checks.assessment?.priority != .low
+      let marks: RecentMessage.Marks = isShown ? [.notified, .shown] : .notified
       if conversation.message(message.key) == nil {
-        conversation.add(RecentMessage(key: message.key, place: place, marks: .notified))
+        conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
       } else {
-        conversation.mark(message.key) { $0.insert(.notified) }
+        conversation.mark(message.key) { $0.formUnion(marks) }
       }
     }
     try person.keep(conversation, was: before, for: conversationId)
@@ -96,22 +101,30 @@ extension PersonStep {
     _ deliberation: Deliberation, _ verdict: Verdict, _ targets: [PushTarget]
   ) throws {
     let message = deliberation.message
-    let checks = deliberation.checks
+    var checks = deliberation.checks
     let notifies = verdict.reason.notifies
     let badge = user.badge(deliberation.preferences.badgeMode)
     let priority = checks.assessment?.priority
     var push: Push?
     if notifies, let priority {
-      push = self.push(
-        message, verdict, priority: priority, to: targets, showText: deliberation.preferences.showPreviews,
-        words: try words(for: message, deliberation.preferences), badge: badge)
+      if priority == .low, user.toldBadge == badge {
+        // The devices show this number already: a request to each of them would change nothing.
+        checks.noteUnchanged(badge: badge)
+      } else {
+        user.toldBadge = badge
+        push = self.push(
+          message, verdict, priority: priority, to: targets, deliberation.preferences,
+          mentioned: deliberation.context.mentioned, words: try words(for: message, deliberation.preferences),
+          badge: badge)
+      }
     }
     try emit(
       DecisionBody(
         userId: userId, messageId: message.candidate.messageId, conversationId: message.candidate.conversationId,
         outcome: notifies ? .notify : .suppress, reason: verdict.reason, text: verdict.text,
-        presentation: push?.presentation, priority: priority, score: checks.assessment?.score,
-        signals: checks.assessment?.signals ?? [], checks: checks.checks, badge: badge, analysis: checks.analysis,
+        presentation: notifies ? priority.map { Presentation($0) } : nil, priority: priority,
+        score: checks.assessment?.score, signals: checks.assessment?.signals ?? [], checks: checks.checks, badge: badge,
+        analysis: checks.analysis,
         pushId: push?.pushId, mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,
         decidedAt: step.now, replayId: message.candidate.replayId))
     if let push { try emit(.push(push)) }

@@ -32,6 +32,11 @@ struct CheckList {
     return Verdict(reason: reason, text: text)
   }
 
+  /// Notes that no push is made because it would only repeat a badge that was told before.
+  mutating func noteUnchanged(badge: Int) {
+    checks.append(Check(check: "badge", inputs: ["told": .number(Int64(badge))]))
+  }
+
   /// Notes that the priority was asked. How it came about the decision says in fields of its own.
   mutating func note(_ assessment: Assessment) {
     self.assessment = assessment

@@ -40,6 +40,8 @@ extension PersonStep {
     // One that is set stays: when it fires it looks when the device was heard of last.
     if row.timerAt == nil { try setTimer(of: gained.deviceId, &row) }
     try set(row, for: gained.deviceId)
+    // Nobody told this one the badge.
+    if before?.tokenHash != hash || before?.token == nil { user.toldBadge = nil }
     if !user.devices.contains(where: { sameId($0, gained.deviceId) }) { user.devices.append(gained.deviceId) }
     while user.hasTooManyDevices { try dropDeviceNotSeenForLongest() }
   }
@@ -125,7 +127,11 @@ extension PersonStep {
     row.token = nil
     try set(row, for: deviceId)
     user.devices.removeAll { sameId($0, deviceId) }
-    if wasReachable { try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId))) }
+    if wasReachable {
+      try emit(
+        .cancelled(
+          PushCancelled(userId: userId, deviceId: deviceId, tokenHash: row.tokenHash, version: row.version)))
+    }
   }
 
   private mutating func dropDeviceNotSeenForLongest() throws {

@@ -5,7 +5,7 @@ extension PersonStep {
   /// `preferences.updated`: each field it names is set, unless a later event set it already (D12).
   ///
   /// Throws a `Rejection` where a value cannot be used or kept; then none of the fields is set.
-  func change(_ patch: PreferencesPatch, zones: inout TimeZones) throws {
+  mutating func change(_ patch: PreferencesPatch, zones: inout TimeZones) throws {
     try check(patch, zones: &zones)
     let before = try preferences()
     var row = before
@@ -20,7 +20,10 @@ extension PersonStep {
     set(\.badgeMode, patch.badgeMode)
     set(\.showPreviews, patch.showPreviews)
     set(\.locale, patch.locale)
-    if row != before { try step.set(.preferences(row), for: AnalyzerRow.preferencesKey(userId)) }
+    if row != before {
+      try step.set(.preferences(row), for: AnalyzerRow.preferencesKey(userId))
+      try cancelUnwanted(row, was: before)
+    }
 
     func set<Value>(_ field: WritableKeyPath<PreferencesRow, Stamped<Value>?>, _ value: Value?) {
       guard let value else { return }

@@ -17,11 +17,12 @@ extension Presentation {
 extension PersonStep {
   /// The push of a message. One of low priority has the kind `badge`: nothing of it is shown.
   func push(
-    _ message: CandidateMessage, _ verdict: Verdict, priority: Priority, to targets: [PushTarget], showText: Bool,
-    words: Wording, badge: Int
+    _ message: CandidateMessage, _ verdict: Verdict, priority: Priority, to targets: [PushTarget],
+    _ preferences: EffectivePreferences, mentioned: Bool, words: Wording, badge: Int
   ) -> Push {
     let candidate = message.candidate
     let shown = priority != .low
+    let showText = preferences.showPreviews
     let kind: Push.Kind = shown ? .message : .badge
     return Push(
       pushId: rules.pushId(
@@ -30,8 +31,10 @@ extension PersonStep {
       kind: kind, userId: userId, targets: targets,
       title: shown ? (showText ? candidate.title : message.titleWithoutText) : nil,
       body: shown ? message.body(showText: showText, words) : nil,
-      imageUrl: shown ? candidate.sender.avatarUrl : nil, priority: priority, presentation: Presentation(priority),
-      reason: verdict.reason, badge: badge, conversationId: candidate.conversationId, messageId: candidate.messageId,
+      imageUrl: shown && showText ? candidate.picture : nil, avatarUrl: shown ? candidate.sender.avatarUrl : nil,
+      priority: priority, presentation: Presentation(priority), mentioned: mentioned ? true : nil,
+      quietHours: priority == .high ? nil : preferences.quietHours, reason: verdict.reason, badge: badge,
+      conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, ttlSeconds: rules.ttlSeconds, expiresAt: message.sentAt + rules.freshness,
       decidedAt: step.now)
   }
@@ -46,4 +49,9 @@ extension PersonStep {
       preview: message.preview(showText: showText, words),
       groupName: candidate.conversation.kind == .group ? candidate.conversation.name : nil)
   }
+}
+
+extension MessageCandidate {
+  /// The picture that came with the message.
+  fileprivate var picture: String? { attachment?.kind == .image ? attachment?.url : nil }
 }

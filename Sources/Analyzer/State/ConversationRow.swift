@@ -133,6 +133,8 @@ struct RecentMessage: Codable, Sendable, Equatable {
     static let notified = Marks(rawValue: 2)
     /// Taken back.
     static let withdrawn = Marks(rawValue: 4)
+    /// The push shows something: a device may have it on its screen.
+    static let shown = Marks(rawValue: 8)
   }
   var key: MessageKey
   var place: MessagePlace

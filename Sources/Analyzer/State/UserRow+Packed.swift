@@ -22,6 +22,11 @@ extension UserRow: PackedRow {
       activities.append(
         DeviceActivity(deviceId: deviceId, state: state, conversationId: conversationId, stamp: try row.stamp()))
     }
+    // Rows written before there was a told badge end here.
+    if !row.isAtEnd {
+      var more = RowFlags(bits: try row.unsigned())
+      if more.take() { toldBadge = Int(try row.signed()) }
+    }
   }
 
   /// Writes the fields.
@@ -52,5 +57,9 @@ extension UserRow: PackedRow {
       if let conversationId = activity.conversationId { row.text(conversationId) }
       row.stamp(activity.stamp)
     }
+    var more = RowFlags()
+    more.add(toldBadge != nil)
+    row.unsigned(more.bits)
+    if let toldBadge { row.signed(toldBadge) }
   }
 }

@@ -21,6 +21,8 @@ public struct UserRow: Codable, Sendable, Equatable {
   var unreadConversations = 0
   /// Unread messages.
   var unreadMessages = 0
+  /// The badge of the last push; nil: some device was told of none.
+  var toldBadge: Int?
   /// Ids of the devices that can be reached, in the order they were registered: finding them costs no scan.
   var devices: [String] = []
 }

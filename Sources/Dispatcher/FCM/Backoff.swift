@@ -6,26 +6,30 @@ public struct Backoff: Sendable, Equatable {
   public var floor: Milliseconds
   /// The jitter reaches up to here, in milliseconds. Only what the server asked for is longer.
   public var cap: Milliseconds
+  /// `retryAfter` counts also where it is shorter than the floor.
+  public var believesShorterWaits = false
 
   /// 5xx: Google asks for 10 s at least.
   public static let server = Backoff(floor: 10_000, cap: 300_000)
   /// No answer at all: 1 s is allowed.
   public static let connection = Backoff(floor: 1_000, cap: 300_000)
-  /// 429 without `Retry-After`: a minute, which is what quotas are counted by.
-  public static let quota = Backoff(floor: 60_000, cap: 300_000)
+  /// 429: what FCM asks for, a second at least. Without `Retry-After` a minute, which is what quotas are counted by.
+  public static let quota = Backoff(floor: 60_000, cap: 300_000, believesShorterWaits: true)
 
   /// A backoff; times in milliseconds.
-  public init(floor: Milliseconds, cap: Milliseconds) {
+  public init(floor: Milliseconds, cap: Milliseconds, believesShorterWaits: Bool = false) {
     self.floor = floor
     self.cap = cap
+    self.believesShorterWaits = believesShorterWaits
   }
 
   /// The wait before the request after `attempt` (from 1), in milliseconds. `retryAfter` raises the floor; `jitter` is
   /// in 0..<1. What the server named as a time is spread too: thousands of lanes were told the same.
   public func wait(after attempt: Int, retryAfter: Milliseconds? = nil, jitter: Double) -> Milliseconds {
-    let least = max(floor, retryAfter ?? 0)
+    let base = believesShorterWaits ? max(retryAfter ?? floor, 1_000) : floor
+    let least = max(base, retryAfter ?? 0)
     let doublings = min(max(attempt, 1), 20)
-    let ceiling = min(cap, floor << Int64(doublings))
+    let ceiling = min(cap, base << Int64(doublings))
     let spread = max(ceiling - least, least / 10)
     return least + Milliseconds(Double(spread) * jitter)
   }

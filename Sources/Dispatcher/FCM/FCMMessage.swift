@@ -29,18 +29,19 @@ public struct FCMMessage: Sendable {
     self.hash = hash
   }
 
-  /// The JSON, at most `maxPayloadBytes` of payload: the body is shortened first, then the title, then the picture goes.
+  /// The JSON, at most `maxPayloadBytes` of payload: the body is shortened first, then the title, then the pictures go.
   /// Ids are never touched; nil where they alone are too much.
   public func encoded() -> [UInt8]? {
-    var text = Text(title: push.title, body: push.body, imageUrl: push.imageUrl)
+    var text = Text(title: push.title, body: push.body, imageUrl: push.imageUrl, avatarUrl: push.avatarUrl)
     var (bytes, payloadBytes) = write(text)
     if payloadBytes <= Self.maxPayloadBytes { return bytes }
     if isVisible {
-      for part in [\Text.body, \Text.title, \Text.imageUrl] {
+      for part in [\Text.body, \Text.title, \Text.avatarUrl, \Text.imageUrl] {
         guard let full = text[keyPath: part] else { continue }
         let excess = payloadBytes - Self.maxPayloadBytes
         // Half a URL is none.
-        let room = part == \Text.imageUrl ? 0 : full.utf8.count - excess
+        let isURL = part == \Text.imageUrl || part == \Text.avatarUrl
+        let room = isURL ? 0 : full.utf8.count - excess
         text[keyPath: part] = room > 0 ? TextCut.shortened(full, toBytes: room) : nil
         (bytes, payloadBytes) = write(text)
         if payloadBytes <= Self.maxPayloadBytes { return bytes }
@@ -54,6 +55,7 @@ public struct FCMMessage: Sendable {
     var title: String?
     var body: String?
     var imageUrl: String?
+    var avatarUrl: String?
   }
 
   // MARK: What the push is
@@ -68,6 +70,7 @@ public struct FCMMessage: Sendable {
     switch push.kind {
     case .badge: "badge"
     case .read: "read"
+    case .deleted: "deleted"
     case .message: !isVisible ? "badge" : isFallback ? "new_message" : "smart_notification"
     }
   }
@@ -81,6 +84,8 @@ public struct FCMMessage: Sendable {
     case .message: id = isVisible ? push.messageId ?? push.pushId : "badge"
     case .badge: id = "badge"
     case .read: id = "read-" + (push.conversationId ?? push.pushId)
+    // As the message's own push: for a device that is off, APNs keeps the deletion in its place.
+    case .deleted: id = push.messageId ?? push.pushId
     }
     return id.utf8.count <= Self.maxCollapseIdBytes ? id : hash(id)
   }
@@ -102,7 +107,7 @@ public struct FCMMessage: Sendable {
             $0.field("image", text.imageUrl)
           }
         }
-        writeData(to: &message)
+        writeData(text, to: &message)
         switch target.platform {
         case .ios: writeAPNs(text, to: &message)
         case .android: writeAndroid(to: &message)
@@ -113,7 +118,7 @@ public struct FCMMessage: Sendable {
     return (writer.bytes, writer.payloadBytes)
   }
 
-  private func writeData(to message: inout FCMBodyWriter) {
+  private func writeData(_ text: Text, to message: inout FCMBodyWriter) {
     message.object("data") {
       $0.field("type", dataType)
       $0.field("conversationId", push.conversationId)
@@ -123,7 +128,9 @@ public struct FCMMessage: Sendable {
       $0.field("pushId", push.pushId)
       $0.field("priority", push.priority.rawValue)
       $0.field("badge", String(max(push.badge, 0)))
-      $0.field("timestamp", String(occurredAt / 1000))
+      $0.field("timestamp", String((push.sentAt ?? occurredAt) / 1000))
+      // FCM shows no sender's picture on Android and iOS: the app does (large icon, communication notification).
+      if isVisible, target.platform != .web { $0.field("avatarUrl", text.avatarUrl) }
     }
   }
 
@@ -149,7 +156,8 @@ public struct FCMMessage: Sendable {
           if isAlert { aps.field("sound", "default") }
         }
       }
-      if isVisible, let image = text.imageUrl {
+      // iOS shows one picture beside the text: that of the message, else the sender's.
+      if isVisible, let image = text.imageUrl ?? text.avatarUrl {
         apns.object("fcm_options") { $0.field("image", image) }
       }
     }
@@ -169,7 +177,7 @@ public struct FCMMessage: Sendable {
           $0.field("notification_priority", isAlert ? "PRIORITY_HIGH" : "PRIORITY_LOW")
           if isAlert { $0.field("sound", "default") }
         }
-      } else if push.kind != .read {
+      } else if push.kind == .badge || push.kind == .message {
         android.field("collapse_key", collapseId)
       }
     }
@@ -184,7 +192,8 @@ public struct FCMMessage: Sendable {
       if isVisible {
         web.object("notification") {
           $0.field("tag", collapseId)
-          $0.field("icon", text.imageUrl)
+          $0.field("icon", text.avatarUrl)
+          $0.field("image", text.imageUrl)
           $0.field("silent", !isAlert)
         }
       }

@@ -90,6 +90,20 @@ struct LaneQueue {
     return removed
   }
 
+  /// Changes what waits, from the `start`-th on, where `change` says that it did, and writes those rows anew.
+  func update(from start: Int, _ change: (inout WaitingPush) -> Bool) throws {
+    guard var row = try row() else { return }
+    var changed = false
+    for index in row.items.indices where index >= start && change(&row.items[index]) { changed = true }
+    if changed { try set(row) }
+    for number in row.firstOverflow..<row.endOverflow {
+      var items = try overflow(number)
+      var changed = false
+      for index in items.indices where change(&items[index]) { changed = true }
+      if changed { try setOverflow(items, number) }
+    }
+  }
+
   private static func fits(_ item: WaitingPush, behind items: [WaitingPush]) -> Bool {
     items.reduce(item.rowBytes) { $0 + $1.rowBytes } <= LaneRow.fillBytes
   }

@@ -37,6 +37,7 @@ struct TaskLanes {
   /// The request whose answer ended a scope's last pause: a refusal of an earlier one is older news.
   private var releasedBy: [PauseScope: UInt64] = [:]
   private var nextSend: UInt64
+  private var zones = TimeZones()
   /// The record that is being processed; nil while answers and times are.
   var recordAtHand: RecordPosition?
 
@@ -70,6 +71,7 @@ struct TaskLanes {
     }
     device.lastCause = item.cause
     if let quarantine = device.quarantined, quarantine.version != item.target.version { device.quarantined = nil }
+    if let revoked = device.revoked, revoked.version < item.target.version { device.revoked = nil }
     try step.set(DispatcherRow(.device(device)), for: key.device)
     // It was taken into a lane before the state was lost, and has been sent since or not: nobody knows. What is known is
     // that a repeat of it is one.
@@ -81,9 +83,13 @@ struct TaskLanes {
     }
 
     let queue = LaneQueue(key: key, step: step)
+    var item = item
     if let row = try queue.row() {
       if item.isQuiet {
         try withdraw(key, as: .superseded, in: step) { item.supersedes($0) }
+      } else if item.push.replaces == true {
+        let former = try withdraw(key, as: .superseded, in: step) { item.supersedes($0) }
+        if let former = former.last { item.appear(as: former) }
       }
       if row.count >= rules.maxLaneLength { try makeRoom(in: queue) }
     }
@@ -99,10 +105,39 @@ struct TaskLanes {
       guard let wanted else { return true }
       return id.map { $0.utf8.elementsEqual(wanted.utf8) } ?? false
     }
-    for key in devices[RowKey(cancelled.userId)] ?? [] where same(cancelled.deviceId, key.deviceId) {
-      try withdraw(key, as: .cancelled, in: step) {
-        same(cancelled.messageId, $0.push.messageId) && same(cancelled.conversationId, $0.push.conversationId)
-          && ($0.cause.topic != cause.topic || $0.cause.partition != cause.partition || $0.cause.order < cause.order)
+    func isNamed(_ item: WaitingPush) -> Bool {
+      guard same(cancelled.conversationId, item.push.conversationId),
+        cancelled.kind.map({ $0 == item.push.kind }) ?? true
+      else { return false }
+      if cancelled.conversationId != nil || cancelled.messageId != nil {
+        // What takes something off the screen goes on.
+        if item.push.kind == .read || item.push.kind == .deleted { return false }
+      }
+      if cancelled.exceptMentions == true, item.push.mentioned == true { return false }
+      guard cancelled.conversationId != nil, let sentUpTo = cancelled.sentUpTo else {
+        return same(cancelled.messageId, item.push.messageId)
+      }
+      return item.sentAt < sentUpTo || item.sentAt == sentUpTo && same(cancelled.messageId, item.push.messageId)
+    }
+    if let deviceId = cancelled.deviceId, let tokenHash = cancelled.tokenHash, let version = cancelled.version {
+      let key = DeviceKey(userId: cancelled.userId, deviceId: deviceId)
+      var device = try deviceRow(key, in: step)
+      device.revoked = .init(tokenHash: tokenHash, version: version)
+      try step.set(DispatcherRow(.device(device)), for: key.device)
+    }
+    for key in devices[RowKey(cancelled.userId)] ?? [] {
+      if same(cancelled.deviceId, key.deviceId) {
+        try withdraw(key, as: .cancelled, in: step) {
+          isNamed($0)
+            && ($0.cause.topic != cause.topic || $0.cause.partition != cause.partition || $0.cause.order < cause.order)
+        }
+      }
+      if let badge = cancelled.badge {
+        let queue = LaneQueue(key: key, step: step)
+        try queue.update(from: try queue.first()?.inAir == true ? 1 : 0) { item in
+          defer { item.push.badge = badge }
+          return item.push.badge != badge
+        }
       }
       if places[key] != .inFlight { try advance(key, in: step) }
     }
@@ -138,7 +173,9 @@ struct TaskLanes {
       device.quarantined = .init(tokenHash: rules.hash(item.target.token), version: item.target.version)
       try step.set(DispatcherRow(.device(device)), for: flight.device.device)
       try finish(item, .quarantined, queue)
-    case .rejected: try finish(item, .rejected, queue)
+    case .rejected:
+      try finish(item, .rejected, queue)
+      try emitDeadLetter(item, in: step)
     case .projectRefused, .platformRefused, .quotaExceeded(.project):
       // The pause says when; the push itself could go at once.
       try retry(&item, after: 0, queue)
@@ -196,7 +233,9 @@ struct TaskLanes {
         return
       }
       if let ending = try ending(of: item, key, in: step) {
-        try finish(item, ending, queue)
+        var item = item
+        if let code = ending.errorCode { item.errorCode = code }
+        try finish(item, ending.result, queue)
         // Whatever it waited for, it was for the one that ended.
         places[key] = .due(at: 0)
       } else if let scope = blockingScope(item.target, now: step.now) {
@@ -224,15 +263,25 @@ struct TaskLanes {
   }
 
   /// The last look before a request, at what may have changed while it waited; nil: it may be sent.
-  private func ending(
+  private mutating func ending(
     of item: WaitingPush, _ key: DeviceKey, in step: Step<DispatcherStage>
-  ) throws -> OutcomeResult? {
-    if item.withdrawn != nil { return .cancelled }
-    if step.now > item.push.expiresAt { return item.attempts == 0 ? .expired : .gaveUp }
-    if let quarantine = try deviceRow(key, in: step).quarantined, quarantine.version == item.target.version,
-      quarantine.tokenHash == rules.hash(item.target.token)
+  ) throws -> (result: OutcomeResult, errorCode: String?)? {
+    if item.withdrawn != nil { return (.cancelled, nil) }
+    if step.now > item.push.expiresAt { return (item.attempts == 0 ? .expired : .gaveUp, nil) }
+    let device = try deviceRow(key, in: step)
+    if let quarantine = device.quarantined, quarantine.version == item.target.version,
+      quarantine.covers(item.target, hash: rules.hash)
     {
-      return .quarantined
+      return (.quarantined, nil)
+    }
+    if let revoked = device.revoked, revoked.covers(item.target, hash: rules.hash) {
+      return (.cancelled, "token_revoked")
+    }
+    // A person sleeps when it is night, not when the message was decided (D11).
+    if let hours = item.push.quietHours, let span = QuietSpan(hours),
+      span.contains(QuietSpan.minuteOfDay(step.now, in: zones.zone(named: hours.timeZone) ?? TimeZones.utc))
+    {
+      return (.cancelled, "quiet_hours")
     }
     return nil
   }
@@ -263,6 +312,7 @@ struct TaskLanes {
     guard let body = message.encoded() else {
       item.errorCode = "payload_too_large"
       try finish(item, .rejected, queue)
+      try emitDeadLetter(item, in: step)
       return false
     }
     item.attempts += 1
@@ -295,7 +345,18 @@ struct TaskLanes {
   /// Sends the front again after a wait, unless it is withdrawn or would be past its freshness by then.
   private mutating func retry(_ item: inout WaitingPush, after wait: Milliseconds, _ queue: LaneQueue) throws {
     item.notBefore = queue.step.now + wait
-    if item.withdrawn != nil { return try finish(item, .cancelled, queue) }
+    if item.withdrawn != nil {
+      try finish(item, .cancelled, queue)
+      // What replaces it in the lane appears in its place.
+      let former = item
+      var found = false
+      return try queue.update(from: 0) { later in
+        guard !found, later.replaces(former) else { return false }
+        found = true
+        later.appear(as: former)
+        return true
+      }
+    }
     if item.notBefore > item.push.expiresAt {
       return try finish(item, item.attempts == 0 ? .expired : .gaveUp, queue)
     }
@@ -309,23 +370,27 @@ struct TaskLanes {
 
   // MARK: Withdrawing
 
-  /// Ends what waits and matches. The front, where it is in the air, only learns that it is not to be sent again.
+  /// Ends what waits and matches, and returns it. The front, where it is in the air, only learns that it is not to be sent
+  /// again.
+  @discardableResult
   private mutating func withdraw(
     _ key: DeviceKey, as withdrawal: WaitingPush.Withdrawal, in step: Step<DispatcherStage>,
     where matches: (WaitingPush) -> Bool
-  ) throws {
+  ) throws -> [WaitingPush] {
     let queue = LaneQueue(key: key, step: step)
-    guard var first = try queue.first() else { return }
+    guard var first = try queue.first() else { return [] }
     // After a crash too the front may still be in the air, for what anybody knows, until its time is up.
     if first.inAir, matches(first), first.withdrawn == nil {
       first.withdrawn = withdrawal
       try queue.replaceFirst(first)
     }
-    for var item in try queue.remove(from: first.inAir ? 1 : 0, where: matches) {
+    let removed = try queue.remove(from: first.inAir ? 1 : 0, where: matches)
+    for var item in removed {
       item.withdrawn = withdrawal
       try emitOutcome(item, .cancelled, in: step)
       if places[key] != .inFlight { places[key] = .due(at: 0) }
     }
+    return removed
   }
 
   /// The lane is full: the oldest badge or read push ends as `cancelled`, else the oldest push as `gave_up`.
@@ -508,6 +573,32 @@ struct TaskLanes {
       Envelope(eventId: eventId(of: item, for: "outcome"), occurredAt: item.occurredAt), origin: item.origin,
       source: item.source, body)
     try step.emit(bytes: codec.encode(outcome), to: .outcomes, key: item.push.userId, headers: headers(of: item))
+  }
+
+  /// What can never be sent as it was built goes to the dead letters as well, so that somebody sees it: the push with the
+  /// one device it failed on. Its own record, of which that is made, is where the headers say.
+  private func emitDeadLetter(_ item: WaitingPush, in step: Step<DispatcherStage>) throws {
+    var push = item.push
+    push.targets = [item.target]
+    let code = item.errorCode ?? "UNKNOWN"
+    let reason =
+      item.httpStatus.map { "FCM answered \($0) \(code)" }
+      ?? "the payload is too large for FCM, however much of the text is cut"
+    try step.emit(
+      PushEvent(
+        Envelope(eventId: eventId(of: item, for: "rejected"), occurredAt: item.occurredAt), origin: item.cause,
+        source: item.source, .push(push)),
+      to: .deadLetters, key: item.push.userId,
+      headers: headers(of: item) + [
+        RecordHeaderField(RecordHeader.errorCode, DeadLetterCode.fcmRejected.rawValue),
+        RecordHeaderField(RecordHeader.errorMessage, reason),
+        RecordHeaderField(RecordHeader.errorStage, DispatcherStage.definition.name),
+        RecordHeaderField(RecordHeader.originTopic, item.origin.topic),
+        RecordHeaderField(RecordHeader.originPartition, String(item.origin.partition)),
+        RecordHeaderField(RecordHeader.originOffset, String(item.origin.offset)),
+        // The record's own timestamp is not kept; it was written when the push was decided.
+        RecordHeaderField(RecordHeader.originTimestamp, String(item.push.decidedAt)),
+      ])
   }
 
   /// Tells the analyzer that the token is gone; it looks whether the device was registered again since (T3).

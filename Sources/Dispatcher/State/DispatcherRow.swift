@@ -59,11 +59,18 @@ struct DeviceRow: Codable, Sendable, Equatable {
   var lastCause: Origin?
   /// A token FCM called another sender's, by its hash; with it nothing is sent.
   var quarantined: Quarantine?
+  /// A token the person no longer has there; with it nothing is sent (T2).
+  var revoked: Quarantine?
 
   struct Quarantine: Codable, Sendable, Equatable {
     var tokenHash: String
     /// A later registration, even of the same token, ends it.
     var version: Int64
+
+    /// Whether a target is meant by it.
+    func covers(_ target: PushTarget, hash: (String) -> String) -> Bool {
+      target.version <= version && hash(target.token) == tokenHash
+    }
   }
 }
 

@@ -45,15 +45,46 @@ struct WaitingPush: Codable, Sendable, Equatable {
   var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }
 
   /// It shows nothing: the first to go where a lane is full.
-  var isQuiet: Bool { push.kind == .read || isBadgeOnly }
+  var isQuiet: Bool { push.kind == .read || push.kind == .deleted || isBadgeOnly }
 
-  /// Whether this one, later, says all that `other` said: the last badge wins (P2), and of reads the last of a
-  /// conversation, with its badge.
+  /// When the message was written.
+  var sentAt: Milliseconds { push.sentAt ?? occurredAt }
+
+  /// Whether this one, later, says all that `other` said: the last badge wins (P2); a read also takes off the screen what
+  /// earlier reads and deletions of its conversation were to take; an edited message stands for its former text.
   func supersedes(_ other: WaitingPush) -> Bool {
     switch push.kind {
-    case .read: other.isBadgeOnly || (other.push.kind == .read && other.push.conversationId == push.conversationId)
-    case .badge, .message: isBadgeOnly && other.isBadgeOnly
+    case .read:
+      other.isBadgeOnly
+        || (other.push.kind == .read || other.push.kind == .deleted)
+          && Self.isSame(other.push.conversationId, push.conversationId)
+    case .deleted: other.isBadgeOnly
+    case .badge: other.isBadgeOnly
+    case .message: isBadgeOnly ? other.isBadgeOnly : replaces(other)
     }
+  }
+
+  /// Whether it is the same message with a later text.
+  func replaces(_ other: WaitingPush) -> Bool {
+    push.replaces == true && other.push.kind == .message && push.messageId != nil
+      && Self.isSame(push.messageId, other.push.messageId)
+      && Self.isSame(push.conversationId, other.push.conversationId)
+  }
+
+  /// The push it replaces was not sent: it appears as that one would have.
+  mutating func appear(as other: WaitingPush) {
+    push.priority = other.push.priority
+    push.presentation = other.push.presentation
+    push.quietHours = other.push.quietHours
+    push.mentioned = other.push.mentioned
+    push.reason = other.push.reason
+    push.imageUrl = other.push.imageUrl
+  }
+
+  /// By bytes, as keys are compared.
+  private static func isSame(_ a: String?, _ b: String?) -> Bool {
+    guard let a, let b else { return a == nil && b == nil }
+    return a.utf8.elementsEqual(b.utf8)
   }
 }
 
@@ -63,6 +94,9 @@ extension WaitingPush {
   private static let maxBodyBytes = 3600
   private static let maxTitleBytes = 1024
   private static let maxImageUrlBytes = 2048
+  private static let maxAvatarUrlBytes = 768
+  /// As many as preferences may have (`SchemaLimits.timeZoneBytes`).
+  private static let maxTimeZoneBytes = 64
 
   /// Cuts what FCM would not take anyway, so that every waiting push fits a row (`LaneRow.maxBytes`). All as JSON.
   mutating func fitRow() {
@@ -73,14 +107,19 @@ extension WaitingPush {
       TextCut.shortened($0, toBytes: Self.maxTitleBytes, measuring: TextCut.jsonBytes)
     }
     if let url = push.imageUrl, TextCut.jsonBytes(url[...]) > Self.maxImageUrlBytes { push.imageUrl = nil }
+    if let url = push.avatarUrl, TextCut.jsonBytes(url[...]) > Self.maxAvatarUrlBytes { push.avatarUrl = nil }
+    if let hours = push.quietHours, QuietSpan(hours) == nil || hours.timeZone?.utf8.count ?? 0 > Self.maxTimeZoneBytes {
+      push.quietHours = nil
+    }
   }
 
   /// An upper bound of what it takes in a row, in bytes.
   var rowBytes: Int {
     func size(_ text: String?) -> Int { text.map { TextCut.jsonBytes($0[...]) } ?? 0 }
     // Names of fields, numbers and codes: counted once, generously; a test holds it to the real encoding.
-    var bytes = 1150
+    var bytes = 1230
     bytes += size(push.pushId) + size(push.userId) + size(push.title) + size(push.body) + size(push.imageUrl)
+    bytes += size(push.avatarUrl) + size(push.quietHours?.timeZone)
     bytes += size(push.conversationId) + size(push.messageId) + size(push.senderId)
     bytes += size(target.deviceId) + size(target.token) + size(target.projectId)
     bytes += size(cause.topic) + size(origin.topic) + size(source.topic)

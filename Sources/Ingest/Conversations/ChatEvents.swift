@@ -66,9 +66,17 @@ extension IngestStage {
     _ timeline: inout TimelineWriter
   ) throws {
     guard conversation.isKnown else { throw Rejection.unknownConversation }
+    var sender: Member?
+    // Only of the last messages is it known who wrote them.
+    if cause == .edited, let turn = conversation.row.turns.last(where: { $0.messageId.isExactly(revision.messageId) }) {
+      let known = try conversation.member(turn.userId)
+      sender = Member(
+        userId: turn.userId, displayName: known?.displayName ?? turn.userId, avatarUrl: known?.avatarUrl)
+    }
     try timeline.withdraw(
       conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body,
-      from: try conversation.members().map { ($0.userId, $0.partition) })
+      title: sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row) },
+      sender: sender, from: try conversation.members().map { ($0.userId, $0.partition) })
   }
 }
 

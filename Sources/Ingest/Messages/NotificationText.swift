@@ -11,19 +11,20 @@ struct NotificationText {
   let body: String
 
   init(_ message: MessageCreated, senderName: String, conversation: ConversationRow, rules: IngestRules) {
-    let limit = Self.nameLimit
-    let sender = senderName.cut(toCharacters: limit.characters, bytes: limit.bytes)
-    if conversation.kind != .direct, let group = conversation.name {
-      title = "\(sender) in \(group.displayedOnOneLine.cut(toCharacters: limit.characters, bytes: limit.bytes))"
-    } else {
-      title = sender
-    }
+    title = Self.title(senderName: senderName, conversation: conversation)
     let text = (message.text ?? "").displayed
     if let attachment = message.attachments?.first, text.allSatisfy(\.isWhitespace) {
       body = Wording.english.word(for: attachment.kind)
     } else {
       body = rules.cutBody(text)
     }
+  }
+
+  /// The title of a message's notification.
+  static func title(senderName: String, conversation: ConversationRow) -> String {
+    let sender = senderName.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
+    guard conversation.kind != .direct, let group = conversation.name else { return sender }
+    return "\(sender) in \(group.displayedOnOneLine.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes))"
   }
 }
 

@@ -41,13 +41,14 @@ struct TimelineWriter {
   /// Tells people that a message, or with nil the whole conversation, is no longer theirs to be told of.
   mutating func withdraw(
     conversationId: String, messageId: String?, cause: MessageWithdrawn.Cause, body: String? = nil,
-    from people: [(userId: String, partition: Int32)]
+    title: String? = nil, sender: Member? = nil, from people: [(userId: String, partition: Int32)]
   ) throws {
     for (partition, userIds) in Self.chunks(people.map { ($0.userId, $0.partition) }) {
       try write(
         .withdrawn(
           MessageWithdrawn(
-            userIds: userIds, conversationId: conversationId, messageId: messageId, cause: cause, body: body)),
+            userIds: userIds, conversationId: conversationId, messageId: messageId, cause: cause, body: body,
+            title: title, sender: sender)),
         key: conversationId, partition: partition)
     }
   }

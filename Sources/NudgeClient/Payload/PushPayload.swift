@@ -42,6 +42,8 @@ public struct PushPayload: Sendable, Equatable {
     case badge(Int)
     /// The conversation was read on another device: its notifications go, the badge is set.
     case read(conversationId: String, badge: Int)
+    /// The message was taken back: its notification goes, the badge is set.
+    case deleted(conversationId: String, messageId: String, badge: Int)
   }
 
   /// The push; the same on every try to deliver it.
@@ -109,9 +111,13 @@ public struct PushPayload: Sendable, Equatable {
       content = .badge(try requiredCount("badge"))
     case "read":
       content = .read(conversationId: try required("conversationId"), badge: try requiredCount("badge"))
+    case "deleted":
+      content = .deleted(
+        conversationId: try required("conversationId"), messageId: try required("messageId"),
+        badge: try requiredCount("badge"))
     default:
       guard let origin = Message.Origin(rawValue: type) else {
-        throw .invalid(key: "type", expected: "smart_notification, new_message, badge or read")
+        throw .invalid(key: "type", expected: "smart_notification, new_message, badge, read or deleted")
       }
       guard let priority = Priority(rawValue: try required("priority")) else {
         throw .invalid(key: "priority", expected: "high, medium or low")

@@ -11,6 +11,8 @@ public struct NotificationPresenter: Sendable {
     case setBadge(Int)
     /// Remove the notifications and banners of this conversation and set the badge.
     case removeNotifications(conversationId: String, badge: Int)
+    /// Remove the notification and banner of this message and set the badge.
+    case removeNotification(conversationId: String, messageId: String, badge: Int)
     /// Do nothing.
     case drop(DropReason)
   }
@@ -57,6 +59,8 @@ public struct NotificationPresenter: Sendable {
       return .setBadge(badge)
     case .read(let conversationId, let badge):
       return .removeNotifications(conversationId: conversationId, badge: badge)
+    case .deleted(let conversationId, let messageId, let badge):
+      return .removeNotification(conversationId: conversationId, messageId: messageId, badge: badge)
     case .message(let message):
       if isForeground, message.conversationId == openConversationId { return .drop(.openConversation) }
       // A low one shows nothing, so a banner of the same message may still come.

@@ -24,8 +24,11 @@ extension Push: DirectlyRead, DirectlyWritten {
       pushId: try fields.text("pushId"), kind: try fields.choice("kind"), userId: try fields.text("userId"),
       targets: try fields.objects("targets"), title: try fields.text(ifPresent: "title"),
       body: try fields.text(ifPresent: "body"), imageUrl: try fields.text(ifPresent: "imageUrl"),
-      priority: try fields.choice("priority"), presentation: try fields.choice("presentation"),
-      reason: try fields.choice(ifPresent: "reason"), badge: try fields.int("badge"),
+      avatarUrl: try fields.text(ifPresent: "avatarUrl"), priority: try fields.choice("priority"),
+      presentation: try fields.choice("presentation"), replaces: try fields.flag(ifPresent: "replaces"),
+      mentioned: try fields.flag(ifPresent: "mentioned"), quietHours: try fields.object(ifPresent: "quietHours"),
+      sentAt: try fields.integer(ifPresent: "sentAt"), reason: try fields.choice(ifPresent: "reason"),
+      badge: try fields.int("badge"),
       conversationId: try fields.text(ifPresent: "conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), senderId: try fields.text(ifPresent: "senderId"),
       ttlSeconds: try fields.int("ttlSeconds"), expiresAt: try fields.integer("expiresAt"),
@@ -40,8 +43,13 @@ extension Push: DirectlyRead, DirectlyWritten {
     json.field("title", ifPresent: title)
     json.field("body", ifPresent: body)
     json.field("imageUrl", ifPresent: imageUrl)
+    json.field("avatarUrl", ifPresent: avatarUrl)
     json.choice("priority", priority)
     json.choice("presentation", presentation)
+    json.field("replaces", ifPresent: replaces)
+    json.field("mentioned", ifPresent: mentioned)
+    json.object("quietHours", ifPresent: quietHours)
+    json.field("sentAt", ifPresent: sentAt)
     json.choice("reason", ifPresent: reason)
     json.field("badge", badge)
     json.field("conversationId", ifPresent: conversationId)
@@ -74,7 +82,11 @@ extension PushCancelled: DirectlyRead, DirectlyWritten {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text(ifPresent: "deviceId"),
       messageId: try fields.text(ifPresent: "messageId"),
-      conversationId: try fields.text(ifPresent: "conversationId"))
+      conversationId: try fields.text(ifPresent: "conversationId"),
+      sentUpTo: try fields.integer(ifPresent: "sentUpTo"), kind: try fields.choice(ifPresent: "kind"),
+      exceptMentions: try fields.flag(ifPresent: "exceptMentions"),
+      tokenHash: try fields.text(ifPresent: "tokenHash"), version: try fields.integer(ifPresent: "version"),
+      badge: try fields.int(ifPresent: "badge"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -82,5 +94,24 @@ extension PushCancelled: DirectlyRead, DirectlyWritten {
     json.field("deviceId", ifPresent: deviceId)
     json.field("messageId", ifPresent: messageId)
     json.field("conversationId", ifPresent: conversationId)
+    json.field("sentUpTo", ifPresent: sentUpTo)
+    json.choice("kind", ifPresent: kind)
+    json.field("exceptMentions", ifPresent: exceptMentions)
+    json.field("tokenHash", ifPresent: tokenHash)
+    json.field("version", ifPresent: version)
+    json.field("badge", ifPresent: badge)
+  }
+}
+
+extension QuietHours: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) {
+    self.init(
+      start: try fields.text("start"), end: try fields.text("end"), timeZone: try fields.text(ifPresent: "timeZone"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("start", start)
+    json.field("end", end)
+    json.field("timeZone", ifPresent: timeZone)
   }
 }

@@ -66,7 +66,8 @@ extension MessageWithdrawn: DirectlyRead, DirectlyWritten {
     self.init(
       userIds: try fields.texts("userIds"), conversationId: try fields.text("conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), cause: try fields.choice("cause"),
-      body: try fields.text(ifPresent: "body"))
+      body: try fields.text(ifPresent: "body"), title: try fields.text(ifPresent: "title"),
+      sender: try fields.object(ifPresent: "sender"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -75,6 +76,8 @@ extension MessageWithdrawn: DirectlyRead, DirectlyWritten {
     json.field("messageId", ifPresent: messageId)
     json.choice("cause", cause)
     json.field("body", ifPresent: body)
+    json.field("title", ifPresent: title)
+    json.object("sender", ifPresent: sender)
   }
 }
 

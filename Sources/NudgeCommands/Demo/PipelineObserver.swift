@@ -76,7 +76,7 @@ final class PipelineObserver {
         let it = try coder.decode(PushGlance.self, from: value)
         guard let pushId = it.pushId, let targets = it.targets else { return }
         account.push(
-          pushId: pushId, messageId: it.messageId, deviceIds: targets.map(\.deviceId), origin: it.origin)
+          pushId: pushId, messageId: it.decidedMessageId, deviceIds: targets.map(\.deviceId), origin: it.origin)
       case .outcomes:
         let it = try coder.decode(OutcomeGlance.self, from: value)
         account.outcome(pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin)

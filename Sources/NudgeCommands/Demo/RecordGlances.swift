@@ -27,9 +27,14 @@ struct DecisionGlance: Decodable {
 struct PushGlance: Decodable {
   struct Target: Decodable { let deviceId: String }
   let pushId: String?
+  let kind: Push.Kind?
+  let replaces: Bool?
   let messageId: String?
   let targets: [Target]?
   let origin: Origin
+
+  /// The message it was decided for; nil for badges, reads, and edited and deleted messages, which were decided before.
+  var decidedMessageId: String? { kind == .deleted || replaces == true ? nil : messageId }
 }
 
 /// Of a record on `nudge.outcomes`.

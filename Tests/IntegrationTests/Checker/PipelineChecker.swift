@@ -352,14 +352,20 @@ struct PipelineChecker {
     }
     let decided = Set(decisions.compactMap(\.body.pushId))
     for decision in decisions where decision.body.outcome == "notify" {
+      // A badge the devices show already is not pushed again.
+      if decision.body.presentation == "badge", decision.body.pushId == nil { continue }
       guard let pushId = decision.body.pushId, made[pushId] != nil else {
         found.append(
           .init(rule: .pushMissing, detail: "message \(decision.body.messageId) for \(decision.body.userId)"))
         continue
       }
     }
-    // Badge and read pushes of a person's own doings have no message, and no decision.
-    for push in pushes where push.body.messageId != nil && !decided.contains(push.body.pushId) {
+    // Badge and read pushes of a person's own doings have no message, and no decision; edited and deleted messages were
+    // decided before.
+    for push in pushes
+    where push.body.messageId != nil && push.body.kind != "deleted" && push.body.replaces != true
+      && !decided.contains(push.body.pushId)
+    {
       found.append(.init(rule: .pushUndecided, detail: push.body.pushId))
     }
     return found

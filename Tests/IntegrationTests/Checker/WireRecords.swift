@@ -53,6 +53,7 @@ enum Wire {
     var conversationId: String
     var outcome: String
     var reason: String
+    var presentation: String?
     var analysis: Analysis?
     var pushId: String?
     var replayId: String?
@@ -66,6 +67,8 @@ enum Wire {
     var pushId: String
     var userId: String
     var messageId: String?
+    var kind: String?
+    var replaces: Bool?
     var targets: [Target]
     var expiresAt: Int64
   }

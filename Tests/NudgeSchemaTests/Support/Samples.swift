@@ -75,7 +75,8 @@ enum Sample {
       .withdrawn(
         MessageWithdrawn(
           userIds: ["ben"], conversationId: "c-engines", messageId: "m-1", cause: .edited,
-          body: "Ben, can you merge it?")),
+          body: "Ben, can you merge it?", title: "Ada Lovelace in Engines",
+          sender: Member(userId: "ada", displayName: "Ada Lovelace", avatarUrl: avatar))),
       .deviceGained(
         DeviceGained(
           userId: "ben", deviceId: "ben-phone", token: token, version: 7, platform: .ios, appVersion: "4.2.0",
@@ -105,13 +106,18 @@ enum Sample {
     pushId: "p-1", kind: .message, userId: "ben",
     targets: [
       PushTarget(deviceId: "ben-phone", token: token, version: 7, platform: .ios, projectId: "chat-prod")
-    ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?", imageUrl: avatar, priority: .high,
-    presentation: .alert, reason: .relevant, badge: 2, conversationId: "c-engines", messageId: "m-1", senderId: "ada",
+    ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
+    imageUrl: "https://cdn.example.com/i/plan.png", avatarUrl: avatar, priority: .high, presentation: .alert,
+    replaces: true, mentioned: true,
+    quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), sentAt: 1_795_275_600_000,
+    reason: .relevant, badge: 2, conversationId: "c-engines", messageId: "m-1", senderId: "ada",
     ttlSeconds: 2_419_200, expiresAt: 1_795_279_200_250, decidedAt: 1_795_275_600_260)
   static let pushEvents: [PushEvent] = [
     .push(push),
     .cancelled(
-      PushCancelled(userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines")),
+      PushCancelled(
+        userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines",
+        sentUpTo: 1_795_275_600_250, kind: .message, exceptMentions: true, tokenHash: "9f86d081", version: 7, badge: 1)),
   ].map { PushEvent(envelope, origin: origin, source: source, $0) }
 
   static let bannerEvents: [BannerEvent] = [

@@ -1,27 +1,28 @@
-import Foundation
-import NudgeSchema
+public import Foundation
 
 /// Quiet hours as minutes of the day (D2): from start inclusive to end exclusive, over midnight where the end is before
 /// the start. Start and end alike: none.
-struct QuietSpan: Equatable {
-  var start: Int
-  var end: Int
+public struct QuietSpan: Sendable, Equatable {
+  /// The first minute of the day, 0 to 1,439.
+  public var start: Int
+  /// The minute of the day it ends at, exclusive, 0 to 1,439.
+  public var end: Int
 
   /// nil: not `HH:MM`.
-  init?(_ hours: QuietHours) {
+  public init?(_ hours: QuietHours) {
     guard let start = Self.minutes(hours.start), let end = Self.minutes(hours.end) else { return nil }
     self.start = start
     self.end = end
   }
 
   /// Whether the span contains a minute of the day, 0 to 1,439.
-  func contains(_ minute: Int) -> Bool {
+  public func contains(_ minute: Int) -> Bool {
     start <= end ? start <= minute && minute < end : minute >= start || minute < end
   }
 
   /// The minute of the day a person's clock shows. That clock is all quiet hours look at: an hour that daylight saving
   /// skips is never reached, one that it repeats counts twice.
-  static func minuteOfDay(_ time: Milliseconds, in zone: TimeZone) -> Int {
+  public static func minuteOfDay(_ time: Milliseconds, in zone: TimeZone) -> Int {
     let seconds = Int64((Double(time) / 1000).rounded(.down))
     let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
     let secondOfDay = (seconds + Int64(offset)) % 86_400
@@ -29,7 +30,7 @@ struct QuietSpan: Equatable {
   }
 
   /// The minute of the day as `HH:MM`.
-  static func text(_ minute: Int) -> String {
+  public static func text(_ minute: Int) -> String {
     func pad(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return "\(pad(minute / 60)):\(pad(minute % 60))"
   }
@@ -45,15 +46,19 @@ struct QuietSpan: Equatable {
 }
 
 /// Time zones by their names. Making one reads its rules from the system, so that they are kept.
-struct TimeZones {
+public struct TimeZones: Sendable {
   /// More than there are IANA names.
   static let maxKept = 1_000
-  static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
+  /// Where nobody named a zone.
+  public static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
 
   private var zones: [String: TimeZone] = [:]
 
+  /// None read yet.
+  public init() {}
+
   /// The zone of an IANA name; nil: there is none. No name is UTC.
-  mutating func zone(named name: String?) -> TimeZone? {
+  public mutating func zone(named name: String?) -> TimeZone? {
     guard let name else { return Self.utc }
     if let zone = zones[name] { return zone }
     guard let zone = TimeZone(identifier: name) else { return nil }

@@ -1,0 +1,52 @@
+import NudgeSchema
+import StreamRuntime
+
+extension PersonStep {
+  /// What was read while it waited for another try is not to be sent (D7): `last` and all before it, with nil all up to
+  /// the time read up to. Says so only where a push may still wait.
+  mutating func cancelRead(
+    _ after: ConversationRow, was before: ConversationRow, for conversationId: String, last messageId: String?
+  ) throws {
+    guard let readUpTo = after.readUpTo, before.readUpTo != readUpTo,
+      before.mayWait(upTo: readUpTo, since: step.now - rules.freshness)
+    else { return }
+    try emit(
+      .cancelled(
+        PushCancelled(
+          userId: userId, messageId: messageId, conversationId: conversationId, sentUpTo: readUpTo.at,
+          badge: try badge())))
+  }
+
+  /// What waits follows a change of preferences: notifications turned off, or a conversation muted.
+  mutating func cancelUnwanted(_ after: PreferencesRow, was before: PreferencesRow) throws {
+    if after.enabled?.value == false, before.enabled?.value != false {
+      for deviceId in user.devices {
+        try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId, kind: .message)))
+      }
+      return
+    }
+    let known = before.muted?.value ?? []
+    for mute in after.muted?.value ?? [] where !known.contains(mute) && mute.until.map({ step.now < $0 }) ?? true {
+      let muted = try conversation(mute.conversationId)
+      guard muted.mayWait(upTo: nil, since: step.now - rules.freshness) else { continue }
+      try emit(
+        .cancelled(
+          PushCancelled(
+            userId: userId, conversationId: mute.conversationId, kind: .message,
+            exceptMentions: mute.exceptMentions == true ? true : nil)))
+    }
+  }
+
+  /// The badge as the person has it now.
+  private func badge() throws -> Int { user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode) }
+}
+
+extension ConversationRow {
+  /// Whether a push of an unread message may still wait: it was made, and its freshness has not ended.
+  fileprivate func mayWait(upTo place: MessagePlace?, since time: Milliseconds) -> Bool {
+    recent.contains { message in
+      message.marks.isSuperset(of: [.unread, .notified]) && message.place.at >= time
+        && (place.map { message.place <= $0 } ?? true)
+    }
+  }
+}
