@@ -18,6 +18,7 @@ final class EmulatorServer: @unchecked Sendable {
   private(set) var now = Date()
 
   private let configuration: FCMEmulatorConfiguration
+  private let control: EmulatorControl
   private let tokenEndpoint: TokenEndpoint
   private let phones: PhoneBoard?
   private let stopping = Atomic<Bool>(false)
@@ -37,11 +38,12 @@ final class EmulatorServer: @unchecked Sendable {
   private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65_536)
 
   init(
-    _ configuration: FCMEmulatorConfiguration, ledger: EmulatorLedger, identity: EmulatorIdentity,
-    tokenEndpoint: TokenEndpoint, phones: PhoneBoard?, listeners: [Listener]
+    _ configuration: FCMEmulatorConfiguration, ledger: EmulatorLedger, control: EmulatorControl,
+    identity: EmulatorIdentity, tokenEndpoint: TokenEndpoint, phones: PhoneBoard?, listeners: [Listener]
   ) throws(FCMEmulatorError) {
     self.configuration = configuration
     self.ledger = ledger
+    self.control = control
     self.tokenEndpoint = tokenEndpoint
     self.phones = phones
     self.listeners = listeners
@@ -201,9 +203,7 @@ final class EmulatorServer: @unchecked Sendable {
 
   func route(_ path: String) -> Exchange.Route {
     if path == "/token" { return .token }
-    if path == "/emulator/stats" { return .stats }
-    if path == "/emulator/faults" { return .faults }
-    if path == "/emulator/tokens" { return .tokens }
+    if let endpoint = EmulatorControl.Endpoint(rawValue: path) { return .control(endpoint) }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[1] == "v1", parts[2] == "projects", parts[4] == "messages:send" else {
       return .nothing
@@ -258,30 +258,12 @@ final class EmulatorServer: @unchecked Sendable {
       delay = fault.delay
       if let action = fault.action { return Self.outcome(action, project: 0) }
       return .answer(token(exchange))
-    case .stats:
+    case .control(let endpoint):
+      guard endpoint.isPost ? exchange.isPost : exchange.isGet else { return .answer(FCMAnswer(.notFound)) }
       return .answer(
-        exchange.isGet ? FCMAnswer(status: 200, body: ledger.counters.json + "\n") : FCMAnswer(.notFound))
-    case .faults:
-      return .answer(exchange.isPost ? replaceFaults(exchange) : FCMAnswer(.notFound))
-    case .tokens:
-      return .answer(
-        exchange.isGet && configuration.countsTokens
-          ? FCMAnswer(status: 200, body: ledger.tokenJSON + "\n") : FCMAnswer(.notFound))
+        control.answer(to: endpoint, body: UnsafeRawBufferPointer(start: exchange.body, count: exchange.bodyCount)))
     case .nothing:
       return .answer(FCMAnswer(.notFound))
-    }
-  }
-
-  /// `POST /emulator/faults`: the faults from now on.
-  private func replaceFaults(_ exchange: Exchange) -> FCMAnswer {
-    let body = Data(bytes: exchange.body, count: exchange.bodyCount)
-    do {
-      let file = try JSONDecoder().decode(FaultFile.self, from: body)
-      if let objection = file.objection { throw FCMEmulatorError(objection) }
-      ledger.setFaults(file.faults, seed: file.seed ?? configuration.seed)
-      return FCMAnswer(status: 200, body: "{\"faults\":\(file.faults.count)}\n")
-    } catch {
-      return FCMAnswer(status: 400, body: "{\"error\":\(quoted("\(error)"))}\n")
     }
   }
 

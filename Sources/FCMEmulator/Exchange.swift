@@ -8,13 +8,11 @@ final class Exchange {
     case send(project: Int)
     case unknownProject
     case token
-    case stats
-    case faults
-    case tokens
+    case control(EmulatorControl.Endpoint)
     case nothing
 
     /// Who watches or steers the emulator does not show in what is watched.
-    var isControl: Bool { self == .stats || self == .faults || self == .tokens }
+    var isControl: Bool { if case .control = self { true } else { false } }
   }
 
   /// The longest body that is kept; a longer one is counted and refused.

@@ -10,6 +10,8 @@ internal import Synchronization
 /// - `GET /emulator/stats`: ``counters`` as JSON;
 /// - `GET /emulator/tokens`: messages by device token and status, where it counts them;
 /// - `POST /emulator/faults`: a ``FaultFile`` in place of the faults so far.
+///
+/// The last three are also at ``adminURL``, over HTTP/1.1.
 public final class FCMEmulator: Sendable {
   /// The base URL with TLS, `https://127.0.0.1:PORT`.
   public let url: String
@@ -20,7 +22,7 @@ public final class FCMEmulator: Sendable {
   /// The service account, as Google's console gives it; its `token_uri` is the emulator's.
   public let serviceAccountFile: String
 
-  /// The page with the phones; nil where it is served nowhere.
+  /// The page with the phones, and below it the emulator's own endpoints; nil where they are served nowhere.
   public let adminURL: String?
 
   private let configuration: FCMEmulatorConfiguration
@@ -61,16 +63,18 @@ public final class FCMEmulator: Sendable {
     let tokenURI = url + "/token"
     (caFile, serviceAccountFile) = try identity.write(to: directory, tokenURI: tokenURI)
     ledger = EmulatorLedger(configuration)
+    let control = EmulatorControl(ledger: ledger, seed: configuration.seed, countsTokens: configuration.countsTokens)
     let board = configuration.adminAddress.map { _ in PhoneBoard() }
     phones = try configuration.adminAddress.flatMap { (address) throws(FCMEmulatorError) in
       try board.map { (board) throws(FCMEmulatorError) in
         try PhonesServer(
-          address: address, board: board, decisions: configuration.decisionFile.map { DecisionFile(path: $0) })
+          address: address, board: board, decisions: configuration.decisionFile.map { DecisionFile(path: $0) },
+          control: control)
       }
     }
     adminURL = phones?.url
     server = try EmulatorServer(
-      configuration, ledger: ledger, identity: identity,
+      configuration, ledger: ledger, control: control, identity: identity,
       tokenEndpoint: TokenEndpoint(account: identity.account, audience: tokenURI), phones: board,
       listeners: plain.map { [secure, $0] } ?? [secure])
   }

@@ -59,7 +59,8 @@ public struct Fault: Sendable {
   }
 }
 
-/// A file of faults, and the body of `POST /emulator/faults`: `{"seed": 7, "faults": [{"tokenPrefix": "gone-", "answer": "UNREGISTERED"}, {"ratio": 0.2, "answer":
+/// A file of faults, and the body of `POST /emulator/faults`:
+/// `{"seed": 7, "faults": [{"tokenPrefix": "gone-", "answer": "UNREGISTERED"}, {"ratio": 0.2, "answer":
 /// "UNAVAILABLE", "retryAfter": "5"}, {"delayMs": 50}, {"action": "reset", "times": 3}, {"endpoint": "token", "action": "hang"},
 /// {"status": 418, "body": "…", "headers": {"retry-after": "1"}}]}`.
 public struct FaultFile: Sendable, Decodable {

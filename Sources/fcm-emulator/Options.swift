@@ -14,7 +14,8 @@ struct Options {
       --project NAME            a project it knows; may be repeated (default nudge-demo)
       --record FILE             append every request as a line of JSON; access tokens are masked
       --faults FILE             what goes wrong, see below
-      --admin-address HOST:PORT serves a page with the phones: lock screen and badge of each device, live
+      --admin-address HOST:PORT serves a page with the phones: lock screen and badge of each device, live;
+                                and below /emulator what is named last here, over HTTP/1.1
       --decisions FILE          records of nudge.decisions, a line each: the page tells why a push was made
       --delay DURATION          how long answers to messages are held back: 50ms, 1.5s (default 0ms)
       --stream-limit N          streams a connection may have open at a time (default 100)
@@ -34,7 +35,7 @@ struct Options {
       fcm-emulator --listen 127.0.0.1:8443 --delay 50ms --faults faults.json
       fcm-emulator --admin-address 127.0.0.1:8080 --decisions decisions.jsonl
       curl --http2 --cacert /tmp/fcm/ca.pem https://127.0.0.1:8443/emulator/stats
-      curl --http2 --cacert /tmp/fcm/ca.pem https://127.0.0.1:8443/emulator/faults -d '{"faults": []}'
+      curl http://127.0.0.1:8080/emulator/faults -d '{"faults": [{"ratio": 0.2, "answer": "UNAVAILABLE"}]}'
 
     A file of faults; the first that matches and does something wins:
       {"seed": 7, "faults": [

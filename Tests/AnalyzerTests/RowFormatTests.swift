@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 import TestSupport
@@ -25,6 +26,15 @@ struct RowFormatTests {
       let devices = try PackedRows(device)
       #expect(devices.packed == device && devices.json == device && devices.truncated.isEmpty && devices.refusesMore)
     }
+  }
+
+  @Test("a person's row of version 1, which knows no told badge, is read")
+  func version1() throws {
+    // Written by hand: no flags, two conversations and three messages unread, one device, no activity.
+    let bytes: [UInt8] = [1, 0, 4, 6, 1, 5] + Array("phone".utf8) + [0]
+    let row = try bytes.withUnsafeBytes { try UserRow(bytes: $0, coder: RecordCoder()) }
+    #expect(row == UserRow(unreadConversations: 2, unreadMessages: 3, devices: ["phone"]))
+    #expect(row.packed() == [2] + bytes.dropFirst())
   }
 
   @Test("a conversation of ordinary messages takes some 15 bytes a message")
@@ -60,7 +70,7 @@ extension FieldGenerator {
           deviceId: $0.text(), state: $0.choice(), conversationId: $0.maybe { $0.text() }, stamp: $0.stamp())
       }, written: maybe { WrittenMessage(conversationId: $0.text(), stamp: $0.stamp()) },
       window: maybe { AnalysisWindow(startedAt: $0.integer(), used: $0.int()) }, noticedWindow: maybe { $0.integer() },
-      unreadConversations: int(), unreadMessages: int(), devices: list { $0.text() })
+      unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() })
   }
 
   fileprivate mutating func conversationRow() -> ConversationRow {
@@ -72,7 +82,7 @@ extension FieldGenerator {
     for message in list({
       RecentMessage(
         key: MessageKey($0.text()), place: $0.place(),
-        marks: RecentMessage.Marks(rawValue: UInt8($0.random.below(8))))
+        marks: RecentMessage.Marks(rawValue: UInt8($0.random.below(16))))
     }) {
       row.add(message)
     }

@@ -151,6 +151,9 @@ struct FCMMessageTests {
     #expect(text("apns/headers/apns-collapse-id", ios) == "m-p1")
     #expect(at("apns/payload/aps/sound", ios) == nil)
     #expect(text("data/timestamp", ios) == "1600000000")
+    // By which the app knows that it is to be shown although its message was.
+    #expect(text("data/replaces", ios) == "true")
+    #expect(at("data/replaces", try message(self.push(.ios, .silent))) == nil)
     push.targets[0].platform = .android
     #expect(text("android/notification/tag", try message(push)) == "m-p1")
   }

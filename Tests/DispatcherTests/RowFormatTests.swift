@@ -15,7 +15,8 @@ struct RowFormatTests {
       fields.isFull = number == 0
       let device = DeviceRow(
         lastCause: fields.maybe { $0.origin() },
-        quarantined: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) })
+        quarantined: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
+        revoked: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) })
       let lane = LaneRow(
         items: fields.list { $0.waitingPush() }, count: fields.int(), firstOverflow: fields.int(),
         endOverflow: fields.int())
@@ -28,6 +29,30 @@ struct RowFormatTests {
       try expectAlike(device)
       try expectAlike(lane)
       try expectAlike(overflow)
+    }
+  }
+
+  @Test("rows of version 1, as written before edits, quiet hours and revoked tokens, are read")
+  func version1() throws {
+    let coder = RecordCoder()
+    func read<Row: PackedRow>(_ bytes: [UInt8]) throws -> Row {
+      try bytes.withUnsafeBytes { try Row(bytes: $0, coder: coder) }
+    }
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "version1"))
+    for number in 0..<20 {
+      fields.isFull = number == 0
+      var item = fields.waitingPush()
+      item.push.avatarUrl = nil
+      item.push.replaces = nil
+      item.push.mentioned = nil
+      item.push.quietHours = nil
+      item.push.sentAt = nil
+      // Without the new fields nothing but the version tells the two formats apart.
+      let lane = LaneRow(items: [item, item], count: 2)
+      let device = DeviceRow(lastCause: fields.origin(), quarantined: .init(tokenHash: "hash", version: 3))
+      #expect(try read([1] + lane.packed().dropFirst()) == lane)
+      #expect(try read([1] + OverflowRow(items: [item]).packed().dropFirst()) == OverflowRow(items: [item]))
+      #expect(try read([1] + device.packed().dropFirst()) == device)
     }
   }
 
@@ -46,8 +71,11 @@ extension FieldGenerator {
     WaitingPush(
       push: Push(
         pushId: text(), kind: choice(), userId: text(), targets: [], title: maybe { $0.text() },
-        body: maybe { $0.text() }, imageUrl: maybe { $0.text() }, priority: choice(), presentation: choice(),
-        reason: maybe { $0.choice() }, badge: int(), conversationId: maybe { $0.text() },
+        body: maybe { $0.text() }, imageUrl: maybe { $0.text() }, avatarUrl: maybe { $0.text() }, priority: choice(),
+        presentation: choice(), replaces: maybe { $0.flag() }, mentioned: maybe { $0.flag() },
+        quietHours: maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) },
+        sentAt: maybe { $0.integer() }, reason: maybe { $0.choice() }, badge: int(),
+        conversationId: maybe { $0.text() },
         messageId: maybe { $0.text() }, senderId: maybe { $0.text() }, ttlSeconds: int(), expiresAt: integer(),
         decidedAt: integer()),
       target: PushTarget(

@@ -114,6 +114,29 @@ struct PhonesTests {
     page.desk.end()
   }
 
+  @Test("The same port takes faults and tells counts, for tools without HTTP/2")
+  func control() async throws {
+    let page = try Page()
+    func faults(_ body: String) async throws -> (status: Int, body: String) {
+      var request = URLRequest(url: try #require(URL(string: page.url + "emulator/faults")))
+      request.httpMethod = "POST"
+      request.httpBody = Data(body.utf8)
+      let (data, response) = try await URLSession(configuration: .ephemeral).data(for: request)
+      return (try #require(response as? HTTPURLResponse).statusCode, String(decoding: data, as: UTF8.self))
+    }
+    #expect(try await faults(#"{"faults": [{"answer": "UNAVAILABLE"}]}"#) == (200, "{\"faults\":1}\n"))
+    #expect(try await page.desk.message(to: "t1").get().status == 503)
+    let refused = try await faults(#"{"faults": [{"action": "explode"}]}"#)
+    #expect(refused.status == 400 && refused.body.contains("no action is called explode"))
+    #expect(try await faults(#"{"faults": []}"#).status == 200)
+    #expect(try await page.desk.message(to: "t1").get().status == 200)
+    let stats = try await page.get("emulator/stats")
+    #expect(String(decoding: stats.body, as: UTF8.self) == page.desk.emulator.counters.json + "\n")
+    #expect(page.desk.emulator.counters.requests == 2)
+    #expect(try await page.get("emulator/tokens").status == 404)
+    page.desk.end()
+  }
+
   @Test("C6: where another account uses the phone, what the former one was shown is gone")
   func accountSwitch() async throws {
     let page = try Page()

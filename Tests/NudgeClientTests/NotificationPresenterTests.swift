@@ -97,6 +97,21 @@ struct NotificationPresenterTests {
     #expect(presenter.receive(push) == .removeNotifications(conversationId: "c1", badge: 0))
   }
 
+  @Test("D13: an edited message takes the place of what was shown of it; its first push, late, does not come back")
+  func edited() throws {
+    let edit = try messagePush(["priority": "medium", "replaces": "true", "pushId": "p2"])
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    #expect(presenter.receive(try messagePush()) == .present([.banner, .sound, .badge], badge: 3))
+    #expect(presenter.receive(edit) == .present([.list, .badge], badge: 3))
+    #expect(presenter.receive(edit) == .present([.list, .badge], badge: 3))
+    presenter.openConversationId = "c1"
+    #expect(presenter.receive(edit) == .drop(.openConversation))
+
+    var first = NotificationPresenter(userId: "ada", isForeground: true)
+    #expect(first.receive(edit) == .present([.list, .badge], badge: 3))
+    #expect(first.receive(try messagePush()) == .setBadge(3))
+  }
+
   @Test("D13: a message taken back has its notification removed, and the badge set")
   func deleted() throws {
     var presenter = NotificationPresenter(userId: "ada", isForeground: false)

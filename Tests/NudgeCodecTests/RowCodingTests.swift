@@ -18,7 +18,7 @@ struct RowCodingTests {
       writer.byte(byte)
       writer.blob(Array(text.utf8))
       try writer.bytes.withUnsafeBytes { bytes in
-        var reader = try RowReader(bytes, version: 7, row: "row")
+        var reader = try RowReader(bytes, versions: 7...7, row: "row")
         #expect(try reader.signed() == signed)
         #expect(try reader.text().utf8.elementsEqual(text.utf8))
         #expect(try reader.unsigned() == unsigned)
@@ -37,7 +37,7 @@ struct RowCodingTests {
     for _ in 0..<5_000 {
       let bytes = [1] + (0..<random.below(30)).map { _ in random.oneIn(3) ? 0xFF : UInt8(random.below(256)) }
       bytes.withUnsafeBytes { bytes in
-        guard var reader = try? RowReader(bytes, version: 1, row: "row") else { return }
+        guard var reader = try? RowReader(bytes, versions: 1...1, row: "row") else { return }
         while !reader.isAtEnd {
           let wasRead: Bool
           switch random.below(6) {
@@ -57,12 +57,12 @@ struct RowCodingTests {
   @Test("a row of another version is refused with what to do")
   func version() {
     let error = #expect(throws: RowFormatError.self) {
-      try [UInt8]([2, 0]).withUnsafeBytes { _ = try RowReader($0, version: 1, row: "user") }
+      try [UInt8]([2, 0]).withUnsafeBytes { _ = try RowReader($0, versions: 1...1, row: "user") }
     }
     #expect(error?.description.contains("\"user\"") == true)
     #expect(error?.description.contains("version is 2") == true)
     #expect(throws: RowFormatError.self) {
-      try [UInt8]().withUnsafeBytes { _ = try RowReader($0, version: 1, row: "user") }
+      try [UInt8]().withUnsafeBytes { _ = try RowReader($0, versions: 1...1, row: "user") }
     }
   }
 }

@@ -4,6 +4,8 @@ import NudgeSchema
 extension UserRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "user"
+  /// 2 knows the badge that was told.
+  public static var version: UInt8 { 2 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -12,6 +14,7 @@ extension UserRow: PackedRow {
     if flags.take() { written = WrittenMessage(conversationId: try row.text(), stamp: try row.stamp()) }
     if flags.take() { window = AnalysisWindow(startedAt: try row.signed(), used: Int(try row.signed())) }
     if flags.take() { noticedWindow = try row.signed() }
+    if flags.take() { toldBadge = Int(try row.signed()) }
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -22,11 +25,6 @@ extension UserRow: PackedRow {
       activities.append(
         DeviceActivity(deviceId: deviceId, state: state, conversationId: conversationId, stamp: try row.stamp()))
     }
-    // Rows written before there was a told badge end here.
-    if !row.isAtEnd {
-      var more = RowFlags(bits: try row.unsigned())
-      if more.take() { toldBadge = Int(try row.signed()) }
-    }
   }
 
   /// Writes the fields.
@@ -35,6 +33,7 @@ extension UserRow: PackedRow {
     flags.add(written != nil)
     flags.add(window != nil)
     flags.add(noticedWindow != nil)
+    flags.add(toldBadge != nil)
     row.unsigned(flags.bits)
     if let written {
       row.text(written.conversationId)
@@ -45,6 +44,7 @@ extension UserRow: PackedRow {
       row.signed(window.used)
     }
     if let noticedWindow { row.signed(noticedWindow) }
+    if let toldBadge { row.signed(toldBadge) }
     row.signed(unreadConversations)
     row.signed(unreadMessages)
     row.count(devices.count)
@@ -57,9 +57,5 @@ extension UserRow: PackedRow {
       if let conversationId = activity.conversationId { row.text(conversationId) }
       row.stamp(activity.stamp)
     }
-    var more = RowFlags()
-    more.add(toldBadge != nil)
-    row.unsigned(more.bits)
-    if let toldBadge { row.signed(toldBadge) }
   }
 }

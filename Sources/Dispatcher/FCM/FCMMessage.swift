@@ -129,6 +129,7 @@ public struct FCMMessage: Sendable {
       $0.field("priority", push.priority.rawValue)
       $0.field("badge", String(max(push.badge, 0)))
       $0.field("timestamp", String((push.sentAt ?? occurredAt) / 1000))
+      if push.replaces == true { $0.field("replaces", "true") }
       // FCM shows no sender's picture on Android and iOS: the app does (large icon, communication notification).
       if isVisible, target.platform != .web { $0.field("avatarUrl", text.avatarUrl) }
     }

@@ -3,28 +3,34 @@ import NudgeSchema
 
 extension DeviceRow: PackedRow {
   static let name: StaticString = "device"
+  /// 2 knows revoked tokens.
+  static var version: UInt8 { 2 }
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     lastCause = flags.take() ? try row.origin() : nil
     quarantined = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
+    revoked = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
   }
 
   func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(lastCause != nil)
     flags.add(quarantined != nil)
+    flags.add(revoked != nil)
     row.unsigned(flags.bits)
     if let lastCause { row.origin(lastCause) }
-    if let quarantined {
-      row.text(quarantined.tokenHash)
-      row.signed(quarantined.version)
+    for token in [quarantined, revoked] {
+      guard let token else { continue }
+      row.text(token.tokenHash)
+      row.signed(token.version)
     }
   }
 }
 
 extension LaneRow: PackedRow {
   static let name: StaticString = "lane"
+  static var version: UInt8 { WaitingPush.rowVersion }
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     count = Int(try row.signed())
@@ -43,6 +49,7 @@ extension LaneRow: PackedRow {
 
 extension OverflowRow: PackedRow {
   static let name: StaticString = "overflow"
+  static var version: UInt8 { WaitingPush.rowVersion }
 
   init(packed row: inout RowReader) throws(RowFormatError) { items = try row.items() }
 

@@ -2,6 +2,9 @@ import NudgeCodec
 import NudgeSchema
 
 extension WaitingPush {
+  /// The version of rows with waiting pushes: 2 knows what edits, quiet hours and mentions need.
+  static let rowVersion: UInt8 = 2
+
   init(packed row: inout RowReader) throws(RowFormatError) {
     push = try Push(packed: &row)
     target = try PushTarget(packed: &row)
@@ -66,6 +69,15 @@ extension Push {
       conversationId: flags.take() ? try row.text() : nil, messageId: flags.take() ? try row.text() : nil,
       senderId: flags.take() ? try row.text() : nil, ttlSeconds: ttlSeconds, expiresAt: expiresAt,
       decidedAt: decidedAt)
+    // From version 2 on.
+    if flags.take() { avatarUrl = try row.text() }
+    if flags.take() { replaces = try row.byte() != 0 }
+    if flags.take() { mentioned = try row.byte() != 0 }
+    if flags.take() {
+      let (start, end) = (try row.text(), try row.text())
+      quietHours = QuietHours(start: start, end: end, timeZone: try row.byte() == 0 ? nil : try row.text())
+    }
+    if flags.take() { sentAt = try row.signed() }
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -86,6 +98,11 @@ extension Push {
     flags.add(conversationId != nil)
     flags.add(messageId != nil)
     flags.add(senderId != nil)
+    flags.add(avatarUrl != nil)
+    flags.add(replaces != nil)
+    flags.add(mentioned != nil)
+    flags.add(quietHours != nil)
+    flags.add(sentAt != nil)
     row.unsigned(flags.bits)
     if let title { row.text(title) }
     if let body { row.text(body) }
@@ -94,6 +111,16 @@ extension Push {
     if let conversationId { row.text(conversationId) }
     if let messageId { row.text(messageId) }
     if let senderId { row.text(senderId) }
+    if let avatarUrl { row.text(avatarUrl) }
+    if let replaces { row.byte(replaces ? 1 : 0) }
+    if let mentioned { row.byte(mentioned ? 1 : 0) }
+    if let quietHours {
+      row.text(quietHours.start)
+      row.text(quietHours.end)
+      row.byte(quietHours.timeZone == nil ? 0 : 1)
+      if let timeZone = quietHours.timeZone { row.text(timeZone) }
+    }
+    if let sentAt { row.signed(sentAt) }
   }
 }
 

@@ -5,7 +5,8 @@ internal import HTTPServer
 ///
 /// - `GET /`: the page;
 /// - `GET /phones?after=VERSION`: the phones that changed behind that version, as soon as there are some, or after 20 s;
-/// - `GET /decisions/{pushId}`: the decision that made a push.
+/// - `GET /decisions/{pushId}`: the decision that made a push;
+/// - what ``EmulatorControl`` answers, for tools without HTTP/2.
 struct PhonesServer: Sendable {
   /// How long a page is left waiting, in seconds: shorter than what proxies and browsers put up with.
   private static let patience = 20
@@ -14,7 +15,15 @@ struct PhonesServer: Sendable {
   /// The page's address.
   let url: String
 
-  init(address: FCMEmulatorAddress, board: PhoneBoard, decisions: DecisionFile?) throws(FCMEmulatorError) {
+  init(
+    address: FCMEmulatorAddress, board: PhoneBoard, decisions: DecisionFile?, control: EmulatorControl
+  ) throws(FCMEmulatorError) {
+    let controls = EmulatorControl.Endpoint.allCases.map { endpoint in
+      Route(endpoint.isPost ? .post : .get, endpoint.rawValue) { request in
+        let answer = request.body.withUnsafeBytes { control.answer(to: endpoint, body: $0) }
+        return .json(bytes: Array(answer.body.utf8), status: answer.status)
+      }
+    }
     do {
       server = try HTTPServer(
         address: "\(address.host):\(address.port)",
@@ -22,7 +31,7 @@ struct PhonesServer: Sendable {
           Route(.get, "/") { _ in Self.page },
           Route(.get, "/phones") { (request, responder) in Self.changes(request, board, responder) },
           Route(.get, "/decisions/{pushId}") { Self.decision($0, decisions) },
-        ])
+        ] + controls)
       try server.start()
     } catch {
       throw FCMEmulatorError("the page with the phones cannot be served at \(address.host):\(address.port): \(error)")

@@ -1,6 +1,7 @@
 import NudgeCodec
 import NudgeSchema
 import StreamRuntime
+import Wording
 
 extension IngestStage {
   /// A record of `chat.events`.
@@ -71,7 +72,8 @@ extension IngestStage {
     if cause == .edited, let turn = conversation.row.turns.last(where: { $0.messageId.isExactly(revision.messageId) }) {
       let known = try conversation.member(turn.userId)
       sender = Member(
-        userId: turn.userId, displayName: known?.displayName ?? turn.userId, avatarUrl: known?.avatarUrl)
+        userId: turn.userId, displayName: (known?.displayName ?? turn.userId).displayedOnOneLine,
+        avatarUrl: known?.avatarUrl)
     }
     try timeline.withdraw(
       conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body,

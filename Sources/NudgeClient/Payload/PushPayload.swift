@@ -32,6 +32,8 @@ public struct PushPayload: Sendable, Equatable {
     public let senderId: String
     /// How loudly it is shown.
     public let priority: Priority
+    /// The message was edited: what is shown of it is replaced.
+    public let replaces: Bool
   }
 
   /// What the push is about.
@@ -125,7 +127,7 @@ public struct PushPayload: Sendable, Equatable {
       content = .message(
         Message(
           origin: origin, conversationId: try required("conversationId"), messageId: try required("messageId"),
-          senderId: try required("senderId"), priority: priority))
+          senderId: try required("senderId"), priority: priority, replaces: try optional("replaces") == "true"))
     }
     pushId = try required("pushId")
     recipientId = try required("recipientId")

@@ -5,7 +5,7 @@
 public struct NotificationPresenter: Sendable {
   /// What is to be done with a push.
   public enum Action: Sendable, Equatable {
-    /// Show it in this way; set the badge to the number, if there is one.
+    /// Show it in this way, in place of what is shown of the same message; set the badge to the number, if there is one.
     case present(PresentationOptions, badge: Int?)
     /// Show nothing; set the badge.
     case setBadge(Int)
@@ -64,7 +64,9 @@ public struct NotificationPresenter: Sendable {
     case .message(let message):
       if isForeground, message.conversationId == openConversationId { return .drop(.openConversation) }
       // A low one shows nothing, so a banner of the same message may still come.
-      guard message.priority == .low || shown.insert(message.messageId) else {
+      // An edited one is shown again: the system puts it in the place of its former text.
+      let isNew = message.priority == .low || shown.insert(message.messageId)
+      guard isNew || message.replaces else {
         return push.badge.map(Action.setBadge) ?? .drop(.alreadyShown)
       }
       return .present(isForeground ? message.priority.foreground : message.priority.background, badge: push.badge)

@@ -6,12 +6,14 @@ public import NudgeSchema
 /// Its `Codable` is the same row as JSON: what `nudge state show` prints, and what was written before there were packed
 /// rows, which is still read. A row begins with its version, which is never that of a JSON document (`{` or `[`).
 ///
-/// A field is added at the end, and read with its default where the row ends before it (`RowReader.isAtEnd`). What else
-/// changes raises the version. A program meets rows of versions it does not know, and fields that it does not know, with
-/// an error: it would lose them.
+/// A new field raises the version; where it has a flag (`RowFlags`) behind those of the version before, rows of that one
+/// are read by the same code, with the field's default. `oldestVersion` says how far back that goes. A program meets rows
+/// of versions it does not know, and fields that it does not know, with an error: it would lose them.
 public protocol PackedRow: Codable {
-  /// The version that is written and read.
+  /// The version that is written, and the latest that is read.
   static var version: UInt8 { get }
+  /// The oldest version that is read.
+  static var oldestVersion: UInt8 { get }
   /// What the row is, for errors.
   static var name: StaticString { get }
   /// Reads the fields.
@@ -23,6 +25,8 @@ public protocol PackedRow: Codable {
 extension PackedRow {
   /// 1
   public static var version: UInt8 { 1 }
+  /// 1
+  public static var oldestVersion: UInt8 { 1 }
 
   /// Reads a row, packed or JSON. Throws `RowFormatError`, or `DecodingError` for JSON that is no such row.
   public init(bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
@@ -30,7 +34,7 @@ extension PackedRow {
       self = try coder.decode(Self.self, from: bytes)
       return
     }
-    var row = try RowReader(bytes, version: Self.version, row: Self.name)
+    var row = try RowReader(bytes, versions: Self.oldestVersion...Self.version, row: Self.name)
     try self.init(packed: &row)
     try row.end()
   }

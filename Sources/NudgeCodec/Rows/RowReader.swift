@@ -15,22 +15,22 @@ public struct RowReader {
   private let row: StaticString
   private var index = 1
 
-  /// A reader of a row of that version. Throws for another version.
-  public init(_ bytes: UnsafeRawBufferPointer, version: UInt8, row: StaticString)
+  /// A reader of a row of one of those versions. Throws for another version.
+  public init(_ bytes: UnsafeRawBufferPointer, versions: ClosedRange<UInt8>, row: StaticString)
     throws(RowFormatError)
   {
     self.bytes = bytes
     self.row = row
     guard let found = bytes.first else { throw error("it is empty") }
-    guard found == version else {
+    guard versions.contains(found) else {
+      let known = versions.count == 1 ? "\(versions.upperBound)" : "\(versions.lowerBound) to \(versions.upperBound)"
       throw error(
-        "its version is \(found); this program reads \(version), and JSON as written before there were versions: "
+        "its version is \(found); this program reads \(known), and JSON as written before there were versions: "
           + "run the version that wrote it, or a later one")
     }
   }
 
-  /// Whether all is read. Fields that were added later are at the end: where a row ends before them, they have their
-  /// defaults.
+  /// Whether all is read.
   public var isAtEnd: Bool { index == bytes.count }
 
   /// Throws unless all is read.

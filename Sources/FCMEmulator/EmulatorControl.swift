@@ -1,0 +1,50 @@
+internal import Foundation
+
+/// What watches and steers the emulator while it runs: the same over HTTP/2 beside FCM's endpoints and over HTTP/1.1 beside
+/// the page with the phones.
+struct EmulatorControl: Sendable {
+  /// An endpoint, by its path.
+  enum Endpoint: String, CaseIterable {
+    /// `GET`: the counters.
+    case stats = "/emulator/stats"
+    /// `GET`: messages by device token and status, where they are counted.
+    case tokens = "/emulator/tokens"
+    /// `POST`: the faults from now on.
+    case faults = "/emulator/faults"
+
+    /// Whether it takes POST; else GET.
+    var isPost: Bool { self == .faults }
+  }
+
+  let ledger: EmulatorLedger
+  /// Where the body names none.
+  let seed: UInt64
+  let countsTokens: Bool
+
+  /// The answer to a request with the endpoint's method; always JSON.
+  func answer(to endpoint: Endpoint, body: UnsafeRawBufferPointer) -> FCMAnswer {
+    switch endpoint {
+    case .stats: FCMAnswer(status: 200, body: ledger.counters.json + "\n")
+    case .tokens:
+      countsTokens
+        ? FCMAnswer(status: 200, body: ledger.tokenJSON + "\n")
+        : Self.refusal(404, "messages are counted by token only with --count-tokens")
+    case .faults: replaceFaults(body)
+    }
+  }
+
+  private func replaceFaults(_ body: UnsafeRawBufferPointer) -> FCMAnswer {
+    do {
+      let file = try JSONDecoder().decode(FaultFile.self, from: Data(body))
+      if let objection = file.objection { throw FCMEmulatorError(objection) }
+      ledger.setFaults(file.faults, seed: file.seed ?? seed)
+      return FCMAnswer(status: 200, body: "{\"faults\":\(file.faults.count)}\n")
+    } catch {
+      return Self.refusal(400, "\(error)")
+    }
+  }
+
+  private static func refusal(_ status: Int, _ reason: String) -> FCMAnswer {
+    FCMAnswer(status: status, body: "{\"error\":\(quoted(reason))}\n")
+  }
+}
