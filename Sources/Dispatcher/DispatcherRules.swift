@@ -15,6 +15,17 @@ public struct DispatcherRules: Sendable {
   /// Requests in the air for one task; lanes beyond wait their turn. Above the runtime's own bound on effects (2,000), so
   /// that a backlog stays on its topic rather than in the lanes; this one holds where a task begins, or a pause ends.
   public var maxInFlight = 2_500
+  /// How long a push is tried again, from the first request that FCM, or the way to it, failed (P3). Its freshness ends it
+  /// too. A pause does not count against it.
+  public var timeBudget: Milliseconds = 600_000
+  /// Pushes in the lanes of a stream thread from which on nothing more is read; 0: no bound. It goes on at nine tenths.
+  public var maxWaiting = 200_000
+  /// Bytes, about, of the same; 0: no bound.
+  public var maxWaitingBytes = 256 << 20
+  /// Requests in a minute to one Android device; 0: no bound. FCM's own is 240.
+  public var deviceRequestsPerMinute = 240
+  /// Requests in an hour to one Android device; 0: no bound. FCM's own is 5,000.
+  public var deviceRequestsPerHour = 5_000
   /// Pushes that wait for one device, as many as FCM itself stores for one.
   public var maxLaneLength = 100
   /// While a project or platform is paused, one request is tried after this long, then after twice as long, and so on.

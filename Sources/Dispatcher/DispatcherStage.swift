@@ -28,12 +28,24 @@ public struct DispatcherStage: Stage {
 
   private let rules: DispatcherRules
   private let codec = RecordCodec()
+  private let monitor: LaneMonitor?
+  /// Stands for the stage where the monitor tells stages apart.
+  private final class Identity: Sendable {}
+  private let identity = Identity()
   private var tasks: [Int32: TaskLanes] = [:]
+  /// Of all tasks together, so that memory does not grow with partitions; lent to the one that works.
+  private var deviceLimits: DeviceLimits
+  /// The lanes have reached their bound: nothing more is read.
+  public private(set) var holdsInput = false
   /// Tasks opened so far: requests of different tenures of a task must not have the same number.
   private var tenures: UInt64 = 0
 
-  /// A stage that decides by these rules.
-  public init(rules: DispatcherRules) { self.rules = rules }
+  /// A stage that decides by these rules, and tells a monitor how its lanes stand.
+  public init(rules: DispatcherRules, monitor: LaneMonitor? = nil) {
+    self.rules = rules
+    deviceLimits = DeviceLimits(perMinute: rules.deviceRequestsPerMinute, perHour: rules.deviceRequestsPerHour)
+    self.monitor = monitor
+  }
 
   /// Takes up what waits in the lanes.
   public mutating func open(in step: Step<Self>) throws {
@@ -70,20 +82,46 @@ public struct DispatcherStage: Stage {
   }
 
   /// Forgets the task's lanes; their rows stay.
-  public mutating func close(partition: Int32) { tasks[partition] = nil }
+  public mutating func close(partition: Int32) {
+    tasks[partition] = nil
+    monitor?.close(task: partition)
+    holdOrGoOn()
+  }
+
+  /// Stops reading where the lanes are full, and goes on when a tenth of them is free.
+  private mutating func holdOrGoOn() {
+    let (waiting, bytes) = tasks.values.reduce((0, 0)) { ($0.0 + $1.waiting, $0.1 + $1.waitingBytes) }
+    func reaches(_ value: Int, _ limit: Int) -> Bool {
+      limit > 0 && (holdsInput ? value > limit - limit / 10 : value >= limit)
+    }
+    let holds = reaches(waiting, rules.maxWaiting) || reaches(bytes, rules.maxWaitingBytes)
+    guard holds != holdsInput else { return }
+    holdsInput = holds
+    monitor?.setFull(
+      holds, stage: ObjectIdentifier(identity),
+      limit: "\(rules.maxWaiting) pushes or \(rules.maxWaitingBytes) bytes of a stream thread")
+  }
 
   /// Works on the task's lanes, which are made from its rows where they are not in memory.
   private mutating func work(
     in step: Step<Self>, on record: InputRecord? = nil, _ body: (inout TaskLanes) throws -> Void
   ) throws {
     do {
-      if tasks[step.partition] == nil {
+      let isNew = tasks[step.partition] == nil
+      if isNew {
         tenures += 1
         tasks[step.partition] = TaskLanes(rules: rules, codec: codec, firstSend: tenures << 32)
-        try tasks[step.partition]?.open(in: step)
       }
-      tasks[step.partition]?.recordAtHand = record?.position
-      if let index = tasks.index(forKey: step.partition) { try body(&tasks.values[index]) }
+      if let index = tasks.index(forKey: step.partition) {
+        swap(&tasks.values[index].deviceLimits, &deviceLimits)
+        defer { swap(&tasks.values[index].deviceLimits, &deviceLimits) }
+        if isNew { try tasks.values[index].open(in: step) }
+        tasks.values[index].recordAtHand = record?.position
+        try body(&tasks.values[index])
+        monitor?.report(
+          tasks.values[index].statistics(now: step.now), task: step.partition, of: step.partitionCount(.pushes))
+      }
+      holdOrGoOn()
     } catch {
       // The rows are about to be as before this step, and memory is not: it is made again from them.
       tasks[step.partition] = nil

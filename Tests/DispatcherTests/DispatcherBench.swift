@@ -19,10 +19,10 @@ final class DispatcherBench {
 
   static let start: Milliseconds = 1_800_000_000_000
 
-  init(_ change: (inout DispatcherRules) -> Void = { _ in }) {
+  init(monitor: LaneMonitor? = nil, _ change: (inout DispatcherRules) -> Void = { _ in }) {
     var rules = DispatcherRules()
     change(&rules)
-    driver = StageDriver(DispatcherStage(rules: rules), now: Self.start)
+    driver = StageDriver(DispatcherStage(rules: rules, monitor: monitor), now: Self.start)
   }
 
   var now: Milliseconds {

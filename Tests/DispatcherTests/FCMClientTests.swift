@@ -17,16 +17,21 @@ private final class FCMBench: Sendable {
   let metrics = MetricsRegistry()
   private let replies = Mutex<[SendReply]>([])
 
-  init(_ configuration: FCMEmulatorConfiguration = FCMEmulatorConfiguration(), trustsEmulator: Bool = true) throws {
+  init(
+    _ configuration: FCMEmulatorConfiguration = FCMEmulatorConfiguration(), trustsEmulator: Bool = true,
+    timeout: Duration = .seconds(15), loops: Int = 1
+  ) throws {
     var configuration = configuration
     configuration.keepRequests = 1_000
     emulator = try FCMEmulator(configuration)
     emulator.start()
     log = LogCapture()
-    let http = try HTTPClient(HTTPClientConfiguration(caFile: trustsEmulator ? emulator.caFile : nil))
+    let http = try HTTPClientGroup(
+      HTTPClientConfiguration(caFile: trustsEmulator ? emulator.caFile : nil), count: loops)
     client = FCMClient(
-      account: try ServiceAccount(file: emulator.serviceAccountFile), http: http, baseURL: emulator.url,
-      log: Logger(label: "fcm", sink: log.sink), monitor: FCMMonitor(metrics: metrics, readiness: health), grace: .zero)
+      accounts: [try ServiceAccount(file: emulator.serviceAccountFile)], http: http, baseURL: emulator.url,
+      log: Logger(label: "fcm", sink: log.sink), monitor: FCMMonitor(metrics: metrics, readiness: health),
+      timeout: timeout, grace: .zero)
   }
 
   deinit {
@@ -122,6 +127,25 @@ struct FCMClientTests {
     let replies = try await bench.replies(100)
     #expect(replies.allSatisfy { $0.answer.httpStatus == 200 })
     #expect(bench.emulator.counters.tokensIssued == 1)
+  }
+
+  @Test("P1: warmed up, the first push finds the access token and a connection there, on each of several threads")
+  func warmUp() async throws {
+    let bench = try FCMBench(loops: 3)
+    bench.client.warmUp()
+    let end = ContinuousClock.now + .seconds(30)
+    func isWarm() -> Bool {
+      let counters = bench.emulator.counters
+      return counters.tokensIssued == 1 && counters.connections == 3 && counters.byStatus[404] == 3
+    }
+    while !isWarm(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(isWarm())
+    for id in 1...30 { bench.send(UInt64(id)) }
+    #expect(try await bench.replies(30).allSatisfy { $0.answer.isSent })
+    #expect(bench.emulator.counters.tokensIssued == 1)
+    // The token came over one of the three: nobody has opened another.
+    #expect(bench.emulator.counters.connections == 3)
+    #expect(bench.metrics.exposition().contains("nudge_fcm_requests_total 30\n"))
   }
 
   @Test("P4: 401 for a token that ended: one refresh for all that were in the air, each sent once more")
@@ -251,6 +275,53 @@ struct FCMClientTests {
     #expect(replies[0].answer.errorCode == "connection_reset")
     #expect(replies[1].answer.verdict == .sent(name: nil))
     #expect(replies.allSatisfy { $0.requests == 1 })
+  }
+
+  @Test("P4: each row of the table over the wire; a 502 in HTML and a Retry-After that is a date are no trouble")
+  func wholeTable() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    let names = EmulatorAnswer.Name.allCases
+    configuration.faults = names.map {
+      // The year 2126: as far ahead as any wait is believed, whenever this runs.
+      Fault(
+        tokenPrefix: $0.rawValue + "-",
+        action: .answer(EmulatorAnswer($0, retryAfter: "Mon, 21 Oct 2126 07:28:00 GMT")))
+    }
+    let bench = try FCMBench(configuration)
+    for (id, name) in names.enumerated() { bench.send(UInt64(id), token: name.rawValue + "-1") }
+    for (reply, name) in zip(try await bench.replies(names.count), names) {
+      let wire = EmulatorAnswer(name)
+      let expected = Dispatcher.FCMAnswer(status: wire.status, retryAfter: nil, body: Array(wire.body.utf8), now: 0)
+      #expect(reply.answer.verdict == expected.verdict, "\(name)")
+      #expect(reply.answer.errorCode == expected.errorCode, "\(name)")
+      #expect(reply.answer.retryAfter == 86_400_000, "\(name)")
+    }
+  }
+
+  @Test(
+    "P4: headers and nothing more, slow answers, a GOAWAY: nothing is lost, and who was sent to is not sent to again")
+  func trouble() async throws {
+    var configuration = FCMEmulatorConfiguration()
+    configuration.faults = [
+      Fault(tokenPrefix: "hang-", action: .hangAfterHeaders), Fault(tokenPrefix: "away-", times: 1, action: .goAway),
+      Fault(tokenPrefix: "slow-", delay: .milliseconds(300)),
+    ]
+    let bench = try FCMBench(configuration, timeout: .seconds(2))
+    bench.send(1, token: "hang-1")
+    bench.send(2, token: "slow-1")
+    for id in 3...60 { bench.send(UInt64(id)) }
+    for reply in try await bench.replies(60) {
+      // FCM's word came with the headers; only the name of the push is lost.
+      #expect(reply.answer.isSent && reply.requests == 1, "\(reply.id)")
+      if reply.id == 1 { #expect(reply.answer.verdict == .sent(name: nil)) }
+    }
+    bench.send(61, token: "away-1")
+    _ = try await bench.replies(61)
+    for id in 62...80 { bench.send(UInt64(id)) }
+    for reply in try await bench.replies(80).dropFirst(60) {
+      #expect(reply.answer.isSent || reply.answer.verdict == .unreachable, "\(reply.id)")
+    }
+    #expect(Set(bench.sends.filter { $0.status == 200 }.map(\.body)).count >= 61)
   }
 
   @Test("P6: a certificate that is not trusted is the operator's to mend; nothing is sent")

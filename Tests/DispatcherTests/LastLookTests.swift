@@ -24,7 +24,7 @@ struct LastLookTests {
   func quietHours() throws {
     // 2027-01-15T08:00:00Z is 09:00 in Berlin.
     let hours = QuietHours(start: "09:10", end: "10:00", timeZone: "Europe/Berlin")
-    let bench = DispatcherBench()
+    let bench = DispatcherBench { $0.timeBudget = 3_600_000 }
     var push = DispatcherBench.push("p1", presentation: .silent)
     push.quietHours = hours
     try bench.send(push)

@@ -47,6 +47,7 @@ struct RowFormatTests {
       item.push.mentioned = nil
       item.push.quietHours = nil
       item.push.sentAt = nil
+      item.failingSince = nil
       // Without the new fields nothing but the version tells the two formats apart.
       let lane = LaneRow(items: [item, item], count: 2)
       let device = DeviceRow(lastCause: fields.origin(), quarantined: .init(tokenHash: "hash", version: 3))
@@ -83,7 +84,8 @@ extension FieldGenerator {
       cause: origin(), origin: origin(),
       source: RecordPosition(topic: text(), partition: int32(), offset: integer()), occurredAt: integer(),
       traceparent: maybe { $0.text() }, replayId: maybe { $0.text() }, attempts: int(),
-      firstAttemptAt: maybe { $0.integer() }, notBefore: integer(), inAir: flag(), httpStatus: maybe { $0.int() },
+      firstAttemptAt: maybe { $0.integer() }, failingSince: maybe { $0.integer() }, notBefore: integer(), inAir: flag(),
+      httpStatus: maybe { $0.int() },
       errorCode: maybe { $0.text() }, withdrawn: maybe { $0.choice() })
   }
 }

@@ -15,7 +15,7 @@ struct RowTests {
     push.title = String(repeating: "\u{1}", count: 5_000)
     push.body = String(repeating: "\u{2}", count: 50_000)
     push.imageUrl = String(repeating: "u", count: 2_048)
-    push.avatarUrl = String(repeating: "a", count: 768)
+    push.avatarUrl = String(repeating: "a", count: 704)
     push.quietHours = QuietHours(start: "22:00", end: "07:00", timeZone: String(repeating: "z", count: 64))
     push.mentioned = true
     push.replaces = false
@@ -60,7 +60,8 @@ struct RowTests {
         cause: Origin(topic: "nudge.timeline", partition: .max, offset: .max, index: .max),
         origin: Origin(topic: "nudge.pushes", partition: .max, offset: .max, index: .max),
         source: RecordPosition(topic: "chat.events", partition: .max, offset: .max), occurredAt: .max,
-        traceparent: traceparent, replayId: traceparent, attempts: .max, firstAttemptAt: .max, notBefore: .max,
+        traceparent: traceparent, replayId: traceparent, attempts: .max, firstAttemptAt: .max, failingSince: .max,
+        notBefore: .max,
         inAir: true, httpStatus: 599, errorCode: String(repeating: "E", count: 64), withdrawn: .superseded)
       item.push.targets = []
       item.push.badge = .max

@@ -17,101 +17,135 @@ public final class FCMClient: EffectPerformer {
   /// Google's address of FCM.
   public static let googleURL = "https://fcm.googleapis.com"
 
-  private let account: ServiceAccount
+  /// A project's service account, its access tokens, and what is left of its quota.
+  private struct Project: Sendable {
+    let account: ServiceAccount
+    let tokens: AccessTokenSource
+    let pacer: SendPacer
+  }
+
+  /// The project of devices that name none, and the account for projects nobody configured.
+  private let own: Project
+  private let projects: [String: Project]
   private let baseURL: String
   private let timeout: Duration
   private let http: any HTTPSending
-  private let tokens: AccessTokenSource
-  private let pacer: SendPacer
   private let monitor: FCMMonitor?
   private let log: Logger
   private let now: @Sendable () -> Milliseconds
   private let shutDown: @Sendable () -> Void
 
-  /// A client for the account's project, and for others the account may send to.
+  /// A client for the projects of service accounts.
   ///
   /// - Parameters:
+  ///   - accounts: one for each project, at least one; the first one's project is that of devices that name none.
   ///   - http: is the client's own from here on; `stop` ends it.
   ///   - baseURL: without a path, `https://fcm.googleapis.com` unless it is an emulator's.
   ///   - monitor: counts the answers, and says when FCM refuses.
-  ///   - maxPerMinute: requests a minute at most, FCM's quota of a project unless a part of it is to be left to others;
-  ///     reached within a minute of the start (P5).
+  ///   - maxPerMinute: requests a minute at most, FCM's quota of a project, of which `setShare` says the part.
+  ///   - rampUp: how long after the start that rate is reached (P5).
   ///   - timeout: how long a request may take, time spent waiting for a free stream included.
   ///   - grace: how long `stop` lets requests finish that are on the wire.
   public convenience init(
-    account: ServiceAccount, http: HTTPClient, baseURL: String = FCMClient.googleURL, log: Logger,
-    monitor: FCMMonitor? = nil, maxPerMinute: Int = 600_000, timeout: Duration = .seconds(15),
+    accounts: [ServiceAccount], http: HTTPClientGroup, baseURL: String = FCMClient.googleURL, log: Logger,
+    monitor: FCMMonitor? = nil, maxPerMinute: Int = 600_000, rampUp: Duration = .seconds(60),
+    timeout: Duration = .seconds(15),
     grace: Duration = .seconds(1)
   ) {
     self.init(
-      account: account, http: http, baseURL: baseURL, timeout: timeout, log: log, monitor: monitor,
-      pacer: SendPacer(perMinute: maxPerMinute), now: { SystemClock.milliseconds() },
+      accounts: accounts, http: http, baseURL: baseURL, timeout: timeout, log: log, monitor: monitor,
+      makePacer: { SendPacer(perMinute: maxPerMinute, rampUp: rampUp.milliseconds) },
+      now: { SystemClock.milliseconds() },
       shutDown: { http.shutdown(grace: grace) })
   }
 
   init(
-    account: ServiceAccount, http: any HTTPSending, baseURL: String, timeout: Duration = .seconds(15), log: Logger,
-    monitor: FCMMonitor?, pacer: SendPacer,
+    accounts: [ServiceAccount], http: any HTTPSending, baseURL: String, timeout: Duration = .seconds(15), log: Logger,
+    monitor: FCMMonitor?, makePacer: () -> SendPacer,
     now: @escaping @Sendable () -> Milliseconds, shutDown: @escaping @Sendable () -> Void
   ) {
-    self.account = account
+    precondition(!accounts.isEmpty, "a client needs a service account")
+    var projects: [String: Project] = [:]
+    for account in accounts {
+      projects[account.projectId] = Project(
+        account: account, tokens: AccessTokenSource(account: account, http: http, log: log, now: now),
+        pacer: makePacer())
+    }
+    self.projects = projects
+    // Made of the same accounts.
+    own =
+      projects[accounts[0].projectId]
+      ?? Project(
+        account: accounts[0], tokens: AccessTokenSource(account: accounts[0], http: http, log: log, now: now),
+        pacer: makePacer())
     self.http = http
     self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
     self.timeout = timeout
     self.log = log
     self.monitor = monitor
-    self.pacer = pacer
     self.now = now
     self.shutDown = shutDown
-    tokens = AccessTokenSource(account: account, http: http, log: log, now: now)
   }
 
   /// Sends a request; `reply` is called exactly once.
   public func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
-    pacer.enqueue { maySend in
+    let project = effect.projectId.flatMap { projects[$0] } ?? own
+    let isConfigured = effect.projectId.map { projects[$0] != nil } ?? true
+    project.pacer.enqueue { maySend in
       let started = self.now()
       let completion: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
         self.note(answer)
+        if answer.verdict == .quotaExceeded(.project) { project.pacer.halve() }
         let result = SendReply(
           id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: self.now())
         self.monitor?.note(
-          result, isOwnProject: effect.projectId == nil || effect.projectId == self.account.projectId)
+          result, project: isConfigured ? project.account.projectId : nil)
         reply(result)
       }
       if maySend {
-        self.attempt(effect, requests: 0, completion: completion)
+        self.attempt(effect, project, requests: 0, completion: completion)
       } else {
         completion(FCMAnswer(.unreachable, errorCode: "shut_down"), 0)
       }
     }
   }
 
+  /// Gets access tokens and opens connections ahead of the first push.
+  public func warmUp() {
+    http.warmUp(baseURL + "/")
+    for project in projects.values { project.tokens.withToken { _ in } }
+  }
+
+  /// This instance has this part of the partitions, 0 to 1, and may use this part of the project's quota.
+  public func setShare(_ share: Double) { for project in projects.values { project.pacer.setShare(share) } }
+
   /// Ends the HTTP client: what waits, here or there, and what comes later, is answered as not sent. Blocks for the
   /// grace at most.
   public func stop() {
-    pacer.stop()
+    for project in projects.values { project.pacer.stop() }
     shutDown()
   }
 
   /// Gets a token, sends, and once more with a new token where FCM says that this one is none. `requests` were made.
   private func attempt(
-    _ effect: SendRequest, requests: Int, completion: @escaping @Sendable (FCMAnswer, _ requests: Int) -> Void
+    _ effect: SendRequest, _ project: Project, requests: Int,
+    completion: @escaping @Sendable (FCMAnswer, _ requests: Int) -> Void
   ) {
-    tokens.withToken { result in
+    project.tokens.withToken { result in
       switch result {
       case .failure(let error):
         completion(
           FCMAnswer(.projectRefused, errorCode: error.kind.rawValue, retryAfter: error.retryAfter), requests)
       case .success(let token):
-        self.http.send(self.request(effect, token: token)) { result in
+        self.http.send(self.request(effect, project, token: token)) { result in
           switch result {
           case .success(let response):
             let answer = FCMAnswer(
               status: response.status, retryAfter: response.headers["retry-after"], body: response.body,
               now: self.now())
             if response.status == 401, answer.verdict == .projectRefused, requests == 0 {
-              self.tokens.invalidate(token)
-              self.attempt(effect, requests: 1, completion: completion)
+              project.tokens.invalidate(token)
+              self.attempt(effect, project, requests: 1, completion: completion)
             } else {
               completion(answer, requests + 1)
             }
@@ -124,9 +158,9 @@ public final class FCMClient: EffectPerformer {
     }
   }
 
-  private func request(_ effect: SendRequest, token: String) -> HTTPRequest {
+  private func request(_ effect: SendRequest, _ project: Project, token: String) -> HTTPRequest {
     HTTPRequest(
-      url: "\(baseURL)/v1/projects/\(Self.pathSegment(effect.projectId ?? account.projectId))/messages:send",
+      url: "\(baseURL)/v1/projects/\(Self.pathSegment(effect.projectId ?? project.account.projectId))/messages:send",
       headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body,
       timeout: timeout)
   }

@@ -9,7 +9,8 @@ public final class FCMMonitor: Sendable {
   public static let part = "fcm"
 
   private let readiness: HealthChecks
-  private let isRefused = Mutex(false)
+  /// Projects that FCM refuses, and how.
+  private let refusals = Mutex<[String: String]>([:])
   private let answers: [String: Counter]
   private let unknown: Counter
   private let requests: Counter
@@ -33,7 +34,7 @@ public final class FCMMonitor: Sendable {
   }
 
   /// Shows a client's connections and requests as gauges.
-  public static func watch(_ http: HTTPClient, metrics: MetricsRegistry) {
+  public static func watch(_ http: HTTPClientGroup, metrics: MetricsRegistry) {
     metrics.gauge("nudge_fcm_connections", help: "Connections open to FCM and its token server.") {
       Double(http.statistics.openConnections)
     }
@@ -43,33 +44,35 @@ public final class FCMMonitor: Sendable {
     }
   }
 
-  /// An answer came; `isOwnProject`: for the service account's project, which readiness is about.
-  func note(_ reply: SendReply, isOwnProject: Bool) {
+  /// An answer came; `project`: which of those configured it was for, which readiness is about; nil: another.
+  func note(_ reply: SendReply, project: String?) {
     answers[reply.answer.verdictName]?.increment()
     requests.increment(by: reply.requests)
     if reply.answer.isUnknown { unknown.increment() }
     if reply.requests > 0 { seconds.observe(Double(reply.finishedAt - reply.startedAt) / 1000) }
-    guard isOwnProject else { return }
+    guard let project else { return }
     switch reply.answer.verdict {
-    case .projectRefused: setRefused(true, reply.answer)
+    case .projectRefused: setRefusal(of: project, reply.answer)
     // These decide nothing: the way to FCM, or FCM itself, may be down on top.
     case .serverFailed, .unreachable, .quotaExceeded: break
-    default: setRefused(false, reply.answer)
+    default: setRefusal(of: project, nil)
     }
   }
 
   /// Only changes reach readiness, in the order they are found.
-  private func setRefused(_ refused: Bool, _ answer: FCMAnswer) {
-    isRefused.withLock { isRefused in
-      guard isRefused != refused else { return }
-      isRefused = refused
-      let status = answer.httpStatus.map { " (HTTP \($0))" } ?? ""
+  private func setRefusal(of project: String, _ answer: FCMAnswer?) {
+    refusals.withLock { refusals in
+      guard (refusals[project] != nil) != (answer != nil) else { return }
+      refusals[project] = answer.map { answer in
+        "\(answer.errorCode ?? "unknown")" + (answer.httpStatus.map { " (HTTP \($0))" } ?? "")
+      }
+      let list = refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
       readiness.set(
         Self.part,
-        refused
-          ? .notReady(
-            "FCM refuses the project: \(answer.errorCode ?? "unknown")\(status); its pushes wait. Check --fcm-credentials, "
-              + "the project and --fcm-url") : .ready)
+        refusals.isEmpty
+          ? .ready
+          : .notReady(
+            "FCM refuses the project \(list); its pushes wait. Check --fcm-credentials, the project and --fcm-url"))
     }
   }
 }

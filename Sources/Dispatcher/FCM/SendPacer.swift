@@ -46,6 +46,12 @@ final class SendPacer: Sendable {
     }
   }
 
+  /// The instance has this part of the partitions: it may use this part of the quota.
+  func setShare(_ share: Double) { state.withLock { $0.rate.setShare(share) } }
+
+  /// FCM said that the project has had too much: half the rate from now on, raised slowly.
+  func halve() { state.withLock { $0.rate.halve(at: now()) } }
+
   /// Ends it: who waits, and who comes later, may not send.
   func stop() {
     var waiting = state.withLock { state in

@@ -28,6 +28,15 @@ struct Pause: Sendable {
     case quota
     /// So many tokens were called invalid that the fault is hardly theirs (T3).
     case invalidTokens
+
+    /// As a label of metrics.
+    var label: String {
+      switch self {
+      case .refused: "refused"
+      case .quota: "quota"
+      case .invalidTokens: "invalid_tokens"
+      }
+    }
   }
   var reason: Reason
   /// The last answer's code, for people.

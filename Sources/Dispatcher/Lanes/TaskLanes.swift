@@ -38,6 +38,15 @@ struct TaskLanes {
   private var releasedBy: [PauseScope: UInt64] = [:]
   private var nextSend: UInt64
   private var zones = TimeZones()
+  /// The stage's, while the task works.
+  var deviceLimits = DeviceLimits(perMinute: 0, perHour: 0)
+  /// When the first push of each lane that is not empty was decided.
+  private var laneSince: [DeviceKey: Milliseconds] = [:]
+  private var oldestSince: Milliseconds?
+  private var oldestLookedAt: Milliseconds = 0
+  /// Pushes in the lanes, and about their bytes.
+  private(set) var waiting = 0
+  private(set) var waitingBytes = 0
   /// The record that is being processed; nil while answers and times are.
   var recordAtHand: RecordPosition?
 
@@ -55,7 +64,9 @@ struct TaskLanes {
   mutating func open(in step: Step<DispatcherStage>) throws {
     for (_, row) in try step.rows(below: DeviceKey.allLanes) {
       guard case .lane(let lane) = row.content, let first = lane.items.first else { continue }
-      try advance(DeviceKey(userId: first.push.userId, deviceId: first.target.deviceId), in: step)
+      let key = DeviceKey(userId: first.push.userId, deviceId: first.target.deviceId)
+      for item in try LaneQueue(key: key, step: step).all() { count(item, by: 1) }
+      try advance(key, in: step)
     }
     askForWake(in: step)
   }
@@ -79,6 +90,7 @@ struct TaskLanes {
     guard rules.allows(project: item.target.projectId) else {
       var item = item
       item.errorCode = Self.projectNotAllowed
+      count(item, by: 1)
       return try emitOutcome(item, .rejected, in: step)
     }
 
@@ -94,8 +106,33 @@ struct TaskLanes {
       if row.count >= rules.maxLaneLength { try makeRoom(in: queue) }
     }
     try queue.append(item)
+    count(item, by: 1)
     if places[key] != .inFlight { try advance(key, in: step) }
     askForWake(in: step)
+  }
+
+  private mutating func count(_ item: WaitingPush, by sign: Int) {
+    waiting += sign
+    waitingBytes += sign * item.approximateBytes
+  }
+
+  /// How the lanes stand.
+  mutating func statistics(now: Milliseconds) -> LaneStatistics {
+    if now - oldestLookedAt >= 5_000 || now < oldestLookedAt {
+      oldestLookedAt = now
+      oldestSince = laneSince.values.min()
+    }
+    var statistics = LaneStatistics()
+    statistics.waiting = waiting
+    statistics.bytes = waitingBytes
+    statistics.lanes = places.count
+    statistics.inFlight = flights.count
+    statistics.oldestSince = places.isEmpty ? nil : oldestSince
+    for pause in pauses.values {
+      statistics.pauses[pause.reason.label, default: 0] += 1
+      if pause.tokenTrial != nil { statistics.openBreakers += 1 }
+    }
+    return statistics
   }
 
   /// Ends what waits and is named; what is in the air ends by its answer. What was decided after the cancellation is not
@@ -178,6 +215,7 @@ struct TaskLanes {
       try emitDeadLetter(item, in: step)
     case .projectRefused, .platformRefused, .quotaExceeded(.project):
       // The pause says when; the push itself could go at once.
+      item.failingSince = nil
       try retry(&item, after: 0, queue)
     case .quotaExceeded(.device): try retry(&item, .quota, reply, queue)
     case .serverFailed: try retry(&item, .server, reply, queue)
@@ -224,6 +262,7 @@ struct TaskLanes {
       if places[key] == nil {
         devices[RowKey(key.userId), default: []].append(key)
         places[key] = .due(at: 0)
+        laneSince[key] = item.push.decidedAt
       }
       if item.notBefore > step.now {
         if places[key] != .due(at: item.notBefore) {
@@ -239,6 +278,12 @@ struct TaskLanes {
         // Whatever it waited for, it was for the one that ended.
         places[key] = .due(at: 0)
       } else if let scope = blockingScope(item.target, now: step.now) {
+        if item.failingSince != nil {
+          // A pause does not count against the time budget.
+          var item = item
+          item.failingSince = nil
+          try queue.replaceFirst(item)
+        }
         if places[key] != .parked(scope) {
           places[key] = .parked(scope)
           parked[scope, default: Fifo()].append(key)
@@ -251,11 +296,19 @@ struct TaskLanes {
           ready.append(key)
         }
         return
+      } else if item.target.platform == .android, let wait = deviceLimits.take(key, at: step.now) {
+        // What arrives meanwhile does not make the wait longer.
+        if case .due(let time) = places[key], time > step.now, time <= step.now + wait { return }
+        let time = min(step.now + wait, item.push.expiresAt + 1)
+        places[key] = .due(at: time)
+        due.insert(key, at: time)
+        return
       } else if try send(item, queue) {
         return
       }
     }
     if places.removeValue(forKey: key) != nil {
+      laneSince[key] = nil
       let user = RowKey(key.userId)
       devices[user]?.removeAll { $0 == key }
       if devices[user]?.isEmpty == true { devices[user] = nil }
@@ -338,8 +391,13 @@ struct TaskLanes {
   ) throws {
     let jitter = Jitter.value(
       pushId: item.push.pushId, deviceId: item.target.deviceId, attempt: item.attempts)
-    try retry(
-      &item, after: backoff.wait(after: item.attempts, retryAfter: reply.answer.retryAfter, jitter: jitter), queue)
+    let wait = backoff.wait(after: item.attempts, retryAfter: reply.answer.retryAfter, jitter: jitter)
+    let since = item.failingSince ?? reply.startedAt
+    if item.withdrawn == nil, queue.step.now + wait > since + rules.timeBudget {
+      return try finish(item, .gaveUp, queue)
+    }
+    item.failingSince = since
+    try retry(&item, after: wait, queue)
   }
 
   /// Sends the front again after a wait, unless it is withdrawn or would be past its freshness by then.
@@ -553,7 +611,7 @@ struct TaskLanes {
   // MARK: Endings
 
   /// The front ends: out of the lane, and its outcome.
-  private func finish(
+  private mutating func finish(
     _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, _ queue: LaneQueue
   ) throws {
     try queue.removeFirst()
@@ -561,9 +619,11 @@ struct TaskLanes {
   }
 
   /// One push and device, one outcome (P8). Its event id is a function of both: a checker sees a second one at once.
-  private func emitOutcome(
+  private mutating func emitOutcome(
     _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, in step: Step<DispatcherStage>
   ) throws {
+    count(item, by: -1)
+    if waiting == 0 { waitingBytes = 0 }
     let body = OutcomeBody(
       pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
       tokenHash: rules.hash(item.target.token), result: result, httpStatus: item.httpStatus,

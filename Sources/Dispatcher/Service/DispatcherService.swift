@@ -17,7 +17,7 @@ public enum DispatcherService {
     build: parts)
 
   private static func parts(_ context: ServiceContext) throws -> ServiceParts {
-    let account = try ServiceAccount(file: context.values[DispatcherSettings.credentials])
+    let accounts = try ServiceAccount.all(in: context.values[DispatcherSettings.credentials])
     let certificateAuthorities = context.values[DispatcherSettings.certificateAuthorities]
     // curl would say so only at the first push.
     if let file = certificateAuthorities, !FileManager.default.isReadableFile(atPath: file) {
@@ -25,29 +25,39 @@ public enum DispatcherService {
     }
     let url = context.values[DispatcherSettings.url]
     let log = context.logger.with(label: "dispatcher.fcm")
-    let http = try HTTPClient(
-      DispatcherSettings.transport(from: context.values), log: { Self.log($1, at: $0, to: log) })
+    let http = try HTTPClientGroup(
+      DispatcherSettings.transport(from: context.values), count: context.values[DispatcherSettings.loops],
+      log: { Self.log($1, at: $0, to: log) })
     let monitor = FCMMonitor(metrics: context.metrics, readiness: context.health.readiness)
     FCMMonitor.watch(http, metrics: context.metrics)
     let client = FCMClient(
-      account: account, http: http, baseURL: url, log: log, monitor: monitor,
-      maxPerMinute: context.values[DispatcherSettings.quota], timeout: context.values[DispatcherSettings.timeout])
-    let rules = DispatcherSettings.rules(from: context.values, ownProject: account.projectId)
+      accounts: accounts, http: http, baseURL: url, log: log, monitor: monitor,
+      maxPerMinute: context.values[DispatcherSettings.quota], rampUp: context.values[DispatcherSettings.rampUp],
+      timeout: context.values[DispatcherSettings.timeout])
+    let rules = DispatcherSettings.rules(from: context.values, ownProjects: accounts.map(\.projectId))
+    let lanes = LaneMonitor(
+      metrics: context.metrics, readiness: context.health.readiness, now: { SystemClock.milliseconds() })
+    lanes.onShare { client.setShare($0) }
     let streams = StreamService(
       .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),
       logger: context.logger, health: context.health, metrics: context.metrics,
-      performer: client, makeStage: { DispatcherStage(rules: rules) })
+      performer: client, makeStage: { DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [streams],
+      services: [FCMWarmUp(client: client), streams],
       checks: [
-        streams.topicCheck,
-        ServiceCheck("fcm credentials") { "\(account), sends to \(url)" },
-        ServiceCheck("libcurl") {
-          HTTPClient.resetsFinishedStreams
-            ? "\(HTTPClient.libcurlVersion); older than 8.14, so connections are renewed every 900 requests"
-            : HTTPClient.libcurlVersion
-        },
-      ])
+        streams.topicCheck
+      ]
+        + accounts.map { account in
+          ServiceCheck("fcm \(account.projectId)") {
+            try FCMCheck(account: account, client: client).look() + " (\(url))"
+          }
+        } + [
+          ServiceCheck("libcurl") {
+            HTTPClient.resetsFinishedStreams
+              ? "\(HTTPClient.libcurlVersion); older than 8.14, so connections are renewed every 900 requests"
+              : HTTPClient.libcurlVersion
+          }
+        ])
   }
 
   private static func log(_ line: String, at level: HTTPClientLogLevel, to logger: Logger) {

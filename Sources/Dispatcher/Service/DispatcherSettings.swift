@@ -17,10 +17,13 @@ enum DispatcherSettings {
       }
     })
 
-  /// The service account.
+  /// The service accounts.
   static let credentials = Setting<String>(
     required: "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]),
-    placeholder: "FILE", help: "JSON file of the service account that may send.")
+    placeholder: "FILES",
+    help:
+      "JSON file of the service account that may send. For several projects files, or folders of .json files, separated "
+      + "by commas; the first is for devices that name no project.")
 
   /// Which projects pushes may name.
   static let projects = Setting<[String]>(
@@ -42,10 +45,47 @@ enum DispatcherSettings {
     "fcm-in-flight", default: 2_000, in: 1...10_000,
     help: "Requests under way for a stream thread at a time, those that wait for a connection included.")
 
+  /// Threads of the transport.
+  static let loops = Setting<Int>(
+    "fcm-loops", default: 1, in: 1...16,
+    help: "Threads that carry requests to FCM, which share the connections: more where one core is not enough.")
+
   /// Requests a minute (P5).
   static let quota = Setting<Int>(
     "fcm-quota", default: 600_000, in: 60...60_000_000,
-    help: "Requests a minute of this instance at most: FCM's quota of a project is shared by all that send.")
+    help:
+      "Requests a minute to a project: FCM's quota. Each instance uses the part of it that it has of the partitions.")
+
+  /// How the quota is reached after a start.
+  static let rampUp = Setting<Duration>(
+    "fcm-ramp-up", default: .seconds(60), in: .zero...(.seconds(3_600)),
+    help:
+      "How long after the start the rate takes to grow to its full height. FCM asks for a minute; 0s for benchmarks.")
+
+  /// How long a push is tried again.
+  static let timeBudget = Setting<Duration>(
+    "fcm-time-budget", default: .seconds(600), in: .seconds(1)...(.seconds(7 * 86_400)),
+    help: "How long a push is tried again where FCM fails it, beside its freshness; pauses are not counted.")
+
+  /// Requests to a device in a minute.
+  static let devicePerMinute = Setting<Int>(
+    "fcm-device-per-minute", default: 240, in: 0...1_000_000,
+    help: "Requests in a minute to one Android device at most, FCM's own limit; 0: no limit.")
+
+  /// Requests to a device in an hour.
+  static let devicePerHour = Setting<Int>(
+    "fcm-device-per-hour", default: 5_000, in: 0...60_000_000,
+    help: "Requests in an hour to one Android device at most, FCM's own limit; 0: no limit.")
+
+  /// Pushes in the lanes.
+  static let maxWaiting = Setting<Int>(
+    "lane-pushes", default: 200_000, in: 0...100_000_000,
+    help: "Pushes that wait in a stream thread's lanes before it stops reading; 0: no limit.")
+
+  /// Bytes in the lanes.
+  static let maxWaitingMegabytes = Setting<Int>(
+    "lane-megabytes", default: 256, in: 0...1_000_000,
+    help: "Megabytes, about, of such pushes before it stops reading; 0: no limit.")
 
   /// A request's time.
   static let timeout = Setting<Duration>(
@@ -54,18 +94,25 @@ enum DispatcherSettings {
 
   /// All of them, in the order of the help.
   static let all: [any AnySetting] = [
-    url, credentials, projects, certificateAuthorities, connections, inFlight, quota, timeout,
+    url, credentials, projects, certificateAuthorities, connections, loops, inFlight, quota, rampUp, timeout,
+    timeBudget,
+    devicePerMinute, devicePerHour, maxWaiting, maxWaitingMegabytes,
   ]
 
   /// What may pass between asking for a request and making it, beside the request's own time-out.
   private static let beforeRequest: Duration = .seconds(10)
 
-  /// The rules that the settings make; `ownProject` is the service account's.
-  static func rules(from values: SettingsValues, ownProject: String) -> DispatcherRules {
+  /// The rules that the settings make; `ownProjects` are the service accounts'.
+  static func rules(from values: SettingsValues, ownProjects: [String]) -> DispatcherRules {
     var rules = DispatcherRules()
-    rules.projects = [ownProject] + values[projects]
+    rules.projects = ownProjects + values[projects]
     // Above the runtime's bound: see there.
     rules.maxInFlight = values[inFlight] + values[inFlight] / 4 + 1
+    rules.timeBudget = values[timeBudget].milliseconds
+    rules.deviceRequestsPerMinute = values[devicePerMinute]
+    rules.deviceRequestsPerHour = values[devicePerHour]
+    rules.maxWaiting = values[maxWaiting]
+    rules.maxWaitingBytes = values[maxWaitingMegabytes] << 20
     rules.unansweredAfter = (values[timeout] + beforeRequest).milliseconds
     return rules
   }

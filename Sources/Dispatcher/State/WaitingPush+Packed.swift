@@ -2,7 +2,7 @@ import NudgeCodec
 import NudgeSchema
 
 extension WaitingPush {
-  /// The version of rows with waiting pushes: 2 knows what edits, quiet hours and mentions need.
+  /// The version of rows with waiting pushes: 2 knows what edits, quiet hours, mentions and the time budget need.
   static let rowVersion: UInt8 = 2
 
   init(packed row: inout RowReader) throws(RowFormatError) {
@@ -22,6 +22,8 @@ extension WaitingPush {
     httpStatus = flags.take() ? Int(try row.signed()) : nil
     errorCode = flags.take() ? try row.text() : nil
     withdrawn = flags.take() ? try row.choice(of: Withdrawal.allCases) : nil
+    // From version 2 on.
+    failingSince = flags.take() ? try row.signed() : nil
   }
 
   func pack(into row: inout RowWriter) {
@@ -41,6 +43,7 @@ extension WaitingPush {
     flags.add(httpStatus != nil)
     flags.add(errorCode != nil)
     flags.add(withdrawn != nil)
+    flags.add(failingSince != nil)
     row.unsigned(flags.bits)
     if let traceparent { row.text(traceparent) }
     if let replayId { row.text(replayId) }
@@ -48,6 +51,7 @@ extension WaitingPush {
     if let httpStatus { row.signed(httpStatus) }
     if let errorCode { row.text(errorCode) }
     if let withdrawn { row.choice(withdrawn, of: Withdrawal.allCases) }
+    if let failingSince { row.signed(failingSince) }
   }
 }
 

@@ -30,6 +30,9 @@ struct WaitingPush: Codable, Sendable, Equatable {
   var attempts = 0
   /// When the first was made.
   var firstAttemptAt: Milliseconds?
+  /// When the first request was made that failed through FCM or the way to it, without a pause since: from here on its
+  /// time budget runs.
+  var failingSince: Milliseconds?
   /// Not sent again before this; while it is in the air: not unless its answer was lost with the process.
   var notBefore: Milliseconds = 0
   /// A request was made and its answer has not come.
@@ -94,7 +97,7 @@ extension WaitingPush {
   private static let maxBodyBytes = 3600
   private static let maxTitleBytes = 1024
   private static let maxImageUrlBytes = 2048
-  private static let maxAvatarUrlBytes = 768
+  private static let maxAvatarUrlBytes = 704
   /// As many as preferences may have (`SchemaLimits.timeZoneBytes`).
   private static let maxTimeZoneBytes = 64
 
@@ -113,11 +116,16 @@ extension WaitingPush {
     }
   }
 
+  /// About what it takes, in bytes, at no cost: the texts that make the difference, and a usual rest.
+  var approximateBytes: Int {
+    700 + (push.title?.utf8.count ?? 0) + (push.body?.utf8.count ?? 0) + target.token.utf8.count
+  }
+
   /// An upper bound of what it takes in a row, in bytes.
   var rowBytes: Int {
     func size(_ text: String?) -> Int { text.map { TextCut.jsonBytes($0[...]) } ?? 0 }
     // Names of fields, numbers and codes: counted once, generously; a test holds it to the real encoding.
-    var bytes = 1230
+    var bytes = 1280
     bytes += size(push.pushId) + size(push.userId) + size(push.title) + size(push.body) + size(push.imageUrl)
     bytes += size(push.avatarUrl) + size(push.quietHours?.timeZone)
     bytes += size(push.conversationId) + size(push.messageId) + size(push.senderId)

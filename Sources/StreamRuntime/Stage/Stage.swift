@@ -15,6 +15,10 @@ public protocol Stage: SendableMetatype {
   /// What the stage is called, reads and writes.
   static var definition: StageDefinition { get }
 
+  /// What the stage keeps has reached its bound: nothing more is read until this is false again. Replies, timers and
+  /// wake-ups go on.
+  var holdsInput: Bool { get }
+
   /// A task begins: its state is complete, also where it had to be rebuilt. Effects that the state says are due may be asked for.
   mutating func open(in step: Step<Self>) throws
 
@@ -37,6 +41,8 @@ public protocol Stage: SendableMetatype {
 }
 
 extension Stage {
+  /// It keeps nothing that grows with its input.
+  public var holdsInput: Bool { false }
   /// Nothing is due.
   public mutating func open(in step: Step<Self>) throws {}
   /// Never asked for.

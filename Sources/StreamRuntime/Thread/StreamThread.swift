@@ -162,8 +162,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     return count
   }
 
+  /// No record is processed: effects, or what the stage keeps, have reached their bound.
+  private var holdsInput: Bool { stage.holdsInput || (hasEffects && effectCount > limits.maxEffects) }
+
   private var pollWait: Milliseconds {
-    if restore != nil || (!isFull && heldIndex < held.count && effectCount <= limits.maxEffects) { return 0 }
+    if restore != nil || (!isFull && !holdsInput && heldIndex < held.count) { return 0 }
     var wait = limits.maxPollWait
     let steady = io.steadyClock
     if case .wait(let until) = transactions.next(steadyNow: steady) {
@@ -185,7 +188,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   /// Inputs bring nothing while nothing can be done about it.
   private func pauseOrResume() {
-    let pause = isFull || hasTooManyEffects
+    let pause = isFull || hasTooManyEffects || stage.holdsInput
     guard pause != paused, !tasks.isEmpty else { return }
     do throws(IOFailure) {
       try io.setPaused(pause)
@@ -207,6 +210,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     // Kept beside the loop: a sum over all tasks for each record would cost more than the record.
     var effects = hasEffects ? effectCount : 0
     while heldIndex < held.count, !isFrozen, exit == nil {
+      if stage.holdsInput { break }
       if hasEffects {
         // Whoever waits for an answer is served between records, and a backlog waits in Kafka, not here.
         if effects > limits.maxEffects { break }

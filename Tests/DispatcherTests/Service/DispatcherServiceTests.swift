@@ -57,7 +57,7 @@ struct DispatcherServiceTests {
       ["--bootstrap-servers", "127.0.0.1:1", "--fcm-credentials", "x", "--fcm-timeout", "40s", "--fcm-in-flight", "7"],
       environment: [:])
     guard case .run(let values) = request else { throw SettingsError("not a run") }
-    let rules = DispatcherSettings.rules(from: values, ownProject: "own")
+    let rules = DispatcherSettings.rules(from: values, ownProjects: ["own"])
     #expect(rules.unansweredAfter == 50_000)
     #expect(DispatcherSettings.limits(from: values).maxEffects == 7)
     #expect(rules.maxInFlight > 7, "a backlog stays on its topic rather than in the lanes")

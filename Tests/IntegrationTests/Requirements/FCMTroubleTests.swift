@@ -2,6 +2,8 @@ import Foundation
 import NudgeSchema
 import Testing
 
+@testable import NudgeCommands
+
 extension PipelineTests {
   @Suite("Trouble with FCM and tokens")
   struct FCMTroubleTests {
@@ -92,6 +94,43 @@ extension PipelineTests {
       #expect(pipeline.checker.requests.filter { $0.token.hasPrefix("gone-") }.count == 2)
       // What FCM rejected is seen there too.
       try pipeline.judge(all, allowing: [DeadLetterCode.fcmRejected.rawValue])
+    }
+
+    @Test(
+      "P3, P7, P8: 20 % of the answers 503 and 1 % hanging, two dispatchers, one killed twice: each push and device ends once, and each message is shown once"
+    )
+    func flaky() throws {
+      // Bounded, so that the last tries go through and the test ends.
+      let pipeline = try Pipeline(
+        "flaky",
+        faults: """
+          {"seed": 14, "faults": [
+            {"ratio": 0.01, "times": 10, "action": "hang"},
+            {"ratio": 0.2, "times": 150, "answer": "UNAVAILABLE"}]}
+          """)
+      try pipeline.start(instance: "one")
+      let victim = try #require(try pipeline.start([.dispatcher], instance: "two").first)
+      let load = ChatLoad("f")
+      try pipeline.introduce(load)
+      pipeline.publisher.start(rate: 100, load.chat)
+      for share in [4, 2] {
+        let count = load.messages / share
+        try pipeline.wait(for: "a part of the load to be decided") { $0.decisionCount >= count }
+        try pipeline.kill(victim)
+        try victim.start()
+      }
+      try pipeline.waitUntilReady([victim])
+      try pipeline.settle(load.expected, atMost: 240)
+      let requests = pipeline.checker.requests
+      #expect(requests.filter { $0.status == 503 }.count > 20)
+      // What a device shows it replaces by the message's id. Sent again under another push, it would alert twice.
+      var pushes: [String: Set<String>] = [:]
+      for request in requests where request.status == 200 {
+        guard let messageId = request.messageId else { continue }
+        pushes["\(request.token) \(messageId)", default: []].insert(request.pushId)
+      }
+      #expect(!pushes.isEmpty && pushes.values.allSatisfy { $0.count == 1 })
+      try pipeline.judge(load.expected)
     }
 
     @Test("T2: a token claimed by somebody else is lost to its former owner at once, what waits for them included")

@@ -1,0 +1,41 @@
+import Foundation
+
+extension ServiceAccount {
+  /// The accounts of `--fcm-credentials`: files, and folders of which every `.json` file counts, in the order of their
+  /// names; separated by commas. At least one; each of another project.
+  static func all(in paths: String) throws(InvalidFile) -> [ServiceAccount] {
+    var accounts: [ServiceAccount] = []
+    for path in paths.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) where !path.isEmpty {
+      for file in try files(at: path) {
+        let account = try ServiceAccount(file: file)
+        if let other = accounts.first(where: { $0.projectId == account.projectId }) {
+          throw InvalidFile(
+            description:
+              "FCM credentials \(file) are of the project \(account.projectId), as those of \(other.clientEmail) "
+              + "are; --fcm-credentials takes one service account a project")
+        }
+        accounts.append(account)
+      }
+    }
+    guard !accounts.isEmpty else {
+      throw InvalidFile(description: "--fcm-credentials names no file")
+    }
+    return accounts
+  }
+
+  private static func files(at path: String) throws(InvalidFile) -> [String] {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+      return [path]
+    }
+    // Unreadable is as empty: both need the same fix.
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    let files = names.filter { $0.hasSuffix(".json") }.sorted().map { "\(path)/\($0)" }
+    guard !files.isEmpty else {
+      throw InvalidFile(
+        description: "FCM credentials \(path): the folder cannot be read or has no .json file; "
+          + "--fcm-credentials must name service accounts' JSON files, or a folder of them")
+    }
+    return files
+  }
+}

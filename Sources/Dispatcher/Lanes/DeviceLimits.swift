@@ -1,0 +1,87 @@
+import NudgeSchema
+import StreamRuntime
+
+/// FCM's limits on what one Android device gets (P5): so many requests in a minute and in an hour. What is above waits in
+/// its lane instead of using up the project's quota on a 429.
+///
+/// Devices are counted in two tables by different hashes of their keys, of which the lower count stands (a count-min
+/// sketch): memory does not grow with the number of devices, and a device is never counted too low. One may be counted too
+/// high where both its places are shared with busy devices; at the full quota of a project that is some hundred an hour.
+struct DeviceLimits: Sendable {
+  private var minute: SlidingCounts
+  private var hour: SlidingCounts
+
+  /// Limits of a minute and an hour; 0: none.
+  init(perMinute: Int, perHour: Int) {
+    minute = SlidingCounts(limit: perMinute, window: 60_000)
+    hour = SlidingCounts(limit: perHour, window: 3_600_000)
+  }
+
+  /// Counts a request to a device; else how long to wait before asking again, in milliseconds.
+  mutating func take(_ device: DeviceKey, at now: Milliseconds) -> Milliseconds? {
+    let hash = device.lane.stableHash
+    if let wait = minute.wait(hash, at: now) ?? hour.wait(hash, at: now) { return wait }
+    minute.add(hash, at: now)
+    hour.add(hash, at: now)
+    return nil
+  }
+}
+
+/// Counts of the last window, taken as those of the window that runs and, of the one before, as much as still reaches into
+/// the last `window` milliseconds.
+private struct SlidingCounts: Sendable {
+  /// Half a megabyte for both windows.
+  private static let places = 1 << 15
+  private let limit: Int
+  private let window: Milliseconds
+  private var number: Milliseconds = 0
+  private var current: [UInt16] = []
+  private var former: [UInt16] = []
+
+  init(limit: Int, window: Milliseconds) {
+    self.limit = limit
+    self.window = window
+  }
+
+  mutating func wait(_ hash: UInt64, at now: Milliseconds) -> Milliseconds? {
+    guard limit > 0 else { return nil }
+    advance(to: now)
+    let left = Double(window - now % window) / Double(window)
+    let count = places(of: hash).map { Double(current[$0]) + Double(former[$0]) * left }.min() ?? 0
+    return count + 1 > Double(limit) ? window / 10 : nil
+  }
+
+  mutating func add(_ hash: UInt64, at now: Milliseconds) {
+    guard limit > 0 else { return }
+    advance(to: now)
+    for place in places(of: hash) where current[place] < .max { current[place] += 1 }
+  }
+
+  private mutating func advance(to now: Milliseconds) {
+    let next = now / window
+    if current.isEmpty {
+      current = [UInt16](repeating: 0, count: 2 * Self.places)
+      former = current
+    } else if next != number {
+      // A clock that was set back begins anew as well.
+      former = next == number + 1 ? current : [UInt16](repeating: 0, count: 2 * Self.places)
+      current = [UInt16](repeating: 0, count: 2 * Self.places)
+    }
+    number = next
+  }
+
+  private func places(of hash: UInt64) -> [Int] {
+    [Int(hash & UInt64(Self.places - 1)), Self.places + Int(hash >> 32 & UInt64(Self.places - 1))]
+  }
+}
+
+extension RowKey {
+  /// FNV-1a with a finish that spreads it over all bits.
+  fileprivate var stableHash: UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
+    return hash ^ (hash >> 31)
+  }
+}

@@ -1,0 +1,228 @@
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+import Synchronization
+import Testing
+
+@testable import Dispatcher
+
+@Suite("Bounds: time, devices, lanes, quota")
+struct LimitTests {
+  @Test("P3: a push is tried until its time budget ends, however fresh it is; then it gave up")
+  func timeBudget() throws {
+    let bench = DispatcherBench { $0.timeBudget = 60_000 }
+    try bench.send(DispatcherBench.push("p1"))
+    var requests = 0
+    while !bench.air.isEmpty {
+      requests += 1
+      try bench.answer(.unavailable)
+      try bench.wakeUntilSent()
+    }
+    #expect(requests > 1)
+    #expect(bench.outcomes.map(\.result) == [.gaveUp])
+    #expect(bench.outcomes[0].finishedAt <= DispatcherBench.start + 60_000)
+    #expect(bench.outcomes[0].attempts == requests)
+  }
+
+  @Test("P3, P6: what was tried again before a pause has its whole time budget after it, parked or probing")
+  func budgetAfterPause() throws {
+    let bench = DispatcherBench()
+    for device in ["a", "b"] { try bench.send(DispatcherBench.push("p-\(device)", devices: [device])) }
+    for request in bench.air { try bench.answer(.unavailable, to: request) }
+    try bench.wakeUntilSent()
+    // One finds the project refused; the other is parked.
+    try bench.answer(.noProject)
+    while bench.now < DispatcherBench.start + 2 * DispatcherRules().timeBudget {
+      try bench.wakeUntilSent()
+      try bench.answer(.noProject)
+    }
+    try bench.wakeUntilSent()
+    // The server fails each once more before it takes it.
+    var failed: Set<String> = []
+    for _ in 0..<20 where bench.outcomes.count < 2 {
+      let request = try #require(bench.air.first)
+      try bench.answer(failed.insert(request.deviceId).inserted ? .unavailable : .sent, to: request)
+      try bench.wakeUntilSent()
+    }
+    #expect(bench.outcomes.map(\.result) == [.sent, .sent])
+  }
+
+  @Test("P6: a pause does not count against the time budget: what waits for it is not lost")
+  func pauseBeyondBudget() throws {
+    let bench = DispatcherBench { $0.timeBudget = 60_000 }
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.answer(.noProject)
+    while bench.now < DispatcherBench.start + 600_000 {
+      try bench.wakeUntilSent()
+      try bench.answer(.noProject)
+    }
+    #expect(bench.outcomes.isEmpty)
+    try bench.wakeUntilSent()
+    try bench.answer(.sent)
+    #expect(bench.outcomes.map(\.result) == [.sent])
+  }
+
+  /// Sends pushes to a device one after the other, each answered at once; the times of their requests.
+  private func times(_ count: Int, _ bench: DispatcherBench, _ platform: Platform, every: Milliseconds) throws
+    -> [Milliseconds]
+  {
+    var times: [Milliseconds] = []
+    for number in 0..<count {
+      try bench.send(
+        DispatcherBench.push("p\(number)", expiresIn: 1_000_000_000, platform: platform))
+      try bench.wakeUntilSent()
+      times.append(bench.now - DispatcherBench.start)
+      try bench.answer(.sent)
+      bench.now += every
+    }
+    return times
+  }
+
+  @Test(
+    "P5: an Android device gets no more in any minute, and in any hour, than FCM lets it have; others wait for nothing")
+  func deviceLimits() throws {
+    let bench = DispatcherBench {
+      $0.deviceRequestsPerMinute = 20
+      $0.deviceRequestsPerHour = 100
+    }
+    let times = try times(250, bench, .android, every: 100)
+    for (index, time) in times.enumerated() {
+      // The window before is taken as spread evenly, so that a minute that straddles two may have a few more.
+      #expect(times[..<index].count { time - $0 < 60_000 } <= 20 + 10)
+      #expect(times[..<index].count { time - $0 < 3_600_000 } <= 100 + 20)
+    }
+    #expect(times[19] < 60_000)
+    #expect(times[249] > 3_600_000)
+    #expect(bench.outcomes.count == 250)
+  }
+
+  @Test("P5: other devices, other platforms, and a deployment that turned it off are not held back")
+  func notLimited() throws {
+    let ios = try times(300, DispatcherBench(), .ios, every: 10)
+    #expect(ios.last == 2_990)
+    let off = DispatcherBench {
+      $0.deviceRequestsPerMinute = 0
+      $0.deviceRequestsPerHour = 0
+    }
+    #expect(try times(300, off, .android, every: 10).last == 2_990)
+    let busy = DispatcherBench()
+    _ = try times(240, busy, .android, every: 10)
+    try busy.send(DispatcherBench.push("held", platform: .android))
+    #expect(busy.air.isEmpty)
+    try busy.send(DispatcherBench.push("other", devices: ["tablet"], platform: .android))
+    #expect(busy.air.map(\.deviceId) == ["tablet"])
+  }
+
+  @Test("P6: full lanes stop reading, with the reason in readiness; at nine tenths it goes on; nothing is lost")
+  func fullLanes() throws {
+    let health = HealthChecks()
+    let metrics = MetricsRegistry()
+    let monitor = LaneMonitor(metrics: metrics, readiness: health, now: { DispatcherBench.start + 5_000 })
+    let bench = DispatcherBench(monitor: monitor) { $0.maxWaiting = 20 }
+    try bench.send(DispatcherBench.push("p0", user: "u0"))
+    try bench.answer(.noProject)
+    for number in 1..<19 { try bench.send(DispatcherBench.push("p\(number)", user: "u\(number)")) }
+    #expect(!bench.driver.stage.holdsInput && health.isReady)
+    try bench.send(DispatcherBench.push("p19", user: "u19"))
+    #expect(bench.driver.stage.holdsInput && !health.isReady)
+    let reason = "\(health.reasons)"
+    #expect(reason.contains("20 pushes wait") && reason.contains("1 refused"))
+    #expect(monitor.total.waiting == 20 && monitor.total.lanes == 20 && monitor.total.bytes > 20 * 700)
+    #expect(monitor.total.pauses == ["refused": 1])
+    let text = metrics.exposition()
+    #expect(text.contains("nudge_lane_pushes 20\n") && text.contains("nudge_lane_devices 20\n"))
+    #expect(text.contains("nudge_lane_oldest_seconds 5\n"))
+    #expect(text.contains("nudge_fcm_pauses{reason=\"refused\"} 1\n"))
+    // A restart finds the lanes as they were.
+    try bench.restart()
+    #expect(monitor.total.waiting == 20 && bench.driver.stage.holdsInput)
+    try bench.wakeUntilSent()
+    try bench.answer(.sent)
+    #expect(bench.driver.stage.holdsInput, "19 of 20 still wait")
+    try bench.answer(.sent)
+    #expect(!bench.driver.stage.holdsInput && health.isReady)
+    while !bench.air.isEmpty {
+      try bench.answer(.sent)
+      try bench.wakeUntilSent()
+    }
+    #expect(bench.outcomes.count == 20)
+    #expect(monitor.total.waiting == 0 && monitor.total.bytes == 0 && monitor.total.oldestSince == nil)
+  }
+
+  @Test("Lanes are bounded in bytes as well")
+  func fullOfBytes() throws {
+    let bench = DispatcherBench {
+      $0.maxWaiting = 0
+      $0.maxWaitingBytes = 20_000
+    }
+    var pushes = 0
+    while !bench.driver.stage.holdsInput, pushes < 100 {
+      try bench.send(DispatcherBench.push("p\(pushes)", user: "u\(pushes)", body: String(repeating: "x", count: 1_000)))
+      pushes += 1
+    }
+    #expect((10...20).contains(pushes))
+  }
+
+  @Test("P5: the quota is shared by the partitions an instance has")
+  func share() throws {
+    var rate = SendRate(perMinute: 60_000, rampUp: 1, start: 0)
+    func second(_ number: Int) -> Int {
+      (0..<1_000).reduce(0) { count, millisecond in
+        var taken = 0
+        while rate.take(at: Milliseconds(number * 1_000 + millisecond)) { taken += 1 }
+        return count + taken
+      }
+    }
+    _ = second(1)
+    #expect((990...1_010).contains(second(2)))
+    rate.setShare(0.25)
+    _ = second(3)
+    #expect((245...255).contains(second(4)))
+    rate.setShare(1)
+    _ = second(5)
+    #expect((990...1_010).contains(second(6)))
+  }
+
+  @Test("P5: a project's 429 halves the rate, a burst of them once; it comes back within minutes")
+  func halving() throws {
+    var rate = SendRate(perMinute: 60_000, rampUp: 1, start: 0)
+    func second(_ number: Int) -> Int {
+      (0..<1_000).reduce(0) { count, millisecond in
+        var taken = 0
+        while rate.take(at: Milliseconds(number * 1_000 + millisecond)) { taken += 1 }
+        return count + taken
+      }
+    }
+    _ = second(9)
+    for late in 0..<1_000 { rate.halve(at: 10_000 + Milliseconds(late)) }
+    _ = second(11)
+    #expect((495...505).contains(second(12)))
+    rate.halve(at: 16_000)
+    _ = second(16)
+    #expect((245...255).contains(second(17)))
+    _ = second(26)
+    #expect((345...355).contains(second(27)))
+    _ = second(99)
+    #expect((990...1_010).contains(second(100)))
+    for number in 0..<1_000 { rate.halve(at: 200_000 + Milliseconds(number) * 5_000) }
+    #expect(rate.restraint >= SendRate.leastRestraint)
+  }
+
+  @Test("A monitor tells the part of the partitions its tasks have")
+  func monitorShare() throws {
+    let monitor = LaneMonitor(metrics: MetricsRegistry(), readiness: HealthChecks(), now: { 0 })
+    let shares = Shares()
+    monitor.onShare { shares.add($0) }
+    for task in 0..<3 { monitor.report(LaneStatistics(), task: Int32(task), of: 12) }
+    monitor.report(LaneStatistics(), task: 2, of: 12)
+    monitor.close(task: 0)
+    let expected = [1, 2, 3, 2].map { (tasks: Double) in tasks / 12 }
+    #expect(shares.values == expected)
+  }
+}
+
+private final class Shares: Sendable {
+  private let state = Mutex<[Double]>([])
+  var values: [Double] { state.withLock { $0 } }
+  func add(_ share: Double) { state.withLock { $0.append(share) } }
+}
