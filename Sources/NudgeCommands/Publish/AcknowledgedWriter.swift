@@ -18,8 +18,11 @@ final class AcknowledgedWriter {
   private let complaint = LastComplaint()
   private var lastTag: UInt64 = 0
 
-  /// Connects in the background.
-  init(_ cluster: ClusterSettings) throws(KafkaError) {
+  /// Connects to a broker that answers.
+  /// - Throws: `NoBroker` where none does within some seconds; `KafkaError` for a property that is wrong.
+  init(_ cluster: ClusterSettings) throws {
+    // A producer alone would not say that nobody answers before its records' time-out.
+    _ = try cluster.admin()
     names = cluster.topics
     let deliveries = deliveries
     let complaint = complaint
