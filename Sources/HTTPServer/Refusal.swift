@@ -9,8 +9,12 @@ struct Refusal: Error {
   static let badAnswer = HTTPServerResponse(
     status: 500, body: Array(#"{"code":"internal","message":"the answer had an invalid header"}"#.utf8))
 
-  static let stopping = HTTPServerResponse.error(
-    503, code: "stopping", message: "the server stops: send it again, to another")
+  static let stopping: HTTPServerResponse = {
+    var response = HTTPServerResponse.error(
+      503, code: "stopping", message: "the server stops: send it again, to another")
+    response.headers.append(("Retry-After", "1"))
+    return response
+  }()
 
   static func notFound(_ path: String) -> Refusal {
     Refusal(response: .error(404, code: "not_found", message: "there is nothing at \(path)"))
