@@ -17,41 +17,17 @@ struct RequestBodyTests {
   }
 
   private let parser = JSONParser(maximumDepth: 1_024, maximumBytes: RequestBody.maxBytes)
-  private let reading = EventReading(IngestRules())
+  private let directory: TemporaryDirectory
+  private let inputs: HTTPInputs
 
-  private func same(_ a: String?, _ b: String?) -> Bool {
-    a.map { Array($0.utf8) } == b.map { Array($0.utf8) }
+  init() throws {
+    directory = try TemporaryDirectory()
+    inputs = try HTTPInputs(directory: directory.path)
   }
 
-  /// What must hold of any bytes: a refusal with its status, or events that lie one behind the other in the body, each the JSON
-  /// the parser saw there, and each accepted or refused with a code.
   private func check(_ body: [UInt8], type: String, encoding: String?, _ name: String) {
-    do {
-      let body = try RequestBody.decoded(body, encoding: encoding)
-      #expect(body.count <= RequestBody.maxBytes || encoding == nil)
-      let items = try RequestBody.items(of: body, contentType: type, parser: parser)
-      #expect((1...RequestBody.maxEvents).contains(items.count))
-      var end = 0
-      for item in items {
-        guard item.range.lowerBound >= end, item.range.upperBound <= body.count, !item.range.isEmpty else {
-          Issue.record("\(name): an event is at \(item.range), behind \(end) of \(body.count)")
-          return
-        }
-        end = item.range.upperBound
-        guard item.fault == nil else { continue }
-        let bytes = Array(body[item.range])
-        let found = try parser.parse(bytes) { ($0["type"]?.string, $0["eventId"]?.string) }
-        #expect(same(found.0, item.type) && same(found.1, item.eventId), "\(name): \(item)")
-        do {
-          let event = try reading.read(bytes, type: item.type)
-          #expect(!event.key.isEmpty)
-        } catch is Rejection {}
-      }
-    } catch let refusal as BodyRefusal {
-      #expect([400, 413, 415].contains(refusal.status) && !refusal.message.isEmpty)
-    } catch {
-      Issue.record("\(name): \(error)")
-    }
+    let violation = inputs.body(body, type: type, encoding: encoding)
+    #expect(violation == nil, "\(name)")
   }
 
   private func check(_ body: [UInt8], _ name: String) {
