@@ -11,6 +11,7 @@ PACKAGES := librdkafka-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libmic
 SWIFT ?= swift
 DEMO_FLAGS ?=
 BENCH_FLAGS ?=
+DATA ?=
 SEEDS ?= 100000
 SEED ?= 1
 MINUTES ?= 3
@@ -18,7 +19,7 @@ MINUTES ?= 3
 # Programs of PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build services test demo bench lint check-deploy format ci numbers simulate chaos clean
+.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -67,6 +68,19 @@ demo: services ## The pipeline at work: embedded broker, FCM emulator, three ser
 bench: services ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path/to/kafka also those on a real broker
 	cd Benchmarks && $(SWIFT) run -c release nudge-benchmarks $(BENCH_FLAGS)
 
+train: deps ## The relevance model's weights anew, from DATA=chat.jsonl.gz (docs/relevance.md); takes a few minutes
+	@[ -r "$(DATA)" ] || { echo "DATA=$(DATA): DATA=/path/to/chat.jsonl.gz make train" >&2; exit 2; }
+	[ -d .build-train/venv ] || python3 -m venv .build-train/venv
+	.build-train/venv/bin/pip install -q -r Relevance/requirements.txt
+	$(SWIFT) build -c release --product nudge
+	for names in kept removed-from-message removed; do \
+	  "$$($(SWIFT) build -c release --show-bin-path)/nudge" relevance "$(DATA)" --names $$names \
+	    --features .build-train/$$names.bin; \
+	done
+	.build-train/venv/bin/python Relevance/train.py --kept .build-train/kept.bin \
+	  --removed-from-message .build-train/removed-from-message.bin --removed .build-train/removed.bin \
+	  --version $$(date +%Y-%m-%d) --output Sources/Relevance/Weights/RelevanceWeights.swift
+
 numbers:
 	@[[ "$(SEED)" =~ ^[0-9]+$$ ]] || { echo "SEED=$(SEED): this must be a whole number from 0 on" >&2; exit 2; }
 	@[[ "$(SEEDS)" =~ ^[1-9][0-9]*$$ ]] || { echo "SEEDS=$(SEEDS): this must be a whole number from 1 on" >&2; exit 2; }
@@ -99,4 +113,4 @@ ci: ## What CI runs
 	.ci/run
 
 clean: ## Remove what was built
-	rm -rf .build .build-simulate
+	rm -rf .build .build-simulate .build-train

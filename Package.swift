@@ -66,6 +66,9 @@ let package = Package(
     module("Wording", ["NudgeSchema"]),
     module("NudgeClient"),
 
+    // How likely a message is for somebody.
+    module("Relevance"),
+
     // The parts the services stand on.
     module("Kafka", ["CLibrdkafka"]),
     module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL"]),
@@ -81,9 +84,9 @@ let package = Package(
       "Ingest",
       [
         "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka", "HTTPServer",
-        "Gzip",
+        "Gzip", "Relevance",
       ]),
-    module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit"]),
+    module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance"]),
     module(
       "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
     module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec"]),
@@ -91,7 +94,7 @@ let package = Package(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer", "Dispatcher",
-        "Gzip",
+        "Gzip", "Relevance",
       ]),
 
     program("nudge-ingest", ["Ingest", "ServiceKit"]),
@@ -122,7 +125,9 @@ let package = Package(
         "Ingest", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "HTTPServer", "HTTPTransport",
         "Gzip", "JSONCodec", "TestSupport",
       ]),
-    tests("AnalyzerTests", ["Analyzer", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
+    tests("RelevanceTests", ["Relevance", "TestSupport"]),
+    tests(
+      "AnalyzerTests", ["Analyzer", "Relevance", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
     tests(
       "DispatcherTests",
       [

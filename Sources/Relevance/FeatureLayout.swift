@@ -1,0 +1,121 @@
+/// What a message tells, the same for all of its recipients. Each takes a byte, at the place of its raw value.
+public enum MessageFeature: Int, CaseIterable, Sendable {
+  /// `FeatureLayout.version`.
+  case layout
+  /// How many people the message addresses.
+  case addressedCount
+  /// The text's length, in steps of a half power of two.
+  case length
+  /// Whether it asks something.
+  case question
+  /// Messages since the sender's last one; 64: none remembered.
+  case senderAge
+  /// Minutes since then, in steps.
+  case senderMinutes
+  /// Messages of the sender that are remembered.
+  case senderCount
+  /// Messages since the sender's first remembered one.
+  case senderFirstAge
+  /// Whether the sender's last message asked something.
+  case senderAsked
+  /// The length of the sender's last message, in steps.
+  case senderLength
+  /// How many different people the sender addressed.
+  case senderPartners
+  /// Rare words shared with the sender's last message.
+  case senderTopic
+  /// How many of the remembered messages address somebody, in 64ths.
+  case addressingRate
+  /// How many different people wrote.
+  case speakers
+  /// Minutes the remembered messages span, in steps.
+  case span
+  /// Minutes since the last message, in steps.
+  case pause
+}
+
+/// What the talk before a message tells of one recipient. Each takes a byte, at the place of its raw value.
+///
+/// "Since" counts messages after another; an age of 64 says there is none.
+public enum PersonFeature: Int, CaseIterable, Sendable {
+  /// 0: the message addresses nobody; 1: others, inside the text; 2: others, at its beginning; 3: the person, inside;
+  /// 4: the person, at its beginning.
+  case addressed
+  /// How many people wrote after the person's last message, the sender left out.
+  case rank
+  /// Messages since the person's last.
+  case age
+  /// Minutes since then, in steps.
+  case minutes
+  /// Messages of the person.
+  case count
+  /// Messages since the person's first.
+  case firstAge
+  /// Whether the person's last message asked something.
+  case asked
+  /// The length of the person's last message, in steps.
+  case length
+  /// Messages of the person since the sender's last.
+  case sinceSender
+  /// The person's age less the sender's, plus 64.
+  case ageDifference
+  /// Messages since the sender addressed the person.
+  case senderAddressedAge
+  /// How often the sender addressed the person.
+  case senderAddressedCount
+  /// Messages since the person addressed the sender.
+  case addressedSenderAge
+  /// How often the person addressed the sender.
+  case addressedSenderCount
+  /// How often since the sender's last message.
+  case addressedSenderSince
+  /// How often others addressed the sender since the sender's last message.
+  case othersAddressedSenderSince
+  /// Whom the person's last message addressed: 0 nobody, 1 the sender, 2 others.
+  case lastAddressed
+  /// How often the person addressed others than the sender.
+  case addressedOthersCount
+  /// How often others addressed the person.
+  case othersAddressedCount
+  /// How often others addressed the person since the person's last message.
+  case othersAddressedSince
+  /// How many different people addressed the person.
+  case addressers
+  /// Whom the sender's last message addressed: 0 nobody, 1 the person, 2 others.
+  case senderLastAddressed
+  /// Turns that sender and person took one right after the other.
+  case turns
+  /// Messages since one of the sender's that was most likely for the person.
+  case partnerAge
+  /// Messages since one of the person's that was most likely for the sender.
+  case senderPartnerAge
+  /// Whom the sender's last message was most likely for: 0 nobody, 1 the person, 2 others.
+  case senderLastPartner
+  /// Whom the person's last message was most likely for: 0 nobody, 1 the sender, 2 others.
+  case lastPartner
+  /// The same as `senderPartnerAge`, of the best of the others, since the sender's last message.
+  case othersSenderPartnerAge
+  /// The same as `partnerAge`, of the best of the others.
+  case othersPartnerAge
+  /// Messages of others most likely for the person, since the person's last.
+  case answersSince
+  /// Rare words shared with the person's last message.
+  case topic
+  /// Rare words shared with any of the person's messages.
+  case topicAll
+  /// How many others share more with their last messages.
+  case topicRank
+}
+
+/// How features lie in a model's input: those of the message, then those of the person.
+public enum FeatureLayout {
+  /// Changes with every change of what a feature means. Features of another version are not used.
+  public static let version: UInt8 = 1
+  /// Bytes of the message's features.
+  public static let messageCount = MessageFeature.allCases.count
+  /// Bytes of a person's features.
+  public static let personCount = PersonFeature.allCases.count
+  /// Names of all features, in order.
+  public static let names =
+    MessageFeature.allCases.map { "message.\($0)" } + PersonFeature.allCases.map { "person.\($0)" }
+}

@@ -1,0 +1,185 @@
+/// What is remembered of the last messages of a conversation: who wrote, to whom, when, and a few hashed words.
+///
+/// No text is kept. The size is bounded by `capacity` and `peopleBytes`, whatever the conversation is like.
+public struct RecentTalk: Sendable, Equatable {
+  /// Messages that are remembered at most. One bit of a 64-bit mask stands for each.
+  public static let capacity = 64
+  /// Bytes the ids in `people` may take, unless the newest message alone needs more.
+  public static let peopleBytes = 4_000
+  /// People that are remembered at most: an index takes a byte, and `RememberedMessage.nobody` is none.
+  static let maxPeople = 200
+
+  /// Who wrote or was addressed in `messages`, by their ids. A message names them by their places here.
+  public private(set) var people: [String] = []
+  /// The messages, oldest first.
+  public private(set) var messages: [RememberedMessage] = []
+
+  /// Nothing is remembered.
+  public init() {}
+
+  /// Reads what was kept. nil: the messages name people that are not there, or there are too many.
+  public init?(people: [String], messages: [RememberedMessage]) {
+    guard people.count <= Self.maxPeople, messages.count <= Self.capacity else { return nil }
+    for message in messages where !message.isValid(people: people.count) { return nil }
+    self.people = people
+    self.messages = messages
+  }
+
+  /// Whether nothing is remembered.
+  public var isEmpty: Bool { messages.isEmpty }
+
+  /// Who wrote the message with this id, where it is remembered.
+  public func sender(of messageId: String) -> String? {
+    let key = Self.key(messageId)
+    return messages.last { $0.key == key }.map { people[Int($0.sender)] }
+  }
+
+  /// Stands for a message id in 8 bytes: FNV-1a over its bytes.
+  public static func key(_ messageId: String) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in messageId.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return hash
+  }
+
+  /// Adds a message, and forgets the oldest beyond the bounds.
+  ///
+  /// - Parameters:
+  ///   - addressed: Whom it names, mentions or answers; the first `RememberedMessage.maxAddressed` count.
+  ///   - partner: Whom it is most likely for, told or guessed; nil: nobody in particular.
+  public mutating func append(
+    _ text: TextTraits, from sender: String, at time: Int64, messageId: String, addressed: [String],
+    partner: String?
+  ) {
+    if messages.count == Self.capacity { messages.removeFirst() }
+    if people.count > Self.maxPeople - 8 { forgetUnreferenced() }
+    while people.count > Self.maxPeople - 8, !messages.isEmpty {
+      messages.removeFirst(min(8, messages.count))
+      forgetUnreferenced()
+    }
+    var message = RememberedMessage(
+      sender: index(of: sender), at: time, key: Self.key(messageId), length: text.length, isQuestion: text.isQuestion)
+    for person in addressed.prefix(RememberedMessage.maxAddressed) { message.address(index(of: person)) }
+    if let partner { message.partner = index(of: partner) }
+    message.words = rarest(of: text.words)
+    messages.append(message)
+    trim()
+  }
+
+  private mutating func index(of person: String) -> UInt8 {
+    if let place = place(of: person) { return UInt8(place) }
+    people.append(person)
+    return UInt8(people.count - 1)
+  }
+
+  /// The place of an id in `people`; ids are compared by bytes.
+  func place(of person: String) -> Int? {
+    people.firstIndex { $0.utf8.count == person.utf8.count && $0.utf8.elementsEqual(person.utf8) }
+  }
+
+  /// The words that fewest of the remembered messages have; of those alike, the first in the text.
+  private func rarest(of words: [UInt16]) -> SIMD8<UInt16> {
+    var kept = SIMD8<UInt16>(repeating: 0)
+    guard words.count > kept.scalarCount else {
+      for (place, word) in words.enumerated() { kept[place] = word }
+      return kept
+    }
+    let counted = words.enumerated().map { place, word in
+      (count: messages.count { any($0.words .== word) }, place: place, word: word)
+    }.sorted { ($0.count, $0.place) < ($1.count, $1.place) }
+    for place in 0..<kept.scalarCount { kept[place] = counted[place].word }
+    return kept
+  }
+
+  private mutating func trim() {
+    var bytes = people.reduce(0) { $0 + $1.utf8.count }
+    guard bytes > Self.peopleBytes else { return }
+    forgetUnreferenced()
+    bytes = people.reduce(0) { $0 + $1.utf8.count }
+    while bytes > Self.peopleBytes, messages.count > 1 {
+      messages.removeFirst()
+      forgetUnreferenced()
+      bytes = people.reduce(0) { $0 + $1.utf8.count }
+    }
+  }
+
+  /// Drops people none of the messages names.
+  private mutating func forgetUnreferenced() {
+    var used = [Bool](repeating: false, count: people.count)
+    for message in messages {
+      used[Int(message.sender)] = true
+      for place in 0..<RememberedMessage.maxAddressed where message.addressed[place] != RememberedMessage.nobody {
+        used[Int(message.addressed[place])] = true
+      }
+      if message.partner != RememberedMessage.nobody { used[Int(message.partner)] = true }
+    }
+    guard used.contains(false) else { return }
+    var moved = [UInt8](repeating: RememberedMessage.nobody, count: people.count)
+    var kept: [String] = []
+    for (index, person) in people.enumerated() where used[index] {
+      moved[index] = UInt8(kept.count)
+      kept.append(person)
+    }
+    people = kept
+    for index in messages.indices { messages[index].move(moved) }
+  }
+}
+
+/// One message of `RecentTalk`.
+public struct RememberedMessage: Sendable, Equatable {
+  /// People one message keeps as addressed.
+  public static let maxAddressed = 4
+  /// The index that stands for nobody.
+  public static let nobody: UInt8 = 255
+
+  /// Who wrote it.
+  public var sender: UInt8
+  /// When, in milliseconds since the epoch.
+  public var at: Int64
+  /// `RecentTalk.key` of its id.
+  public var key: UInt64
+  /// Whom it named, mentioned or answered; `nobody` fills the rest.
+  public var addressed = SIMD4<UInt8>(repeating: nobody)
+  /// Whom it was most likely for; `nobody`: nobody in particular.
+  public var partner: UInt8 = nobody
+  /// Characters of its text, at most 65,535.
+  public var length: UInt16
+  /// Whether it asked something.
+  public var isQuestion: Bool
+  /// Hashes of its rarest words; 0 fills the rest.
+  public var words = SIMD8<UInt16>(repeating: 0)
+
+  /// A message that addresses nobody and has no words.
+  public init(sender: UInt8, at: Int64, key: UInt64, length: UInt16, isQuestion: Bool) {
+    self.sender = sender
+    self.at = at
+    self.key = key
+    self.length = length
+    self.isQuestion = isQuestion
+  }
+
+  mutating func address(_ person: UInt8) {
+    for place in 0..<Self.maxAddressed {
+      if addressed[place] == person { return }
+      if addressed[place] == Self.nobody {
+        addressed[place] = person
+        return
+      }
+    }
+  }
+
+  fileprivate func isValid(people: Int) -> Bool {
+    guard Int(sender) < people, partner == Self.nobody || Int(partner) < people else { return false }
+    for place in 0..<Self.maxAddressed where addressed[place] != Self.nobody && Int(addressed[place]) >= people {
+      return false
+    }
+    return true
+  }
+
+  fileprivate mutating func move(_ places: [UInt8]) {
+    sender = places[Int(sender)]
+    for place in 0..<Self.maxAddressed where addressed[place] != Self.nobody {
+      addressed[place] = places[Int(addressed[place])]
+    }
+    if partner != Self.nobody { partner = places[Int(partner)] }
+  }
+}

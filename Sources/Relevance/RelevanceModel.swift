@@ -1,0 +1,200 @@
+/// An ensemble of decision trees over the bytes of `FeatureLayout`, compiled to a table.
+///
+/// All sums are of integers: the same features give the same score on every machine, so that a replay decides alike.
+public struct RelevanceModel: Sendable {
+  /// One node of a tree. Its left child is the next node.
+  struct Node: Sendable {
+    /// The feature it asks for; `leaf`: none, the tree ends here.
+    var feature: UInt8
+    /// Where the feature is at most this, the left child is next.
+    var threshold: UInt8
+    /// How far behind this node the right child is.
+    var right: UInt16
+    /// The mean of the leaves below, weighted by how many examples of the training came there; of a leaf, its value.
+    var value: Int32
+
+    static let leaf: UInt8 = 255
+  }
+
+  /// What a table cannot be used for.
+  public struct Damage: Error, CustomStringConvertible {
+    /// What is wrong.
+    public let description: String
+  }
+
+  /// Log-odds are counted in 65,536ths.
+  public static let unit: Int32 = 65_536
+
+  /// The name of the weights, which stands in every decision.
+  public let version: String
+  /// The version of the features it was trained on.
+  public let layout: UInt8
+  /// Log-odds of a message nothing is known of, in units.
+  public let bias: Int32
+  /// The number of features.
+  public let featureCount: Int
+  private let nodes: [Node]
+  private let roots: [Int32]
+
+  /// Reads a table: `layout`, features, trees (2 bytes), bias (4 bytes), then for each tree its number of nodes (2 bytes)
+  /// and its nodes of 8 bytes; all little-endian.
+  public init(version: String, table: [UInt8]) throws(Damage) {
+    var place = 0
+    func read(_ count: Int) throws(Damage) -> UInt32 {
+      guard place + count <= table.count else { throw Damage(description: "the table of \(version) is cut off") }
+      var value: UInt32 = 0
+      for index in 0..<count { value |= UInt32(table[place + index]) << UInt32(8 * index) }
+      place += count
+      return value
+    }
+    let layout = UInt8(try read(1))
+    let featureCount = Int(try read(1))
+    let trees = Int(try read(2))
+    let bias = Int32(bitPattern: try read(4))
+    var nodes: [Node] = []
+    var roots: [Int32] = []
+    for _ in 0..<trees {
+      let first = nodes.count
+      let count = Int(try read(2))
+      guard count > 0 else { throw Damage(description: "a tree of \(version) is empty") }
+      roots.append(Int32(first))
+      for place in 0..<count {
+        let node = Node(
+          feature: UInt8(try read(1)), threshold: UInt8(try read(1)), right: UInt16(try read(2)),
+          value: Int32(bitPattern: try read(4)))
+        // Children come behind their parent and inside their tree: a walk always ends, and never leaves the table.
+        guard
+          node.feature == Node.leaf
+            || Int(node.feature) < featureCount && node.right > 1 && place + Int(node.right) < count
+        else { throw Damage(description: "node \(place) of a tree of \(version) leads nowhere") }
+        nodes.append(node)
+      }
+      guard nodes[nodes.count - 1].feature == Node.leaf else {
+        throw Damage(description: "a tree of \(version) does not end")
+      }
+    }
+    guard place == table.count, featureCount <= 200 else {
+      throw Damage(description: "the table of \(version) has a length that fits no trees")
+    }
+    self.version = version
+    self.layout = layout
+    self.bias = bias
+    self.featureCount = featureCount
+    self.nodes = nodes
+    self.roots = roots
+  }
+
+  /// The model that is compiled in. Its table is the one the training script wrote, which a test reads whole.
+  public static let current: RelevanceModel = {
+    let table = Base64Text.decode(compiledTable) ?? []
+    return (try? RelevanceModel(version: compiledVersion, table: table)) ?? RelevanceModel(version: "none")
+  }()
+
+  /// A model without trees, which takes every message for one of many.
+  private init(version: String) {
+    self.version = version
+    layout = FeatureLayout.version
+    bias = -3 * Self.unit
+    featureCount = FeatureLayout.names.count
+    nodes = []
+    roots = []
+  }
+
+  /// How many trees there are.
+  public var treeCount: Int { roots.count }
+
+  /// Log-odds, in units, that the message is for the person.
+  ///
+  /// - Parameter features: `featureCount` bytes; others give `bias`.
+  public func logOdds(_ features: [UInt8]) -> Int32 {
+    guard features.count == featureCount else { return bias }
+    var sum = bias
+    nodes.withUnsafeBufferPointer { nodes in
+      features.withUnsafeBufferPointer { features in
+        for root in roots {
+          var place = Int(root)
+          while nodes[place].feature != Node.leaf {
+            let node = nodes[place]
+            place += features[Int(node.feature)] <= node.threshold ? 1 : Int(node.right)
+          }
+          sum &+= nodes[place].value
+        }
+      }
+    }
+    return sum
+  }
+
+  /// Log-odds as `logOdds`, and what each feature added to them, in units: from node to node, how much the mean of the
+  /// leaves below changed by asking for it. `contributions` gets `featureCount` numbers; with the bias and the trees' own
+  /// means (`start`) their sum is the result.
+  public func explain(_ features: [UInt8], contributions: inout [Int32]) -> Int32 {
+    contributions.removeAll(keepingCapacity: true)
+    contributions.append(contentsOf: repeatElement(0, count: featureCount))
+    guard features.count == featureCount else { return bias }
+    var sum = bias
+    nodes.withUnsafeBufferPointer { nodes in
+      features.withUnsafeBufferPointer { features in
+        contributions.withUnsafeMutableBufferPointer { contributions in
+          for root in roots {
+            var place = Int(root)
+            var node = nodes[place]
+            while node.feature != Node.leaf {
+              place += features[Int(node.feature)] <= node.threshold ? 1 : Int(node.right)
+              let next = nodes[place]
+              contributions[Int(node.feature)] &+= next.value &- node.value
+              node = next
+            }
+            sum &+= node.value
+          }
+        }
+      }
+    }
+    return sum
+  }
+
+  /// The log-odds before any feature is looked at: the bias and the means of all trees.
+  public var start: Int32 { roots.reduce(bias) { $0 &+ nodes[Int($1)].value } }
+}
+
+/// Log-odds in units as a probability between 0 and 1.
+///
+/// Nothing but additions, multiplications and divisions of IEEE 754, so that every machine has the same digits.
+public func probability(ofLogOdds logOdds: Int32) -> Double {
+  let x = min(30, max(-30, Double(logOdds) / Double(RelevanceModel.unit)))
+  // e^|x| = (e^(|x| / 64))^64, the inner one by its series.
+  let small = abs(x) / 64
+  var term = 1.0
+  var power = 1.0
+  for n in 1...12 {
+    term = term * small / Double(n)
+    power += term
+  }
+  for _ in 0..<6 { power *= power }
+  return x >= 0 ? power / (1 + power) : 1 / (1 + power)
+}
+
+/// The log-odds of a probability, in natural logarithms, within ±12. Computed from additions, multiplications and
+/// divisions alone, like `probability`.
+public func logOdds(_ probability: Double) -> Double {
+  let p = min(0.999_994, max(0.000_006, probability))
+  // ln(p / (1 - p)): halve or double into [2/3, 4/3], then 2 artanh((x - 1) / (x + 1)).
+  var x = p / (1 - p)
+  var doublings = 0.0
+  while x > 4.0 / 3 {
+    x /= 2
+    doublings += 1
+  }
+  while x < 2.0 / 3 {
+    x *= 2
+    doublings -= 1
+  }
+  let z = (x - 1) / (x + 1)
+  let square = z * z
+  var term = z
+  var sum = 0.0
+  for n in 0..<12 {
+    sum += term / Double(2 * n + 1)
+    term *= square
+  }
+  return 2 * sum + doublings * 0.693_147_180_559_945_3
+}

@@ -1,0 +1,94 @@
+/// What of a message's text counts for relevance, whatever its language.
+public struct TextTraits: Sendable, Equatable {
+  /// Different words that are looked at.
+  public static let maxWords = 24
+  /// Characters of a text that are looked at.
+  public static let maxCharacters = 2_000
+
+  /// Unicode scalars of the text, at most 65,535.
+  public var length: UInt16
+  /// Whether it has a question mark of some script.
+  public var isQuestion: Bool
+  /// Hashes of its different words of three characters or more that are no numbers, and of pairs of characters in scripts
+  /// that put no space between words. Never 0.
+  public var words: [UInt16]
+
+  /// No text.
+  public init() {
+    length = 0
+    isQuestion = false
+    words = []
+  }
+
+  /// The traits of a text's scalars in lower case.
+  ///
+  /// - Parameters:
+  ///   - kind: Tells what a scalar is in a word.
+  ///   - names: Hashes of words that are names of addressed people: they tell nothing of the topic.
+  public init(
+    folded scalars: [Unicode.Scalar], kind: (Unicode.Scalar) -> ScalarKind, without names: Set<UInt16> = []
+  ) {
+    length = UInt16(clamping: scalars.count)
+    isQuestion = false
+    words = []
+    var hash: UInt32 = Self.seed
+    var count = 0
+    var digits = 0
+    var unspaced: UInt32 = 0
+    func note(_ value: UInt16, in words: inout [UInt16]) {
+      guard words.count < Self.maxWords, !names.contains(value), !words.contains(value) else { return }
+      words.append(value)
+    }
+    for scalar in scalars.prefix(Self.maxCharacters) {
+      switch scalar.value {
+      // ?, Greek ;, Arabic, Armenian, Ethiopic, full width, interrobang, ⁇ ⁈ ⁉, ❓ ❔
+      case 0x3F, 0x37E, 0x61F, 0x55E, 0x1367, 0xFF1F, 0x203D, 0x2047...0x2049, 0x2753, 0x2754: isQuestion = true
+      default: break
+      }
+      let kind = kind(scalar)
+      if kind == .word {
+        hash = (hash ^ scalar.value) &* 16_777_619
+        count += 1
+        if (0x30...0x39).contains(scalar.value) { digits += 1 }
+      } else {
+        if count >= 3, digits < count { note(Self.fold(hash), in: &words) }
+        hash = Self.seed
+        count = 0
+        digits = 0
+      }
+      if kind == .unspaced {
+        if unspaced != 0 {
+          note(Self.fold(((Self.seed ^ unspaced) &* 16_777_619 ^ scalar.value) &* 16_777_619), in: &words)
+        }
+        unspaced = scalar.value
+      } else {
+        unspaced = 0
+      }
+    }
+    if count >= 3, digits < count { note(Self.fold(hash), in: &words) }
+  }
+
+  /// What a scalar is in a word.
+  public enum ScalarKind: Sendable {
+    /// A part of a word between spaces.
+    case word
+    /// A character of a script without spaces.
+    case unspaced
+    /// What separates words.
+    case separator
+  }
+
+  private static let seed: UInt32 = 0x811c_9dc5
+
+  private static func fold(_ hash: UInt32) -> UInt16 {
+    let folded = UInt16(truncatingIfNeeded: hash ^ hash >> 16)
+    return folded == 0 ? 1 : folded
+  }
+
+  /// The hash of one word in lower case.
+  public static func hash(ofWord scalars: some Sequence<Unicode.Scalar>) -> UInt16 {
+    var hash = seed
+    for scalar in scalars { hash = (hash ^ scalar.value) &* 16_777_619 }
+    return fold(hash)
+  }
+}
