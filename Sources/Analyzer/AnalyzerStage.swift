@@ -65,8 +65,11 @@ public struct AnalyzerStage: Stage {
     case .deviceRegistered, .deviceUnregistered:
       // They reach the timeline by way of the claims only, as `deviceGained` and `deviceLost`.
       break
-    case .feedback, .notificationReceived, .notificationOpened, .notificationDismissed:
-      // Nothing is learned from them as long as the score is a fixed sum of signals.
+    case .feedback(let feedback): try person.judge(feedback)
+    case .notificationOpened(let report): try person.react(report, .opened)
+    case .notificationDismissed(let report): try person.react(report, .dismissed)
+    case .notificationReceived:
+      // That a device got it says nothing about the person.
       break
     }
   }

@@ -14,6 +14,7 @@ public enum NudgeCLI {
     DeadLettersCommand.command,
     LagCommand.command,
     DemoCommand.command,
+    RelevanceCommand.command,
   ]
 
   /// Runs what the process's own command line asks for: `exit(NudgeCLI.main())`.

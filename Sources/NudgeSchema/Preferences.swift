@@ -90,12 +90,15 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   public var showPreviews: Bool?
   /// The person's language, as BCP 47.
   public var locale: String?
+  /// What was learned from feedback and behaviour up to this time is forgotten: set to now, it starts anew.
+  public var learnSince: Milliseconds?
 
   /// A patch.
   public init(
     enabled: Bool? = nil, quietHours: Change<QuietHours?> = .unchanged, maxAnalysesPerHour: Int? = nil,
     fallback: AnalysisFallback? = nil, muted: [MutedConversation]? = nil, starredSenders: [String]? = nil,
-    keywords: [String]? = nil, badgeMode: BadgeMode? = nil, showPreviews: Bool? = nil, locale: String? = nil
+    keywords: [String]? = nil, badgeMode: BadgeMode? = nil, showPreviews: Bool? = nil, locale: String? = nil,
+    learnSince: Milliseconds? = nil
   ) {
     self.enabled = enabled
     self.quietHours = quietHours
@@ -107,11 +110,12 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     self.badgeMode = badgeMode
     self.showPreviews = showPreviews
     self.locale = locale
+    self.learnSince = learnSince
   }
 
   private enum CodingKeys: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
-    case locale
+    case locale, learnSince
   }
 
   /// Reads the value; fields it does not know are ignored.
@@ -131,6 +135,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     badgeMode = try fields.decodeIfPresent(BadgeMode.self, forKey: .badgeMode)
     showPreviews = try fields.decodeIfPresent(Bool.self, forKey: .showPreviews)
     locale = try fields.decodeIfPresent(String.self, forKey: .locale)
+    learnSince = try fields.decodeIfPresent(Milliseconds.self, forKey: .learnSince)
   }
 
   /// Writes the value; fields that are nil are left out.
@@ -146,5 +151,6 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     try fields.encodeIfPresent(badgeMode, forKey: .badgeMode)
     try fields.encodeIfPresent(showPreviews, forKey: .showPreviews)
     try fields.encodeIfPresent(locale, forKey: .locale)
+    try fields.encodeIfPresent(learnSince, forKey: .learnSince)
   }
 }

@@ -103,11 +103,14 @@ public struct RecipientContext: Codable, Sendable, Equatable {
   public var messagesSince: Int?
   /// Turns of the last speakers in which sender and recipient spoke one after the other.
   public var exchange: Int
+  /// What the last messages tell of the person, for the relevance model: base64 of `TalkReading.personFeatures`. nil: the
+  /// person is not in them, or the conversation is direct.
+  public var features: String?
 
   /// A context.
   public init(
     mentioned: Bool = false, named: Bool = false, answered: Bool = false, lastSpokeAt: Milliseconds? = nil,
-    messagesSince: Int? = nil, exchange: Int = 0
+    messagesSince: Int? = nil, exchange: Int = 0, features: String? = nil
   ) {
     self.mentioned = mentioned
     self.named = named
@@ -115,6 +118,7 @@ public struct RecipientContext: Codable, Sendable, Equatable {
     self.lastSpokeAt = lastSpokeAt
     self.messagesSince = messagesSince
     self.exchange = exchange
+    self.features = features
   }
 }
 
@@ -142,13 +146,18 @@ public struct CandidateConversation: Codable, Sendable, Equatable {
   public var memberCount: Int
   /// How many different people wrote the last messages.
   public var activeSpeakers: Int
+  /// What the message tells the relevance model: base64 of `TalkReading.messageFeatures`. nil: the conversation is direct.
+  public var features: String?
 
   /// A conversation.
-  public init(kind: ConversationKind, name: String? = nil, memberCount: Int, activeSpeakers: Int) {
+  public init(
+    kind: ConversationKind, name: String? = nil, memberCount: Int, activeSpeakers: Int, features: String? = nil
+  ) {
     self.kind = kind
     self.name = name
     self.memberCount = memberCount
     self.activeSpeakers = activeSpeakers
+    self.features = features
   }
 }
 

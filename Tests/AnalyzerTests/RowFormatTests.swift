@@ -16,13 +16,16 @@ struct RowFormatTests {
       fields.isFull = number == 0
       let (user, conversation, device) = (fields.userRow(), fields.conversationRow(), fields.deviceRow())
       if fields.isFull {
-        #expect(FieldWalk.emptyFields(of: [user, conversation, device] as [any Sendable]) == [])
+        #expect(FieldWalk.emptyFields(of: [user, conversation, device, fields.taste()] as [any Sendable]) == [])
       }
+      let taste = fields.taste()
       let users = try PackedRows(user)
       #expect(users.packed == user && users.json == user && users.truncated.isEmpty && users.refusesMore)
       let conversations = try PackedRows(conversation)
       #expect(conversations.packed == conversation && conversations.json == conversation)
       #expect(conversations.truncated.isEmpty && conversations.refusesMore)
+      let tastes = try PackedRows(taste)
+      #expect(tastes.packed == taste && tastes.json == taste && tastes.truncated.isEmpty && tastes.refusesMore)
       let devices = try PackedRows(device)
       #expect(devices.packed == device && devices.json == device && devices.truncated.isEmpty && devices.refusesMore)
     }
@@ -34,15 +37,30 @@ struct RowFormatTests {
     let bytes: [UInt8] = [1, 0, 4, 6, 1, 5] + Array("phone".utf8) + [0]
     let row = try bytes.withUnsafeBytes { try UserRow(bytes: $0, coder: RecordCoder()) }
     #expect(row == UserRow(unreadConversations: 2, unreadMessages: 3, devices: ["phone"]))
-    #expect(row.packed() == [2] + bytes.dropFirst())
+    #expect(row.packed() == [UserRow.version] + bytes.dropFirst())
   }
 
-  @Test("a conversation of ordinary messages takes some 15 bytes a message")
+  @Test("a conversation's row of version 1, which knows no scores, is read")
+  func conversationVersion1() throws {
+    var row = ConversationRow()
+    row.olderUnread = 3
+    for number in 0..<4 {
+      row.add(
+        RecentMessage(
+          key: MessageKey("m\(number)"),
+          place: MessagePlace(at: noon, order: OriginOrder(offset: Int64(number), index: 0)),
+          marks: .unread))
+    }
+    let bytes = [1] + row.packed().dropFirst()
+    #expect(try bytes.withUnsafeBytes { try ConversationRow(bytes: $0, coder: RecordCoder()) } == row)
+  }
+
+  @Test("a conversation of ordinary messages, each with its score, takes some 20 bytes a message")
   func size() throws {
     let scene = try Scene.withPhone()
     for number in 0..<100 { try scene.message("message-\(number)", at: noon + Int64(number) * 30 * second) }
     let row = try #require(try scene.driver.row(AnalyzerRow.conversationKey("ann", "c1")))
-    #expect(try row.encoded(coder: RecordCoder()).count < 15 * ConversationRow.maxRecent)
+    #expect(try row.encoded(coder: RecordCoder()).count < 20 * ConversationRow.maxRecent)
   }
 
   @Test("a row of a later version stops the reader and says so")
@@ -70,7 +88,15 @@ extension FieldGenerator {
           deviceId: $0.text(), state: $0.choice(), conversationId: $0.maybe { $0.text() }, stamp: $0.stamp())
       }, written: maybe { WrittenMessage(conversationId: $0.text(), stamp: $0.stamp()) },
       window: maybe { AnalysisWindow(startedAt: $0.integer(), used: $0.int()) }, noticedWindow: maybe { $0.integer() },
-      unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() })
+      unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() },
+      hasTaught: flag() ? true : nil)
+  }
+
+  fileprivate mutating func taste() -> Taste {
+    Taste(
+      entries: list {
+        Taste.Entry(subject: $0.choice(), key: $0.integer(), shift: $0.int(), at: $0.integer())
+      })
   }
 
   fileprivate mutating func conversationRow() -> ConversationRow {
@@ -82,7 +108,11 @@ extension FieldGenerator {
     for message in list({
       RecentMessage(
         key: MessageKey($0.text()), place: $0.place(),
-        marks: RecentMessage.Marks(rawValue: UInt8($0.random.below(16))))
+        marks: RecentMessage.Marks(rawValue: UInt8($0.random.below(128))),
+        judged: $0.maybe {
+          RecentMessage.Judged(
+            sender: [$0.integer(), 17, -4].randomElement(using: &$0.random)!, score: Int16($0.random.below(1_001)))
+        })
     }) {
       row.add(message)
     }

@@ -93,7 +93,9 @@ import Testing
       candidate.sender == Member(userId: "ann", displayName: "Ann B.", avatarUrl: "https://example.com/ann.jpg"))
     #expect(
       candidate.conversation
-        == CandidateConversation(kind: .group, name: "Hikers", memberCount: 3, activeSpeakers: 1))
+        == CandidateConversation(
+          kind: .group, name: "Hikers", memberCount: 3, activeSpeakers: 1, features: candidate.conversation.features))
+    #expect(candidate.conversation.features != nil)
     #expect(candidate.attachment == ChatAttachment(kind: .image, url: "https://example.com/1.jpg"))
     #expect(candidate.mentions == ["ben", "zoe"])
     #expect(candidate.replyTo == "m0")

@@ -71,14 +71,16 @@ import Testing
     #expect(try pipeline.candidates(answer).first?.conversation.activeSpeakers == 3)
   }
 
-  @Test("M4: somebody who is not among the last 20 messages has no last word")
+  @Test("M4: somebody who is not among the last 64 messages has no last word, and no features")
   func forgottenSpeaker() throws {
     let pipeline = IngestPipeline()
     try pipeline.group(["ann", "ben", "cleo"])
     try pipeline.message("c", "first", from: "ben")
-    for number in 1...19 { try pipeline.message("c", "m\(number)", from: "cleo") }
-    #expect(try pipeline.context(of: "ben", in: pipeline.message("c", "m20", from: "cleo"))?.messagesSince == 19)
-    #expect(try pipeline.context(of: "ben", in: pipeline.message("c", "m21", from: "cleo"))?.lastSpokeAt == nil)
+    for number in 1...63 { try pipeline.message("c", "m\(number)", from: "cleo") }
+    let last = try pipeline.context(of: "ben", in: pipeline.message("c", "m64", from: "cleo"))
+    #expect(last?.messagesSince == 63 && last?.features != nil)
+    let forgotten = try pipeline.context(of: "ben", in: pipeline.message("c", "m65", from: "cleo"))
+    #expect(forgotten?.lastSpokeAt == nil && forgotten?.features == nil)
   }
 
   @Test("M4: an exchange counts the turns two people took one after the other, or addressed to each other")

@@ -1,5 +1,6 @@
 import NudgeCodec
 import NudgeSchema
+import Relevance
 import TestSupport
 import Testing
 
@@ -39,6 +40,28 @@ struct RowFormatTests {
     }
   }
 
+  @Test("the last messages of a conversation's row as it was before there was a memory of the talk are taken over")
+  func formerTurns() throws {
+    var former = RowWriter(version: 1)
+    former.unsigned(0)
+    for number in [3, 0, 7] { former.signed(number) }
+    former.count(2)
+    for (userId, messageId, after, addressed) in [("ann", "m1", 5_000, []), ("bob", "m2", 60, ["ann", "cid"])] {
+      former.text(userId)
+      former.text(messageId)
+      former.signed(after)
+      former.count(addressed.count)
+      for person in addressed { former.text(person) }
+    }
+    let coder = RecordCoder()
+    let packed = try former.bytes.withUnsafeBytes { try ConversationRow(bytes: $0, coder: coder) }
+    let json = #"{"m":3,"v":7,"t":[{"u":"ann","m":"m1","t":5000},{"u":"bob","m":"m2","t":5060,"a":["ann","cid"]}]}"#
+    let read = try Array(json.utf8).withUnsafeBytes { try ConversationRow(bytes: $0, coder: coder) }
+    #expect(packed == read && packed.memberCount == 3 && packed.version == 7)
+    #expect(packed.talk.sender(of: "m2") == "bob" && packed.talk.messages.map(\.at) == [5_000, 5_060])
+    #expect(packed.talk.people == ["ann", "bob", "cid"])
+  }
+
   private func expectAlike<Row: PackedRow & Equatable>(_ row: Row) throws {
     let read = try PackedRows(row)
     #expect(read.packed == row && read.json == row && read.truncated.isEmpty && read.refusesMore)
@@ -59,8 +82,14 @@ extension FieldGenerator {
     row.memberCount = int()
     row.removedCount = random.below(100)
     row.version = integer()
-    row.turns = list {
-      Turn(userId: $0.text(), at: $0.integer(), messageId: $0.text(), addressed: $0.list { $0.text() })
+    for _ in list({ $0.int() }) {
+      var text = TextTraits()
+      text.length = UInt16(random.below(65_536))
+      text.isQuestion = flag()
+      text.words = list { UInt16($0.random.below(65_535) + 1) }
+      row.talk.append(
+        text, from: self.text(), at: integer(), messageId: self.text(), addressed: list { $0.text() },
+        partner: maybe { $0.text() })
     }
     return row
   }

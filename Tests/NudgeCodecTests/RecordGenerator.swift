@@ -110,7 +110,8 @@ extension FieldGenerator {
             conversationId: $0.text(), until: $0.maybe { $0.integer() }, exceptMentions: $0.maybe { $0.flag() })
         }
       }, starredSenders: maybe { $0.list { $0.text() } }, keywords: maybe { $0.list { $0.text() } },
-      badgeMode: maybe { $0.choice() }, showPreviews: maybe { $0.flag() }, locale: maybe { $0.text() })
+      badgeMode: maybe { $0.choice() }, showPreviews: maybe { $0.flag() }, locale: maybe { $0.text() },
+      learnSince: maybe { $0.integer() })
   }
 
   static let deviceClaims = DeviceClaimBody.types.count
@@ -158,7 +159,8 @@ extension FieldGenerator {
     MessageCandidate(
       conversationId: text(), messageId: text(), sender: member(),
       conversation: CandidateConversation(
-        kind: choice(), name: maybe { $0.text() }, memberCount: int(), activeSpeakers: int()),
+        kind: choice(), name: maybe { $0.text() }, memberCount: int(), activeSpeakers: int(),
+        features: maybe { $0.text() }),
       title: text(), body: text(), attachment: maybe { $0.attachment() }, mentions: list { $0.text() },
       replyTo: maybe { $0.text() },
       recipients: list {
@@ -166,7 +168,7 @@ extension FieldGenerator {
           userId: $0.text(),
           context: RecipientContext(
             mentioned: $0.flag(), named: $0.flag(), answered: $0.flag(), lastSpokeAt: $0.maybe { $0.integer() },
-            messagesSince: $0.maybe { $0.int() }, exchange: $0.int()))
+            messagesSince: $0.maybe { $0.int() }, exchange: $0.int(), features: $0.maybe { $0.text() }))
       }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() })
   }
 

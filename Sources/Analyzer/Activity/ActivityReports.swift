@@ -23,6 +23,7 @@ extension PersonStep {
     let key = MessageKey(sent.messageId)
     // So that "read up to" may name it, too.
     if conversation.message(key) == nil { conversation.add(RecentMessage(key: key, place: place, marks: [])) }
+    try respond(.replied, in: &conversation, id: sent.conversationId)
     conversation.read(upTo: place)
     try keep(conversation, was: before, for: sent.conversationId)
     try cancelRead(conversation, was: before, for: sent.conversationId, last: sent.messageId)

@@ -16,6 +16,7 @@ extension PersonStep {
     } else {
       conversation.read(upTo: .end(of: cause.occurredAt))
     }
+    if conversation.unread < before.unread { try respond(.read, in: &conversation, id: read.conversationId) }
     try keep(conversation, was: before, for: read.conversationId)
     try cancelRead(conversation, was: before, for: read.conversationId, last: read.messageId)
     if conversation.unread < before.unread {

@@ -33,7 +33,7 @@ extension AnalyzerStage {
     let preferences = EffectivePreferences(try person.preferences(), rules: rules)
     var deliberation = Deliberation(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
-      place: place, again: false, rules: rules, now: person.step.now)
+      place: place, again: false, taste: try person.taste(), rules: rules, now: person.step.now)
     let (verdict, targets) = try deliberation.run(&person, zones: &zones)
     let isShown = verdict.reason.notifies && deliberation.checks.assessment?.priority != .low
 
@@ -48,7 +48,15 @@ extension AnalyzerStage {
       if !isRead && message.candidate.possibleRepeat != true { marks.insert(.unread) }
       if verdict.reason.notifies { marks.insert(.notified) }
       if isShown { marks.insert(.shown) }
-      conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
+      let judged = deliberation.checks.assessment.map {
+        RecentMessage.Judged(sender: message.sender.value, score: Int16(($0.score * 1000).rounded()))
+      }
+      let forgotten = conversation.add(RecentMessage(key: message.key, place: place, marks: marks, judged: judged))
+      if let forgotten, forgotten.marks.isSuperset(of: [.notified, .unread]),
+        forgotten.marks.isDisjoint(with: [.foundHelpful, .foundUnhelpful, .reactedTo])
+      {
+        try person.learn(.ignored, about: forgotten, in: conversationId)
+      }
     }
     try person.keep(conversation, was: before, for: conversationId)
 
@@ -79,7 +87,7 @@ extension AnalyzerStage {
     var deliberation = Deliberation(
       message: message, context: recipient.context,
       preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
-      place: place, again: true, rules: rules, now: person.step.now)
+      place: place, again: true, taste: try person.taste(), rules: rules, now: person.step.now)
     let (verdict, targets) = try deliberation.run(&person, zones: &zones)
     if verdict.reason.notifies {
       let isShown = deliberation.checks.assessment?.priority != .low

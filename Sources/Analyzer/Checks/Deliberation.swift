@@ -14,6 +14,8 @@ struct Deliberation {
   let place: MessagePlace
   /// Decided again, by a replay.
   let again: Bool
+  /// What the person has taught.
+  let taste: Taste
   let rules: AnalyzerRules
   let now: Milliseconds
 
@@ -149,7 +151,12 @@ struct Deliberation {
     _ = checks.pass(.analysisLimit)
     switch fallback {
     case nil:
-      let assessment = rules.assess(traits)
+      var assessment = rules.assess(traits)
+      rules.shift(
+        &assessment,
+        by: taste.shifts(
+          sender: message.sender.value, conversation: MessageKey(message.candidate.conversationId).value,
+          at: message.sentAt))
       checks.note(assessment)
       return (nil, Verdict(reason: .relevant, text: text(assessment, "smart analysis")))
     case .simpleRules:
@@ -168,15 +175,16 @@ struct Deliberation {
   private var traits: MessageTraits {
     let candidate = message.candidate
     return MessageTraits(
-      isDirect: candidate.conversation.kind == .direct, context: context, sentAt: message.sentAt,
+      isDirect: candidate.conversation.kind == .direct, context: context, messageFeatures: message.features,
       isStarredSender: preferences.starredSenders.contains { sameId($0, candidate.sender.userId) },
       hasKeyword: message.text.containsAny(of: preferences.keywords), isUrgent: message.text.isUrgent,
       isQuestion: message.text.isQuestion)
   }
 
-  /// What made it so the decision's signals say.
+  /// All that made it so the decision's signals say.
   private func text(_ assessment: Assessment, _ method: String) -> String {
-    "\(method) found \(assessment.priority.rawValue) priority"
+    guard method == "smart analysis" else { return "\(method) found \(assessment.priority.rawValue) priority" }
+    return Explanation(assessment, sender: message.candidate.sender.displayName).text
   }
 
   private func limitText(_ limit: Int) -> String { "the limit of \(limit) smart analyses an hour is reached" }

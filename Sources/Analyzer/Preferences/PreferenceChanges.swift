@@ -20,9 +20,15 @@ extension PersonStep {
     set(\.badgeMode, patch.badgeMode)
     set(\.showPreviews, patch.showPreviews)
     set(\.locale, patch.locale)
+    set(\.learnSince, patch.learnSince)
     if row != before {
       try step.set(.preferences(row), for: AnalyzerRow.preferencesKey(userId))
       try cancelUnwanted(row, was: before)
+    }
+    if row.learnSince != before.learnSince, let since = row.learnSince?.value {
+      var taste = try taste()
+      taste.forget(upTo: since)
+      try keep(taste)
     }
 
     func set<Value>(_ field: WritableKeyPath<PreferencesRow, Stamped<Value>?>, _ value: Value?) {

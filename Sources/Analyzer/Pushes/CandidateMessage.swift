@@ -1,12 +1,17 @@
 import NudgeSchema
+import Relevance
 import Wording
 
 /// A candidate's message with what is worked out once for all of its recipients.
 struct CandidateMessage {
   let candidate: MessageCandidate
   let key: MessageKey
+  /// Stands for the sender in what the person has taught.
+  let sender: MessageKey
   let sentAt: Milliseconds
   let text: MessageText
+  /// The message's features for the relevance model; empty where ingest wrote none.
+  let features: [UInt8]
   /// The body as a push shows it.
   let body: String
   /// The body as a banner shows it.
@@ -16,7 +21,9 @@ struct CandidateMessage {
     self.candidate = candidate
     self.sentAt = sentAt
     key = MessageKey(candidate.messageId)
+    sender = MessageKey(candidate.sender.userId)
     text = MessageText(candidate.body)
+    features = candidate.conversation.features.flatMap(Base64Text.decode) ?? []
     body = candidate.body.cut(to: rules.pushBodyLimit)
     preview = candidate.body.cut(to: Banner.previewLength)
   }

@@ -1,10 +1,12 @@
 import NudgeSchema
+import Relevance
 
 /// How much a message matters to a person, and what made it so (D3).
 struct Assessment: Equatable {
   /// Between 0 and 1, to three digits.
   var score: Double
   var priority: Priority
+  /// The one that mattered most first.
   var signals: [Signal]
 }
 
@@ -12,7 +14,8 @@ struct Assessment: Equatable {
 struct MessageTraits {
   var isDirect: Bool
   var context: RecipientContext
-  var sentAt: Milliseconds
+  /// `FeatureLayout`'s bytes of the message; empty where there are none.
+  var messageFeatures: [UInt8] = []
   var isStarredSender: Bool
   var hasKeyword: Bool
   var isUrgent: Bool
@@ -20,37 +23,89 @@ struct MessageTraits {
 }
 
 extension AnalyzerRules {
-  /// Turns from which the signal `exchange` is whole.
-  static let wholeExchange = 4
-  /// How long ago the person may have written for the signal `recency`.
-  static let recencyHorizon: Milliseconds = 15 * 60_000
-  /// Messages of others after which it is nothing.
-  static let recencyMessages = 10
-
-  /// Smart analysis: the weighted sum of all signals.
+  /// Smart analysis. In a group, the relevance model says how likely the message is for the person; in a direct
+  /// conversation that is no question, and `weights.direct` is where the score begins. What the person wished for, and
+  /// what the message says of itself, then each take their share of what is missing to 1: reasons add up, and none
+  /// cancels another.
+  ///
+  /// A signal's weight is what it added to the log-odds of the score, in natural logarithms. With `start` they sum up to
+  /// the log-odds of the score, to rounding.
   func assess(_ traits: MessageTraits) -> Assessment {
     var signals: [Signal] = []
-    var sum = 0.0
-    func add(_ name: String, _ value: Double, _ weight: Double) {
-      guard value > 0 else { return }
-      let value = rounded(value)
-      signals.append(Signal(name: name, value: value, weight: weight))
-      sum += value * weight
+    func add(_ name: String, _ weight: Double) {
+      let weight = rounded(weight)
+      if weight != 0 { signals.append(Signal(name: name, value: 1, weight: weight)) }
     }
     let context = traits.context
-    add("direct", traits.isDirect ? 1 : 0, weights.direct)
-    add("mentioned", context.mentioned ? 1 : 0, weights.mentioned)
-    add("named", context.named ? 1 : 0, weights.named)
-    add("answered", context.answered ? 1 : 0, weights.answered)
-    add("exchange", min(1, Double(context.exchange) / Double(Self.wholeExchange)), weights.exchange)
-    add("recency", recency(context, at: traits.sentAt), weights.recency)
-    add("starred_sender", traits.isStarredSender ? 1 : 0, weights.starredSender)
-    add("keyword", traits.hasKeyword ? 1 : 0, weights.keyword)
-    add("urgent_words", traits.isUrgent ? 1 : 0, weights.urgentWords)
-    add("question", traits.isQuestion ? 1 : 0, weights.question)
-    let score = rounded(max(0, min(1, sum)))
-    let priority: Priority = score >= highFrom ? .high : score >= mediumFrom ? .medium : .low
-    return Assessment(score: score, priority: priority, signals: signals)
+    var score: Double
+    if traits.isDirect {
+      score = weights.direct
+      add("direct", logOdds(score))
+    } else {
+      let (odds, contributions) = model.explainBySignal(modelInput(traits))
+      score = probability(ofLogOdds: odds)
+      add("start", Double(model.start) / Double(RelevanceModel.unit))
+      for signal in RelevanceSignal.allCases {
+        add(signal.name, Double(contributions[signal.rawValue]) / Double(RelevanceModel.unit))
+      }
+    }
+    func raise(_ name: String, _ holds: Bool, _ share: Double) {
+      guard holds, share > 0 else { return }
+      let before = score
+      score = 1 - (1 - score) * (1 - share)
+      add(name, logOdds(score) - logOdds(before))
+    }
+    raise("mentioned", context.mentioned, weights.mentioned)
+    raise("answered", context.answered, weights.answered)
+    // Of people the talk tells nothing of the model has learned nothing: who is named is meant.
+    if !traits.isDirect, context.features == nil { raise("named_newcomer", context.named, weights.namedNewcomer) }
+    if traits.isDirect {
+      raise("named", context.named, weights.named)
+      raise("exchange", context.exchange > 0, weights.exchange * min(1, Double(context.exchange) / 4))
+      raise("urgent_words", traits.isUrgent, weights.urgentWords)
+      raise("question", traits.isQuestion, weights.question)
+    }
+    raise("starred_sender", traits.isStarredSender, weights.starredSender)
+    raise("keyword", traits.hasKeyword, weights.keyword)
+    score = rounded(score)
+    let ordered = signals.enumerated().sorted {
+      (abs($1.element.weight), $0.offset) < (abs($0.element.weight), $1.offset)
+    }
+    return Assessment(score: score, priority: priority(of: score), signals: ordered.map(\.element))
+  }
+
+  /// Shifts a score by what the person has taught, in thousandths of log-odds.
+  func shift(_ assessment: inout Assessment, by shifts: [(name: String, shift: Int)]) {
+    guard !shifts.isEmpty else { return }
+    var odds = logOdds(assessment.score)
+    for (name, shift) in shifts {
+      let weight = Double(shift) / 1000
+      odds += weight
+      let place = assessment.signals.firstIndex { abs($0.weight) < abs(weight) } ?? assessment.signals.endIndex
+      assessment.signals.insert(Signal(name: name, value: 1, weight: weight), at: place)
+    }
+    assessment.score = rounded(probability(ofLogOdds: Int32(odds * Double(RelevanceModel.unit))))
+    assessment.priority = priority(of: assessment.score)
+  }
+
+  /// The priority of a score.
+  func priority(of score: Double) -> Priority { score >= highFrom ? .high : score >= mediumFrom ? .medium : .low }
+
+  /// The model's input for one recipient.
+  func modelInput(_ traits: MessageTraits) -> [UInt8] {
+    let message = traits.messageFeatures
+    // A candidate of another version of ingest, or written by hand: what it says in words still counts.
+    guard message.count == FeatureLayout.messageCount, message[MessageFeature.layout.rawValue] == model.layout else {
+      return TalkReading.featuresOfNothing(addressed: traits.context.isAddressed)
+    }
+    if let person = traits.context.features.flatMap(Base64Text.decode), person.count == FeatureLayout.personCount {
+      return message + person
+    }
+    let others = message[MessageFeature.addressedCount.rawValue] > 0
+    return message
+      + TalkReading.absentFeatures(
+        addressed: traits.context.isAddressed, isAtStart: traits.context.isAddressed, othersAddressed: others,
+        othersAtStart: others)
   }
 
   /// The fixed rule set that applies past the hourly limit. The first rule that holds decides:
@@ -75,11 +130,11 @@ extension AnalyzerRules {
     return result(nil, 0.1, .low)
   }
 
-  private func recency(_ context: RecipientContext, at time: Milliseconds) -> Double {
-    guard let spoke = context.lastSpokeAt, spoke >= 0, time - spoke <= Self.recencyHorizon else { return 0 }
-    return max(0, min(1, 1 - Double(context.messagesSince ?? 0) / Double(Self.recencyMessages)))
-  }
-
   /// To three digits: what people read, and no sum that misses a threshold by a rounding error.
   private func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
+}
+
+extension RecipientContext {
+  /// Whether the message is for the person by its own words.
+  var isAddressed: Bool { mentioned || named || answered }
 }

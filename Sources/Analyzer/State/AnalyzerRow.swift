@@ -2,20 +2,24 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// A row of the analyzer's state, of one of four kinds. Each has a bound on its size, at most
+/// A row of the analyzer's state, of one of five kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
 public enum AnalyzerRow: StateRow, Equatable {
   /// `u`, userId: what changes with every message. At most 14.5 kB; usually 100 bytes.
   case user(UserRow)
   /// `p`, userId: preferences, a row of their own because they change rarely and may be large. At most 16 kB.
   case preferences(PreferencesRow)
-  /// `c`, userId, conversationId: what of a conversation the person has seen. At most 2 kB.
+  /// `c`, userId, conversationId: what of a conversation the person has seen. At most 2.5 kB.
   case conversation(ConversationRow)
   /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 300 bytes.
   case device(DeviceRow)
+  /// `t`, userId: what the person has taught by feedback and behaviour. At most 1 kB; absent where they have
+  /// not.
+  case taste(Taste)
 
   private static let kinds = (
-    user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"), device: UInt8(ascii: "d")
+    user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"), device: UInt8(ascii: "d"),
+    taste: UInt8(ascii: "t")
   )
 
   /// The key of a person's row.
@@ -29,6 +33,9 @@ public enum AnalyzerRow: StateRow, Equatable {
   /// The key of a person's device.
   static func deviceKey(_ userId: String, _ deviceId: String) -> RowKey { RowKey("d", userId, deviceId) }
 
+  /// The key of what a person has taught.
+  static func tasteKey(_ userId: String) -> RowKey { RowKey("t", userId) }
+
   /// Reads a row; the first byte of the key tells its kind. Throws `StoreFailure` where it is none of the analyzer's.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
@@ -36,11 +43,13 @@ public enum AnalyzerRow: StateRow, Equatable {
     case Self.kinds.preferences: self = .preferences(try coder.decode(PreferencesRow.self, from: bytes))
     case Self.kinds.conversation: self = .conversation(try ConversationRow(bytes: bytes, coder: coder))
     case Self.kinds.device: self = .device(try DeviceRow(bytes: bytes, coder: coder))
+    case Self.kinds.taste: self = .taste(try Taste(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "reading a row of the analyzer",
         reason:
-          "its key begins with none of u, p, c and d; the state is not the analyzer's, or was written by a newer one")
+          "its key begins with none of u, p, c, d and t; the state is not the analyzer's, or was written by a newer one"
+      )
     }
   }
 
@@ -51,6 +60,7 @@ public enum AnalyzerRow: StateRow, Equatable {
     case .preferences(let row): try coder.encode(row)
     case .conversation(let row): row.packed(capacity: 512)
     case .device(let row): row.packed(capacity: 512)
+    case .taste(let row): row.packed(capacity: 256)
     }
   }
 
@@ -61,6 +71,7 @@ public enum AnalyzerRow: StateRow, Equatable {
     case .preferences(let row): try coder.encode(row)
     case .conversation(let row): try coder.encode(row)
     case .device(let row): try coder.encode(row)
+    case .taste(let row): try coder.encode(row)
     }
   }
 }

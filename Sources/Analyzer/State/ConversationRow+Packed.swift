@@ -4,6 +4,8 @@ import NudgeSchema
 extension ConversationRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "conversation"
+  /// 2 knows the scores of messages.
+  public static var version: UInt8 { 2 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -14,6 +16,7 @@ extension ConversationRow: PackedRow {
     if flags.take() { readUpTo = try row.place() }
     if flags.take() { readAhead = ReadAhead(key: MessageKey(try row.fixed()), stamp: try row.stamp()) }
     if flags.take() { withdrawnUpTo = try row.signed() }
+    let hasScores = flags.take()
     olderUnread = Int(try row.signed())
     let count = try row.count()
     recent.reserveCapacity(count + 1)
@@ -30,6 +33,19 @@ extension ConversationRow: PackedRow {
           marks: RecentMessage.Marks(rawValue: bits & ~RecentMessage.hasIndex)))
     }
     recount()
+    guard hasScores else { return }
+    var senders: [Int64] = []
+    var index = 0
+    for _ in 0..<(try row.count()) {
+      index += Int(try row.byte())
+      let place = Int(try row.byte())
+      if place == senders.count { senders.append(Int64(bitPattern: try row.fixed())) }
+      guard index < recent.count, place < senders.count else {
+        throw row.error("it has scores of messages that it does not have")
+      }
+      recent[index].judged = RecentMessage.Judged(
+        sender: senders[place], score: Int16(truncatingIfNeeded: try row.signed()))
+    }
   }
 
   /// Writes the fields.
@@ -40,6 +56,8 @@ extension ConversationRow: PackedRow {
     flags.add(readUpTo != nil)
     flags.add(readAhead != nil)
     flags.add(withdrawnUpTo != nil)
+    let scores = recent.count { $0.judged != nil }
+    flags.add(scores > 0)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -61,6 +79,25 @@ extension ConversationRow: PackedRow {
       let index = message.place.order.index
       row.byte(message.marks.rawValue & ~RecentMessage.hasIndex | (index == 0 ? 0 : RecentMessage.hasIndex))
       if index != 0 { row.signed(Int64(index)) }
+    }
+    // The scores of those that have one, with the way from the one before. Few people write most messages: each is
+    // written once.
+    guard scores > 0 else { return }
+    row.count(scores)
+    var senders: [Int64] = []
+    var last = 0
+    for (index, message) in recent.enumerated() {
+      guard let judged = message.judged else { continue }
+      row.byte(UInt8(index - last))
+      last = index
+      if let place = senders.firstIndex(of: judged.sender) {
+        row.byte(UInt8(place))
+      } else {
+        row.byte(UInt8(senders.count))
+        row.fixed(UInt64(bitPattern: judged.sender))
+        senders.append(judged.sender)
+      }
+      row.signed(Int(judged.score))
     }
   }
 }

@@ -2,7 +2,7 @@ import NudgeSchema
 
 /// What is kept of one conversation for one person.
 public struct ConversationRow: Codable, Sendable, Equatable {
-  /// Messages kept one by one. Packed they take some 13 bytes each.
+  /// Messages kept one by one. Packed they take some 16 bytes each.
   static let maxRecent = 32
 
   /// The origin of the last chat event of this conversation that reached the person: what is not later is a repeat.
@@ -39,16 +39,17 @@ public struct ConversationRow: Codable, Sendable, Equatable {
   /// What is known of a message; nil: nothing.
   func message(_ key: MessageKey) -> RecentMessage? { recent.last { $0.key == key } }
 
-  /// Adds a message not seen before.
-  mutating func add(_ message: RecentMessage) {
+  /// Adds a message not seen before. Returns the one that is no longer known for it.
+  @discardableResult
+  mutating func add(_ message: RecentMessage) -> RecentMessage? {
     let index = recent.firstIndex { message.place < $0.place } ?? recent.endIndex
     recent.insert(message, at: index)
     if message.marks.contains(.unread) { unread += 1 }
-    if recent.count > Self.maxRecent {
-      let oldest = recent.removeFirst()
-      if oldest.marks.contains(.unread) { olderUnread += 1 }
-      forgottenUpTo = max(forgottenUpTo ?? oldest.place, oldest.place)
-    }
+    guard recent.count > Self.maxRecent else { return nil }
+    let oldest = recent.removeFirst()
+    if oldest.marks.contains(.unread) { olderUnread += 1 }
+    forgottenUpTo = max(forgottenUpTo ?? oldest.place, oldest.place)
+    return oldest
   }
 
   /// Changes the marks of a message, if it is known.
@@ -135,15 +136,32 @@ struct RecentMessage: Codable, Sendable, Equatable {
     static let withdrawn = Marks(rawValue: 4)
     /// The push shows something: a device may have it on its screen.
     static let shown = Marks(rawValue: 8)
+    /// The person said that being told of it helped.
+    static let foundHelpful = Marks(rawValue: 16)
+    /// The person said that it did not.
+    static let foundUnhelpful = Marks(rawValue: 32)
+    /// What the person did about it was counted.
+    static let reactedTo = Marks(rawValue: 64)
   }
   var key: MessageKey
   var place: MessagePlace
   var marks: Marks
+  /// What its score was; nil: none was asked for.
+  var judged: Judged?
 
-  init(key: MessageKey, place: MessagePlace, marks: Marks) {
+  /// What a later lesson about a message needs.
+  struct Judged: Sendable, Equatable {
+    /// `MessageKey` of the sender's id.
+    var sender: Int64
+    /// In thousandths.
+    var score: Int16
+  }
+
+  init(key: MessageKey, place: MessagePlace, marks: Marks, judged: Judged? = nil) {
     self.key = key
     self.place = place
     self.marks = marks
+    self.judged = judged
   }
 
   // A list without names: there are many of them in a row.
@@ -154,6 +172,9 @@ struct RecentMessage: Codable, Sendable, Equatable {
     let offset = try fields.decode(Int64.self)
     place = MessagePlace(at: at, order: OriginOrder(offset: offset, index: try fields.decode(Int32.self)))
     marks = Marks(rawValue: try fields.decode(UInt8.self))
+    if !fields.isAtEnd {
+      judged = Judged(sender: try fields.decode(Int64.self), score: try fields.decode(Int16.self))
+    }
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -163,6 +184,10 @@ struct RecentMessage: Codable, Sendable, Equatable {
     try fields.encode(place.order.offset)
     try fields.encode(place.order.index)
     try fields.encode(marks.rawValue)
+    if let judged {
+      try fields.encode(judged.sender)
+      try fields.encode(judged.score)
+    }
   }
 }
 

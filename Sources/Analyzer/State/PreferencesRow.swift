@@ -31,6 +31,8 @@ public struct PreferencesRow: Codable, Sendable, Equatable {
   var showPreviews: Stamped<Bool>?
   /// Default: none, the device's own.
   var locale: Stamped<String>?
+  /// What was learned from the person before this time is forgotten; default: nothing is.
+  var learnSince: Stamped<Milliseconds>?
 }
 
 /// A value and the event that set it.

@@ -4,8 +4,8 @@ import NudgeSchema
 extension UserRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "user"
-  /// 2 knows the badge that was told.
-  public static var version: UInt8 { 2 }
+  /// 2 knows the badge that was told, 3 whether the person has taught something.
+  public static var version: UInt8 { 3 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -15,6 +15,7 @@ extension UserRow: PackedRow {
     if flags.take() { window = AnalysisWindow(startedAt: try row.signed(), used: Int(try row.signed())) }
     if flags.take() { noticedWindow = try row.signed() }
     if flags.take() { toldBadge = Int(try row.signed()) }
+    if flags.take() { hasTaught = true }
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -34,6 +35,7 @@ extension UserRow: PackedRow {
     flags.add(window != nil)
     flags.add(noticedWindow != nil)
     flags.add(toldBadge != nil)
+    flags.add(hasTaught == true)
     row.unsigned(flags.bits)
     if let written {
       row.text(written.conversationId)

@@ -25,6 +25,8 @@ public struct UserRow: Codable, Sendable, Equatable {
   var toldBadge: Int?
   /// Ids of the devices that can be reached, in the order they were registered: finding them costs no scan.
   var devices: [String] = []
+  /// True: there is a row of what the person has taught; nil: there is none.
+  var hasTaught: Bool?
 }
 
 /// What a device showed when it last reported.

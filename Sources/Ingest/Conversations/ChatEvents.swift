@@ -1,5 +1,6 @@
 import NudgeCodec
 import NudgeSchema
+import Relevance
 import StreamRuntime
 import Wording
 
@@ -69,10 +70,10 @@ extension IngestStage {
     guard conversation.isKnown else { throw Rejection.unknownConversation }
     var sender: Member?
     // Only of the last messages is it known who wrote them.
-    if cause == .edited, let turn = conversation.row.turns.last(where: { $0.messageId.isExactly(revision.messageId) }) {
-      let known = try conversation.member(turn.userId)
+    if cause == .edited, let userId = conversation.row.talk.sender(of: revision.messageId) {
+      let known = try conversation.member(userId)
       sender = Member(
-        userId: turn.userId, displayName: (known?.displayName ?? turn.userId).displayedOnOneLine,
+        userId: userId, displayName: (known?.displayName ?? userId).displayedOnOneLine,
         avatarUrl: known?.avatarUrl)
     }
     try timeline.withdraw(

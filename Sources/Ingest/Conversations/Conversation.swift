@@ -1,4 +1,5 @@
 import NudgeSchema
+import Relevance
 import StreamRuntime
 
 /// A conversation in the hands of a step: its rows, and the rules by which they change.
@@ -36,7 +37,13 @@ struct Conversation {
     return roster
   }
 
-  mutating func append(_ turn: Turn) { row.append(turn) }
+  /// Remembers a message among the last ones.
+  mutating func remember(
+    _ message: MessageCreated, _ text: TextTraits, at time: Milliseconds, addressed: [String], partner: String?
+  ) {
+    row.talk.append(
+      text, from: message.senderId, at: time, messageId: message.messageId, addressed: addressed, partner: partner)
+  }
 
   /// The row of a member or a former one.
   func member(_ userId: String) throws -> MemberRow? {

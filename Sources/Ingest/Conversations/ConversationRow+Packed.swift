@@ -1,9 +1,12 @@
 public import NudgeCodec
 import NudgeSchema
+import Relevance
 
 extension ConversationRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "conversation"
+  /// 2 has a memory of the talk instead of the last messages.
+  public static var version: UInt8 { 2 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -13,19 +16,25 @@ extension ConversationRow: PackedRow {
     if flags.take() { name = try row.text() }
     if flags.take() { snapshot = try row.stamp() }
     if flags.take() { floor = try row.stamp() }
+    let hasTalk = flags.take()
     memberCount = Int(try row.signed())
     removedCount = Int(try row.signed())
     version = try row.signed()
-    let count = try row.count()
-    turns.reserveCapacity(count + 1)
     var at: Milliseconds = 0
-    for _ in 0..<count {
+    for _ in 0..<(try row.count()) {
       let (userId, messageId) = (try row.text(), try row.text())
       at &+= try row.signed()
       var addressed: [String] = []
       for _ in 0..<(try row.count()) { addressed.append(try row.text()) }
-      turns.append(Turn(userId: userId, at: at, messageId: messageId, addressed: addressed))
+      take(FormerTurn(userId: userId, at: at, messageId: messageId, addressed: addressed))
     }
+    guard hasTalk else { return }
+    var people: [String] = []
+    for _ in 0..<(try row.count()) { people.append(try row.text()) }
+    guard let talk = RecentTalk(people: people, packedMessages: try row.blob()) else {
+      throw row.error("the last messages are not as they were packed")
+    }
+    self.talk = talk
   }
 
   /// Writes the fields.
@@ -35,6 +44,7 @@ extension ConversationRow: PackedRow {
     flags.add(name != nil)
     flags.add(snapshot != nil)
     flags.add(floor != nil)
+    flags.add(!talk.isEmpty)
     row.unsigned(flags.bits)
     if let kind { row.choice(kind, of: ConversationKind.allCases) }
     if let name { row.text(name) }
@@ -43,15 +53,11 @@ extension ConversationRow: PackedRow {
     row.signed(memberCount)
     row.signed(removedCount)
     row.signed(version)
-    row.count(turns.count)
-    var at: Milliseconds = 0
-    for turn in turns {
-      row.text(turn.userId)
-      row.text(turn.messageId)
-      row.signed(turn.at &- at)
-      at = turn.at
-      row.count(turn.addressed.count)
-      for person in turn.addressed { row.text(person) }
-    }
+    // Version 1 has its last messages here.
+    row.count(0)
+    guard !talk.isEmpty else { return }
+    row.count(talk.people.count)
+    for person in talk.people { row.text(person) }
+    row.blob(talk.packedMessages)
   }
 }

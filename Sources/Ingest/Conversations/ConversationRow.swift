@@ -1,4 +1,5 @@
 public import NudgeSchema
+public import Relevance
 
 /// What is known of a conversation, apart from its members.
 public struct ConversationRow: Sendable, Equatable, Codable {
@@ -17,8 +18,8 @@ public struct ConversationRow: Sendable, Equatable, Codable {
   public internal(set) var removedCount = 0
   /// Rises whenever a member's row changes.
   public internal(set) var version: Int64 = 0
-  /// The last messages, oldest first, by the order they arrived in.
-  public internal(set) var turns: [Turn] = []
+  /// The last messages, in the order they arrived. They take at most 7 kB of the row.
+  public internal(set) var talk = RecentTalk()
 
   init() {}
 
@@ -30,7 +31,9 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     case memberCount = "m"
     case removedCount = "r"
     case version = "v"
-    case turns = "t"
+    case people = "p"
+    case messages = "e"
+    case formerTurns = "t"
   }
 
   /// Reads a row.
@@ -43,7 +46,15 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     memberCount = try fields.decode(Int.self, forKey: .memberCount)
     removedCount = try fields.decodeIfPresent(Int.self, forKey: .removedCount) ?? 0
     version = try fields.decode(Int64.self, forKey: .version)
-    turns = try fields.decodeIfPresent([Turn].self, forKey: .turns) ?? []
+    if let people = try fields.decodeIfPresent([String].self, forKey: .people) {
+      let messages = Base64Text.decode(try fields.decode(String.self, forKey: .messages))
+      guard let messages, let talk = RecentTalk(people: people, packedMessages: messages) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .messages, in: fields, debugDescription: "the last messages are not as they were packed")
+      }
+      self.talk = talk
+    }
+    for turn in try fields.decodeIfPresent([FormerTurn].self, forKey: .formerTurns) ?? [] { take(turn) }
   }
 
   /// Writes a row.
@@ -56,23 +67,19 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     try fields.encode(memberCount, forKey: .memberCount)
     if removedCount > 0 { try fields.encode(removedCount, forKey: .removedCount) }
     try fields.encode(version, forKey: .version)
-    if !turns.isEmpty { try fields.encode(turns, forKey: .turns) }
+    if !talk.isEmpty {
+      try fields.encode(talk.people, forKey: .people)
+      try fields.encode(Base64Text.encode(talk.packedMessages), forKey: .messages)
+    }
   }
 }
 
-/// A message among the last ones of a conversation.
-public struct Turn: Sendable, Equatable, Codable {
-  /// Who wrote it.
-  public internal(set) var userId: String
-  /// When.
-  public internal(set) var at: Milliseconds
-  /// The message.
-  public internal(set) var messageId: String
-  /// Whom it named or answered: at most `Turn.addressedLimit` people.
-  public internal(set) var addressed: [String]
-
-  /// People one turn keeps as addressed.
-  public static let addressedLimit = 4
+/// A message among the last ones, as rows had them before they had `talk`: they are read, and no longer written.
+struct FormerTurn: Decodable {
+  var userId: String
+  var at: Milliseconds
+  var messageId: String
+  var addressed: [String]
 
   init(userId: String, at: Milliseconds, messageId: String, addressed: [String]) {
     self.userId = userId
@@ -88,41 +95,20 @@ public struct Turn: Sendable, Equatable, Codable {
     case addressed = "a"
   }
 
-  /// Reads a turn.
-  public init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     userId = try fields.decode(String.self, forKey: .userId)
     at = try fields.decode(Milliseconds.self, forKey: .at)
     messageId = try fields.decode(String.self, forKey: .messageId)
     addressed = try fields.decodeIfPresent([String].self, forKey: .addressed) ?? []
   }
-
-  /// Writes a turn.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(userId, forKey: .userId)
-    try fields.encode(at, forKey: .at)
-    try fields.encode(messageId, forKey: .messageId)
-    if !addressed.isEmpty { try fields.encode(addressed, forKey: .addressed) }
-  }
-
-  /// About its bytes as JSON, where ids are ordinary; ids of nothing but quotes take twice as much.
-  var size: Int { 48 + userId.utf8.count + messageId.utf8.count + addressed.reduce(0) { $0 + $1.utf8.count + 3 } }
 }
 
 extension ConversationRow {
-  /// Messages that are kept at most.
-  static let turnLimit = 20
-  /// What they may take. Were all of it escaped, and the name and the stamps as long and as escaped as can be, the row
-  /// would have 15 kB.
-  static let turnBytes = 6_000
-
-  /// Adds a message, and forgets the oldest beyond the bounds.
-  mutating func append(_ turn: Turn) {
-    turns.append(turn)
-    var bytes = turns.reduce(0) { $0 + $1.size }
-    while turns.count > Self.turnLimit || bytes > Self.turnBytes && turns.count > 1 {
-      bytes -= turns.removeFirst().size
-    }
+  /// Takes over what is known of a message: all but its text's traits.
+  mutating func take(_ turn: FormerTurn) {
+    talk.append(
+      TextTraits(), from: turn.userId, at: turn.at, messageId: turn.messageId, addressed: turn.addressed,
+      partner: turn.addressed.first)
   }
 }

@@ -14,14 +14,16 @@ extension IngestStage {
     }
     let name = (message.sender?.displayName ?? sender.displayName ?? message.senderId).displayedOnOneLine
     let text = NotificationText(message, senderName: name, conversation: conversation.row, rules: rules)
-    let contexts = RecipientContexts(message, turns: conversation.row.turns)
+    let members = try conversation.members()
+    let contexts = RecipientContexts(message, at: occurredAt, to: members, in: conversation.row)
     let candidate = MessageCandidate(
       conversationId: message.conversationId, messageId: message.messageId,
       sender: Member(
         userId: message.senderId, displayName: name, avatarUrl: message.sender?.avatarUrl ?? sender.avatarUrl),
       conversation: CandidateConversation(
         kind: conversation.row.kind ?? .group, name: conversation.row.name?.displayedOnOneLine,
-        memberCount: conversation.row.memberCount, activeSpeakers: contexts.activeSpeakers),
+        memberCount: conversation.row.memberCount, activeSpeakers: contexts.activeSpeakers,
+        features: contexts.messageFeatures),
       title: text.title, body: text.body, attachment: message.attachments?.first, mentions: message.mentions ?? [],
       replyTo: message.replyTo, recipients: [],
       possibleRepeat: mayBeRepeat ? true : nil,
@@ -29,11 +31,9 @@ extension IngestStage {
 
     var recipients: [(Recipient, Int32)] = []
     recipients.reserveCapacity(conversation.row.memberCount)
-    var addressed: [String] = []
-    for member in try conversation.members() where !member.userId.isExactly(message.senderId) {
-      let context = contexts.context(of: member)
-      if context.isAddressed, addressed.count < Turn.addressedLimit { addressed.append(member.userId) }
-      recipients.append((Recipient(userId: member.userId, context: context), member.partition))
+    for member in members where !member.userId.isExactly(message.senderId) {
+      recipients.append(
+        (Recipient(userId: member.userId, context: contexts.context(of: member.userId)), member.partition))
     }
     for (partition, chunk) in TimelineWriter.chunks(recipients) {
       var part = candidate
@@ -46,8 +46,8 @@ extension IngestStage {
         MessageSent(
           userId: message.senderId, conversationId: message.conversationId, messageId: message.messageId)),
       to: message.senderId)
-    conversation.append(
-      Turn(userId: message.senderId, at: occurredAt, messageId: message.messageId, addressed: addressed))
+    conversation.remember(
+      message, contexts.traits, at: occurredAt, addressed: contexts.addressed, partner: contexts.partner)
   }
 }
 

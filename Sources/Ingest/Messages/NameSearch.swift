@@ -1,4 +1,5 @@
 import Foundation
+import Relevance
 
 /// Texts folded for a search without regard to case or to how accents are written.
 private func fold(_ text: String) -> [Unicode.Scalar] {
@@ -28,6 +29,14 @@ extension Unicode.Scalar {
   }
 }
 
+extension Unicode.Scalar {
+  /// What it is in a word, for the words of a text that tell its topic.
+  fileprivate var kindInWord: TextTraits.ScalarKind {
+    if isWordPart { return .word }
+    return value >= 0x80 && Self.unspaced.contains { $0.contains(value) } ? .unspaced : .separator
+  }
+}
+
 /// A display name, ready to be searched for.
 struct SearchedName {
   fileprivate let scalars: [Unicode.Scalar]
@@ -40,6 +49,9 @@ struct SearchedName {
     guard !scalars.isEmpty else { return nil }
     firstWord = words(of: scalars).first
   }
+
+  /// Hashes of its words, as `TextTraits` has them.
+  var topicWords: [UInt16] { scalars.split { !$0.isWordPart }.map { TextTraits.hash(ofWord: $0) } }
 }
 
 /// The text of a message, searched for many names: a name whose first word is not among the text's is not looked for.
@@ -52,19 +64,48 @@ struct SearchedText {
     wordHashes = Set(words(of: scalars))
   }
 
-  /// Whether the text contains the name as a whole word or words.
-  func contains(_ name: SearchedName) -> Bool {
-    if let word = name.firstWord, !wordHashes.contains(word) { return false }
+  /// Where the text contains the name as a whole word or words for the first time; nil: nowhere.
+  func place(of name: SearchedName) -> Int? {
+    if let word = name.firstWord, !wordHashes.contains(word) { return nil }
     let sought = name.scalars
-    guard let first = sought.first, let last = sought.last, scalars.count >= sought.count else { return false }
+    guard let first = sought.first, let last = sought.last, scalars.count >= sought.count else { return nil }
     for start in 0...(scalars.count - sought.count) where scalars[start] == first {
       let end = start + sought.count
       guard scalars[start..<end].elementsEqual(sought) else { continue }
       let continuesBefore = start > 0 && scalars[start - 1].isWordPart && first.isWordPart
       let continuesAfter = end < scalars.count && scalars[end].isWordPart && last.isWordPart
-      if !continuesBefore && !continuesAfter { return true }
+      if !continuesBefore && !continuesAfter { return start }
     }
-    return false
+    return nil
+  }
+
+  /// Whether nothing but blanks and signs such as `@` stands before a place.
+  func isAtStart(_ place: Int) -> Bool { scalars[..<place].allSatisfy { $0.value <= 0x40 && !$0.isWordPart } }
+
+  /// The text in lower case without any of the names, and without the colon or comma behind one.
+  static func removing(_ names: [SearchedName], from text: String) -> String {
+    var searched = SearchedText(text)
+    for name in names {
+      while let place = searched.place(of: name) {
+        var rest = searched.scalars
+        var end = place + name.scalars.count
+        if end < rest.count, rest[end] == ":" || rest[end] == "," { end += 1 }
+        rest.removeSubrange(place..<end)
+        searched = SearchedText(scalars: rest)
+      }
+    }
+    return String(String.UnicodeScalarView(searched.scalars))
+  }
+
+  private init(scalars: [Unicode.Scalar]) {
+    self.scalars = scalars
+    wordHashes = Set(words(of: scalars))
+  }
+
+  /// What counts for relevance beside the names of people it addresses.
+  func traits(without names: [SearchedName]) -> TextTraits {
+    TextTraits(
+      folded: scalars, kind: { $0.kindInWord }, without: Set(names.flatMap(\.topicWords)))
   }
 }
 

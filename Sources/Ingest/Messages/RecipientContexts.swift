@@ -1,63 +1,79 @@
 import NudgeSchema
+import Relevance
 
-/// What a message and the last turns before it tell about each recipient.
+/// What a message and the last ones before it tell about each recipient.
 struct RecipientContexts {
   /// How many different people wrote the last messages, this one included.
   let activeSpeakers: Int
-  private let text: SearchedText?
-  private let mentioned: Set<ExactText>
-  private let answered: ExactText?
-  private let lastSpeaker: ExactText?
-  /// People the last turns tell something about; everybody else's context says nothing of the past.
-  private var past: [ExactText: RecipientContext] = [:]
+  /// Whom the message names, mentions or answers, the surest first.
+  let addressed: [String]
+  /// Whom it is most likely for, told or guessed from the talk; nil: nobody in particular.
+  let partner: String?
+  /// What of its text counts.
+  let traits: TextTraits
+  /// `TalkReading.messageFeatures` as text; nil in a direct conversation, where there is nothing to tell apart.
+  let messageFeatures: String?
 
-  init(_ message: MessageCreated, turns: [Turn]) {
-    text = message.text.map { SearchedText($0) }
-    mentioned = Set((message.mentions ?? []).map { ExactText($0) })
-    answered = message.replyTo.flatMap { replyTo in
-      turns.last { $0.messageId.isExactly(replyTo) }.map { ExactText($0.userId) }
-    }
-    lastSpeaker = turns.last.map { ExactText($0.userId) }
-    activeSpeakers = Self.read(turns, sender: message.senderId, into: &past)
-  }
+  private let reading: TalkReading
+  /// Everybody the talk or the message tells something about; everybody else's context is `unknown`.
+  private var contexts: [ExactText: RecipientContext] = [:]
+  private let unknown = RecipientContext()
 
-  /// Reads the last turns; returns how many different people spoke in them, the sender included.
-  private static func read(
-    _ turns: [Turn], sender: String, into past: inout [ExactText: RecipientContext]
-  ) -> Int {
-    var speakers = 0
-    for (index, turn) in turns.enumerated() {
-      let isSender = turn.userId.isExactly(sender)
-      let before = index > 0 ? turns[index - 1].userId : nil
-      if isSender {
-        if let before, !before.isExactly(sender) { past[ExactText(before), default: RecipientContext()].exchange += 1 }
-        // One turn counts once: not again for whom it addressed and answered to.
-        for person in turn.addressed where before?.isExactly(person) != true {
-          past[ExactText(person), default: RecipientContext()].exchange += 1
-        }
-        continue
-      }
-      var context = past[ExactText(turn.userId)] ?? RecipientContext()
-      if context.lastSpokeAt == nil { speakers += 1 }
-      context.lastSpokeAt = turn.at
-      context.messagesSince = turns.count - index - 1
-      if before?.isExactly(sender) == true || turn.addressed.contains(where: { $0.isExactly(sender) }) {
-        context.exchange += 1
-      }
-      past[ExactText(turn.userId)] = context
+  /// Reads a message to these members, the sender left out.
+  init(_ message: MessageCreated, at time: Milliseconds, to members: [Roster.Entry], in conversation: ConversationRow) {
+    let talk = conversation.talk
+    let isDirect = conversation.kind == .direct
+    let mentioned = Set((message.mentions ?? []).map { ExactText($0) })
+    let answered = message.replyTo.flatMap { talk.sender(of: $0) }.map { ExactText($0) }
+    let text = message.text.map { SearchedText($0) }
+
+    var found: [(rank: Int, place: Int, member: Roster.Entry, context: RecipientContext)] = []
+    for member in members where !member.userId.isExactly(message.senderId) {
+      var context = RecipientContext()
+      let userId = ExactText(member.userId)
+      if !mentioned.isEmpty { context.mentioned = mentioned.contains(userId) }
+      if answered == userId { context.answered = true }
+      let place = member.name.flatMap { text?.place(of: $0) }
+      context.named = place != nil
+      guard context.isAddressed else { continue }
+      found.append((context.answered ? 0 : context.mentioned ? 1 : 2, place ?? 0, member, context))
     }
-    return speakers + 1
+    found.sort { ($0.rank, $0.place) < ($1.rank, $1.place) }
+
+    addressed = found.map(\.member.userId)
+    traits = isDirect ? TextTraits() : text?.traits(without: found.compactMap(\.member.name)) ?? TextTraits()
+    // Who is mentioned or answered is addressed as plainly as by a name the message begins with.
+    reading = TalkReading(
+      talk, sender: message.senderId, at: time, text: traits,
+      addressed: found.map { item in
+        TalkReading.Addressed(
+          userId: item.member.userId, isAtStart: item.rank < 2 || (text?.isAtStart(item.place) ?? false))
+      })
+    activeSpeakers = reading.activeSpeakers
+    partner = addressed.first ?? (isDirect ? nil : reading.continuedPartner)
+    messageFeatures = isDirect ? nil : Base64Text.encode(reading.messageFeatures)
+
+    for item in found { contexts[ExactText(item.member.userId)] = item.context }
+    for (place, person) in talk.people.enumerated()
+    where !person.isExactly(message.senderId) && reading.tells(of: place) {
+      var context = contexts[ExactText(person)] ?? RecipientContext()
+      if let last = reading.lastSpoke(at: place) {
+        context.lastSpokeAt = last.time
+        context.messagesSince = last.messagesSince
+      }
+      context.exchange = reading.exchange(at: place, isAddressed: context.isAddressed)
+      if !isDirect { context.features = Base64Text.encode(reading.personFeatures(at: place)) }
+      contexts[ExactText(person)] = context
+    }
+    // Who was never heard of before is in an exchange by being addressed.
+    for item in found {
+      let userId = ExactText(item.member.userId)
+      if contexts[userId]?.exchange == 0 { contexts[userId]?.exchange = 1 }
+    }
   }
 
   /// What is told of one member.
-  func context(of member: Roster.Entry) -> RecipientContext {
-    let userId = ExactText(member.userId)
-    var context = past.isEmpty ? RecipientContext() : past[userId] ?? RecipientContext()
-    context.mentioned = mentioned.contains(userId)
-    context.answered = answered == userId
-    if let text, let name = member.name { context.named = text.contains(name) }
-    // The turn at hand.
-    if lastSpeaker == userId || context.isAddressed { context.exchange += 1 }
-    return context
+  func context(of userId: String) -> RecipientContext {
+    contexts.isEmpty ? unknown : contexts[ExactText(userId)] ?? unknown
   }
 }

@@ -32,7 +32,8 @@ extension CandidateConversation: DirectlyRead, DirectlyWritten {
   init(_ fields: JSONNode) throws(NeedsReference) {
     self.init(
       kind: try fields.choice("kind"), name: try fields.text(ifPresent: "name"),
-      memberCount: try fields.int("memberCount"), activeSpeakers: try fields.int("activeSpeakers"))
+      memberCount: try fields.int("memberCount"), activeSpeakers: try fields.int("activeSpeakers"),
+      features: try fields.text(ifPresent: "features"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -40,6 +41,7 @@ extension CandidateConversation: DirectlyRead, DirectlyWritten {
     json.field("name", ifPresent: name)
     json.field("memberCount", memberCount)
     json.field("activeSpeakers", activeSpeakers)
+    json.field("features", ifPresent: features)
   }
 }
 
@@ -59,7 +61,8 @@ extension RecipientContext: DirectlyRead, DirectlyWritten {
     self.init(
       mentioned: try fields.flag("mentioned"), named: try fields.flag("named"), answered: try fields.flag("answered"),
       lastSpokeAt: try fields.integer(ifPresent: "lastSpokeAt"),
-      messagesSince: try fields.int(ifPresent: "messagesSince"), exchange: try fields.int("exchange"))
+      messagesSince: try fields.int(ifPresent: "messagesSince"), exchange: try fields.int("exchange"),
+      features: try fields.text(ifPresent: "features"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -69,5 +72,6 @@ extension RecipientContext: DirectlyRead, DirectlyWritten {
     json.field("lastSpokeAt", ifPresent: lastSpokeAt)
     json.field("messagesSince", ifPresent: messagesSince)
     json.field("exchange", exchange)
+    json.field("features", ifPresent: features)
   }
 }

@@ -116,7 +116,8 @@ public struct RowReader {
 
   private func truncated() -> RowFormatError { error("it ends before all of its fields") }
 
-  private func error(_ reason: String) -> RowFormatError {
+  /// What to throw where the row's fields contradict each other.
+  public func error(_ reason: String) -> RowFormatError {
     RowFormatError(row: "\(row)", reason: reason)
   }
 }

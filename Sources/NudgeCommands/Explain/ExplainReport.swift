@@ -128,11 +128,12 @@ struct StoryText {
       let name = check.name + String(repeating: " ", count: width - check.name.count)
       lines.append("    \(check.suppresses ? "✗" : "✓") \(name)  \(check.text)")
     }
+    // What each signal added to the log-odds of the score; of the simple rules, the score itself.
     let signals = (record["signals"]?.elements ?? []).map { signal in
-      "\(signal["name"]?.string ?? "?") \(signal["value"]?.shown ?? "?") × \(signal["weight"]?.shown ?? "?")"
+      "\(signal["name"]?.string ?? "?") \(signal["weight"]?.shown ?? "?")"
     }
     if !signals.isEmpty {
-      lines.append("    score       \(record["score"]?.shown ?? "?") = \(signals.joined(separator: " + "))")
+      lines.append("    score       \(record["score"]?.shown ?? "?"), from \(signals.joined(separator: ", "))")
     }
     if let badge = record["badge"]?.integer { lines.append("    badge       \(badge)") }
     return lines

@@ -15,7 +15,8 @@ enum Sample {
   static let patch = PreferencesPatch(
     enabled: true, quietHours: .set(quietHours), maxAnalysesPerHour: 10, fallback: .simpleRules,
     muted: [MutedConversation(conversationId: "c-noise", until: 1_795_362_000_000, exceptMentions: true)],
-    starredSenders: ["ada"], keywords: ["release"], badgeMode: .messages, showPreviews: false, locale: "de-CH")
+    starredSenders: ["ada"], keywords: ["release"], badgeMode: .messages, showPreviews: false, locale: "de-CH",
+    learnSince: 1_795_000_000_000)
 
   static let conversationUpdated = ConversationUpdated(
     conversationId: "c-engines", kind: .group, name: "Engines", members: snapshot.members)
@@ -40,14 +41,16 @@ enum Sample {
 
   static let candidate = MessageCandidate(
     conversationId: "c-engines", messageId: "m-1", sender: member,
-    conversation: CandidateConversation(kind: .group, name: "Engines", memberCount: 2, activeSpeakers: 2),
+    conversation: CandidateConversation(
+      kind: .group, name: "Engines", memberCount: 2, activeSpeakers: 2, features: "AQEI"),
     title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     attachment: Attachment(kind: .image, url: "https://cdn.example.com/i/1.jpg"), mentions: ["ben"], replyTo: "m-0",
     recipients: [
       Recipient(
         userId: "ben",
         context: RecipientContext(
-          mentioned: true, named: true, answered: true, lastSpokeAt: 1_795_275_500_000, messagesSince: 3, exchange: 2))
+          mentioned: true, named: true, answered: true, lastSpokeAt: 1_795_275_500_000, messagesSince: 3, exchange: 2,
+          features: "BAAD"))
     ], possibleRepeat: true, replayId: "replay-1")
 
   static let chatEvents: [ChatEvent] = [

@@ -1,0 +1,161 @@
+import NudgeSchema
+
+/// What a person has taught by feedback and by what they did: how much more, or less, messages matter to them than the
+/// model thinks; for each sender, for each conversation, and in all.
+///
+/// It shifts the log-odds of a score. A signal counts as much as it is news: what was expected teaches little. Numbers are
+/// whole thousandths, so that every machine learns the same.
+public struct Taste: Codable, Sendable, Equatable {
+  /// Senders and conversations that are kept at most: the row has at most 1 kB. The one that shifts least goes first, so
+  /// that what is forgotten changed little.
+  static let maxEntries = 48
+  /// What all shifts together are at most, in thousandths of log-odds: a message nobody would think for the person stays
+  /// quiet, and one that mentions them is heard.
+  static let bound = 4_000
+  /// What a shift loses in a day, in 65,536ths of it: half in 30 days.
+  private static let dailyPart = 64_040
+
+  /// What a shift is about. The raw value is its kind in the row, and its bound in `bounds`.
+  enum Subject: Int, Codable, Sendable, CaseIterable {
+    case person
+    case sender
+    case conversation
+
+    /// The most it shifts, in thousandths of log-odds.
+    var bound: Int { [1_000, 3_000, 2_000][rawValue] }
+    /// The part of a signal's step it takes, in thousandths.
+    var rate: Int { [250, 1_000, 500][rawValue] }
+    /// The signal's name in decisions.
+    var name: String { ["learned_person", "learned_sender", "learned_conversation"][rawValue] }
+  }
+
+  /// What one subject is shifted by.
+  struct Entry: Codable, Sendable, Equatable {
+    var subject: Subject
+    /// The subject's `MessageKey`; 0 for the person.
+    var key: Int64
+    /// Thousandths of log-odds, at `at`.
+    var shift: Int
+    /// The time of the last signal.
+    var at: Milliseconds
+
+    init(subject: Subject, key: Int64, shift: Int, at: Milliseconds) {
+      self.subject = subject
+      self.key = key
+      self.shift = shift
+      self.at = at
+    }
+
+    // A list without names: there are many of them in a row.
+    init(from decoder: any Decoder) throws {
+      var fields = try decoder.unkeyedContainer()
+      subject = try fields.decode(Subject.self)
+      key = try fields.decode(Int64.self)
+      shift = try fields.decode(Int.self)
+      at = try fields.decode(Milliseconds.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var fields = encoder.unkeyedContainer()
+      try fields.encode(subject)
+      try fields.encode(key)
+      try fields.encode(shift)
+      try fields.encode(at)
+    }
+
+    /// The shift that is left at a time; an earlier one counts as that of the last signal.
+    func shift(at time: Milliseconds) -> Int {
+      let days = max(0, time - at) / 86_400_000
+      guard days < 400 else { return 0 }
+      var left = shift
+      for _ in 0..<days { left = left * Taste.dailyPart / 65_536 }
+      return left
+    }
+  }
+
+  private(set) var entries: [Entry] = []
+
+  init(entries: [Entry] = []) { self.entries = entries }
+
+  /// What somebody did about a message they were told of.
+  enum Lesson: Sendable {
+    /// They said that it helped, or that it did not.
+    case helpful, notHelpful
+    /// They answered within minutes.
+    case replied
+    /// They opened the notification.
+    case opened
+    /// They read the conversation within minutes.
+    case read
+    /// They dismissed the notification.
+    case dismissed
+    /// They did nothing about it, and many messages came since.
+    case ignored
+
+    /// Whether it says that the message mattered.
+    var isPositive: Bool {
+      switch self {
+      case .helpful, .replied, .opened, .read: true
+      case .notHelpful, .dismissed, .ignored: false
+      }
+    }
+
+    /// The step for a sender where the opposite was certain, in thousandths of log-odds.
+    var step: Int {
+      switch self {
+      case .helpful, .notHelpful: 1_200
+      case .replied: 600
+      case .opened, .dismissed: 400
+      case .read: 200
+      case .ignored: 100
+      }
+    }
+  }
+
+  /// Takes a lesson about a message.
+  ///
+  /// - Parameters:
+  ///   - score: What the message was given, in thousandths.
+  ///   - sender: `MessageKey` of who wrote it.
+  ///   - conversation: `MessageKey` of where.
+  mutating func learn(_ lesson: Lesson, score: Int, sender: Int64, conversation: Int64, at time: Milliseconds) {
+    let news = (lesson.isPositive ? 1_000 : 0) - min(1_000, max(0, score))
+    let step = lesson.step * news / 1_000
+    guard step != 0 else { return }
+    for (subject, key) in [(Subject.person, 0), (.sender, sender), (.conversation, conversation)] {
+      let index = entries.firstIndex { $0.subject == subject && $0.key == key }
+      let before = index.map { entries[$0].shift(at: time) } ?? 0
+      let shift = min(subject.bound, max(-subject.bound, before + step * subject.rate / 1_000))
+      if let index {
+        entries[index].shift = shift
+        entries[index].at = max(entries[index].at, time)
+      } else {
+        entries.append(Entry(subject: subject, key: key, shift: shift, at: time))
+      }
+    }
+    while entries.count > Self.maxEntries, let least = entries.indices.min(by: { weaker($0, $1, at: time) }) {
+      entries.remove(at: least)
+    }
+  }
+
+  private func weaker(_ a: Int, _ b: Int, at time: Milliseconds) -> Bool {
+    (abs(entries[a].shift(at: time)), entries[a].key) < (abs(entries[b].shift(at: time)), entries[b].key)
+  }
+
+  /// Forgets what was learned up to a time.
+  mutating func forget(upTo time: Milliseconds) { entries.removeAll { $0.at <= time } }
+
+  /// By how much a message is shifted, in thousandths of log-odds; the strongest subject first, none that shifts nothing.
+  func shifts(sender: Int64, conversation: Int64, at time: Milliseconds) -> [(name: String, shift: Int)] {
+    var left = Self.bound
+    var shifts: [(name: String, shift: Int)] = []
+    for (subject, key) in [(Subject.sender, sender), (.conversation, conversation), (.person, 0)] {
+      guard let entry = entries.first(where: { $0.subject == subject && $0.key == key }) else { continue }
+      // Within the bound of all, whatever their signs.
+      let shift = max(-left, min(left, entry.shift(at: time)))
+      left -= abs(shift)
+      if shift != 0 { shifts.append((subject.name, shift)) }
+    }
+    return shifts
+  }
+}

@@ -1,0 +1,38 @@
+public import NudgeSchema
+import Relevance
+
+/// Smart analysis outside of the pipeline, for somebody who has set and taught nothing: for measuring it on chat logs.
+public struct RelevanceScoring: Sendable {
+  private let rules: AnalyzerRules
+
+  /// Scoring by the rules of an analyzer.
+  public init(_ rules: AnalyzerRules) { self.rules = rules }
+
+  /// The score of a candidate for one of its recipients, from 0 to 1.
+  public func score(_ candidate: MessageCandidate, for recipient: Recipient) -> Double {
+    rules.assess(traits(candidate, recipient)).score
+  }
+
+  /// The model's input, for training it.
+  public func features(_ candidate: MessageCandidate, for recipient: Recipient) -> [UInt8] {
+    rules.modelInput(traits(candidate, recipient))
+  }
+
+  /// What made the score, the signal that mattered most first, and the sentence about it.
+  public func explanation(_ candidate: MessageCandidate, for recipient: Recipient) -> (signals: [Signal], text: String)
+  {
+    let assessment = rules.assess(traits(candidate, recipient))
+    return (assessment.signals, Explanation(assessment, sender: candidate.sender.displayName).text)
+  }
+
+  /// The score from which a message counts as meant for somebody: high priority begins there.
+  public var threshold: Double { rules.highFrom }
+
+  private func traits(_ candidate: MessageCandidate, _ recipient: Recipient) -> MessageTraits {
+    let text = MessageText(candidate.body)
+    return MessageTraits(
+      isDirect: candidate.conversation.kind == .direct, context: recipient.context,
+      messageFeatures: candidate.conversation.features.flatMap(Base64Text.decode) ?? [], isStarredSender: false,
+      hasKeyword: false, isUrgent: text.isUrgent, isQuestion: text.isQuestion)
+  }
+}
