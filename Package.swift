@@ -127,7 +127,8 @@ let package = Package(
       ]),
     tests("RelevanceTests", ["Relevance", "TestSupport"]),
     tests(
-      "AnalyzerTests", ["Analyzer", "Relevance", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
+      "AnalyzerTests",
+      ["Analyzer", "Relevance", "Wording", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
     tests(
       "DispatcherTests",
       [

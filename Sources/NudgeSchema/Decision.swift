@@ -123,7 +123,7 @@ public struct DecisionBody: EventBody, Codable {
   public var outcome: Outcome
   /// Why.
   public var reason: DecisionReason
-  /// Why, in words.
+  /// Why, in one sentence for the person, in their language: up to three signals that mattered most.
   public var text: String
   /// How it appears; nil where suppressed.
   public var presentation: Presentation?

@@ -17,6 +17,8 @@ public struct Wording: Sendable, Equatable {
   let usingSimpleRules: String
   let notifyingAll: String
   let suppressingAll: String
+  /// Why a message was, or was not, notified.
+  public let reasons: Reasons
 
   /// All languages; English is for those of no other.
   public static let all: [Wording] = [.english, .german, .spanish, .french, .japanese]

@@ -3,6 +3,7 @@ import Relevance
 import StreamRuntime
 import TestSupport
 import Testing
+import Wording
 
 @testable import Analyzer
 
@@ -88,12 +89,45 @@ struct PriorityTests {
   func sentence() {
     let high = Explanation(
       rules.assess(traits(direct: true, RecipientContext(mentioned: true), starred: true)), sender: "Ann")
-    #expect(high.codes.first == "mentioned.for")
-    #expect(high.text.hasPrefix("high priority: Ann mentions you"))
+    #expect(high.reasons.first == .mentioned)
+    #expect(high.text(in: .english).hasPrefix("high priority: Ann mentions you"))
     let low = Explanation(rules.assess(traits()), sender: "Ann")
-    #expect(low.text.hasPrefix("low priority: "))
-    #expect(!low.codes.isEmpty && low.codes.count <= Explanation.maxReasons)
-    #expect(low.codes.allSatisfy { $0.hasSuffix(".against") })
+    #expect(low.text(in: .english).hasPrefix("low priority: "))
+    #expect(!low.reasons.isEmpty && low.reasons.count <= Explanation.maxReasons)
+    let against: Set<ReasonCode> = [
+      .notNamed, .notWroteLately, .askedNothing, .senderWritesToOthers, .notTalking, .talkingWithOthers, .notYourTopic,
+      .notLikeAnswer, .senderNotInTalk,
+    ]
+    #expect(against.isSuperset(of: low.reasons))
+  }
+
+  @Test("D10: a direct message says at least that it is one; what the person taught is said")
+  func directSentence() {
+    var assessment = rules.assess(traits(direct: true))
+    #expect(Explanation(assessment, sender: "Ann").text(in: .english) == "medium priority: it is a direct message")
+    rules.shift(&assessment, by: [("learned_sender", 2_500)])
+    #expect(
+      Explanation(assessment, sender: "Ann").text(in: .english)
+        == "high priority: messages of Ann matter to you and it is a direct message")
+    rules.shift(&assessment, by: [("learned_sender", -5_500)])
+    #expect(
+      Explanation(assessment, sender: "Ann").text(in: .german)
+        == "niedrige Priorität: Nachrichten von Ann sind dir selten wichtig")
+  }
+
+  @Test("D10: every decision says why in the person's language: their preference's, else that of the latest device")
+  func language() throws {
+    let scene = try Scene.withPhone()
+    #expect(try scene.message("m1").decision?.text == "medium priority: it is a direct message")
+    try scene.prefer(PreferencesPatch(locale: "de-AT"))
+    #expect(try scene.message("m2", at: noon + 1).decision?.text == "mittlere Priorität: es ist eine Direktnachricht")
+    try scene.prefer(PreferencesPatch(enabled: false, locale: "ja"))
+    #expect(try scene.message("m3", at: noon + 2).decision?.text == "通知がオフになっています")
+    try scene.prefer(PreferencesPatch(enabled: true, maxAnalysesPerHour: 0, locale: "fr"))
+    #expect(
+      try scene.message("m4", at: noon + 3).decision?.text
+        == "la limite de 0 analyses intelligentes par heure est atteinte, des règles simples s’appliquent : "
+        + "priorité moyenne : c’est un message direct")
   }
 
   @Test("D5: the simple rules are as documented")

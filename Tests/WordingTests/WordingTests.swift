@@ -30,6 +30,36 @@ struct WordingTests {
     #expect(all.allSatisfy { !$0.isEmpty && $0.displayed == $0 })
   }
 
+  @Test("D10: every language has its own words for every reason, with the places English has", arguments: Wording.all)
+  func reasons(words: Wording) {
+    var values = ReasonValues()
+    values.sender = "Zoë"
+    values.reasons = "R"
+    let texts = ReasonCode.allCases.map { words.reasons.text($0, values) }
+    #expect(texts.allSatisfy { !$0.isEmpty && $0.displayed == $0 && !$0.contains("{") && !$0.contains("  ") })
+    #expect(Set(texts).count == texts.count)
+    for code in ReasonCode.allCases {
+      #expect(words.reasons.places(of: code) == Wording.english.reasons.places(of: code), "\(words.language) \(code)")
+      if words.language != "en" {
+        #expect(words.reasons.text(code, values) != Wording.english.reasons.text(code, values))
+      }
+    }
+    #expect(words.reasons.list([.mentioned], values).contains("Zoë"))
+    #expect(words.reasons.list([], values).isEmpty)
+  }
+
+  @Test("reasons are listed as one does: commas, and a word before the last")
+  func lists() {
+    var values = ReasonValues()
+    values.sender = "Ann"
+    let three: [ReasonCode] = [.mentioned, .answered, .talking]
+    #expect(
+      Wording.english.reasons.list(three, values)
+        == "Ann mentions you, it answers your message and you and Ann are talking")
+    #expect(
+      Wording.german.reasons.list([.direct, .question], values) == "es ist eine Direktnachricht und sie fragt etwas")
+  }
+
   @Test("control characters and overrides of direction do not pass; all else stays")
   func displayed() {
     #expect("a\u{202E}gnp.exe\u{202C}".displayed == "agnp.exe")

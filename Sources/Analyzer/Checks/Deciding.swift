@@ -68,7 +68,7 @@ extension AnalyzerStage {
     if verdict.reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId),
       person.user.isInApp(at: message.sentAt, horizon: rules.activityHorizon)
     {
-      let words = try person.words(for: message, preferences)
+      let words = try person.words(preferences)
       try person.emit(.banner(person.banner(message, showText: preferences.showPreviews, words: words)))
     }
   }
@@ -113,6 +113,7 @@ extension PersonStep {
     let notifies = verdict.reason.notifies
     let badge = user.badge(deliberation.preferences.badgeMode)
     let priority = checks.assessment?.priority
+    let words = try words(deliberation.preferences)
     var push: Push?
     if notifies, let priority {
       if priority == .low, user.toldBadge == badge {
@@ -122,14 +123,13 @@ extension PersonStep {
         user.toldBadge = badge
         push = self.push(
           message, verdict, priority: priority, to: targets, deliberation.preferences,
-          mentioned: deliberation.context.mentioned, words: try words(for: message, deliberation.preferences),
-          badge: badge)
+          mentioned: deliberation.context.mentioned, words: words, badge: badge)
       }
     }
     try emit(
       DecisionBody(
         userId: userId, messageId: message.candidate.messageId, conversationId: message.candidate.conversationId,
-        outcome: notifies ? .notify : .suppress, reason: verdict.reason, text: verdict.text,
+        outcome: notifies ? .notify : .suppress, reason: verdict.reason, text: verdict.explanation.text(in: words),
         presentation: notifies ? priority.map { Presentation($0) } : nil, priority: priority,
         score: checks.assessment?.score, signals: checks.assessment?.signals ?? [], checks: checks.checks, badge: badge,
         analysis: checks.analysis,
@@ -137,18 +137,13 @@ extension PersonStep {
         decidedAt: step.now, replayId: message.candidate.replayId))
     if let push { try emit(.push(push)) }
     if var notice = deliberation.limitNotice {
-      notice.text = try words(deliberation.preferences).limitNotice(notice.fallback, limit: notice.limit)
+      notice.text = words.limitNotice(notice.fallback, limit: notice.limit)
       try emit(.notice(notice))
     }
   }
 
-  /// The fixed words for a message's notification; looked for only where it has some.
-  fileprivate func words(for message: CandidateMessage, _ preferences: EffectivePreferences) throws -> Wording {
-    message.isBodyFixed || !preferences.showPreviews ? try words(preferences) : .english
-  }
-
   /// The words in the person's language: that of their preferences, else that of the device heard of last.
-  private func words(_ preferences: EffectivePreferences) throws -> Wording {
+  fileprivate func words(_ preferences: EffectivePreferences) throws -> Wording {
     if let locale = preferences.locale { return Wording(locale: locale) }
     var latest: DeviceRow?
     for deviceId in user.devices {

@@ -33,7 +33,7 @@ struct Deliberation {
     let (suppressed, notifying) = priority(&person.user, userId: person.userId)
     if let verdict = suppressed ?? quietHours(&zones) { return (verdict, []) }
     let targets = try person.targets()
-    if targets.isEmpty, let verdict = checks.suppress(.noDevice, "no registered device") { return (verdict, []) }
+    if targets.isEmpty, let verdict = checks.suppress(.noDevice, .noDevice) { return (verdict, []) }
     _ = checks.pass(.noDevice, ["devices": .number(Int64(targets.count))])
     return (notifying, targets)
   }
@@ -45,17 +45,16 @@ struct Deliberation {
     if !again {
       return known == nil
         ? checks.pass(.duplicate)
-        : checks.suppress(.duplicate, "the message was decided for this person before")
+        : checks.suppress(.duplicate, .duplicate)
     }
     if known == nil, let forgotten = conversation.forgottenUpTo, message.sentAt <= forgotten.at {
       // Nobody knows any more whether it was notified: a replay must never notify twice.
       return checks.suppress(
-        .duplicate, ["knownSince": .number(forgotten.at)],
-        "whether the person was notified of the message before is no longer known")
+        .duplicate, ["knownSince": .number(forgotten.at)], Explanation(.notifiedUnknown))
     }
     return known?.marks.contains(.notified) != true
       ? checks.pass(.duplicate)
-      : checks.suppress(.duplicate, "the person was notified of the message before")
+      : checks.suppress(.duplicate, .notifiedBefore)
   }
 
   /// Only where a message is decided again: the first time, nothing can have been withdrawn before.
@@ -65,13 +64,13 @@ struct Deliberation {
     let all = conversation.withdrawnUpTo.map { message.sentAt <= $0 } ?? false
     return !marked && !all
       ? checks.pass(.withdrawn)
-      : checks.suppress(.withdrawn, "the message was taken back, or the person left the conversation")
+      : checks.suppress(.withdrawn, .withdrawn)
   }
 
   private mutating func disabled() -> Verdict? {
     preferences.enabled
       ? checks.pass(.notificationsDisabled)
-      : checks.suppress(.notificationsDisabled, "the person turned notifications off")
+      : checks.suppress(.notificationsDisabled, .disabled)
   }
 
   private mutating func muted() -> Verdict? {
@@ -89,7 +88,7 @@ struct Deliberation {
     }
     return checks.suppress(
       .conversationMuted, inputs,
-      mute.until.map { "the conversation is muted until \(RFC3339.text($0))" } ?? "the conversation is muted")
+      mute.until.map { Explanation(.mutedUntil, time: $0) } ?? Explanation(.muted))
   }
 
   private mutating func alreadyRead() -> Verdict? {
@@ -97,21 +96,19 @@ struct Deliberation {
     let inputs: CheckInputs = ["readUpTo": .number(readUpTo.at)]
     return readUpTo < place
       ? checks.pass(.alreadyRead, inputs)
-      : checks.suppress(.alreadyRead, inputs, "the person has read the message already")
+      : checks.suppress(.alreadyRead, inputs, Explanation(.alreadyRead))
   }
 
   private mutating func expired() -> Verdict? {
     if message.candidate.possibleRepeat == true {
       return checks.suppress(
-        .expired, ["possibleRepeat": true],
-        "the event is older than what is remembered of events: it may be a repeat")
+        .expired, ["possibleRepeat": true], Explanation(.possibleRepeat))
     }
     let expiresAt = message.sentAt + rules.freshness
     return now <= expiresAt
       ? checks.pass(.expired)
       : checks.suppress(
-        .expired, ["expiresAt": .number(expiresAt)],
-        "the message is too old: its freshness ended at \(RFC3339.text(expiresAt))")
+        .expired, ["expiresAt": .number(expiresAt)], Explanation(.expired, time: expiresAt))
   }
 
   private mutating func activeConversation(_ user: UserRow) -> Verdict? {
@@ -127,8 +124,7 @@ struct Deliberation {
     return open == nil && wroteAt == nil
       ? checks.pass(.activeConversation)
       : checks.suppress(
-        .activeConversation, inputs,
-        open != nil ? "the person has the conversation open" : "the person has just written in the conversation")
+        .activeConversation, inputs, Explanation(open != nil ? .activeConversation : .justWrote))
   }
 
   // MARK: 7: how much it matters
@@ -143,7 +139,7 @@ struct Deliberation {
     checks.analysis = AnalysisUse(used: used, limit: limit, windowStartedAt: startedAt, fallback: fallback)
     // What it looked at is the decision's `analysis`.
     if fallback == .suppressAll,
-      let verdict = checks.suppress(.analysisLimit, "\(limitText(limit)), and all else is suppressed")
+      let verdict = checks.suppress(.analysisLimit, [:], Explanation(.limitSuppressesAll, limit: limit))
     {
       noticeLimit(&user, userId: userId, fallback: .suppressAll)
       return (verdict, verdict)
@@ -158,17 +154,19 @@ struct Deliberation {
           sender: message.sender.value, conversation: MessageKey(message.candidate.conversationId).value,
           at: message.sentAt))
       checks.note(assessment)
-      return (nil, Verdict(reason: .relevant, text: text(assessment, "smart analysis")))
+      return (nil, Verdict(reason: .relevant, explanation: explanation(of: assessment)))
     case .simpleRules:
       noticeLimit(&user, userId: userId, fallback: .simpleRules)
       let assessment = rules.assessSimply(traits)
       checks.note(assessment)
-      return (nil, Verdict(reason: .simpleRules, text: "\(limitText(limit)): \(text(assessment, "simple rules"))"))
+      return (
+        nil, Verdict(reason: .simpleRules, explanation: explanation(of: assessment).pastLimit(of: limit))
+      )
     case .notifyAll, .suppressAll:
       noticeLimit(&user, userId: userId, fallback: .notifyAll)
       let assessment = Assessment(score: rules.mediumFrom, priority: .medium, signals: [])
       checks.note(assessment)
-      return (nil, Verdict(reason: .notifyAll, text: "\(limitText(limit)): the person is notified of everything"))
+      return (nil, Verdict(reason: .notifyAll, explanation: Explanation(.limitNotifiesAll, limit: limit)))
     }
   }
 
@@ -182,12 +180,9 @@ struct Deliberation {
   }
 
   /// All that made it so the decision's signals say.
-  private func text(_ assessment: Assessment, _ method: String) -> String {
-    guard method == "smart analysis" else { return "\(method) found \(assessment.priority.rawValue) priority" }
-    return Explanation(assessment, sender: message.candidate.sender.displayName).text
+  private func explanation(of assessment: Assessment) -> Explanation {
+    Explanation(assessment, sender: message.candidate.sender.displayName)
   }
-
-  private func limitText(_ limit: Int) -> String { "the limit of \(limit) smart analyses an hour is reached" }
 
   /// Once a window (D4).
   private mutating func noticeLimit(_ user: inout UserRow, userId: String, fallback: AnalysisFallback) {
@@ -214,6 +209,27 @@ struct Deliberation {
     return !span.contains(minute) || priority == .high
       ? checks.pass(.quietHours, inputs)
       : checks.suppress(
-        .quietHours, inputs, "quiet hours from \(hours.start) to \(hours.end) (\(zone)), where it was \(localTime)")
+        .quietHours, inputs,
+        Explanation(.quietHours, start: hours.start, end: hours.end, zone: zone, localTime: localTime))
+  }
+}
+
+extension Explanation {
+  fileprivate init(_ reason: ReasonCode, time: Milliseconds) {
+    var values = ReasonValues()
+    values.time = RFC3339.text(time)
+    self.init(reason, values)
+  }
+
+  fileprivate init(_ reason: ReasonCode, limit: Int) {
+    var values = ReasonValues()
+    values.limit = String(limit)
+    self.init(reason, values)
+  }
+
+  fileprivate init(_ reason: ReasonCode, start: String, end: String, zone: String, localTime: String) {
+    var values = ReasonValues()
+    (values.start, values.end, values.zone, values.time) = (start, end, zone, localTime)
+    self.init(reason, values)
   }
 }

@@ -1,10 +1,11 @@
 import NudgeSchema
+import Wording
 
 /// What the checks came to.
 struct Verdict {
   var reason: DecisionReason
   /// The reason in words.
-  var text: String
+  var explanation: Explanation
 }
 
 /// The checks of one recipient and message, in order, and what they found on the way. The first that suppresses decides.
@@ -24,12 +25,14 @@ struct CheckList {
   }
 
   /// Notes the check that decides.
-  mutating func suppress(_ reason: DecisionReason, _ text: String) -> Verdict? { suppress(reason, [:], text) }
+  mutating func suppress(_ reason: DecisionReason, _ why: ReasonCode) -> Verdict? {
+    suppress(reason, [:], Explanation(why))
+  }
 
   /// Notes the check that decides, with what it looked at where that says more.
-  mutating func suppress(_ reason: DecisionReason, _ inputs: CheckInputs, _ text: String) -> Verdict? {
+  mutating func suppress(_ reason: DecisionReason, _ inputs: CheckInputs, _ explanation: Explanation) -> Verdict? {
     checks.append(Check(check: reason.rawValue, result: .suppress, inputs: inputs))
-    return Verdict(reason: reason, text: text)
+    return Verdict(reason: reason, explanation: explanation)
   }
 
   /// Notes that no push is made because it would only repeat a badge that was told before.

@@ -1,5 +1,6 @@
 public import NudgeSchema
 import Relevance
+import Wording
 
 /// Smart analysis outside of the pipeline, for somebody who has set and taught nothing: for measuring it on chat logs.
 public struct RelevanceScoring: Sendable {
@@ -22,7 +23,7 @@ public struct RelevanceScoring: Sendable {
   public func explanation(_ candidate: MessageCandidate, for recipient: Recipient) -> (signals: [Signal], text: String)
   {
     let assessment = rules.assess(traits(candidate, recipient))
-    return (assessment.signals, Explanation(assessment, sender: candidate.sender.displayName).text)
+    return (assessment.signals, Explanation(assessment, sender: candidate.sender.displayName).text(in: .english))
   }
 
   /// The score from which a message counts as meant for somebody: high priority begins there.

@@ -11,5 +11,6 @@ extension Wording {
     limitReached: "⚠️ Smart notification limit reached ({limit}/hour).",
     usingSimpleRules: "Using simple rules.",
     notifyingAll: "You are notified of every message until the hour is over.",
-    suppressingAll: "Notifications are paused until the hour is over.")
+    suppressingAll: "Notifications are paused until the hour is over.",
+    reasons: .english)
 }

@@ -11,5 +11,6 @@ extension Wording {
     limitReached: "⚠️ Limite de notifications intelligentes atteinte ({limit}/heure).",
     usingSimpleRules: "Des règles simples s’appliquent.",
     notifyingAll: "Chaque message vous est notifié jusqu’à la fin de l’heure.",
-    suppressingAll: "Les notifications sont en pause jusqu’à la fin de l’heure.")
+    suppressingAll: "Les notifications sont en pause jusqu’à la fin de l’heure.",
+    reasons: .french)
 }

@@ -11,5 +11,6 @@ extension Wording {
     limitReached: "⚠️ Limit für smarte Mitteilungen erreicht ({limit}/Stunde).",
     usingSimpleRules: "Es gelten einfache Regeln.",
     notifyingAll: "Bis zum Ende der Stunde erhältst du jede Nachricht.",
-    suppressingAll: "Mitteilungen pausieren bis zum Ende der Stunde.")
+    suppressingAll: "Mitteilungen pausieren bis zum Ende der Stunde.",
+    reasons: .german)
 }

@@ -11,5 +11,6 @@ extension Wording {
     limitReached: "⚠️ スマート通知の上限に達しました({limit}件/時)。",
     usingSimpleRules: "簡易ルールで通知します。",
     notifyingAll: "この1時間が終わるまで、すべてのメッセージを通知します。",
-    suppressingAll: "この1時間が終わるまで、通知を一時停止します。")
+    suppressingAll: "この1時間が終わるまで、通知を一時停止します。",
+    reasons: .japanese)
 }

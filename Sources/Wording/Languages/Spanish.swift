@@ -11,5 +11,6 @@ extension Wording {
     limitReached: "⚠️ Límite de notificaciones inteligentes alcanzado ({limit}/hora).",
     usingSimpleRules: "Se usan reglas sencillas.",
     notifyingAll: "Se te notificará cada mensaje hasta que termine la hora.",
-    suppressingAll: "Las notificaciones quedan en pausa hasta que termine la hora.")
+    suppressingAll: "Las notificaciones quedan en pausa hasta que termine la hora.",
+    reasons: .spanish)
 }

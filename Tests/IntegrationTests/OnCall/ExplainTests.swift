@@ -42,7 +42,7 @@ extension PipelineTests {
       let decision = try #require((story["decisions"] as? [NSDictionary])?.first?["record"] as? NSDictionary)
       #expect(cy.status == 0 && decision["reason"] as? String == "notifications_disabled")
       #expect(
-        decision["text"] as? String == "the person turned notifications off", "the reason is no text of a message")
+        decision["text"] as? String == "you turned notifications off", "the reason is no text of a message")
 
       // Messages without a decision: followed from the event on, to where they stopped.
       func missing(_ user: String, _ message: String) throws -> String? {
