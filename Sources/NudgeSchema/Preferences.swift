@@ -92,13 +92,16 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   public var locale: String?
   /// What was learned from feedback and behaviour up to this time is forgotten: set to now, it starts anew.
   public var learnSince: Milliseconds?
+  /// For so many seconds after an alert in a group, its messages are shown without one, unless they mention the person;
+  /// 0: each may alert.
+  public var burstSeconds: Int?
 
   /// A patch.
   public init(
     enabled: Bool? = nil, quietHours: Change<QuietHours?> = .unchanged, maxAnalysesPerHour: Int? = nil,
     fallback: AnalysisFallback? = nil, muted: [MutedConversation]? = nil, starredSenders: [String]? = nil,
     keywords: [String]? = nil, badgeMode: BadgeMode? = nil, showPreviews: Bool? = nil, locale: String? = nil,
-    learnSince: Milliseconds? = nil
+    learnSince: Milliseconds? = nil, burstSeconds: Int? = nil
   ) {
     self.enabled = enabled
     self.quietHours = quietHours
@@ -111,11 +114,12 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     self.showPreviews = showPreviews
     self.locale = locale
     self.learnSince = learnSince
+    self.burstSeconds = burstSeconds
   }
 
   private enum CodingKeys: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
-    case locale, learnSince
+    case locale, learnSince, burstSeconds
   }
 
   /// Reads the value; fields it does not know are ignored.
@@ -136,6 +140,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     showPreviews = try fields.decodeIfPresent(Bool.self, forKey: .showPreviews)
     locale = try fields.decodeIfPresent(String.self, forKey: .locale)
     learnSince = try fields.decodeIfPresent(Milliseconds.self, forKey: .learnSince)
+    burstSeconds = try fields.decodeIfPresent(Int.self, forKey: .burstSeconds)
   }
 
   /// Writes the value; fields that are nil are left out.
@@ -152,5 +157,6 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     try fields.encodeIfPresent(showPreviews, forKey: .showPreviews)
     try fields.encodeIfPresent(locale, forKey: .locale)
     try fields.encodeIfPresent(learnSince, forKey: .learnSince)
+    try fields.encodeIfPresent(burstSeconds, forKey: .burstSeconds)
   }
 }

@@ -120,6 +120,7 @@ extension FieldGenerator {
     row.readUpTo = maybe { $0.place() }
     row.readAhead = maybe { ReadAhead(key: MessageKey($0.text()), stamp: $0.stamp()) }
     row.withdrawnUpTo = maybe { $0.integer() }
+    row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int()) }
     row.recount()
     return row
   }

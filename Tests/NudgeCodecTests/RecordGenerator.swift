@@ -111,7 +111,7 @@ extension FieldGenerator {
         }
       }, starredSenders: maybe { $0.list { $0.text() } }, keywords: maybe { $0.list { $0.text() } },
       badgeMode: maybe { $0.choice() }, showPreviews: maybe { $0.flag() }, locale: maybe { $0.text() },
-      learnSince: maybe { $0.integer() })
+      learnSince: maybe { $0.integer() }, burstSeconds: maybe { $0.int() })
   }
 
   static let deviceClaims = DeviceClaimBody.types.count

@@ -34,7 +34,9 @@ extension AnalyzerStage {
     var deliberation = Deliberation(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
       place: place, again: false, taste: try person.taste(), rules: rules, now: person.step.now)
-    let (verdict, targets) = try deliberation.run(&person, zones: &zones)
+    let (reached, targets) = try deliberation.run(&person, zones: &zones)
+    var verdict = reached
+    let isHeld = hold(&verdict, &deliberation, in: &conversation)
     let isShown = verdict.reason.notifies && deliberation.checks.assessment?.priority != .low
 
     if verdict.reason != .duplicate {
@@ -61,7 +63,7 @@ extension AnalyzerStage {
     try person.keep(conversation, was: before, for: conversationId)
 
     try person.cancelRead(conversation, was: before, for: conversationId, last: message.candidate.messageId)
-    try person.conclude(deliberation, verdict, targets)
+    try person.conclude(deliberation, verdict, targets, isHeld: isHeld)
     if conversation.unread < before.unread {
       try person.pushRead(conversationId, except: person.devices(showing: conversationId))
     }
@@ -88,7 +90,9 @@ extension AnalyzerStage {
       message: message, context: recipient.context,
       preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
       place: place, again: true, taste: try person.taste(), rules: rules, now: person.step.now)
-    let (verdict, targets) = try deliberation.run(&person, zones: &zones)
+    let (reached, targets) = try deliberation.run(&person, zones: &zones)
+    var verdict = reached
+    let isHeld = hold(&verdict, &deliberation, in: &conversation)
     if verdict.reason.notifies {
       let isShown = deliberation.checks.assessment?.priority != .low
       let marks: RecentMessage.Marks = isShown ? [.notified, .shown] : .notified
@@ -99,20 +103,38 @@ extension AnalyzerStage {
       }
     }
     try person.keep(conversation, was: before, for: conversationId)
-    try person.conclude(deliberation, verdict, targets)
+    try person.conclude(deliberation, verdict, targets, isHeld: isHeld)
+  }
+
+  /// Whether a burst holds back the alert of a message that is shown; then the decision says so.
+  private func hold(
+    _ verdict: inout Verdict, _ deliberation: inout Deliberation, in conversation: inout ConversationRow
+  ) -> Bool {
+    guard verdict.reason.notifies, let priority = deliberation.checks.assessment?.priority,
+      deliberation.message.candidate.conversation.kind == .group
+    else { return false }
+    let burst = conversation.show(
+      priority, at: deliberation.message.sentAt, isMention: deliberation.context.mentioned,
+      burst: deliberation.preferences.burst)
+    guard let burst else { return false }
+    deliberation.checks.note(burst)
+    verdict.explanation = verdict.explanation.heldBack()
+    return true
   }
 }
 
 extension PersonStep {
   /// Writes the decision and, where it notifies, the push.
   fileprivate mutating func conclude(
-    _ deliberation: Deliberation, _ verdict: Verdict, _ targets: [PushTarget]
+    _ deliberation: Deliberation, _ verdict: Verdict, _ targets: [PushTarget], isHeld: Bool
   ) throws {
     let message = deliberation.message
     var checks = deliberation.checks
     let notifies = verdict.reason.notifies
     let badge = user.badge(deliberation.preferences.badgeMode)
     let priority = checks.assessment?.priority
+    // How it appears: what a burst holds back is as quiet as what matters less.
+    let shownAs = isHeld ? .medium : priority
     let words = try words(deliberation.preferences)
     var push: Push?
     if notifies, let priority {
@@ -122,15 +144,17 @@ extension PersonStep {
       } else {
         user.toldBadge = badge
         push = self.push(
-          message, verdict, priority: priority, to: targets, deliberation.preferences,
+          message, verdict, priority: shownAs ?? priority, to: targets, deliberation.preferences,
           mentioned: deliberation.context.mentioned, words: words, badge: badge)
+        // It passed the quiet hours by its own priority.
+        if isHeld { push?.quietHours = nil }
       }
     }
     try emit(
       DecisionBody(
         userId: userId, messageId: message.candidate.messageId, conversationId: message.candidate.conversationId,
         outcome: notifies ? .notify : .suppress, reason: verdict.reason, text: verdict.explanation.text(in: words),
-        presentation: notifies ? priority.map { Presentation($0) } : nil, priority: priority,
+        presentation: notifies ? shownAs.map { Presentation($0) } : nil, priority: priority,
         score: checks.assessment?.score, signals: checks.assessment?.signals ?? [], checks: checks.checks, badge: badge,
         analysis: checks.analysis,
         pushId: push?.pushId, mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,

@@ -40,6 +40,13 @@ struct CheckList {
     checks.append(Check(check: "badge", inputs: ["told": .number(Int64(badge))]))
   }
 
+  /// Notes that an alert was held back.
+  mutating func note(_ burst: Burst) {
+    checks.append(
+      Check(
+        check: "burst", inputs: ["alertedAt": .number(burst.alertedAt), "heldBack": .number(Int64(burst.heldBack))]))
+  }
+
   /// Notes that the priority was asked. How it came about the decision says in fields of its own.
   mutating func note(_ assessment: Assessment) {
     self.assessment = assessment

@@ -14,6 +14,8 @@ struct EffectivePreferences {
   var showPreviews: Bool
   /// BCP 47; nil: never said.
   var locale: String?
+  /// 0 or more; 0: every message may alert.
+  var burst: Milliseconds
 
   init(_ row: PreferencesRow, rules: AnalyzerRules) {
     enabled = row.enabled?.value ?? true
@@ -26,5 +28,6 @@ struct EffectivePreferences {
     badgeMode = row.badgeMode?.value ?? .conversations
     showPreviews = row.showPreviews?.value ?? true
     locale = row.locale?.value
+    burst = Milliseconds(row.burstSeconds?.value ?? rules.burstSeconds) * 1_000
   }
 }

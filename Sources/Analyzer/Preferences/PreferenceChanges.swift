@@ -21,6 +21,7 @@ extension PersonStep {
     set(\.showPreviews, patch.showPreviews)
     set(\.locale, patch.locale)
     set(\.learnSince, patch.learnSince)
+    set(\.burstSeconds, patch.burstSeconds)
     if row != before {
       try step.set(.preferences(row), for: AnalyzerRow.preferencesKey(userId))
       try cancelUnwanted(row, was: before)
@@ -51,6 +52,10 @@ extension PersonStep {
     }
     if let limit = patch.maxAnalysesPerHour, limit < 0 {
       throw Rejection(.schemaViolation, "preferences.maxAnalysesPerHour is \(limit); it must be 0 or more")
+    }
+    if let seconds = patch.burstSeconds, !(0...SchemaLimits.burstSeconds).contains(seconds) {
+      throw Rejection(
+        .schemaViolation, "preferences.burstSeconds is \(seconds); it must be from 0 to \(SchemaLimits.burstSeconds)")
     }
     try checkSize(patch.muted, "muted", PreferencesRow.maxMutedBytes)
     try checkSize(patch.starredSenders, "starredSenders", PreferencesRow.maxStarredBytes)

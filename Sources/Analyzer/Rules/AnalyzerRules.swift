@@ -18,6 +18,9 @@ public struct AnalyzerRules: Sendable {
   public var catchingUpAfter: Milliseconds = 60_000
   /// A device not heard of for longer is dropped (T5), in milliseconds. Default: 270 days, as FCM does.
   public var tokenLifetime: Milliseconds = 270 * 86_400_000
+  /// For so many seconds after an alert in a group, its messages are shown without one, for people who set nothing else.
+  /// Default: 60.
+  public var burstSeconds = 60
   /// Tells how likely a group's message is for somebody (docs/relevance.md).
   public var model = RelevanceModel.current
   /// What else counts in smart analysis.

@@ -11,16 +11,14 @@ struct Explanation: Equatable {
 
   /// What is said, one after the other.
   let reasons: [ReasonCode]
-  /// The sentence they stand in; nil: they are the sentence.
-  private let frame: ReasonCode?
-  /// The sentence around that one; nil: none.
-  private var outerFrame: ReasonCode?
+  /// The sentences they stand in, the inner one first; none: they are the sentence.
+  private var frames: [ReasonCode]
   private var values: ReasonValues
 
   /// One reason, with what its words have places for.
   init(_ reason: ReasonCode, _ values: ReasonValues = ReasonValues()) {
     reasons = [reason]
-    frame = nil
+    frames = []
     self.values = values
   }
 
@@ -29,12 +27,11 @@ struct Explanation: Equatable {
   /// - Parameter sender: The name shown for who wrote the message.
   init(_ assessment: Assessment, sender: String) {
     let isLow = assessment.priority == .low
-    frame =
-      switch assessment.priority {
-      case .high: .highPriority
-      case .medium: .mediumPriority
-      case .low: .lowPriority
-      }
+    switch assessment.priority {
+    case .high: frames = [.highPriority]
+    case .medium: frames = [.mediumPriority]
+    case .low: frames = [.lowPriority]
+    }
     values = ReasonValues()
     values.sender = sender
     // What speaks for a message explains that it is shown, what speaks against it that it is not. That a message is a
@@ -57,16 +54,22 @@ struct Explanation: Equatable {
   /// The same, where the hourly limit is reached and simple rules decide.
   func pastLimit(of limit: Int) -> Explanation {
     var explanation = self
-    explanation.outerFrame = .limitReached
+    explanation.frames.append(.limitReached)
     explanation.values.limit = String(limit)
+    return explanation
+  }
+
+  /// The same, where a burst holds the alert back.
+  func heldBack() -> Explanation {
+    var explanation = self
+    explanation.frames.append(.heldBack)
     return explanation
   }
 
   /// The sentence.
   func text(in words: Wording) -> String {
     var text = words.reasons.list(reasons, values)
-    for frame in [frame, outerFrame] {
-      guard let frame else { continue }
+    for frame in frames {
       var values = values
       values.reasons = text
       text = words.reasons.text(frame, values)

@@ -4,7 +4,7 @@ import NudgeSchema
 extension ConversationRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "conversation"
-  /// 2 knows the scores of messages.
+  /// 2 knows the scores of messages, and the last alert.
   public static var version: UInt8 { 2 }
 
   /// Reads the fields.
@@ -17,6 +17,7 @@ extension ConversationRow: PackedRow {
     if flags.take() { readAhead = ReadAhead(key: MessageKey(try row.fixed()), stamp: try row.stamp()) }
     if flags.take() { withdrawnUpTo = try row.signed() }
     let hasScores = flags.take()
+    if flags.take() { burst = Burst(alertedAt: try row.signed(), heldBack: Int(try row.signed())) }
     olderUnread = Int(try row.signed())
     let count = try row.count()
     recent.reserveCapacity(count + 1)
@@ -58,6 +59,7 @@ extension ConversationRow: PackedRow {
     flags.add(withdrawnUpTo != nil)
     let scores = recent.count { $0.judged != nil }
     flags.add(scores > 0)
+    flags.add(burst != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -67,6 +69,10 @@ extension ConversationRow: PackedRow {
       row.stamp(readAhead.stamp)
     }
     if let withdrawnUpTo { row.signed(withdrawnUpTo) }
+    if let burst {
+      row.signed(burst.alertedAt)
+      row.signed(burst.heldBack)
+    }
     row.signed(olderUnread)
     row.count(recent.count)
     // Times and offsets as what they are after the message before: a byte or two instead of six.

@@ -19,6 +19,8 @@ public struct ConversationRow: Codable, Sendable, Equatable {
   var readAhead: ReadAhead?
   /// When the person last left, or the conversation was deleted: older messages are withdrawn.
   var withdrawnUpTo: Milliseconds?
+  /// The last alert, where the conversation is a group; nil: none, or the person has every message alert.
+  var burst: Burst?
   /// Unread messages in all.
   private(set) var unread = 0
 

@@ -33,6 +33,8 @@ public struct PreferencesRow: Codable, Sendable, Equatable {
   var locale: Stamped<String>?
   /// What was learned from the person before this time is forgotten; default: nothing is.
   var learnSince: Stamped<Milliseconds>?
+  /// Default: `AnalyzerRules.burstSeconds`.
+  var burstSeconds: Stamped<Int>?
 }
 
 /// A value and the event that set it.

@@ -75,13 +75,19 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   public var showPreviews: Bool?
   /// The user's language, as BCP 47.
   public var locale: String?
+  /// What was learned of the user from feedback and behaviour up to this time is forgotten, in milliseconds since the
+  /// epoch: set to now, learning starts anew.
+  public var learnSince: Int64?
+  /// For so many seconds after an alert in a group, its messages are shown without one, unless they mention the user; 0:
+  /// each may alert.
+  public var burstSeconds: Int?
 
   /// A change of nothing.
   public init() {}
 
   private enum Key: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
-    case locale
+    case locale, learnSince, burstSeconds
   }
 
   /// From what `encode` has written.
@@ -99,6 +105,8 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     badgeMode = try container.decodeIfPresent(BadgeCounter.Mode.self, forKey: .badgeMode)
     showPreviews = try container.decodeIfPresent(Bool.self, forKey: .showPreviews)
     locale = try container.decodeIfPresent(String.self, forKey: .locale)
+    learnSince = try container.decodeIfPresent(Int64.self, forKey: .learnSince)
+    burstSeconds = try container.decodeIfPresent(Int.self, forKey: .burstSeconds)
   }
 
   /// Writes the fields that are set; the end of quiet hours as null.
@@ -118,5 +126,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     try container.encodeIfPresent(badgeMode, forKey: .badgeMode)
     try container.encodeIfPresent(showPreviews, forKey: .showPreviews)
     try container.encodeIfPresent(locale, forKey: .locale)
+    try container.encodeIfPresent(learnSince, forKey: .learnSince)
+    try container.encodeIfPresent(burstSeconds, forKey: .burstSeconds)
   }
 }

@@ -98,6 +98,11 @@ private struct Inputs {
       return count == 1 ? "1 device can be reached" : "\(count) devices can be reached"
     default: break
     }
+    if name == "burst" {
+      let since = time("alertedAt").map { "an alert at \($0)" } ?? "an alert before"
+      return
+        "shown without an alert: \(since) stands for this one\(take("heldBack").map { ", number \($0.shown) since" } ?? "")"
+    }
     guard name == "priority" else { return suppresses ? "suppresses" : "" }
     let method =
       switch take("method")?.string {

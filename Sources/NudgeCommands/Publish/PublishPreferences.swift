@@ -28,6 +28,10 @@ enum PublishPreferences {
     help: "All keywords; they replace those of before.")
   private static let badge = Setting<Badge?>("badge", environment: .none, default: nil, help: "What the badge counts.")
   private static let locale = PublishCommand.optional("locale", "TAG", "The person's language, such as de-CH.")
+  private static let burst = Setting<Int?>(
+    "burst-seconds", environment: .none, default: nil,
+    help: "For so long after an alert in a group, its messages are shown without one; 0: each may alert.",
+    check: { (0...SchemaLimits.burstSeconds).contains($0 ?? 0) ? nil : "from 0 to \(SchemaLimits.burstSeconds)" })
 
   /// A fallback as a setting.
   enum Fallback: String, SettingValue, CaseIterable {
@@ -44,7 +48,7 @@ enum PublishPreferences {
   static let command = Command(
     "preferences", abstract: "Changes a person's preferences: those that are named, the others stay.",
     settings: [
-      user, enabled, previews, quietHours, timeZone, limit, fallback, muted, starred, keywords, badge, locale,
+      user, enabled, previews, quietHours, timeZone, limit, fallback, muted, starred, keywords, badge, locale, burst,
     ] + PublishCommand.common,
     examples: [
       "nudge publish preferences --user bob --quiet-hours 22:00-07:00 --time-zone Europe/Berlin "
@@ -66,7 +70,7 @@ enum PublishPreferences {
       fallback: input[fallback].flatMap { AnalysisFallback(rawValue: $0.rawValue) },
       muted: input[muted]?.map { MutedConversation(conversationId: $0) }, starredSenders: input[starred],
       keywords: input[keywords], badgeMode: input[badge].flatMap { BadgeMode(rawValue: $0.rawValue) },
-      showPreviews: input[previews], locale: input[locale])
+      showPreviews: input[previews], locale: input[locale], burstSeconds: input[burst])
   }
 
   private static func hours(_ input: CommandInput) throws(SettingsError) -> Change<QuietHours?> {

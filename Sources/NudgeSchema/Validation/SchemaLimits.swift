@@ -27,6 +27,8 @@ public enum SchemaLimits {
   public static let latestTime: Milliseconds = 253_402_300_799_999
   /// Smart analyses a person may ask for in an hour.
   public static let analysesPerHour = 10_000
+  /// Seconds after an alert in which a group's messages do not alert again.
+  public static let burstSeconds = 3_600
   /// Bytes of a time zone's name; the longest of the IANA database has 32.
   public static let timeZoneBytes = 64
   /// Bytes of a locale; the longest that RFC 5646 (section 4.4.1) asks implementations to take has 35.

@@ -42,6 +42,10 @@ extension PreferencesPatch {
       throw SchemaViolation(
         field: "preferences.maxAnalysesPerHour", rule: "must be from 0 to \(SchemaLimits.analysesPerHour)")
     }
+    if let learnSince { try FieldRule.time(learnSince, "preferences.learnSince") }
+    if let burstSeconds, !(0...SchemaLimits.burstSeconds).contains(burstSeconds) {
+      throw SchemaViolation(field: "preferences.burstSeconds", rule: "must be from 0 to \(SchemaLimits.burstSeconds)")
+    }
     try validateMuted()
     try validateStarredSenders()
     try validateKeywords()

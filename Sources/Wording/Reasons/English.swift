@@ -56,6 +56,8 @@ extension Reasons {
     case .limitReached: "the limit of {limit} smart analyses an hour is reached, simple rules apply: {reasons}"
     case .limitNotifiesAll: "the limit of {limit} smart analyses an hour is reached: you are notified of everything"
     case .limitSuppressesAll: "the limit of {limit} smart analyses an hour is reached: you are notified of nothing"
+    case .heldBack:
+      "{reasons}, shown without an alert because this conversation alerted you shortly before"
     }
   }
 }

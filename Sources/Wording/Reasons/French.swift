@@ -58,6 +58,8 @@ extension Reasons {
     case .limitNotifiesAll: "la limite de {limit} analyses intelligentes par heure est atteinte : tout vous est notifié"
     case .limitSuppressesAll:
       "la limite de {limit} analyses intelligentes par heure est atteinte : rien ne vous est notifié"
+    case .heldBack:
+      "{reasons}, sans alerte car cette conversation vous a alerté peu avant"
     }
   }
 }

@@ -57,6 +57,8 @@ extension Reasons {
       "das Limit von {limit} smarten Analysen pro Stunde ist erreicht, es gelten einfache Regeln: {reasons}"
     case .limitNotifiesAll: "das Limit von {limit} smarten Analysen pro Stunde ist erreicht: du erhältst jede Nachricht"
     case .limitSuppressesAll: "das Limit von {limit} smarten Analysen pro Stunde ist erreicht: Mitteilungen pausieren"
+    case .heldBack:
+      "{reasons}, ohne Signal, weil diese Unterhaltung dich kurz zuvor schon alarmiert hat"
     }
   }
 }

@@ -56,6 +56,8 @@ extension Reasons {
     case .limitReached: "スマート分析の上限（1時間{limit}件）に達したため、簡易ルールを使います。{reasons}"
     case .limitNotifiesAll: "スマート分析の上限（1時間{limit}件）に達したため、すべて通知します"
     case .limitSuppressesAll: "スマート分析の上限（1時間{limit}件）に達したため、通知を休止します"
+    case .heldBack:
+      "{reasons}（この会話から直前に通知したため、音は鳴らしません）"
     }
   }
 }

@@ -37,6 +37,9 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
   // The hourly limit is reached, `{limit}`; `{reasons}` stands for the sentence of the fallback.
   case limitReached
   case limitNotifiesAll, limitSuppressesAll
+
+  /// An alert was held back, because one of the same group came shortly before; `{reasons}` stands for why it was one.
+  case heldBack
 }
 
 /// What takes the place of a sentence's `{…}`.

@@ -57,6 +57,8 @@ extension Reasons {
       "se alcanzó el límite de {limit} análisis inteligentes por hora y se usan reglas sencillas: {reasons}"
     case .limitNotifiesAll: "se alcanzó el límite de {limit} análisis inteligentes por hora: se te notifica todo"
     case .limitSuppressesAll: "se alcanzó el límite de {limit} análisis inteligentes por hora: no se te notifica nada"
+    case .heldBack:
+      "{reasons}, sin aviso sonoro porque esta conversación te avisó poco antes"
     }
   }
 }

@@ -16,7 +16,7 @@ enum Sample {
     enabled: true, quietHours: .set(quietHours), maxAnalysesPerHour: 10, fallback: .simpleRules,
     muted: [MutedConversation(conversationId: "c-noise", until: 1_795_362_000_000, exceptMentions: true)],
     starredSenders: ["ada"], keywords: ["release"], badgeMode: .messages, showPreviews: false, locale: "de-CH",
-    learnSince: 1_795_000_000_000)
+    learnSince: 1_795_000_000_000, burstSeconds: 90)
 
   static let conversationUpdated = ConversationUpdated(
     conversationId: "c-engines", kind: .group, name: "Engines", members: snapshot.members)

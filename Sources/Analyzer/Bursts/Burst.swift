@@ -1,0 +1,43 @@
+import NudgeSchema
+
+/// The last alert of a group for one person, and what was shown without one since.
+///
+/// Twenty messages in a minute are one alert, and updates of the notification centre after it. A mention always alerts, and so
+/// does every message of a direct conversation. It goes by the messages' own times, so that a replay decides the same.
+struct Burst: Codable, Sendable, Equatable {
+  /// The time of the message that alerted.
+  var alertedAt: Milliseconds
+  /// Messages since then that would have alerted too.
+  var heldBack = 0
+
+  /// Whether a message comes so soon after the alert, or so shortly before it, that it is shown without one.
+  func holds(_ time: Milliseconds, for length: Milliseconds) -> Bool {
+    length > 0 && abs(time &- alertedAt) < length
+  }
+}
+
+extension ConversationRow {
+  /// Notes that a message of a group is shown.
+  ///
+  /// - Parameters:
+  ///   - time: The message's.
+  ///   - isMention: It mentions the person, and so alerts whatever came before.
+  ///   - length: How long an alert stands for what comes after it; 0: not at all.
+  /// - Returns: The burst the message belongs to where its alert is held back; nil: it appears as its priority says.
+  mutating func show(_ priority: Priority, at time: Milliseconds, isMention: Bool, burst length: Milliseconds) -> Burst?
+  {
+    guard priority == .high else { return nil }
+    guard length > 0 else {
+      burst = nil
+      return nil
+    }
+    if !isMention, var current = burst, current.holds(time, for: length) {
+      current.heldBack += 1
+      burst = current
+      return current
+    }
+    // A message that comes late never makes an alert look older than it is.
+    burst = Burst(alertedAt: max(time, burst?.alertedAt ?? time))
+    return nil
+  }
+}

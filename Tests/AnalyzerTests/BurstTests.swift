@@ -1,0 +1,96 @@
+import NudgeSchema
+import StreamRuntime
+import TestSupport
+import Testing
+
+@testable import Analyzer
+
+@Suite("Bursts: twenty messages of a group in a minute are one alert")
+struct BurstTests {
+  /// A group's message that is for Ann by its own words, but no mention.
+  private let forAnn = RecipientContext(answered: true)
+  private let mention = RecipientContext(mentioned: true)
+
+  private func scene(_ patch: PreferencesPatch = PreferencesPatch()) throws -> Scene {
+    let scene = try Scene.withPhone()
+    var patch = patch
+    patch.maxAnalysesPerHour = 1_000
+    try scene.prefer(patch)
+    return scene
+  }
+
+  private func presentations(
+    _ scene: Scene, _ count: Int = 20, every interval: Milliseconds = 3 * second, _ context: RecipientContext? = nil,
+    group: String? = "Hikers", from start: Milliseconds = noon
+  ) throws -> [Presentation?] {
+    try (0..<count).map { number in
+      try scene.message(
+        "m\(start + Int64(number))", at: start + Int64(number) * interval, context ?? forAnn, group: group
+      ).decision?.presentation
+    }
+  }
+
+  @Test("twenty messages within a minute: one alert, nineteen quiet updates; the next minute alerts again")
+  func one() throws {
+    let scene = try scene()
+    #expect(try presentations(scene) == [.alert] + Array(repeating: .silent, count: 19))
+    #expect(try presentations(scene, 1, from: noon + minute) == [.alert])
+  }
+
+  @Test("what is held back is on the badge, is pushed quietly, keeps its priority, and the decision says so")
+  func said() throws {
+    let scene = try scene(PreferencesPatch(badgeMode: .messages))
+    try scene.message("m1", forAnn, group: "Hikers")
+    try scene.message("m2", at: noon + second, forAnn, group: "Hikers")
+    let third = try scene.message("m3", at: noon + 2 * second, forAnn, group: "Hikers")
+    let decision = try #require(third.decision)
+    #expect(decision.priority == .high && decision.presentation == .silent && decision.outcome == .notify)
+    #expect(third.push?.presentation == .silent && third.push?.priority == .medium)
+    #expect(decision.badge == 3 && third.push?.badge == 3)
+    let check = try #require(decision.checks.last { $0.check == "burst" })
+    #expect(
+      check.result == .pass && check.inputs["alertedAt"] == .number(noon) && check.inputs["heldBack"] == .number(2))
+    #expect(decision.text.hasPrefix("high priority: "))
+    #expect(decision.text.hasSuffix("without an alert because this conversation alerted you shortly before"))
+  }
+
+  @Test("a mention and a direct message always alert; a mention starts the time anew")
+  func always() throws {
+    let group = try scene()
+    #expect(try presentations(group, 5, mention) == Array(repeating: .alert, count: 5))
+    #expect(try presentations(group, 1, from: noon + 70 * second) == [.silent], "58 s after the last mention")
+    let direct = try scene()
+    #expect(try presentations(direct, 5, mention, group: nil) == Array(repeating: .alert, count: 5))
+  }
+
+  @Test("each conversation has its own; medium and low messages neither alert nor are held back")
+  func apart() throws {
+    let scene = try scene()
+    #expect(try scene.message("a1", in: "c1", forAnn, group: "Hikers").decision?.presentation == .alert)
+    #expect(try scene.message("b1", in: "c2", at: noon + 1, forAnn, group: "Cooks").decision?.presentation == .alert)
+    let low = try scene.message("a2", in: "c1", at: noon + 2, group: "Hikers").decision
+    #expect(low?.presentation == .badge && low?.checks.contains { $0.check == "burst" } == false)
+  }
+
+  @Test("the preference sets the time; 0 turns it off; without one it is a minute")
+  func preference() throws {
+    #expect(try presentations(try scene(PreferencesPatch(burstSeconds: 0)), 6) == Array(repeating: .alert, count: 6))
+    let ten = try scene(PreferencesPatch(burstSeconds: 10))
+    #expect(
+      try presentations(ten, 8) == [.alert, .silent, .silent, .silent, .alert, .silent, .silent, .silent])
+    #expect(try scene(PreferencesPatch(burstSeconds: 3_601)).driver.row(AnalyzerRow.preferencesKey("ann")) == nil)
+  }
+
+  @Test("an alert that never was holds nothing back; a message that comes late makes no alert look older")
+  func order() throws {
+    let quiet = try scene(PreferencesPatch(enabled: false))
+    try quiet.message("m1", forAnn, group: "Hikers")
+    try quiet.prefer(PreferencesPatch(enabled: true), at: noon)
+    #expect(try quiet.message("m2", at: noon + 1, forAnn, group: "Hikers").decision?.presentation == .alert)
+    let late = try scene()
+    try late.message("m1", at: noon + 100 * second, forAnn, group: "Hikers")
+    #expect(try late.message("m0", at: noon, forAnn, group: "Hikers").decision?.presentation == .alert)
+    #expect(
+      try late.message("m2", at: noon + 110 * second, forAnn, group: "Hikers").decision?.presentation == .silent)
+  }
+}
