@@ -4,14 +4,18 @@ import Wording
 
 /// Smart analysis outside of the pipeline, for somebody who has set and taught nothing: for measuring it on chat logs.
 public struct RelevanceScoring: Sendable {
-  private let rules: AnalyzerRules
+  let rules: AnalyzerRules
 
   /// Scoring by the rules of an analyzer.
   public init(_ rules: AnalyzerRules) { self.rules = rules }
 
   /// The score of a candidate for one of its recipients, from 0 to 1.
   public func score(_ candidate: MessageCandidate, for recipient: Recipient) -> Double {
-    rules.assess(traits(candidate, recipient)).score
+    assessment(candidate, for: recipient).score
+  }
+
+  func assessment(_ candidate: MessageCandidate, for recipient: Recipient) -> Assessment {
+    rules.assess(traits(candidate, recipient))
   }
 
   /// The model's input, for training it.
@@ -22,12 +26,15 @@ public struct RelevanceScoring: Sendable {
   /// What made the score, the signal that mattered most first, and the sentence about it.
   public func explanation(_ candidate: MessageCandidate, for recipient: Recipient) -> (signals: [Signal], text: String)
   {
-    let assessment = rules.assess(traits(candidate, recipient))
+    let assessment = assessment(candidate, for: recipient)
     return (assessment.signals, Explanation(assessment, sender: candidate.sender.displayName).text(in: .english))
   }
 
   /// The score from which a message counts as meant for somebody: high priority begins there.
   public var threshold: Double { rules.highFrom }
+
+  /// The score from which a message is shown at all: medium priority begins there.
+  public var shownFrom: Double { rules.mediumFrom }
 
   private func traits(_ candidate: MessageCandidate, _ recipient: Recipient) -> MessageTraits {
     let text = MessageText(candidate.body)

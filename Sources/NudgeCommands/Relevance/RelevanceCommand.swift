@@ -35,15 +35,29 @@ enum RelevanceCommand {
     help: "So many wrong and right judgements are printed with their signals, for looking at failures.",
     check: { $0 >= 0 ? nil : "0 or more" })
 
+  private static let taste = Setting<TasteChoice?>(
+    "taste", environment: .none, default: nil,
+    help:
+      "Simulates people who say of messages whether they helped, and measures what that changes. average: they want what "
+      + "the log says; different: also all messages of one in four senders, and none of another one in four.")
+
+  private static let signals = Setting<Int>(
+    "signals", environment: .none, default: 20, help: "Verdicts each of these people gives.",
+    check: { (1...10_000).contains($0) ? nil : "from 1 to 10000" })
+
+  private static let seed = Setting<Int>(
+    "seed", environment: .none, default: 1, help: "Which senders people of a different taste like.")
+
   static let command = Command(
     "relevance",
     abstract:
       "Measures smart analysis on chat logs whose messages say which they answer: for each of them, whether it was for "
       + "each of the last 20 other speakers.",
-    settings: [threshold, names, split, features, explain, json],
+    settings: [threshold, names, split, taste, signals, seed, features, explain, json],
     arguments: [PositionalArgument("file", help: "Chat logs, JSON lines, plain or gzip.", count: .many)],
     examples: [
       "nudge relevance chat.jsonl.gz --json", "nudge relevance chat.jsonl.gz --split held-out --names removed",
+      "nudge relevance chat.jsonl.gz --split held-out --taste different --signals 20",
     ]
   ) { input in
     let measure = RelevanceMeasure(names: input[names].names, explains: input[explain] > 0)
@@ -51,12 +65,16 @@ enum RelevanceCommand {
     var count = RelevanceCount()
     var logs: [String] = []
     var examples = input[explain]
+    var trial = input[taste].map {
+      TasteMeasure($0.people(seed: input[seed]), signals: input[signals], scoring: measure.scoring)
+    }
     let output = try input[features].map { try FeatureFile(path: $0) }
     for path in input.arguments("file") {
       try forEachLog(in: path) { log in
         guard input[split].contains(log[0].log) else { return }
         logs.append(log[0].log)
         try measure.judge(log) { pair in
+          trial?.add(pair)
           let isFound = pair.score >= limit
           count.add(isTrue: pair.isTrue, isFound: isFound)
           if examples > 0, pair.isTrue || isFound {
@@ -68,6 +86,10 @@ enum RelevanceCommand {
       }
     }
     try output?.close(logs: logs)
+    if let trial {
+      try print(trial.count, asJSON: input[json])
+      return ExitCode.success
+    }
     if input[json] {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys]
@@ -80,6 +102,22 @@ enum RelevanceCommand {
         "precision \(percent(count.precision)), recall \(percent(count.recall)), F1 \(percent(count.f1))")
     }
     return ExitCode.success
+  }
+
+  private static func print(_ count: TasteCount, asJSON: Bool) throws {
+    if asJSON {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys]
+      Swift.print(String(decoding: try encoder.encode(count), as: UTF8.self))
+      return
+    }
+    Swift.print(
+      "\(count.people) people gave all of their signals; after that \(count.with.pairs) messages, "
+        + "\(count.with.positive) of them wanted:")
+    for (name, part) in [("without what they taught", count.without), ("with it", count.with)] {
+      Swift.print(
+        "\(name): precision \(percent(part.precision)), recall \(percent(part.recall)), F1 \(percent(part.f1))")
+    }
   }
 
   private static func percent(_ part: Double) -> String { String(format: "%.1f %%", part * 100) }
@@ -117,6 +155,19 @@ enum NamesChoice: String, CaseIterable, SettingValue {
     case .kept: .kept
     case .removedFromMessage: .removedFromMessage
     case .removed: .removedFromLog
+    }
+  }
+}
+
+/// What simulated people want, as the command line says it.
+enum TasteChoice: String, CaseIterable, SettingValue {
+  case average
+  case different
+
+  func people(seed: Int) -> TasteMeasure.People {
+    switch self {
+    case .average: .average
+    case .different: .different(seed: UInt64(bitPattern: Int64(seed)))
     }
   }
 }

@@ -25,6 +25,9 @@ struct RelevanceMeasure {
   struct Pair {
     var log: String
     var message: Int
+    var at: Milliseconds
+    var candidate: MessageCandidate
+    var recipient: Recipient
     var score: Double
     var isTrue: Bool
     /// The model's input.
@@ -33,7 +36,7 @@ struct RelevanceMeasure {
     var text: String
   }
 
-  private let scoring = RelevanceScoring(AnalyzerRules(hash: { _ in [] }))
+  let scoring = RelevanceScoring(AnalyzerRules(hash: { _ in [] }))
   private let names: Names
   private let explains: Bool
 
@@ -73,7 +76,8 @@ struct RelevanceMeasure {
           let explanation = explains ? scoring.explanation(judgedCandidate, for: recipient) : (signals: [], text: "")
           try note(
             Pair(
-              log: message.log, message: message.number,
+              log: message.log, message: message.number, at: message.at, candidate: judgedCandidate,
+              recipient: recipient,
               score: scoring.score(judgedCandidate, for: recipient), isTrue: truth.contains(recipient.userId),
               features: scoring.features(judgedCandidate, for: recipient), signals: explanation.signals,
               text: explanation.text))
