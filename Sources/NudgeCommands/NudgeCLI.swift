@@ -15,6 +15,7 @@ public enum NudgeCLI {
     LagCommand.command,
     DemoCommand.command,
     RelevanceCommand.command,
+    RulesCommand.command,
   ]
 
   /// Runs what the process's own command line asks for: `exit(NudgeCLI.main())`.

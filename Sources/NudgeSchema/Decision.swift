@@ -139,6 +139,10 @@ public struct DecisionBody: EventBody, Codable {
   public var badge: Int
   /// The hourly limit; nil where it was not asked.
   public var analysis: AnalysisUse?
+  /// The version of the relevance model, where smart analysis was made.
+  public var model: String?
+  /// The version of the simple rules, where they decided.
+  public var rules: String?
   /// The push, where there is one.
   public var pushId: String?
   /// Live, or catching up.
@@ -152,7 +156,8 @@ public struct DecisionBody: EventBody, Codable {
   public init(
     userId: String, messageId: String, conversationId: String, outcome: Outcome, reason: DecisionReason, text: String,
     presentation: Presentation? = nil, priority: Priority? = nil, score: Double? = nil, signals: [Signal] = [],
-    checks: [Check] = [], badge: Int, analysis: AnalysisUse? = nil, pushId: String? = nil, mode: DecisionMode,
+    checks: [Check] = [], badge: Int, analysis: AnalysisUse? = nil, model: String? = nil, rules: String? = nil,
+    pushId: String? = nil, mode: DecisionMode,
     decidedAt: Milliseconds, replayId: String? = nil
   ) {
     self.userId = userId
@@ -168,6 +173,8 @@ public struct DecisionBody: EventBody, Codable {
     self.checks = checks
     self.badge = badge
     self.analysis = analysis
+    self.model = model
+    self.rules = rules
     self.pushId = pushId
     self.mode = mode
     self.decidedAt = decidedAt

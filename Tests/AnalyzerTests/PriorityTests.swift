@@ -140,7 +140,7 @@ struct PriorityTests {
       (traits(urgent: true, question: true), nil, .low), (traits(), nil, .low),
     ]
     for (traits, rule, priority) in cases {
-      let assessment = rules.assessSimply(traits)
+      let assessment = SimpleRules.standard.assess(traits)
       #expect(assessment.priority == priority)
       #expect(assessment.signals.map(\.name) == (rule.map { [$0] } ?? []))
     }

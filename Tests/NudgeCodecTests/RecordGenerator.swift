@@ -183,7 +183,8 @@ extension FieldGenerator {
           AnalysisUse(
             used: $0.int(), limit: $0.int(), windowStartedAt: $0.maybe { $0.integer() },
             fallback: $0.maybe { $0.choice() })
-        }, pushId: maybe { $0.text() }, mode: choice(), decidedAt: integer(), replayId: maybe { $0.text() }))
+        }, model: maybe { $0.text() }, rules: maybe { $0.text() }, pushId: maybe { $0.text() }, mode: choice(),
+        decidedAt: integer(), replayId: maybe { $0.text() }))
   }
 
   private mutating func check() -> Check {

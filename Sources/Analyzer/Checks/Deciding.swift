@@ -156,8 +156,8 @@ extension PersonStep {
         outcome: notifies ? .notify : .suppress, reason: verdict.reason, text: verdict.explanation.text(in: words),
         presentation: notifies ? shownAs.map { Presentation($0) } : nil, priority: priority,
         score: checks.assessment?.score, signals: checks.assessment?.signals ?? [], checks: checks.checks, badge: badge,
-        analysis: checks.analysis,
-        pushId: push?.pushId, mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,
+        analysis: checks.analysis, model: checks.model, rules: checks.rules, pushId: push?.pushId,
+        mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,
         decidedAt: step.now, replayId: message.candidate.replayId))
     if let push { try emit(.push(push)) }
     if var notice = deliberation.limitNotice {

@@ -154,11 +154,14 @@ struct Deliberation {
           sender: message.sender.value, conversation: MessageKey(message.candidate.conversationId).value,
           at: message.sentAt))
       checks.note(assessment)
+      checks.model = rules.model.version
       return (nil, Verdict(reason: .relevant, explanation: explanation(of: assessment)))
     case .simpleRules:
       noticeLimit(&user, userId: userId, fallback: .simpleRules)
-      let assessment = rules.assessSimply(traits)
+      let simpleRules = rules.simpleRules()
+      let assessment = simpleRules.assess(traits)
       checks.note(assessment)
+      checks.rules = simpleRules.version
       return (
         nil, Verdict(reason: .simpleRules, explanation: explanation(of: assessment).pastLimit(of: limit))
       )
@@ -170,14 +173,7 @@ struct Deliberation {
     }
   }
 
-  private var traits: MessageTraits {
-    let candidate = message.candidate
-    return MessageTraits(
-      isDirect: candidate.conversation.kind == .direct, context: context, messageFeatures: message.features,
-      isStarredSender: preferences.starredSenders.contains { sameId($0, candidate.sender.userId) },
-      hasKeyword: message.text.containsAny(of: preferences.keywords), isUrgent: message.text.isUrgent,
-      isQuestion: message.text.isQuestion)
-  }
+  private var traits: MessageTraits { MessageTraits(message, context: context, preferences: preferences) }
 
   /// All that made it so the decision's signals say.
   private func explanation(of assessment: Assessment) -> Explanation {

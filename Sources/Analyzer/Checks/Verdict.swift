@@ -15,6 +15,10 @@ struct CheckList {
   var assessment: Assessment?
   /// The hourly limit; nil: it was not asked.
   var analysis: AnalysisUse?
+  /// The relevance model's version; nil: it was not asked.
+  var model: String?
+  /// The simple rules' version; nil: they did not decide.
+  var rules: String?
 
   init() { checks.reserveCapacity(10) }
 

@@ -31,6 +31,8 @@ public struct AnalyzerRules: Sendable {
   /// The score from which a message has medium priority. Default: of a group's messages above it 63 in 100 were for the
   /// person on the validation logs, and 93 in 100 of those for them are above it.
   public var mediumFrom = 0.1
+  /// The rules past the hourly limit; they may change while the analyzer runs, and are asked for anew for each message.
+  public var simpleRules: @Sendable () -> SimpleRules = { .standard }
   /// SHA-256: the 32 bytes of a digest. Push ids and what stands for a token are made with it.
   public var hash: @Sendable ([UInt8]) -> [UInt8]
 

@@ -1,5 +1,6 @@
 import NudgeSchema
 import Relevance
+import Wording
 
 /// How much a message matters to a person, and what made it so (D3).
 struct Assessment: Equatable {
@@ -8,6 +9,8 @@ struct Assessment: Equatable {
   var priority: Priority
   /// The one that mattered most first.
   var signals: [Signal]
+  /// What a rule says of why; nil: the signals do.
+  var reasons: [ReasonCode]?
 }
 
 /// What a message and its conversation tell about one recipient, and the recipient about the sender and the words.
@@ -20,6 +23,17 @@ struct MessageTraits {
   var hasKeyword: Bool
   var isUrgent: Bool
   var isQuestion: Bool
+}
+
+extension MessageTraits {
+  /// What a message tells about one recipient with these preferences.
+  init(_ message: CandidateMessage, context: RecipientContext, preferences: EffectivePreferences) {
+    self.init(
+      isDirect: message.candidate.conversation.kind == .direct, context: context, messageFeatures: message.features,
+      isStarredSender: preferences.starredSenders.contains { sameId($0, message.candidate.sender.userId) },
+      hasKeyword: message.text.containsAny(of: preferences.keywords), isUrgent: message.text.isUrgent,
+      isQuestion: message.text.isQuestion)
+  }
 }
 
 extension AnalyzerRules {
@@ -106,28 +120,6 @@ extension AnalyzerRules {
       + TalkReading.absentFeatures(
         addressed: traits.context.isAddressed, isAtStart: traits.context.isAddressed, othersAddressed: others,
         othersAtStart: others)
-  }
-
-  /// The fixed rule set that applies past the hourly limit. The first rule that holds decides:
-  ///
-  /// 1. high (0.9): the person is mentioned, or starred the sender, or it is a direct message with an urgent word;
-  /// 2. medium (0.5): a direct message, the person is named or answered, or the text has one of their keywords;
-  /// 3. low (0.1): everything else.
-  func assessSimply(_ traits: MessageTraits) -> Assessment {
-    let context = traits.context
-    func result(_ rule: String?, _ score: Double, _ priority: Priority) -> Assessment {
-      Assessment(
-        score: score, priority: priority,
-        signals: rule.map { [Signal(name: $0, value: 1, weight: score)] } ?? [])
-    }
-    if context.mentioned { return result("mentioned", 0.9, .high) }
-    if traits.isStarredSender { return result("starred_sender", 0.9, .high) }
-    if traits.isDirect && traits.isUrgent { return result("urgent_words", 0.9, .high) }
-    if traits.isDirect { return result("direct", 0.5, .medium) }
-    if context.named { return result("named", 0.5, .medium) }
-    if context.answered { return result("answered", 0.5, .medium) }
-    if traits.hasKeyword { return result("keyword", 0.5, .medium) }
-    return result(nil, 0.1, .low)
   }
 
   /// To three digits: what people read, and no sum that misses a threshold by a rounding error.

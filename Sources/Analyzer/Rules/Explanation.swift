@@ -36,9 +36,9 @@ struct Explanation: Equatable {
     values.sender = sender
     // What speaks for a message explains that it is shown, what speaks against it that it is not. That a message is a
     // direct one always speaks for it: its weight is where the score begins.
-    var reasons: [ReasonCode] = []
+    var reasons = Array((assessment.reasons ?? []).prefix(Self.maxReasons))
     var smallest = 0.0
-    for signal in assessment.signals {
+    for signal in assessment.reasons == nil ? assessment.signals : [] {
       let speaksFor = signal.weight >= 0 || signal.name == "direct"
       guard speaksFor != isLow, let (yes, no) = Self.words[signal.name], let code = speaksFor ? yes : no else {
         continue

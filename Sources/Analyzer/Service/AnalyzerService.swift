@@ -14,11 +14,16 @@ public enum AnalyzerService {
     ],
     build: parts)
 
-  private static func parts(_ context: ServiceContext) -> ServiceParts {
-    let rules = AnalyzerSettings.rules(from: context.values)
+  private static func parts(_ context: ServiceContext) throws -> ServiceParts {
+    var rules = AnalyzerSettings.rules(from: context.values)
+    let file = try context.values[AnalyzerSettings.simpleRules].map {
+      try SimpleRulesFile(path: $0, logger: context.logger.with(label: "analyzer.rules"))
+    }
+    if let file { rules.simpleRules = { file.rules } }
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
-      makeStage: { AnalyzerStage(rules: rules) })
-    return ServiceParts(services: [streams], checks: [streams.topicCheck])
+      makeStage: { [rules] in AnalyzerStage(rules: rules) })
+    guard let file else { return ServiceParts(services: [streams], checks: [streams.topicCheck]) }
+    return ServiceParts(services: [file, streams], checks: [file.check, streams.topicCheck])
   }
 }

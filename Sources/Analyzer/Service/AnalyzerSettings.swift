@@ -17,8 +17,15 @@ enum AnalyzerSettings {
     "analyses-per-hour", default: 10, in: 0...1_000,
     help: "Smart analyses in an hour for a person who set no limit.")
 
+  /// The rules past the limit (D5).
+  static let simpleRules = Setting<String?>(
+    "simple-rules", default: nil, placeholder: "FILE",
+    help:
+      "JSON file with the rules for messages past a person's hourly limit, read again when it changes and on SIGHUP. "
+      + "Default: the standard rules.")
+
   /// All of them, in the order of the help.
-  static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour]
+  static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour, simpleRules]
 
   /// The rules that the settings make.
   static func rules(from values: SettingsValues) -> AnalyzerRules {

@@ -26,6 +26,8 @@ extension DecisionBody: DirectlyWritten {
     json.endArray()
     json.field("badge", badge)
     json.object("analysis", ifPresent: analysis)
+    json.field("model", ifPresent: model)
+    json.field("rules", ifPresent: rules)
     json.field("pushId", ifPresent: pushId)
     json.choice("mode", mode)
     json.field("decidedAt", decidedAt)

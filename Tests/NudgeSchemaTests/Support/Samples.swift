@@ -103,7 +103,8 @@ enum Sample {
         Check(check: "no_device"), Check(check: "already_read", inputs: ["readUpTo": 1_795_275_500_000]),
       ], badge: 2,
       analysis: AnalysisUse(used: 10, limit: 10, windowStartedAt: 1_795_275_000_000, fallback: .simpleRules),
-      pushId: "p-1", mode: .live, decidedAt: 1_795_275_600_260, replayId: "replay-1"))
+      model: "2026-11-22", rules: "standard", pushId: "p-1", mode: .live, decidedAt: 1_795_275_600_260,
+      replayId: "replay-1"))
 
   static let push = Push(
     pushId: "p-1", kind: .message, userId: "ben",

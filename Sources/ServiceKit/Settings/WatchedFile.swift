@@ -1,23 +1,25 @@
 import Glibc
-import ServiceKit
 
 /// A file that is read again when it changes.
-struct WatchedFile: Equatable {
+public struct WatchedFile: Sendable, Equatable {
   /// What tells one state of a file from another.
-  private struct Stamp: Equatable {
+  private struct Stamp: Sendable, Equatable {
     let inode: UInt
     let size: Int
     let seconds: Int
     let nanoseconds: Int
   }
 
-  let path: String
+  /// Where it is.
+  public let path: String
   private var stamp: Stamp?
 
-  init(path: String) { self.path = path }
+  /// A file that was not read yet.
+  public init(path: String) { self.path = path }
 
-  /// The content, if the file is not as it was at the last reading; always where `force` is set.
-  mutating func changed(force: Bool) throws -> [UInt8]? {
+  /// The content, if the file is not as it was at the last reading; always where `force` is set; nil: it is.
+  /// - Throws: Foundation's error, whose text names the file.
+  public mutating func changed(force: Bool) throws -> [UInt8]? {
     // Before reading: a change in between is seen next time.
     let now = Self.stamp(of: path)
     guard force || now != stamp else { return nil }

@@ -1,0 +1,130 @@
+public import NudgeSchema
+import Wording
+
+/// The rules past the hourly limit (D4): the first whose conditions hold decides how much a message matters.
+///
+/// `standard` are those of every analyzer; a file can take their place (`SimpleRules.init(json:)`, docs/relevance.md).
+public struct SimpleRules: Sendable, Equatable {
+  /// What a rule may ask.
+  enum Condition: String, Sendable, CaseIterable {
+    /// The conversation is a direct one.
+    case direct
+    /// The person is mentioned by id.
+    case mentioned
+    /// The message answers one of the person's, by its own word.
+    case answered
+    /// The text has the person's name.
+    case named
+    /// The person and the sender have been writing to each other.
+    case exchange
+    /// The person starred the sender.
+    case starredSender = "starred_sender"
+    /// The text has one of the person's keywords.
+    case keyword
+    /// The text has a word of `MessageText.urgentWords`.
+    case urgentWords = "urgent_words"
+    /// The text asks something.
+    case question
+  }
+
+  /// A rule.
+  struct Rule: Sendable, Equatable {
+    /// Its name in decisions.
+    var name: String
+    /// All of these hold.
+    var when: [Condition]
+    /// None of these does.
+    var unless: [Condition]
+    /// What the message then has.
+    var priority: Priority
+  }
+
+  /// Names them in decisions.
+  public let version: String
+  let rules: [Rule]
+  /// Where no rule holds.
+  let otherwise: Priority
+
+  /// Those of every analyzer that is given no file:
+  ///
+  /// 1. high: the person is mentioned, or starred the sender, or it is a direct message with an urgent word;
+  /// 2. medium: a direct message, the person is named or answered, or the text has one of their keywords;
+  /// 3. low: everything else.
+  public static let standard = SimpleRules(
+    version: "standard",
+    rules: [
+      Rule(name: "mentioned", when: [.mentioned], unless: [], priority: .high),
+      Rule(name: "starred_sender", when: [.starredSender], unless: [], priority: .high),
+      Rule(name: "urgent_words", when: [.direct, .urgentWords], unless: [], priority: .high),
+      Rule(name: "direct", when: [.direct], unless: [], priority: .medium),
+      Rule(name: "named", when: [.named], unless: [], priority: .medium),
+      Rule(name: "answered", when: [.answered], unless: [], priority: .medium),
+      Rule(name: "keyword", when: [.keyword], unless: [], priority: .medium),
+    ], otherwise: .low)
+
+  init(version: String, rules: [Rule], otherwise: Priority) {
+    self.version = version
+    self.rules = rules
+    self.otherwise = otherwise
+  }
+
+  /// How many rules there are.
+  public var count: Int { rules.count }
+
+  /// The rule that decides; nil: none holds.
+  func rule(for traits: MessageTraits) -> Rule? {
+    rules.first { rule in rule.when.allSatisfy { traits.holds($0) } && !rule.unless.contains { traits.holds($0) } }
+  }
+
+  /// How much a message matters by these rules.
+  func assess(_ traits: MessageTraits) -> Assessment {
+    let rule = rule(for: traits)
+    let priority = rule?.priority ?? otherwise
+    let score = Self.score(of: priority)
+    return Assessment(
+      score: score, priority: priority, signals: rule.map { [Signal(name: $0.name, value: 1, weight: score)] } ?? [],
+      reasons: rule?.when.map(\.reason))
+  }
+
+  /// What a decision by rules says as its score.
+  private static func score(of priority: Priority) -> Double {
+    switch priority {
+    case .high: 0.9
+    case .medium: 0.5
+    case .low: 0.1
+    }
+  }
+}
+
+extension MessageTraits {
+  fileprivate func holds(_ condition: SimpleRules.Condition) -> Bool {
+    switch condition {
+    case .direct: isDirect
+    case .mentioned: context.mentioned
+    case .answered: context.answered
+    case .named: context.named
+    case .exchange: context.exchange > 0
+    case .starredSender: isStarredSender
+    case .keyword: hasKeyword
+    case .urgentWords: isUrgent
+    case .question: isQuestion
+    }
+  }
+}
+
+extension SimpleRules.Condition {
+  /// The same in the sentence of a decision.
+  var reason: ReasonCode {
+    switch self {
+    case .direct: .direct
+    case .mentioned: .mentioned
+    case .answered: .answered
+    case .named: .namedNewcomer
+    case .exchange: .talking
+    case .starredSender: .starredSender
+    case .keyword: .keyword
+    case .urgentWords: .urgentWords
+    case .question: .question
+    }
+  }
+}

@@ -1,0 +1,39 @@
+public import NudgeSchema
+public import StreamRuntime
+
+/// What simple rules would decide, outside of the pipeline: for trying a file before it is in force.
+public struct SimpleRulesTrial: Sendable {
+  private let simpleRules: SimpleRules
+  private let rules = AnalyzerRules(hash: { _ in [] })
+  private var preferences: [String: PreferencesRow] = [:]
+
+  /// A trial of these rules.
+  public init(_ simpleRules: SimpleRules) { self.simpleRules = simpleRules }
+
+  /// The rules' version.
+  public var version: String { simpleRules.version }
+
+  /// Takes a row of the analyzer's changelog, in its order; nil: it was removed. Only preferences are looked at. Throws where
+  /// they cannot be read.
+  public mutating func take(_ key: RowKey, _ bytes: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
+    guard key.parts.count == 2, key == AnalyzerRow.preferencesKey(key.parts[1]) else { return }
+    let userId = key.parts[1]
+    guard let bytes else {
+      preferences[userId] = nil
+      return
+    }
+    if case .preferences(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: coder) { preferences[userId] = row }
+  }
+
+  /// What the rules say of a message for one of its recipients, with the person's preferences as they are now; no rule: none
+  /// holds.
+  public func decide(
+    _ candidate: MessageCandidate, for recipient: Recipient
+  ) -> (priority: Priority, rule: String?) {
+    let person = EffectivePreferences(preferences[recipient.userId] ?? PreferencesRow(), rules: rules)
+    let traits = MessageTraits(
+      CandidateMessage(candidate, sentAt: 0, rules: rules), context: recipient.context, preferences: person)
+    let assessment = simpleRules.assess(traits)
+    return (assessment.priority, assessment.signals.first?.name)
+  }
+}

@@ -1,0 +1,163 @@
+import Analyzer
+import Kafka
+import NudgeSchema
+import StreamRuntime
+
+/// Finds what simple rules decided, and what others would have.
+struct RulesSearch {
+  let browser: TopicBrowser
+
+  /// How long before its decision a message may have been ingested: the analyzer's backlog.
+  private static let backlog: Milliseconds = 3_600_000
+
+  /// A person's message.
+  private struct Key: Hashable {
+    var userId: String
+    var conversationId: String
+    var messageId: String
+  }
+
+  func report(_ rules: SimpleRules, since: Milliseconds) throws -> RulesReport {
+    try browser.find([.decisions, .timeline, .analyzerState])
+    let decisions = try decisions(since: since)
+    var report = RulesReport(version: rules.version, since: since, decisions: decisions.count)
+    guard !decisions.isEmpty else { return report }
+    var trial = SimpleRulesTrial(rules)
+    let coder = browser.coder
+    try browser.read(try browser.ranges(of: .analyzerState), "reading preferences") { record in
+      if let key = record.key { try trial.take(RowKey(bytes: [UInt8](key)), record.value, coder: coder) }
+      return true
+    }
+    var left = decisions
+    try browser.read(try browser.ranges(of: .timeline, from: since - Self.backlog), "reading candidates") { record in
+      guard record.valueContains(Self.needle), let value = record.value,
+        case .candidate(let candidate)? = try? coder.decode(TimelineEvent.self, from: value).body
+      else { return true }
+      for recipient in candidate.recipients {
+        let key = Key(
+          userId: recipient.userId, conversationId: candidate.conversationId, messageId: candidate.messageId)
+        guard let decided = left.removeValue(forKey: key) else { continue }
+        report.add(decided, now: trial.decide(candidate, for: recipient))
+      }
+      return !left.isEmpty
+    }
+    report.notFound = left.count
+    return report
+  }
+
+  private static let needle = Array(#""message.candidate""#.utf8)
+
+  /// What rules decided: those decisions have the rules' version.
+  private func decisions(since: Milliseconds) throws -> [Key: RulesReport.Decided] {
+    var found: [Key: RulesReport.Decided] = [:]
+    try browser.read(try browser.ranges(of: .decisions, from: since), "reading decisions") { record in
+      guard record.valueContains(Array(#""rules":"#.utf8)), let value = record.value,
+        let json = try? browser.coder.decode(JSONValue.self, from: value), json["rules"]?.string != nil,
+        let userId = json["userId"]?.string, let conversationId = json["conversationId"]?.string,
+        let messageId = json["messageId"]?.string,
+        let priority = json["priority"]?.string.flatMap({ Priority(rawValue: $0) })
+      else { return true }
+      found[Key(userId: userId, conversationId: conversationId, messageId: messageId)] = RulesReport.Decided(
+        reason: json["reason"]?.string ?? "?", priority: priority,
+        rule: json["signals"]?.elements.first?["name"]?.string)
+      return true
+    }
+    return found
+  }
+}
+
+/// What other rules would have changed.
+struct RulesReport: Encodable, Equatable {
+  /// What rules decided.
+  struct Decided: Equatable {
+    var reason: String
+    var priority: Priority
+    /// nil: none held.
+    var rule: String?
+  }
+
+  /// Decisions that would have been alike.
+  struct Change: Encodable, Equatable, Hashable {
+    /// The decision's reason, which a changed priority may change too: high priority passes quiet hours.
+    var reason: String
+    var from: Priority
+    var to: Priority
+    /// nil: none held.
+    var fromRule: String?
+    var toRule: String?
+  }
+
+  private struct CountedChange: Encodable {
+    var change: Change
+    var count: Int
+
+    private enum CodingKeys: String, CodingKey { case count }
+
+    func encode(to encoder: any Encoder) throws {
+      try change.encode(to: encoder)
+      var fields = encoder.container(keyedBy: CodingKeys.self)
+      try fields.encode(count, forKey: .count)
+    }
+  }
+
+  let version: String
+  let since: Milliseconds
+  /// Decisions by rules.
+  let decisions: Int
+  /// Decisions whose candidate is no longer kept.
+  var notFound = 0
+  private var changes: [Change: Int] = [:]
+
+  init(version: String, since: Milliseconds, decisions: Int) {
+    self.version = version
+    self.since = since
+    self.decisions = decisions
+  }
+
+  /// Decisions that would have had another priority.
+  var changed: Int { changes.values.reduce(0, +) }
+
+  mutating func add(_ decided: Decided, now: (priority: Priority, rule: String?)) {
+    guard now.priority != decided.priority else { return }
+    let change = Change(
+      reason: decided.reason, from: decided.priority, to: now.priority, fromRule: decided.rule, toRule: now.rule)
+    changes[change, default: 0] += 1
+  }
+
+  private var sorted: [CountedChange] {
+    changes.map { CountedChange(change: $0.key, count: $0.value) }.sorted { a, b in
+      a.count != b.count
+        ? a.count > b.count
+        : [a.change.reason, a.change.fromRule ?? "", a.change.toRule ?? "", a.change.to.rawValue]
+          .lexicographicallyPrecedes(
+            [b.change.reason, b.change.fromRule ?? "", b.change.toRule ?? "", b.change.to.rawValue])
+    }
+  }
+
+  private enum CodingKeys: String, CodingKey { case version, since, decisions, notFound, changed, changes }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(version, forKey: .version)
+    try fields.encode(since, forKey: .since)
+    try fields.encode(decisions, forKey: .decisions)
+    try fields.encode(notFound, forKey: .notFound)
+    try fields.encode(changed, forKey: .changed)
+    try fields.encode(sorted, forKey: .changes)
+  }
+
+  /// The same for a person.
+  var text: String {
+    var lines = [
+      "\(decisions) decision\(decisions == 1 ? "" : "s") by simple rules since \(RFC3339.text(since)); by version "
+        + "\(version), \(changed) would have had another priority"
+    ]
+    lines += sorted.map { item in
+      let rules = "\(item.change.fromRule ?? "no rule") → \(item.change.toRule ?? "no rule")"
+      return
+        "  \(item.count)  \(item.change.reason): \(item.change.from.rawValue) → \(item.change.to.rawValue)  (\(rules))"
+    }
+    if notFound > 0 { lines.append("  \(notFound) could not be judged: their candidates are no longer kept") }
+    return lines.joined(separator: "\n")
+  }
+}
