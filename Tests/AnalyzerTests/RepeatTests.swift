@@ -1,4 +1,5 @@
 import NudgeSchema
+import Relevance
 import StreamRuntime
 import TestSupport
 import Testing
@@ -101,7 +102,7 @@ struct RepeatTests {
       let device = "d\(Int.random(in: 0..<3, using: &random))"
       let message = "m\(number - Int.random(in: 0..<6, using: &random))"
       let body: TimelineEventBody
-      switch Int.random(in: 0..<20, using: &random) {
+      switch Int.random(in: 0..<24, using: &random) {
       case 0..<9:
         var candidate = Scene.candidate(
           Int.random(in: 0..<8, using: &random) == 0 ? message : "m\(number)", in: conversation,
@@ -110,6 +111,16 @@ struct RepeatTests {
             mentioned: Int.random(in: 0..<5, using: &random) == 0, exchange: Int.random(in: 0..<4, using: &random)),
           group: Bool.random(using: &random) ? "Group" : nil)
         candidate.body = Bool.random(using: &random) ? "is it urgent?" : "hello"
+        if candidate.conversation.kind == .group {
+          var bytes: [UInt8] = []
+          for _ in 0..<(FeatureLayout.messageCount + FeatureLayout.personCount) {
+            bytes.append(.random(in: 0...64, using: &random))
+          }
+          bytes[0] = FeatureLayout.version
+          candidate.conversation.features = Base64Text.encode(Array(bytes.prefix(FeatureLayout.messageCount)))
+          candidate.recipients[0].context.features = Base64Text.encode(
+            Array(bytes.suffix(FeatureLayout.personCount)))
+        }
         body = Int.random(in: 0..<10, using: &random) == 0 ? .redecide(candidate) : .candidate(candidate)
       case 9: body = .sent(MessageSent(userId: user, conversationId: conversation, messageId: "m\(number)"))
       case 10..<13:
@@ -135,7 +146,10 @@ struct RepeatTests {
                   ? .set(QuietHours(start: "22:00", end: "06:30", timeZone: "America/New_York")) : .set(nil),
                 maxAnalysesPerHour: Int.random(in: 0...4, using: &random),
                 muted: Bool.random(using: &random) ? [MutedConversation(conversationId: conversation)] : nil,
-                badgeMode: Bool.random(using: &random) ? .messages : .conversations))))
+                badgeMode: Bool.random(using: &random) ? .messages : .conversations,
+                locale: ["de", "ja-JP", "en"].randomElement(using: &random),
+                learnSince: Int.random(in: 0..<5, using: &random) == 0 ? now - hour : nil,
+                burstSeconds: Int.random(in: 0..<3, using: &random) * 300))))
       case 16:
         body = .withdrawn(
           MessageWithdrawn(
@@ -147,6 +161,17 @@ struct RepeatTests {
             userId: user, deviceId: device,
             tokenHash: AnalyzerRules(hash: standInHash).tokenHash("token-\(user)-\(device)"),
             version: Int64(number), cause: .signedOut))
+      case 18..<20:
+        body = .user(
+          .feedback(
+            FeedbackSubmitted(
+              userId: user, conversationId: conversation, messageId: message,
+              feedback: Bool.random(using: &random) ? .helpful : .notHelpful)))
+      case 20..<22:
+        let report = NotificationReport(
+          userId: user, deviceId: device, pushId: "p", conversationId: conversation, messageId: message)
+        body = .user(
+          Bool.random(using: &random) ? .notificationOpened(report) : .notificationDismissed(report))
       default:
         body = .deviceGained(
           DeviceGained(
@@ -188,7 +213,7 @@ struct RepeatTests {
     }
     let coder = RecordCoder()
     for user in ["ann", "bea", "cleo", "dan"] {
-      var keys = [AnalyzerRow.userKey(user), AnalyzerRow.preferencesKey(user)]
+      var keys = [AnalyzerRow.userKey(user), AnalyzerRow.preferencesKey(user), AnalyzerRow.tasteKey(user)]
       keys += (0..<4).map { AnalyzerRow.conversationKey(user, "c\($0)") }
       keys += (0..<3).map { AnalyzerRow.deviceKey(user, "d\($0)") }
       for key in keys { run.rows[key] = try driver.row(key)?.encoded(coder: coder) }
@@ -209,6 +234,34 @@ struct RepeatTests {
       let always = try run(history, crashing: { _ in true })
       #expect(whole == always, "seed \(seed)")
     }
+  }
+
+  @Test("D11: a recorded timeline, replayed over restarts, gives the recorded decisions byte for byte")
+  func recorded() throws {
+    var random = SeededGenerator(announcedFor: "recorded")
+    let history = history(seed: random.seed, count: 2_500)
+    let coder = RecordCoder()
+    let timeline = try history.map { (bytes: try coder.encode($0.event), now: $0.now) }
+    func decisions(restarting: (Int) -> Bool) throws -> [[UInt8]?] {
+      let driver = StageDriver(AnalyzerStage(rules: AnalyzerRules(hash: standInHash)), now: noon)
+      var decisions: [[UInt8]?] = []
+      for (number, record) in timeline.enumerated() {
+        driver.now = record.now
+        let result = driver.send(bytes: record.bytes, to: .timeline, key: Array("any".utf8))
+        decisions += result.outputs.filter { $0.topic == .decisions }.map(\.value)
+        if restarting(number) { try driver.restart() }
+      }
+      return decisions
+    }
+    let recorded = try decisions { _ in false }
+    let restarts = Set(timeline.indices.filter { _ in random.oneIn(40) })
+    #expect(try decisions { restarts.contains($0) } == recorded, "seed \(random.seed)")
+    // They are of all kinds, and some of them depend on what was taught.
+    let texts = recorded.map { String(decoding: $0 ?? [], as: UTF8.self) }
+    for part in ["\"learned_sender\"", "\"burst\"", "\"active_conversation\",\"result\"", "\"rules\":", "\"model\":"] {
+      #expect(texts.contains { $0.contains(part) }, "\(part), seed \(random.seed)")
+    }
+    #expect(recorded.count > 1_000)
   }
 
   @Test("Exactly-once: any suffix of the candidates, once more after a restart, yields nothing new")
