@@ -29,7 +29,7 @@ extension SimpleRules {
     } catch {
       throw SimpleRulesError("it is no JSON: \((error as NSError).userInfo["NSDebugDescription"] ?? error)")
     }
-    var file = try Fields(value, "the file", known: ["version", "rules", "otherwise"])
+    let file = try Fields(value, "the file", known: ["version", "rules", "otherwise"])
     let version = try file.text("version")
     let items = try file.list("rules")
     let otherwise = try file.priority("otherwise")
@@ -38,7 +38,7 @@ extension SimpleRules {
     }
     var rules: [Rule] = []
     for (index, item) in items.enumerated() {
-      var fields = try Fields(item, "rules[\(index)]", known: ["name", "when", "unless", "priority"])
+      let fields = try Fields(item, "rules[\(index)]", known: ["name", "when", "unless", "priority"])
       let rule = Rule(
         name: try fields.text("name"), when: try fields.conditions("when"), unless: try fields.conditions("unless"),
         priority: try fields.priority("priority"))
@@ -75,26 +75,26 @@ extension SimpleRules {
 
     private func path(_ name: String) -> String { place == "the file" ? name : "\(place).\(name)" }
 
-    mutating func text(_ name: String) throws(SimpleRulesError) -> String {
+    func text(_ name: String) throws(SimpleRulesError) -> String {
       guard let text = fields[name] as? String, (1...maxNameLength).contains(text.count),
         !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
       else { throw SimpleRulesError("\(path(name)): it must be a text of 1 to \(maxNameLength) characters") }
       return text
     }
 
-    mutating func list(_ name: String) throws(SimpleRulesError) -> [Any] {
+    func list(_ name: String) throws(SimpleRulesError) -> [Any] {
       guard let list = fields[name] as? [Any] else { throw SimpleRulesError("\(path(name)): it must be a list") }
       return list
     }
 
-    mutating func priority(_ name: String) throws(SimpleRulesError) -> Priority {
+    func priority(_ name: String) throws(SimpleRulesError) -> Priority {
       guard let text = fields[name] as? String, let priority = Priority(rawValue: text) else {
         throw SimpleRulesError("\(path(name)): it must be high, medium or low")
       }
       return priority
     }
 
-    mutating func conditions(_ name: String) throws(SimpleRulesError) -> [Condition] {
+    func conditions(_ name: String) throws(SimpleRulesError) -> [Condition] {
       guard fields[name] != nil else { return [] }
       var conditions: [Condition] = []
       for (index, item) in try list(name).enumerated() {

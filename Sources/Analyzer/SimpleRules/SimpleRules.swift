@@ -1,4 +1,4 @@
-public import NudgeSchema
+import NudgeSchema
 import Wording
 
 /// The rules past the hourly limit (D4): the first whose conditions hold decides how much a message matters.

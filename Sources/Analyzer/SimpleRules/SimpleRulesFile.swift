@@ -12,9 +12,9 @@ final class SimpleRulesFile: ReloadingService {
   private struct State {
     var file: WatchedFile
     var rules: SimpleRules
-    var timer: (any DispatchSourceTimer)?
   }
   private let state: Mutex<State>
+  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
   private let logger: Logger
 
   /// How often the file is looked at.
@@ -42,15 +42,17 @@ final class SimpleRulesFile: ReloadingService {
   }
 
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) {
-    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nudge.simple-rules"))
-    let pause = DispatchTimeInterval.milliseconds(Int(Self.interval.milliseconds))
-    timer.schedule(deadline: .now() + pause, repeating: pause)
-    timer.setEventHandler { [weak self] in self?.read(force: false) }
-    timer.activate()
-    state.withLock { $0.timer = timer }
+    timer.withLock { timer in
+      let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nudge.simple-rules"))
+      let pause = DispatchTimeInterval.milliseconds(Int(Self.interval.milliseconds))
+      source.schedule(deadline: .now() + pause, repeating: pause)
+      source.setEventHandler { [weak self] in self?.read(force: false) }
+      source.activate()
+      timer = source
+    }
   }
 
-  func stop() { state.withLock { $0.timer.take()?.cancel() } }
+  func stop() { timer.withLock { $0.take()?.cancel() } }
 
   func reload() { read(force: true) }
 

@@ -87,7 +87,7 @@ enum RelevanceCommand {
     }
     try output?.close(logs: logs)
     if let trial {
-      try print(trial.count, asJSON: input[json])
+      try show(trial.count, asJSON: input[json])
       return ExitCode.success
     }
     if input[json] {
@@ -104,18 +104,18 @@ enum RelevanceCommand {
     return ExitCode.success
   }
 
-  private static func print(_ count: TasteCount, asJSON: Bool) throws {
+  private static func show(_ count: TasteCount, asJSON: Bool) throws {
     if asJSON {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys]
-      Swift.print(String(decoding: try encoder.encode(count), as: UTF8.self))
+      print(String(decoding: try encoder.encode(count), as: UTF8.self))
       return
     }
-    Swift.print(
+    print(
       "\(count.people) people gave all of their signals; after that \(count.with.pairs) messages, "
         + "\(count.with.positive) of them wanted:")
     for (name, part) in [("without what they taught", count.without), ("with it", count.with)] {
-      Swift.print(
+      print(
         "\(name): precision \(percent(part.precision)), recall \(percent(part.recall)), F1 \(percent(part.f1))")
     }
   }
