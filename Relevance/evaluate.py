@@ -9,6 +9,7 @@ import struct
 
 import numpy as np
 
+from plot import calibration
 from train import read, scores
 
 
@@ -59,6 +60,7 @@ def main():
     arguments.add_argument("features")
     arguments.add_argument("--weights", default="Sources/Relevance/Weights/RelevanceWeights.swift")
     arguments.add_argument("--part", default="validation", choices=["training", "validation", "held-out"])
+    arguments.add_argument("--plot", help="an SVG file for the calibration")
     options = arguments.parse_args()
     features, truth, parts, about = read(options.features)
     width = len(about["features"])
@@ -79,9 +81,13 @@ def main():
     for limit in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
         show(f"score from {limit}", value >= limit)
     print("score          pairs  mean score  part for the person")
+    rows = []
     for low in np.arange(0, 1, 0.1):
         inside = (value >= low) & (value < low + 0.1)
+        rows.append((int(inside.sum()), float(value[inside].mean()), float(truth[inside].mean())))
         print(f"{low:.1f} to {low + 0.1:.1f} {inside.sum():10d}  {value[inside].mean():10.3f}  {truth[inside].mean():.3f}")
+    if options.plot:
+        calibration(rows, options.plot)
 
 
 main()
