@@ -18,17 +18,23 @@ enum StagesBenchmark: Benchmark {
     let messages = min(options.records, 20_000)
     var ingest: [Measurement] = []
     var analyzer: [Measurement] = []
+    var judging: [Measurement] = []
     var dispatcher: [Measurement] = []
     for _ in 1...options.repetitions {
       let pipeline = try Pipeline(messages: messages)
       ingest.append(try pipeline.measureIngest())
       analyzer.append(try pipeline.measureAnalyzer())
       dispatcher.append(try pipeline.measureDispatcher())
+      let unlimited = try Pipeline(messages: messages, analysesPerHour: .max)
+      _ = try unlimited.measureIngest()
+      judging.append(try unlimited.measureAnalyzer())
     }
     context.report.note(
-      "\(messages) messages in \(Pipeline.conversations) groups of \(Pipeline.members), every person with one device")
+      "\(messages) messages in \(Pipeline.conversations) groups of \(Pipeline.members), every person with one device; 10 analyses an hour, then simple rules"
+    )
     report(context, "ingest", unit: "candidate", ingest)
     report(context, "analyzer", unit: "candidate", analyzer)
+    report(context, "analyzer, each message by the relevance model", unit: "candidate", judging)
     report(context, "dispatcher", unit: "push with its answer", dispatcher)
   }
 
@@ -83,9 +89,11 @@ private final class Pipeline {
   private let dispatcher: StageDriver<DispatcherStage>
   private let coder = RecordCoder()
 
-  init(messages count: Int) throws {
+  init(messages count: Int, analysesPerHour: Int = 10) throws {
+    var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
+    rules.analysesPerHour = analysesPerHour
     ingest = StageDriver(IngestStage(IngestRules()), now: Self.start)
-    analyzer = StageDriver(AnalyzerStage(rules: AnalyzerRules(hash: { SHA256Digest.of($0) })), now: Self.start)
+    analyzer = StageDriver(AnalyzerStage(rules: rules), now: Self.start)
     dispatcher = StageDriver(DispatcherStage(rules: DispatcherRules()), now: Self.start)
     var records: [InputRecord] = []
     records.reserveCapacity(count)
