@@ -238,7 +238,8 @@ struct RepeatTests {
 
   @Test("D11: a recorded timeline, replayed over restarts, gives the recorded decisions byte for byte")
   func recorded() throws {
-    var random = SeededGenerator(announcedFor: "recorded")
+    // A fixed seed, so that everything that is looked for below occurs.
+    var random = SeededGenerator(seed: 9_629_877_149_393_520_697)
     let history = history(seed: random.seed, count: 2_500)
     let coder = RecordCoder()
     let timeline = try history.map { (bytes: try coder.encode($0.event), now: $0.now) }

@@ -44,6 +44,7 @@ struct RowFormatTests {
   func conversationVersion1() throws {
     var row = ConversationRow()
     row.olderUnread = 3
+    row.recount()
     for number in 0..<4 {
       row.add(
         RecentMessage(

@@ -135,7 +135,7 @@ import Testing
     let withdrawn = try edited("m1")
     #expect(withdrawn?.title == "Ann in Hikers" && withdrawn?.sender == IngestPipeline.member("ann"))
     #expect(try edited("unknown")?.title == nil)
-    for number in 0..<20 { try pipeline.message("c", "later\(number)", from: "ben") }
+    for number in 0..<64 { try pipeline.message("c", "later\(number)", from: "ben") }
     #expect(try edited("m1")?.title == nil && edited("m1")?.body == "new text")
   }
 

@@ -1,4 +1,5 @@
 import NudgeSchema
+import Relevance
 import StreamRuntime
 import Wording
 

@@ -1,5 +1,6 @@
 import Foundation
 import NudgeSchema
+import Relevance
 import ServiceKit
 import StreamRuntime
 import Synchronization

@@ -41,7 +41,7 @@ struct RulesCommandTests {
     #expect(report.changed == 3)
     #expect(
       report.text == """
-        5 decisions by simple rules since 2026-11-21T15:40:00Z; by version 7, 3 would have had another priority
+        5 decisions by simple rules since 2026-11-21T15:40:00.000Z; by version 7, 3 would have had another priority
           2  simple_rules: low → medium  (no rule → idle-talk)
           1  quiet_hours: medium → high  (direct → ask-me)
           1 could not be judged: their candidates are no longer kept
