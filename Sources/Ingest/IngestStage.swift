@@ -16,6 +16,7 @@ public struct IngestStage: Stage {
   let rules: IngestRules
   let codec = RecordCodec()
   var rosters = RosterCache()
+  var fanOuts = FanOutsUnderWay()
 
   /// A stage with settings.
   public init(_ rules: IngestRules) { self.rules = rules }
@@ -35,8 +36,11 @@ public struct IngestStage: Stage {
     }
   }
 
-  /// Forgets the rosters held in memory for a task.
-  public mutating func close(partition: Int32) { rosters.forget(partition: partition) }
+  /// Forgets what is held in memory for a task.
+  public mutating func close(partition: Int32) {
+    rosters.forget(partition: partition)
+    fanOuts.forget(partition: partition)
+  }
 
   /// Writes a record that is not on its key's partition there (M9): the state it needs is that task's.
   private func rekey(_ record: InputRecord, key: String, to partition: Int32, in step: Step<IngestStage>) throws {

@@ -105,7 +105,7 @@ import Testing
 
   @Test("M7: 10,000 members are a record a timeline partition and 500 people, each person once")
   func largeGroup() throws {
-    let pipeline = IngestPipeline(partitions: 12)
+    let pipeline = IngestPipeline(partitions: 12, rules: IngestPipeline.rules { $0.fanOutStep = 10_000 })
     let everybody = (0..<10_000).map { "user-\($0)" }
     try pipeline.group(everybody)
     let result = try pipeline.message(from: "user-17")

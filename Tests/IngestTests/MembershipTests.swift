@@ -108,7 +108,7 @@ import Testing
 
   @Test("D13: an edited or deleted message reaches all members, 500 a record")
   func withdrawn() throws {
-    let pipeline = IngestPipeline(partitions: 3)
+    let pipeline = IngestPipeline(partitions: 3, rules: IngestPipeline.rules { $0.fanOutStep = 2_000 })
     let everybody = (0..<2_000).map { "u\($0)" }
     try pipeline.group(everybody)
     let edited = try pipeline.chat(

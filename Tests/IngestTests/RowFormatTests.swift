@@ -27,8 +27,13 @@ struct RowFormatTests {
       let owner = OwnerRow(
         owner: fields.maybe { OwnerRow.Owner(userId: $0.text(), deviceId: $0.text()) }, stamp: fields.stamp(),
         version: fields.integer())
+      let fanOut = FanOutRow(
+        event: fields.text(),
+        headers: fields.list { FanOutRow.Header(name: $0.text(), value: Array($0.text().utf8)) },
+        after: fields.maybe { $0.text() }, nextIndex: Int32(fields.random.below(100)),
+        passedOver: fields.list { $0.text() })
       if fields.isFull {
-        let all: [any Sendable] = [conversation, member, events, archive, device, owner]
+        let all: [any Sendable] = [conversation, member, events, archive, device, owner, fanOut]
         #expect(FieldWalk.emptyFields(of: all) == [])
       }
       try expectAlike(conversation)
@@ -37,6 +42,7 @@ struct RowFormatTests {
       try expectAlike(archive)
       try expectAlike(device)
       try expectAlike(owner)
+      try expectAlike(fanOut)
     }
   }
 

@@ -26,10 +26,11 @@ extension IngestStage {
       step, codec, envelope: event.envelope, cause: record.position, source: record.position)
     switch event.body {
     case .conversationUpdated(let fields):
-      try replace(&conversation, with: fields.snapshot, stamp: event.envelope.stamp, &timeline)
+      try replace(&conversation, with: fields.snapshot, stamp: event.envelope.stamp, step, &timeline)
     case .memberAdded(let change), .memberRemoved(let change):
       var joins = false
       if case .memberAdded = event.body { joins = true }
+      try settle(change.userId, in: &conversation, step)
       let left = try conversation.change(
         change, joins: joins, stamp: event.envelope.stamp, remembering: rules.removedMembers)
       if left {
@@ -39,33 +40,38 @@ extension IngestStage {
       }
     case .messageCreated(let message):
       if let snapshot = message.conversation {
-        try replace(&conversation, with: snapshot, stamp: event.envelope.stamp, &timeline)
+        try replace(&conversation, with: snapshot, stamp: event.envelope.stamp, step, &timeline)
       }
       try create(
         message, at: event.envelope.occurredAt, mayBeRepeat: verdict == .beyondMemory, in: &conversation, record, step,
         &timeline)
     case .messageEdited(let revision):
       let body = revision.text.map { rules.cutBody($0) }
-      try withdraw(revision, cause: .edited, body: body, in: &conversation, &timeline)
+      try withdraw(revision, cause: .edited, body: body, in: &conversation, step, &timeline)
     case .messageDeleted(let revision):
-      try withdraw(revision, cause: .deleted, body: nil, in: &conversation, &timeline)
+      try withdraw(revision, cause: .deleted, body: nil, in: &conversation, step, &timeline)
     }
     if let roster = try conversation.save() {
       rosters.put(roster, for: row, partition: step.partition, limit: rules.cachedMembers)
     }
   }
 
-  private func replace(
+  private mutating func replace(
     _ conversation: inout Conversation, with snapshot: ConversationSnapshot, stamp: EventStamp,
-    _ timeline: inout TimelineWriter
+    _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
   ) throws {
+    if !fanOuts.keys(of: conversation.id, partition: step.partition).isEmpty,
+      try conversation.isChanged(by: snapshot, stamp: stamp)
+    {
+      try complete(in: &conversation, step)
+    }
     let left = try conversation.replace(with: snapshot, stamp: stamp)
     try timeline.withdraw(conversationId: conversation.id, messageId: nil, cause: .left, from: left)
   }
 
-  private func withdraw(
+  private mutating func withdraw(
     _ revision: MessageRevision, cause: MessageWithdrawn.Cause, body: String?, in conversation: inout Conversation,
-    _ timeline: inout TimelineWriter
+    _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
   ) throws {
     guard conversation.isKnown else { throw Rejection.unknownConversation }
     var sender: Member?
@@ -76,9 +82,15 @@ extension IngestStage {
         userId: userId, displayName: (known?.displayName ?? userId).displayedOnOneLine,
         avatarUrl: known?.avatarUrl)
     }
+    let title = sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row) }
+    if try goesInSteps(conversation, step) {
+      let withdrawn = MessageWithdrawn(
+        userIds: [], conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body,
+        title: title, sender: sender)
+      if try begin(.withdrawn(withdrawn), timeline, in: &conversation, step) { return }
+    }
     try timeline.withdraw(
-      conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body,
-      title: sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row) },
+      conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body, title: title,
       sender: sender, from: try conversation.members().map { ($0.userId, $0.partition) })
   }
 }

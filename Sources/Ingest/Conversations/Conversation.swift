@@ -54,6 +54,27 @@ struct Conversation {
   /// Everybody who takes part, in the order of their ids' bytes.
   mutating func members() throws -> [Roster.Entry] { try loadRoster().entries }
 
+  /// Those who take part behind one in that order, or from the first on; at most so many, and whether they are the last.
+  mutating func members(
+    after userId: String?, atMost count: Int
+  ) throws -> (members: ArraySlice<Roster.Entry>, isLast: Bool) {
+    let members = try loadRoster().entries(after: userId, atMost: count)
+    return (members, members.count < count || members.endIndex == roster?.entries.endIndex)
+  }
+
+  /// Members whom a message, or the last ones before it, may tell something of, found without a look at each of the others.
+  mutating func membersConcerned(by message: MessageCreated) throws -> [Roster.Entry] {
+    _ = try loadRoster()
+    return roster?.members(
+      among: (message.mentions ?? []) + row.recentPeople, orNamedIn: message.text.map { SearchedText($0) }) ?? []
+  }
+
+  /// Whether a snapshot would change who takes part, or what they are called.
+  mutating func isChanged(by snapshot: ConversationSnapshot, stamp: EventStamp) throws -> Bool {
+    if let known = row.snapshot, stamp <= known { return false }
+    return try !loadRoster().isDescribed(by: snapshot)
+  }
+
   private mutating func loadRoster() throws -> Roster {
     if let roster { return roster }
     var entries: [Roster.Entry] = []

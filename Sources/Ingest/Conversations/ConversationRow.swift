@@ -112,3 +112,8 @@ extension ConversationRow {
       partner: turn.addressed.first)
   }
 }
+
+extension ConversationRow {
+  /// The people of the last messages: who wrote, and whom it was for.
+  var recentPeople: [String] { talk.people }
+}

@@ -25,6 +25,8 @@ struct Roster {
   var version: Int64
   /// In the order of row keys.
   private(set) var entries: [Entry]
+  /// Finds members by words of their names; made when first asked for.
+  private var names: NameIndex?
   /// Rows with a stamp of their own, removed members' included.
   var stampedRows: Int
 
@@ -48,12 +50,36 @@ struct Roster {
     return found ? entries[index] : nil
   }
 
+  /// The members behind one in order, or from the first on; at most so many.
+  func entries(after userId: String?, atMost count: Int) -> ArraySlice<Entry> {
+    guard let userId else { return entries.prefix(count) }
+    let (index, found) = place(of: userId)
+    return entries[(found ? index + 1 : index)...].prefix(count)
+  }
+
+  /// These people, and those whose names the text may contain, as far as they are members: in order, each once.
+  mutating func members(among people: [String], orNamedIn text: SearchedText?) -> [Entry] {
+    var indexes = Set<Int>()
+    for person in people {
+      let (index, found) = place(of: person)
+      if found { indexes.insert(index) }
+    }
+    if let text {
+      let index = names ?? NameIndex(entries.map(\.name))
+      names = index
+      indexes.formUnion(index.mayBeNamed(in: text))
+    }
+    return indexes.sorted().map { entries[$0] }
+  }
+
   mutating func put(_ entry: Entry) {
+    names = nil
     let (index, found) = place(of: entry.userId)
     if found { entries[index] = entry } else { entries.insert(entry, at: index) }
   }
 
   mutating func remove(_ userId: String) {
+    names = nil
     let (index, found) = place(of: userId)
     if found { entries.remove(at: index) }
   }

@@ -4,7 +4,7 @@ import Wording
 
 extension IngestStage {
   /// Writes who a message may be for (M1), and the sender's own record.
-  func create(
+  mutating func create(
     _ message: MessageCreated, at occurredAt: Milliseconds, mayBeRepeat: Bool, in conversation: inout Conversation,
     _ record: InputRecord, _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
   ) throws {
@@ -13,8 +13,10 @@ extension IngestStage {
       throw Rejection(.senderNotMember, "senderId takes no part in the conversation")
     }
     let name = (message.sender?.displayName ?? sender.displayName ?? message.senderId).displayedOnOneLine
+    let goesInSteps = try goesInSteps(conversation, step)
     let text = NotificationText(message, senderName: name, conversation: conversation.row, rules: rules)
-    let members = try conversation.members()
+    // Nobody else is addressed, and nobody else is told of: it costs the same in a conversation of 10,000.
+    let members = try goesInSteps ? conversation.membersConcerned(by: message) : conversation.members()
     let contexts = RecipientContexts(message, at: occurredAt, to: members, in: conversation.row)
     let candidate = MessageCandidate(
       conversationId: message.conversationId, messageId: message.messageId,
@@ -29,25 +31,52 @@ extension IngestStage {
       possibleRepeat: mayBeRepeat ? true : nil,
       replayId: record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) })
 
-    var recipients: [(Recipient, Int32)] = []
-    recipients.reserveCapacity(conversation.row.memberCount)
-    for member in members where !member.userId.isExactly(message.senderId) {
-      recipients.append(
-        (Recipient(userId: member.userId, context: contexts.context(of: member.userId)), member.partition))
+    let told = members.filter { !$0.userId.isExactly(message.senderId) }.map {
+      (Recipient(userId: $0.userId, context: contexts.context(of: $0.userId)), $0.partition)
     }
-    for (partition, chunk) in TimelineWriter.chunks(recipients) {
-      var part = candidate
-      part.recipients = chunk
-      try timeline.write(
-        .candidate(part), key: message.conversationId, partition: partition)
-    }
-    try timeline.write(
-      .sent(
-        MessageSent(
-          userId: message.senderId, conversationId: message.conversationId, messageId: message.messageId)),
-      to: message.senderId)
+    try write(candidate, to: told, goesInSteps: goesInSteps, in: &conversation, step, &timeline)
     conversation.remember(
       message, contexts.traits, at: occurredAt, addressed: contexts.addressed, partner: contexts.partner)
+  }
+
+  /// Writes a candidate to all members, at once or in steps, and the sender's own record. `told`: the members, or at least all that
+  /// there is something to tell of.
+  private mutating func write(
+    _ candidate: MessageCandidate, to told: [(recipient: Recipient, partition: Int32)], goesInSteps: Bool,
+    in conversation: inout Conversation, _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
+  ) throws {
+    let sender = candidate.sender.userId
+    let sent = TimelineEventBody.sent(
+      MessageSent(userId: sender, conversationId: candidate.conversationId, messageId: candidate.messageId))
+    guard goesInSteps else {
+      try write(candidate, to: told, &timeline)
+      return try timeline.write(sent, to: sender)
+    }
+    // What is on its way to the sender comes before what they wrote.
+    try settle(sender, in: &conversation, step)
+    try timeline.write(sent, to: sender)
+    var candidate = candidate
+    candidate.recipients = told.map(\.recipient).filter { $0.context != RecipientContext() }
+    if try begin(.candidate(candidate), timeline, in: &conversation, step) { return }
+    let contexts = Dictionary(
+      candidate.recipients.map { (ExactText($0.userId), $0.context) }, uniquingKeysWith: { first, _ in first })
+    let members = try conversation.members().filter { !$0.userId.isExactly(sender) }
+    try write(
+      candidate,
+      to: members.map {
+        (Recipient(userId: $0.userId, context: contexts[ExactText($0.userId)] ?? RecipientContext()), $0.partition)
+      }, &timeline)
+  }
+
+  private func write(
+    _ candidate: MessageCandidate, to recipients: [(recipient: Recipient, partition: Int32)],
+    _ timeline: inout TimelineWriter
+  ) throws {
+    var candidate = candidate
+    for (partition, chunk) in TimelineWriter.chunks(recipients.map { ($0.recipient, $0.partition) }) {
+      candidate.recipients = chunk
+      try timeline.write(.candidate(candidate), key: candidate.conversationId, partition: partition)
+    }
   }
 }
 

@@ -127,3 +127,27 @@ private func words(of scalars: [Unicode.Scalar]) -> [Int] {
   if isInWord { hashes.append(Int(truncatingIfNeeded: hash)) }
   return hashes
 }
+
+/// Names by their first words, so that those a text may contain are found without a look at the others.
+struct NameIndex {
+  private var byFirstWord: [Int: [Int]] = [:]
+  /// Names without one, e.g. in scripts without spaces: each may be anywhere.
+  private var wordless: [Int] = []
+
+  init(_ names: [SearchedName?]) {
+    for (index, name) in names.enumerated() {
+      guard let name else { continue }
+      if let word = name.firstWord { byFirstWord[word, default: []].append(index) } else { wordless.append(index) }
+    }
+  }
+
+  /// Where among the names those are that the text may contain; all that it contains are among them.
+  func mayBeNamed(in text: SearchedText) -> [Int] {
+    text.wordsToFind.reduce(into: wordless) { $0 += byFirstWord[$1] ?? [] }
+  }
+}
+
+extension SearchedText {
+  /// Hashes of its words.
+  fileprivate var wordsToFind: Set<Int> { wordHashes }
+}

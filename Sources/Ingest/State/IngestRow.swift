@@ -12,6 +12,7 @@ public import StreamRuntime
 /// | `e` scope id number | `archive`, older event ids of the same |
 /// | `d` userId deviceId | `device` |
 /// | `o` token hash | `owner` |
+/// | `f` offset conversationId | `fanOut`; the offset, in 16 hexadecimal digits, joined to the id |
 ///
 /// Rows of chat events live in the conversation's task, devices in the person's, owners in the token's.
 public enum IngestRow: StateRow, Equatable {
@@ -27,6 +28,8 @@ public enum IngestRow: StateRow, Equatable {
   case device(DeviceRow)
   /// Whose a token is.
   case owner(OwnerRow)
+  /// What is on its way to the members of a large conversation.
+  case fanOut(FanOutRow)
 
   /// Reads a row. Throws `RowFormatError` or `DecodingError` for bytes that are no row, and `StoreFailure` for a key of no kind.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
@@ -39,6 +42,7 @@ public enum IngestRow: StateRow, Equatable {
     case (UInt8(ascii: "e"), 4): self = .archive(try EventArchiveRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "d"), 3): self = .device(try DeviceRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "o"), 2): self = .owner(try OwnerRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "f"), 2): self = .fanOut(try FanOutRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "read a row of ingest",
@@ -55,6 +59,7 @@ public enum IngestRow: StateRow, Equatable {
     case .archive(let row): row.packed(capacity: 2_048)
     case .device(let row): row.packed()
     case .owner(let row): row.packed()
+    case .fanOut(let row): row.packed(capacity: 4_096)
     }
   }
 
@@ -67,6 +72,7 @@ public enum IngestRow: StateRow, Equatable {
     case .archive(let row): try coder.encode(row)
     case .device(let row): try coder.encode(row)
     case .owner(let row): try coder.encode(row)
+    case .fanOut(let row): try row.json(coder: coder)
     }
   }
 }

@@ -10,17 +10,28 @@ struct TimelineWriter {
   private let envelope: Envelope
   private let cause: RecordPosition
   private let source: RecordPosition
+  private let firstIndex: Int32
   private var written: [Int32: Int32] = [:]
 
-  /// A writer for the effects of `cause`, which began with `source`.
+  /// A writer for the effects of `cause`, which began with `source`. `firstIndex`: behind those of earlier steps.
   init(
-    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, cause: RecordPosition, source: RecordPosition
+    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, cause: RecordPosition, source: RecordPosition,
+    firstIndex: Int32 = 0
   ) {
     self.step = step
     self.codec = codec
     self.envelope = envelope
     self.cause = cause
     self.source = source
+    self.firstIndex = firstIndex
+  }
+
+  /// An index behind all that were given so far.
+  var nextIndex: Int32 { written.values.max() ?? firstIndex }
+
+  /// What is caused, before it is written.
+  func event(_ body: TimelineEventBody) -> TimelineEvent {
+    TimelineEvent(envelope, origin: Origin(cause), source: source, body)
   }
 
   /// Writes to one person's timeline.
@@ -32,7 +43,7 @@ struct TimelineWriter {
   mutating func write(
     _ body: TimelineEventBody, key: String, partition: Int32
   ) throws {
-    let index = written[partition, default: 0]
+    let index = written[partition, default: firstIndex]
     written[partition] = index + 1
     let event = TimelineEvent(envelope, origin: Origin(cause, index: index), source: source, body)
     try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition)

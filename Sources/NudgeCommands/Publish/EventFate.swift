@@ -19,6 +19,8 @@ struct EventFate {
   private(set) var isOnTimeline = false
   /// People it is decided for, where it is a message.
   private(set) var recipients: Set<String> = []
+  /// How many people it is for: those of a large group come a part at a time.
+  private var recipientsToCome = 0
   /// Decisions, in the order they came.
   private(set) var decisions: [Decision] = []
   /// Pushes by their ids.
@@ -43,7 +45,10 @@ struct EventFate {
     case .timeline:
       guard let event = try? coder.decode(TimelineEvent.self, from: value), event.source == position else { return }
       isOnTimeline = true
-      if case .candidate(let candidate) = event.body { recipients.formUnion(candidate.recipients.map(\.userId)) }
+      if case .candidate(let candidate) = event.body {
+        recipients.formUnion(candidate.recipients.map(\.userId))
+        recipientsToCome = candidate.conversation.memberCount - 1
+      }
     case .decisions:
       guard let decision = try? coder.decode(Decision.self, from: value), decision.source == position else { return }
       decisions.append(decision)
@@ -62,7 +67,9 @@ struct EventFate {
   /// Whether all is known of a message: who is concerned has a decision, and each push an outcome on each device.
   var isMessageSettled: Bool {
     guard refusal == nil else { return true }
-    guard isOnTimeline, Set(decisions.map(\.body.userId)).isSuperset(of: recipients) else { return false }
+    guard isOnTimeline, recipients.count >= recipientsToCome,
+      Set(decisions.map(\.body.userId)).isSuperset(of: recipients)
+    else { return false }
     return decisions.allSatisfy { decision in
       guard let pushId = decision.body.pushId else { return true }
       guard let push = pushes[pushId] else { return false }

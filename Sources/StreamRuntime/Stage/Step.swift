@@ -25,7 +25,8 @@ public final class Step<S: Stage> {
   private(set) var hasEffects = false
   private(set) var wakeAt: Milliseconds?
   private(set) var deadLetter: Rejection?
-  private var inheritedHeaders: [RecordHeaderField] = []
+  /// Headers of the record at hand that go along with all it causes.
+  public private(set) var inheritedHeaders: [RecordHeaderField] = []
   /// The key of the record at hand, whose bytes are shared with outputs of the same key.
   private var recordKey: [UInt8] = []
   private let partitionCounts: [Topic: Int32]
@@ -123,6 +124,14 @@ public final class Step<S: Stage> {
         "its output on \(topic.rawValue) would take \(output.size) bytes; at most \(maxOutputBytes) are allowed")
     }
     outputs.append(output)
+  }
+
+  /// Writes, within `body`, what another record has caused than the one at hand: these headers of it go along.
+  public func inheriting<Result>(_ headers: [RecordHeaderField], _ body: () throws -> Result) rethrows -> Result {
+    let own = inheritedHeaders
+    inheritedHeaders = headers
+    defer { inheritedHeaders = own }
+    return try body()
   }
 
   /// Sends the record at hand to the dead letters and keeps what the step did.

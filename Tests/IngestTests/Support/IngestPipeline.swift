@@ -1,5 +1,6 @@
 import Foundation
 import Ingest
+import Kafka
 import NudgeSchema
 import StreamRuntime
 
@@ -65,6 +66,9 @@ final class IngestPipeline {
           conversationId: conversationId, messageId: messageId, senderId: senderId, text: text, replyTo: replyTo,
           mentions: mentions)), envelope)
   }
+
+  /// The task of a key.
+  func partition(of key: String) -> Int32 { Murmur2.partition(of: Array(key.utf8), count: driver.partitions) }
 
   // MARK: What came out
 

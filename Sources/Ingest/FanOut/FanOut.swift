@@ -1,0 +1,85 @@
+import NudgeCodec
+import NudgeSchema
+import StreamRuntime
+
+/// A fan-out in the hands of a step: it writes what its row says to members of the conversation, and remembers how far it came.
+///
+/// What it writes is what one large step would have written, records of other conversations in between: everybody gets it once, in
+/// the order of the conversation, with the origin of the event that it began with.
+struct FanOut {
+  let key: RowKey
+  private(set) var row: FanOutRow
+  private let step: Step<IngestStage>
+  private let event: TimelineEvent
+  private var timeline: TimelineWriter
+  /// Contexts of those of whom there is something to tell.
+  private var told: [ExactText: RecipientContext] = [:]
+  private let passedOver: Set<ExactText>
+
+  /// The fan-out of a row; nil: it has come to its end.
+  init?(_ key: RowKey, _ codec: RecordCodec, in step: Step<IngestStage>) throws {
+    guard case .fanOut(let row)? = try step.row(key) else { return nil }
+    self.key = key
+    self.row = row
+    self.step = step
+    let bytes = Array(row.event.utf8)
+    event = try codec.read(TimelineEvent.self, from: bytes) ?? step.coder.decode(TimelineEvent.self, from: bytes)
+    timeline = TimelineWriter(
+      step, codec, envelope: event.envelope,
+      cause: RecordPosition(topic: event.origin.topic, partition: event.origin.partition, offset: event.origin.offset),
+      source: event.source, firstIndex: row.nextIndex)
+    passedOver = Set(row.passedOver.map { ExactText($0) })
+    if case .candidate(let candidate) = event.body {
+      for recipient in candidate.recipients { told[ExactText(recipient.userId)] = recipient.context }
+    }
+  }
+
+  /// Whether a person's turn is still to come.
+  func isAhead(_ userId: String) -> Bool {
+    if case .candidate(let candidate) = event.body, candidate.sender.userId.isExactly(userId) { return false }
+    return (row.after.map { $0.exactlyPrecedes(userId) } ?? true) && !passedOver.contains(ExactText(userId))
+  }
+
+  /// Serves the next members, who are those behind `row.after` in order.
+  mutating func serve(_ members: ArraySlice<Roster.Entry>) throws {
+    guard let last = members.last else { return }
+    try write(to: members.filter { passedOver.isEmpty || !passedOver.contains(ExactText($0.userId)) })
+    row.after = last.userId
+  }
+
+  /// Serves a person out of turn, because their part in the conversation is about to change, or with nil passes them over,
+  /// who has none yet.
+  mutating func serveNow(_ userId: String, _ member: Roster.Entry?) throws {
+    if let member { try write(to: [member]) }
+    row.passedOver.append(userId)
+  }
+
+  private mutating func write(to members: [Roster.Entry]) throws {
+    try step.inheriting(row.headers.map { RecordHeaderField($0.name, $0.value) }) {
+      switch event.body {
+      case .candidate(var candidate):
+        let recipients = members.filter { !$0.userId.isExactly(candidate.sender.userId) }.map { member in
+          let context = told.isEmpty ? nil : told[ExactText(member.userId)]
+          return (Recipient(userId: member.userId, context: context ?? RecipientContext()), member.partition)
+        }
+        for (partition, chunk) in TimelineWriter.chunks(recipients) {
+          candidate.recipients = chunk
+          try timeline.write(.candidate(candidate), key: candidate.conversationId, partition: partition)
+        }
+      case .withdrawn(var withdrawn):
+        for (partition, chunk) in TimelineWriter.chunks(members.map { ($0.userId, $0.partition) }) {
+          withdrawn.userIds = chunk
+          try timeline.write(.withdrawn(withdrawn), key: withdrawn.conversationId, partition: partition)
+        }
+      default: throw StoreFailure(operation: "read a fan-out", reason: "a \(event.body.type) goes to nobody in steps")
+      }
+    }
+    row.nextIndex = timeline.nextIndex
+  }
+
+  /// Everybody has been served: the row goes.
+  func end() throws { try step.remove(key) }
+
+  /// Remembers how far it came.
+  func save() throws { try step.set(.fanOut(row), for: key) }
+}

@@ -1,0 +1,73 @@
+import NudgeSchema
+
+/// What is on its way to the members of a large conversation, and how far it has come. The row goes with the last of them.
+public struct FanOutRow: Sendable, Equatable, Codable {
+  /// A header that goes along with what is written.
+  public struct Header: Sendable, Equatable, Codable {
+    /// The name.
+    public internal(set) var name: String
+    /// The value.
+    public internal(set) var value: [UInt8]
+
+    private enum CodingKeys: String, CodingKey {
+      case name = "n"
+      case value = "v"
+    }
+  }
+
+  /// What is written, a `TimelineEvent` as JSON. The recipients of a candidate are those of whom there is something to tell;
+  /// everybody else's context is empty. A withdrawal names nobody.
+  public internal(set) var event: String
+  /// Headers that go along.
+  public internal(set) var headers: [Header]
+  /// The last member that was served, in the order of the ids' bytes; nil: none yet.
+  public internal(set) var after: String?
+  /// The index of the next record's origin.
+  public internal(set) var nextIndex: Int32
+  /// People behind `after` who get nothing any more: they were served out of turn, or came later.
+  public internal(set) var passedOver: [String]
+
+  init(
+    event: String, headers: [Header], after: String? = nil, nextIndex: Int32 = 0, passedOver: [String] = []
+  ) {
+    self.event = event
+    self.headers = headers
+    self.after = after
+    self.nextIndex = nextIndex
+    self.passedOver = passedOver
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case event = "e"
+    case headers = "h"
+    case after = "a"
+    case nextIndex = "i"
+    case passedOver = "p"
+  }
+}
+
+extension FanOutRow {
+  /// The row as JSON with what is written as a part of it, so that whoever shows it to people finds the fields to leave out (T4).
+  func json(coder: RecordCoder) throws -> [UInt8] {
+    struct Shown: Encodable {
+      let event: TimelineEvent
+      let after: String?
+      let nextIndex: Int32
+      let passedOver: [String]
+    }
+    return try coder.encode(
+      Shown(
+        event: coder.decode(TimelineEvent.self, from: Array(event.utf8)), after: after, nextIndex: nextIndex,
+        passedOver: passedOver))
+  }
+
+  /// What a row may take at its beginning, in bytes.
+  static let beginningBytes = 12_000
+  /// What the people passed over may take, in bytes; with all else the row stays below 16 kB.
+  static let passedOverBytes = 3_000
+
+  /// Whether one more may be passed over.
+  func canPassOver(_ userId: String) -> Bool {
+    passedOver.reduce(userId.utf8.count + 2) { $0 + $1.utf8.count + 2 } <= Self.passedOverBytes
+  }
+}

@@ -1,0 +1,53 @@
+import StreamRuntime
+
+/// Which conversations of a thread's tasks have something on its way, in the order they take turns.
+///
+/// A hint that saves a search: the rows say what there is. It may name rows that are gone, or that a step which was undone had made;
+/// it never lacks one.
+struct FanOutsUnderWay {
+  private struct Task {
+    /// Keys of rows, in the order of the events.
+    var keys: [ExactText: [RowKey]] = [:]
+    /// Whose turn it is.
+    var turns: [ExactText] = []
+  }
+
+  private var tasks: [Int32: Task] = [:]
+
+  /// Whether a task has none.
+  func isEmpty(partition: Int32) -> Bool { tasks[partition]?.turns.isEmpty ?? true }
+
+  /// The rows that a conversation may have.
+  func keys(of conversationId: String, partition: Int32) -> [RowKey] {
+    guard let task = tasks[partition] else { return [] }
+    return task.keys[ExactText(conversationId)] ?? []
+  }
+
+  mutating func add(_ key: RowKey, of conversationId: String, partition: Int32) {
+    let id = ExactText(conversationId)
+    if tasks[partition]?.keys[id] == nil { tasks[partition, default: Task()].turns.append(id) }
+    tasks[partition]?.keys[id, default: []].append(key)
+  }
+
+  /// These are the rows that a conversation really has.
+  mutating func set(_ keys: [RowKey], of conversationId: String, partition: Int32) {
+    let id = ExactText(conversationId)
+    guard keys.isEmpty else {
+      tasks[partition]?.keys[id] = keys
+      return
+    }
+    tasks[partition]?.keys[id] = nil
+    tasks[partition]?.turns.removeAll { $0 == id }
+  }
+
+  /// The conversation whose turn it is; it comes last from now on.
+  mutating func next(partition: Int32) -> String? {
+    guard let first = tasks[partition]?.turns.first else { return nil }
+    tasks[partition]?.turns.removeFirst()
+    tasks[partition]?.turns.append(first)
+    return first.text
+  }
+
+  /// Forgets a task's.
+  mutating func forget(partition: Int32) { tasks[partition] = nil }
+}

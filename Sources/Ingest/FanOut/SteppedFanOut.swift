@@ -1,0 +1,129 @@
+import NudgeCodec
+import NudgeSchema
+public import StreamRuntime
+
+/// Fan-out in steps: what is for more people than `IngestRules.fanOutStep` is put into a row, and written to so many of them each time
+/// the task is woken. In between, the task goes on with other records.
+///
+/// For one person and conversation the order stays: while something is on its way, what follows for everybody joins the queue behind
+/// it, and before a membership changes whoever it concerns is served.
+extension IngestStage {
+  private static let parent = RowKey("f")
+
+  /// Offsets rise, so that keys are in the order of the events.
+  private static func key(of conversationId: String, _ cause: Origin) -> RowKey {
+    let digits = String(cause.offset, radix: 16)
+    return RowKey("f", String(repeating: "0", count: max(0, 16 - digits.count)) + digits + conversationId)
+  }
+
+  /// A task begins: what was on its way goes on.
+  public mutating func open(in step: Step<IngestStage>) throws {
+    for (key, _) in try step.rows(below: Self.parent) {
+      let conversationId = String(decoding: key.bytes.dropFirst(Self.parent.bytes.count + 1 + 16), as: UTF8.self)
+      fanOuts.add(key, of: conversationId, partition: step.partition)
+    }
+    if !fanOuts.isEmpty(partition: step.partition) { step.wake(at: step.now) }
+  }
+
+  /// Serves the next members of the conversation whose turn it is.
+  public mutating func wake(in step: Step<IngestStage>) throws {
+    while let id = fanOuts.next(partition: step.partition) {
+      let keys = try fanOutKeys(of: id, step)
+      // Here alone, where the step has changed nothing yet that could be undone, are the rows that are gone forgotten.
+      fanOuts.set(keys, of: id, partition: step.partition)
+      guard let first = keys.first else { continue }
+      try withConversation(id, step) { stage, conversation in
+        try stage.serve(first, atMost: stage.rules.fanOutStep, in: &conversation, step)
+      }
+      break
+    }
+    if !fanOuts.isEmpty(partition: step.partition) { step.wake(at: step.now + rules.fanOutPause) }
+  }
+
+  private mutating func withConversation(
+    _ id: String, _ step: Step<IngestStage>, _ body: (inout IngestStage, inout Conversation) throws -> Void
+  ) throws {
+    let row = RowKey("c", id)
+    var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
+    try body(&self, &conversation)
+    if let roster = try conversation.save() {
+      rosters.put(roster, for: row, partition: step.partition, limit: rules.cachedMembers)
+    }
+  }
+
+  /// The rows a conversation has.
+  private func fanOutKeys(of conversationId: String, _ step: Step<IngestStage>) throws -> [RowKey] {
+    try fanOuts.keys(of: conversationId, partition: step.partition).filter { try step.row($0) != nil }
+  }
+
+  private mutating func serve(
+    _ key: RowKey, atMost limit: Int, in conversation: inout Conversation, _ step: Step<IngestStage>
+  ) throws {
+    guard var fanOut = try FanOut(key, codec, in: step) else { return }
+    let (members, isLast) = try conversation.members(after: fanOut.row.after, atMost: limit)
+    try fanOut.serve(members)
+    if isLast { try fanOut.end() } else { try fanOut.save() }
+  }
+
+  // MARK: For events of a conversation
+
+  /// Whether what is for all members is to go in steps: they are many, or something is on its way to them.
+  ///
+  /// State that is being rebuilt needs no steps: what is written is dropped.
+  func goesInSteps(_ conversation: Conversation, _ step: Step<IngestStage>) throws -> Bool {
+    guard !step.isRebuilding else { return false }
+    if conversation.row.memberCount > rules.fanOutStep { return true }
+    return try !fanOutKeys(of: conversation.id, step).isEmpty
+  }
+
+  /// Begins a fan-out behind what is on its way already, and behind what `timeline` has written. False: it would not fit into a row;
+  /// what is on its way has been completed, and this is to be written at once.
+  mutating func begin(
+    _ body: TimelineEventBody, _ timeline: TimelineWriter, in conversation: inout Conversation,
+    _ step: Step<IngestStage>
+  ) throws -> Bool {
+    // A conversation that gets more than it can be served must not fill the state.
+    while case let keys = try fanOutKeys(of: conversation.id, step), keys.count >= rules.pendingFanOuts {
+      try serve(keys[0], atMost: .max, in: &conversation, step)
+    }
+    let event = timeline.event(body)
+    let row = FanOutRow(
+      event: String(decoding: try codec.encode(event), as: UTF8.self),
+      headers: step.inheritedHeaders.map { FanOutRow.Header(name: $0.name, value: $0.value) },
+      nextIndex: timeline.nextIndex)
+    guard row.packed().count <= FanOutRow.beginningBytes else {
+      try complete(in: &conversation, step)
+      return false
+    }
+    let key = Self.key(of: conversation.id, event.origin)
+    try step.set(.fanOut(row), for: key)
+    fanOuts.add(key, of: conversation.id, partition: step.partition)
+    step.wake(at: step.now)
+    return true
+  }
+
+  /// A person's part is about to change: they get what is on its way before that, and who takes no part gets nothing of it.
+  mutating func settle(
+    _ userId: String, in conversation: inout Conversation, _ step: Step<IngestStage>
+  ) throws {
+    let keys = try fanOutKeys(of: conversation.id, step)
+    if keys.isEmpty { return }
+    var member: Roster.Entry?
+    if let row = try conversation.member(userId), row.takesPart {
+      member = Roster.Entry(userId: userId, partition: step.partition(of: userId, on: .timeline), row: row)
+    }
+    for key in keys {
+      guard var fanOut = try FanOut(key, codec, in: step), fanOut.isAhead(userId) else { continue }
+      guard fanOut.row.canPassOver(userId) else { return try complete(in: &conversation, step) }
+      try fanOut.serveNow(userId, member)
+      try fanOut.save()
+    }
+  }
+
+  /// Everybody's part is about to change: all that is on its way is written now.
+  mutating func complete(in conversation: inout Conversation, _ step: Step<IngestStage>) throws {
+    for key in try fanOutKeys(of: conversation.id, step) {
+      try serve(key, atMost: .max, in: &conversation, step)
+    }
+  }
+}

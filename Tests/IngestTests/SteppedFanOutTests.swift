@@ -1,0 +1,217 @@
+import Foundation
+import NudgeSchema
+import StreamRuntime
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite("M7: fan-out in steps")
+struct SteppedFanOutTests {
+  @Test("a message to 10,000 is one short step, then so many recipients a step; in between, others are served")
+  func bounded() throws {
+    let pipeline = IngestPipeline(partitions: 4)
+    let everybody = (0..<10_000).map { "user-\($0)" }
+    let group = try pipeline.group(everybody)
+    #expect(group.rejection == nil)
+    try pipeline.group(["ann", "ben"], in: "small")
+    let task = pipeline.partition(of: "c")
+    let created = try pipeline.message("c", "large", from: "user-17", mentions: ["user-4711"])
+    // The sender's own record.
+    #expect(try created.outputs.count == 1 && pipeline.candidates(created).isEmpty)
+    #expect(created.wakeAt == IngestPipeline.start)
+
+    var reached: [String] = []
+    var mentioned: [String] = []
+    var steps = 0
+    var wakeAt = created.wakeAt
+    while let time = wakeAt {
+      pipeline.driver.now = time
+      let result = pipeline.driver.wake(partition: task)
+      let recipients = try pipeline.candidates(result).flatMap(\.recipients)
+      #expect(recipients.count <= 200)
+      reached += recipients.map(\.userId)
+      mentioned += recipients.filter(\.context.mentioned).map(\.userId)
+      if let next = result.wakeAt {
+        #expect(next == time + 20)
+        // Somebody else's message goes through at once.
+        if steps % 10 == 0 {
+          let other = try pipeline.message("small", "m\(steps)", from: "ann")
+          #expect(try pipeline.recipients(other) == ["ben"])
+        }
+      }
+      wakeAt = result.wakeAt
+      steps += 1
+    }
+    #expect(reached.count == 9_999 && Set(reached) == Set(everybody).subtracting(["user-17"]))
+    #expect(mentioned == ["user-4711"])
+    // The last wake finds nothing more.
+    #expect(steps == 51)
+    #expect(try pipeline.driver.row(RowKey("f"), partition: task) == nil)
+  }
+
+  @Test("a fan-out goes on where it was after a restart, and again where it was when the same task starts elsewhere")
+  func restarts() throws {
+    let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.fanOutStep = 3 })
+    let everybody = (0..<20).map { "user-\($0)" }.sorted()
+    try pipeline.group(everybody)
+    try pipeline.message("c", "m", from: "user-0")
+    var reached: [String] = []
+    for _ in 0..<8 {
+      reached += try pipeline.recipients(pipeline.driver.wake())
+      #expect(try pipeline.driver.restart().wakeAt != nil || reached.count == 19)
+    }
+    #expect(reached == everybody.filter { $0 != "user-0" })
+  }
+
+  @Test(
+    "state that is being rebuilt needs no steps: what is written is dropped, and nothing is left to be written later")
+  func rebuilding() throws {
+    let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.fanOutStep = 3 })
+    pipeline.driver.isRebuilding = true
+    try pipeline.group((0..<20).map { "user-\($0)" })
+    #expect(try pipeline.message(from: "user-0").wakeAt == nil)
+    #expect(try pipeline.driver.restart().wakeAt == nil)
+  }
+
+  @Test("what is on its way is shown as JSON whose fields can be left out")
+  func shown() throws {
+    let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.fanOutStep = 3 })
+    try pipeline.group((0..<20).map { "user-\($0)" })
+    try pipeline.message("c", "m", from: "user-0", "a secret")
+    let row = try #require(try pipeline.driver.row(RowKey("f", "0000000000000001c")))
+    let object = try JSONSerialization.jsonObject(with: Data(row.json(coder: RecordCoder())))
+    let event = try #require((object as? [String: Any])?["event"] as? [String: Any])
+    #expect(event["body"] as? String == "a secret")
+  }
+
+  // MARK: The same as in one step
+
+  /// What one person was told of one conversation, in order: all that a record says beside how it was cut into records.
+  private struct Told: Equatable {
+    var order: OriginOrder
+    var source: RecordPosition
+    var body: TimelineEventBody
+    var headers: [RecordHeaderField]
+
+    static func == (a: Told, b: Told) -> Bool {
+      a.order.offset == b.order.offset && a.source == b.source && a.body == b.body && a.headers == b.headers
+    }
+  }
+
+  private struct Person: Hashable {
+    var userId: String
+    var conversationId: String
+  }
+
+  private func tell(_ outputs: [OutputRecord], _ pipeline: IngestPipeline, into told: inout [Person: [Told]]) throws {
+    for output in outputs where output.topic == .timeline {
+      let event = try pipeline.driver.decode(TimelineEvent.self, from: output)
+      func note(_ userId: String, _ conversationId: String, _ body: TimelineEventBody) {
+        told[Person(userId: userId, conversationId: conversationId), default: []].append(
+          Told(order: event.origin.order, source: event.source, body: body, headers: output.headers))
+      }
+      switch event.body {
+      case .candidate(var candidate):
+        let recipients = candidate.recipients
+        for recipient in recipients {
+          candidate.recipients = [recipient]
+          note(recipient.userId, candidate.conversationId, .candidate(candidate))
+        }
+      case .withdrawn(var withdrawn):
+        let people = withdrawn.userIds
+        for userId in people {
+          withdrawn.userIds = [userId]
+          note(userId, withdrawn.conversationId, .withdrawn(withdrawn))
+        }
+      case .sent(let sent): note(sent.userId, sent.conversationId, event.body)
+      default: Issue.record("\(event.body.type) of a chat event")
+      }
+    }
+  }
+
+  private static let users = (0..<12).map { "user\($0)" }
+
+  private func event(_ number: Int, _ random: inout SeededGenerator) -> ChatEventBody {
+    let conversation = "c\(random.below(2))"
+    let user = Self.users[random.below(Self.users.count)]
+    switch random.below(14) {
+    case 0:
+      let members = Self.users.filter { _ in random.below(4) > 0 }.map { IngestPipeline.member($0) }
+      return .conversationUpdated(
+        ConversationUpdated(conversationId: conversation, kind: .group, name: "G\(random.below(3))", members: members))
+    case 1, 2:
+      return .memberAdded(
+        MembershipChange(conversationId: conversation, userId: user, displayName: "Name\(random.below(3))"))
+    case 3, 4: return .memberRemoved(MembershipChange(conversationId: conversation, userId: user))
+    case 5: return .messageDeleted(MessageRevision(conversationId: conversation, messageId: "m\(number - 1)"))
+    case 6:
+      return .messageEdited(
+        MessageRevision(conversationId: conversation, messageId: "m\(number - 1)", text: "now \(number)"))
+    default:
+      var snapshot: ConversationSnapshot?
+      if random.oneIn(12) {
+        snapshot = ConversationSnapshot(kind: .group, name: "S", members: Self.users.map { IngestPipeline.member($0) })
+      }
+      let named = random.oneIn(3) ? Self.users[random.below(Self.users.count)] : "nobody"
+      return .messageCreated(
+        MessageCreated(
+          conversationId: conversation, messageId: "m\(number)", senderId: user, text: "hello \(named) Name1",
+          replyTo: random.oneIn(3) ? "m\(number - 2)" : nil,
+          mentions: random.oneIn(4) ? [Self.users[random.below(Self.users.count)]] : nil, conversation: snapshot))
+    }
+  }
+
+  @Test(
+    "whatever comes in between, restarts included, each person is told the same in the same order as by one large step")
+  func sameAsOneStep() throws {
+    var random = SeededGenerator(announcedFor: "fan-out in steps")
+    let seed = random.seed
+    for round in 0..<30 {
+      let partitions: Int32 = 2
+      let whole = IngestPipeline(partitions: partitions, rules: IngestPipeline.rules { $0.fanOutStep = 1_000 })
+      let (step, pending) = (1 + random.below(4), 1 + random.below(4))
+      let stepped = IngestPipeline(
+        partitions: partitions,
+        rules: IngestPipeline.rules {
+          $0.fanOutStep = step
+          $0.pendingFanOuts = pending
+        })
+      var expected: [Person: [Told]] = [:]
+      var found: [Person: [Told]] = [:]
+      var stepsTaken = 0
+      for number in 0..<120 {
+        // A few of them late, so that older changes meet newer ones.
+        let envelope = Envelope(
+          eventId: "e\(number)", occurredAt: IngestPipeline.start + Milliseconds(number - (random.oneIn(6) ? 5 : 0)))
+        let body = event(number, &random)
+        let headers = random.oneIn(2) ? [RecordHeaderField(RecordHeader.replayId, "r\(number)")] : []
+        let one = try whole.chat(body, envelope, headers: headers)
+        let other = try stepped.chat(body, envelope, headers: headers)
+        #expect(one.rejection?.code == other.rejection?.code, "seed \(seed), round \(round), event \(number)")
+        try tell(one.outputs, whole, into: &expected)
+        try tell(other.outputs, stepped, into: &found)
+        for partition in 0..<partitions {
+          if random.oneIn(8) { try stepped.driver.restart(partition: partition) }
+          for _ in 0..<random.below(4) {
+            let woken = stepped.driver.wake(partition: partition)
+            stepsTaken += woken.outputs.isEmpty ? 0 : 1
+            try tell(woken.outputs, stepped, into: &found)
+          }
+        }
+      }
+      for partition in 0..<partitions {
+        while case let woken = stepped.driver.wake(partition: partition), woken.wakeAt != nil || !woken.outputs.isEmpty
+        {
+          try tell(woken.outputs, stepped, into: &found)
+        }
+      }
+      #expect(stepsTaken > 20)
+      #expect(Set(found.keys) == Set(expected.keys), "seed \(seed), round \(round)")
+      for (person, told) in found {
+        #expect(told == expected[person], "seed \(seed), round \(round), \(person)")
+        #expect(zip(told, told.dropFirst()).allSatisfy { $0.order < $1.order }, "seed \(seed), round \(round)")
+      }
+    }
+  }
+}
