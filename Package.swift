@@ -142,7 +142,12 @@ let package = Package(
         "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
         "Dispatcher", "TestSupport",
       ]),
-    tests("IntegrationTests", ["NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime"]),
+    tests(
+      "IntegrationTests",
+      [
+        "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest", "Analyzer",
+        "TestSupport",
+      ]),
   ],
   cxxLanguageStandard: .cxx17
 )
