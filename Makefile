@@ -19,7 +19,7 @@ MINUTES ?= 3
 # Programs of PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos clean
+.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos fuzz clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -97,6 +97,18 @@ chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for e
 	MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
 	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
 
+fuzz: SECONDS = 60
+fuzz: deps ## libFuzzer for SECONDS on all that the HTTP API reads; what it finds goes to Tests/Corpus/http-inputs
+	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release \
+	  -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer --product nudge-fuzz
+	@mkdir -p .build-fuzz/corpus
+	"$$($(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
+	  -max_total_time=$(SECONDS) -timeout=5 -max_len=8192 -print_final_stats=1 \
+	  .build-fuzz/corpus Tests/Corpus/http-inputs
+	@# Only what takes a way of its own is kept.
+	"$$($(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
+	  -merge=1 -max_len=2048 Tests/Corpus/http-inputs .build-fuzz/corpus
+
 check-deploy: ## Dockerfile, compose file, Kubernetes manifests, alert rules, by the tools of their trade
 	@command -v promtool > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -q \
 	    && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends prometheus; } \
@@ -113,4 +125,4 @@ ci: ## What CI runs
 	.ci/run
 
 clean: ## Remove what was built
-	rm -rf .build .build-simulate .build-train
+	rm -rf .build .build-simulate .build-train .build-fuzz

@@ -1,0 +1,1 @@
+../../../Tests/IngestTests/API/Fuzzing/HTTPInputs.swift
