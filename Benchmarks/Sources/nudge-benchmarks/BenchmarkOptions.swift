@@ -44,6 +44,11 @@ struct BenchmarkOptions {
   static let chatLogSetting = Setting<String?>(
     "chat-log", environment: .none, default: nil, placeholder: "FILE",
     help: "backlog: JSON lines with a text each, plain or gzip; texts are made up without.")
+  static let secondsSetting = Setting<Int>(
+    "seconds", environment: .none, default: 10, in: 2...3_600, help: "http, fanout: how long each load lasts.")
+  static let restartSecondsSetting = Setting<Int>(
+    "restart-seconds", environment: .none, default: 60, in: 10...3_600,
+    help: "http: how long the load lasts through which the broker restarts.")
   static let servicesSetting = Setting<String>(
     "services", environment: .none, default: "../.build/release", placeholder: "DIR",
     help: "backlog: where nudge-ingest, nudge-analyzer, nudge-dispatcher and fcm-emulator are.")
@@ -54,7 +59,8 @@ struct BenchmarkOptions {
   static let all: [any AnySetting] = [
     kafkaHomeSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting, keysSetting,
     partitionsSetting, batchSetting, roundsSetting, restoreSetting, timersSetting, messagesSetting,
-    membersSetting, peopleSetting, threadsSetting, chatLogSetting, servicesSetting, kafkaPropertiesSetting,
+    membersSetting, peopleSetting, secondsSetting, restartSecondsSetting, threadsSetting, chatLogSetting,
+    servicesSetting, kafkaPropertiesSetting,
   ]
 
   let kafkaHome: String?
@@ -73,6 +79,8 @@ struct BenchmarkOptions {
   let members: Int
   let people: Int
   let threads: Int
+  let seconds: Int
+  let restartSeconds: Int
   let chatLog: String?
   let services: String
   let kafkaProperties: [String: String]
@@ -94,6 +102,8 @@ struct BenchmarkOptions {
     members = values[Self.membersSetting]
     people = values[Self.peopleSetting]
     threads = values[Self.threadsSetting]
+    seconds = values[Self.secondsSetting]
+    restartSeconds = values[Self.restartSecondsSetting]
     chatLog = values[Self.chatLogSetting]
     services = values[Self.servicesSetting]
     kafkaProperties = values[Self.kafkaPropertiesSetting]

@@ -40,6 +40,17 @@ final class BacklogTopics {
 
   /// Reads a topic from its beginning to its end, committed records only.
   func census(of topic: Topic) throws -> Census {
+    var census = Census()
+    try read(topic) { record in
+      census.records += 1
+      census.bytes += record.size
+    }
+    census.fileBytes = try broker.logBytes(of: topic.rawValue)
+    return census
+  }
+
+  /// Reads a topic from its beginning to its end, committed records only.
+  func read(_ topic: Topic, _ body: (ConsumerRecord) -> Void) throws {
     let consumer = try Consumer(
       ClientConfiguration.consumer(
         bootstrapServers: broker.bootstrapServers, group: nil, reportsEndOfPartition: true), name: "census")
@@ -57,13 +68,9 @@ final class BacklogTopics {
       (0..<partitions).map {
         TopicPartitionOffset(TopicPartition(topic: topic.rawValue, partition: $0), offset: 0)
       })
-    var census = Census()
     let deadline = Clocks.steady + 300
     while !open.isEmpty {
-      let event = consumer.poll(maxRecords: 10_000, maxBytes: 16 << 20, timeout: .milliseconds(100)) { record in
-        census.records += 1
-        census.bytes += record.size
-      }
+      let event = consumer.poll(maxRecords: 10_000, maxBytes: 16 << 20, timeout: .milliseconds(100), body)
       switch event {
       case .endOfPartition(let place, let offset):
         // The marker of the last transaction may come a moment after its commit.
@@ -73,8 +80,6 @@ final class BacklogTopics {
       }
       guard Clocks.steady < deadline else { throw BenchmarkFailure("\(topic.rawValue) was not read within 300 s") }
     }
-    census.fileBytes = try broker.logBytes(of: topic.rawValue)
-    return census
   }
 }
 

@@ -24,6 +24,8 @@ final class ServiceProcess {
   private let file: FileHandle
   private var rest = Data()
   private var readyLine: String?
+  /// Where its HTTP API listens, once it has said so.
+  private(set) var apiPort: Int?
   private(set) var committed = Committed()
   /// Errors it has logged; what is only a warning is mended by itself.
   private(set) var complaints: [String] = []
@@ -64,7 +66,14 @@ final class ServiceProcess {
     }
   }
 
+  private struct ListensLine: Decodable {
+    let port: Int
+  }
+
   private func read(_ line: String) throws {
+    if line.contains(#""message":"HTTP API listens""#) {
+      apiPort = try JSONDecoder().decode(ListensLine.self, from: Data(line.utf8)).port
+    }
     if line.contains(#""message":"committed""#) {
       let entry = try JSONDecoder().decode(CommittedLine.self, from: Data(line.utf8))
       committed.records += entry.records

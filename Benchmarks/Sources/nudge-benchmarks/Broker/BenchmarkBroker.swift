@@ -36,6 +36,9 @@ final class BenchmarkBroker {
     }
   }
 
+  /// Stops the broker in good order and starts it again, on the same port and data.
+  func restart() throws { try broker.restart() }
+
   /// Makes topics as `nudge topics create` would, and with their names as given.
   func create(_ topics: [(name: String, plan: TopicPlan)], partitions: Int32) throws {
     let made = try admin.createTopics(

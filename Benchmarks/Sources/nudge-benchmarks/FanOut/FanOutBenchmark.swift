@@ -1,0 +1,210 @@
+import Foundation
+import Kafka
+import NudgeSchema
+
+/// What one message to a large group does to everybody else: ingest and analyzer as processes, release built, on a broker of their own.
+enum FanOutBenchmark: Benchmark {
+  static let name = "fanout"
+  static let abstract =
+    "messages of small conversations from event to decision, without and while a message to 10,000 is fanned out"
+  static let needsKafka = true
+  static let startsBroker = true
+
+  static func run(_ context: BenchmarkContext) throws {
+    let options = context.options
+    let programs = URL(fileURLWithPath: options.services).standardizedFileURL
+    for program in ["nudge-ingest", "nudge-analyzer"] {
+      guard FileManager.default.isExecutableFile(atPath: programs.appendingPathComponent(program).path) else {
+        return context.report.note("skipped \(name): \(programs.path)/\(program) is missing; make bench builds it")
+      }
+    }
+    guard let broker = try BenchmarkBroker.start(options) else { throw BenchmarkFailure("no Kafka was started") }
+    defer { broker.stop() }
+    try FanOutRun(context, broker, programs: programs).run()
+  }
+}
+
+private final class FanOutRun {
+  private static let large = 10_000
+  private static let conversations = 200
+  /// Messages of small conversations a second.
+  private static let rate = 100
+  /// Messages to the large group, one after the other.
+  private static let largeMessages = 5
+
+  private let options: BenchmarkOptions
+  private let report: Report
+  private let broker: BenchmarkBroker
+  private let programs: URL
+  private let topics: BacklogTopics
+  private let coder = RecordCoder()
+  private var events = 0
+  /// When a small message was published, by its id.
+  private var publishedAt: [String: Double] = [:]
+  /// How long it took, by when it was published.
+  private var latencies: [(publishedAt: Double, milliseconds: Double)] = []
+  /// Decisions of each large message: how many people, how many records, and when the last came.
+  private var decided: [String: (people: Set<String>, records: Int, last: Double)] = [:]
+
+  init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
+    options = context.options
+    report = context.report
+    self.broker = broker
+    self.programs = programs
+    topics = try BacklogTopics(broker, partitions: options.partitions)
+  }
+
+  func run() throws {
+    defer { topics.close() }
+    try introduce()
+    let services = try ["nudge-ingest", "nudge-analyzer"].map { program in
+      try ServiceProcess(
+        program, in: programs,
+        [
+          "--bootstrap-servers", broker.bootstrapServers, "--state-dir",
+          broker.directory.appendingPathComponent(program).path, "--instance", "fanout", "--admin-address",
+          "127.0.0.1:0",
+        ], log: broker.directory.appendingPathComponent("\(program).log"))
+    }
+    for service in services { _ = try service.waitUntilReady() }
+    var configuration = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil)
+    configuration.set("fetch.wait.max.ms", "5")
+    let consumer = try Consumer(configuration, name: "decisions")
+    defer { consumer.close() }
+    try consumer.assign(
+      (0..<options.partitions).map {
+        TopicPartitionOffset(TopicPartition(topic: Topic.decisions.rawValue, partition: $0), offset: 0)
+      })
+
+    try drive(consumer, seconds: 5)
+    // The first one reads the group's members into memory.
+    try send(large: 0)
+    try drive(consumer, seconds: 5)
+    latencies = []
+    try drive(consumer, seconds: Double(options.seconds))
+    let alone = Samples(latencies.map(\.milliseconds))
+    latencies = []
+    var during: [Double] = []
+    var took: [Double] = []
+    for number in 1...Self.largeMessages {
+      let began = Clocks.steady
+      try send(large: number)
+      while decided["large-\(number)"]?.people.count ?? 0 < Self.large - 1 {
+        guard Clocks.steady < began + 60 else {
+          throw BenchmarkFailure(
+            "large-\(number) has \(decided["large-\(number)"]?.people.count ?? 0) decisions after 60 s")
+        }
+        try drive(consumer, seconds: 0.1)
+      }
+      let end = decided["large-\(number)"]?.last ?? began
+      took.append((end - began) * 1e3)
+      // Those published meanwhile, once all of them are decided.
+      try drive(consumer, seconds: 2)
+      during += latencies.filter { $0.publishedAt >= began && $0.publishedAt <= end }.map(\.milliseconds)
+      latencies = []
+    }
+    for service in services { try service.stop() }
+    for number in 0...Self.largeMessages {
+      let found = decided["large-\(number)"]
+      guard found?.people.count == Self.large - 1, found?.records == Self.large - 1 else {
+        throw BenchmarkFailure(
+          "large-\(number): \(found?.records ?? 0) decisions for \(found?.people.count ?? 0) people")
+      }
+    }
+    tell(alone, Samples(during), Samples(took))
+  }
+
+  private func tell(_ alone: Samples, _ during: Samples, _ took: Samples) {
+    report.table(
+      [("alone", alone, nil), ("while 10,000 are served", during, "≤ \(Int(alone.quantile(0.99) * 2))")].map {
+        subject, samples, target in
+        (
+          subject,
+          [
+            .init(name: "messages", value: Double(samples.values.count), unit: ""),
+            .init(name: "p50", value: samples.median, unit: "ms"),
+            .init(name: "p99", value: samples.quantile(0.99), unit: "ms", target: target),
+            .init(name: "max", value: samples.max, unit: "ms"),
+          ]
+        )
+      })
+    report.row(
+      "one message to 10,000",
+      [
+        .init(name: "decisions", value: Double(Self.large - 1), unit: "", target: "9999"),
+        .init(name: "to the last, median", value: took.median, unit: "ms"),
+        .init(name: "max", value: took.max, unit: "ms"),
+      ])
+  }
+
+  // MARK: Events
+
+  private func publish(_ body: ChatEventBody) throws {
+    events += 1
+    let now = Milliseconds(Date().timeIntervalSince1970 * 1_000)
+    try topics.write(
+      coder.encode(ChatEvent(Envelope(eventId: "event-\(events)", occurredAt: now), body)), to: .chatEvents,
+      key: body.conversationId)
+  }
+
+  private func introduce() throws {
+    for number in 0..<Self.conversations {
+      try publish(
+        .conversationUpdated(
+          ConversationUpdated(
+            conversationId: "small-\(number)", kind: .direct,
+            members: ["a", "b"].map { Member(userId: "small-\(number)-\($0)", displayName: "Name \($0)") })))
+    }
+    try publish(
+      .conversationUpdated(
+        ConversationUpdated(
+          conversationId: "large", kind: .group, name: "Large",
+          members: (0..<Self.large).map { Member(userId: "member-\($0)", displayName: "Name \($0)") })))
+    try topics.flush()
+  }
+
+  private func send(large number: Int) throws {
+    try publish(
+      .messageCreated(
+        MessageCreated(
+          conversationId: "large", messageId: "large-\(number)", senderId: "member-\(number)",
+          text: "The doors open at seven, bring a torch")))
+  }
+
+  /// Publishes small messages at their rate for so long, and reads decisions meanwhile.
+  private func drive(_ consumer: Consumer, seconds: Double) throws {
+    let began = Clocks.steady
+    var sent = 0
+    while Clocks.steady < began + seconds {
+      while Double(sent) < (Clocks.steady - began) * Double(Self.rate) {
+        sent += 1
+        let number = events % Self.conversations
+        let id = "small-message-\(events)"
+        publishedAt[id] = Clocks.steady
+        try publish(
+          .messageCreated(
+            MessageCreated(
+              conversationId: "small-\(number)", messageId: id, senderId: "small-\(number)-a", text: "On my way")))
+      }
+      try read(consumer)
+    }
+  }
+
+  private func read(_ consumer: Consumer) throws {
+    let event = consumer.poll(maxRecords: 1_000, maxBytes: 8 << 20, timeout: .milliseconds(2)) { record in
+      guard let value = record.valueBytes(), let decision = try? coder.decode(Decision.self, from: value) else {
+        return
+      }
+      let id = decision.body.messageId
+      let now = Clocks.steady
+      if let at = publishedAt.removeValue(forKey: id) {
+        latencies.append((at, (now - at) * 1e3))
+      } else if id.hasPrefix("large-") {
+        decided[id, default: ([], 0, now)].people.insert(decision.body.userId)
+        decided[id]?.records += 1
+        decided[id]?.last = now
+      }
+    }
+    if case .error(let error)? = event { throw error }
+  }
+}

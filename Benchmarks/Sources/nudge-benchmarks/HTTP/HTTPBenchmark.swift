@@ -1,0 +1,138 @@
+import Foundation
+import Kafka
+import NudgeSchema
+
+/// The HTTP API of ingest under `wrk`, as a process, release built, with a broker of its own.
+enum HTTPBenchmark: Benchmark {
+  static let name = "http"
+  static let abstract =
+    "POST /v1/events under wrk: single posts, batches, beside 300 clients that never finish, and through a broker's restart"
+  static let needsKafka = true
+  static let startsBroker = true
+
+  static func run(_ context: BenchmarkContext) throws {
+    let options = context.options
+    let programs = URL(fileURLWithPath: options.services).standardizedFileURL
+    guard FileManager.default.isExecutableFile(atPath: programs.appendingPathComponent("nudge-ingest").path) else {
+      return context.report.note("skipped \(name): \(programs.path)/nudge-ingest is missing; make bench builds it")
+    }
+    guard FileManager.default.isExecutableFile(atPath: WrkRun.program) else {
+      return context.report.note("skipped \(name): \(WrkRun.program) is missing; apt-get install wrk")
+    }
+    guard let broker = try BenchmarkBroker.start(options) else { throw BenchmarkFailure("no Kafka was started") }
+    defer { broker.stop() }
+    try HTTPRun(context, broker, programs: programs).run()
+  }
+}
+
+private final class HTTPRun {
+  private static let key = "a-key-of-the-benchmark-with-32-characters"
+
+  private let options: BenchmarkOptions
+  private let report: Report
+  private let broker: BenchmarkBroker
+  private let programs: URL
+  private let topics: BacklogTopics
+
+  init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
+    options = context.options
+    report = context.report
+    self.broker = broker
+    self.programs = programs
+    topics = try BacklogTopics(broker, partitions: options.partitions)
+  }
+
+  func run() throws {
+    defer { topics.close() }
+    let keys = broker.directory.appendingPathComponent("keys")
+    try Data("benchmark \(Self.key)\n".utf8).write(to: keys)
+    let state = broker.directory.appendingPathComponent("state").path
+    // The stage of the same process reads what comes, at the same time and on the same cores.
+    let service = try ServiceProcess(
+      "nudge-ingest", in: programs,
+      [
+        "--bootstrap-servers", broker.bootstrapServers, "--state-dir", state, "--instance", "http",
+        "--admin-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0", "--api-keys-file", keys.path, "--http-rate",
+        "10000000",
+      ], log: broker.directory.appendingPathComponent("ingest.log"))
+    _ = try service.waitUntilReady()
+    guard let port = service.apiPort else { throw BenchmarkFailure("nudge-ingest did not say where its HTTP API is") }
+    let load = WrkLoad(port: port, key: Self.key, directory: broker.directory)
+
+    _ = try load.run("warm", batch: 10, connections: 16, seconds: 5)
+    try measure("single posts", service, target: "≥ 10000") {
+      try load.run("single", batch: 1, connections: 64, seconds: options.seconds)
+    }
+    try measure("batches of 100", service, target: "≥ 40000") {
+      try load.run("batch", batch: 100, connections: 8, seconds: options.seconds)
+    }
+    let unfinished = try UnfinishedClients(300, port: port, key: Self.key)
+    try measure("single, beside 300 idle", service, target: "≥ 10000") {
+      try load.run("beside", batch: 1, connections: 64, seconds: min(options.seconds, 14))
+    }
+    unfinished.close()
+    try restart(load, service)
+    try service.stop()
+  }
+
+  private func measure(
+    _ subject: String, _ service: ServiceProcess, target: String, _ run: () throws -> WrkSummary
+  ) throws {
+    let before = try ProcessUsage.cpuSeconds(service.number)
+    let summary = try run()
+    let cpu = try ProcessUsage.cpuSeconds(service.number) - before
+    guard summary.answeredOther == 0, summary.readErrors == 0 else {
+      throw BenchmarkFailure("\(subject): \(summary)")
+    }
+    report.row(
+      subject,
+      [
+        .init(name: "events", value: Double(summary.accepted) / summary.seconds, unit: "/s", target: target),
+        .init(name: "p50", value: summary.p50, unit: "ms"), .init(name: "p99", value: summary.p99, unit: "ms"),
+        .init(name: "CPU an event", value: cpu / Double(summary.accepted) * 1e6, unit: "µs"),
+      ])
+  }
+
+  /// A minute, in whose middle the broker is stopped and started: each event that was acknowledged must be in the topic.
+  private func restart(_ load: WrkLoad, _ service: ServiceProcess) throws {
+    let seconds = options.restartSeconds
+    let acknowledged = broker.directory.appendingPathComponent("acknowledged")
+    let running = try load.start(
+      "restart", batch: 10, connections: 32, seconds: seconds, acknowledged: acknowledged.path)
+    Thread.sleep(forTimeInterval: Double(seconds) / 3)
+    let began = Clocks.steady
+    try broker.restart()
+    let away = Clocks.steady - began
+    let summary = try running.wait()
+    let ids = Set(
+      try String(contentsOf: acknowledged, encoding: .utf8).split(separator: "\n").map { String($0) })
+    var found: Set<String> = []
+    var records = 0
+    try topics.read(.userEvents) { record in
+      guard let value = record.valueBytes(), let id = Self.eventID(in: value), id.hasPrefix("restart-") else { return }
+      records += 1
+      found.insert(id)
+    }
+    let lost = ids.subtracting(found).count
+    report.row(
+      "through a restart",
+      [
+        .init(name: "acknowledged", value: Double(ids.count), unit: "events"),
+        .init(name: "of them in Kafka", value: Double(ids.count - lost), unit: "events", target: "all"),
+        .init(name: "records twice", value: Double(records - found.count), unit: ""),
+        .init(name: "broker away", value: away, unit: "s"),
+        .init(name: "answers 503", value: Double(summary.answered503), unit: ""),
+        .init(name: "others than 202 and 503", value: Double(summary.answeredOther), unit: "", target: "0"),
+      ])
+    guard lost == 0, !ids.isEmpty, summary.answeredOther == 0 else {
+      throw BenchmarkFailure("\(lost) of \(ids.count) acknowledged events are not in Kafka; \(summary)")
+    }
+  }
+
+  /// The id of an event as `events.lua` writes it.
+  private static func eventID(in value: [UInt8]) -> String? {
+    let text = String(decoding: value, as: UTF8.self)
+    guard let start = text.firstRange(of: "\"eventId\":\"")?.upperBound else { return nil }
+    return String(text[start...].prefix { $0 != "\"" })
+  }
+}
