@@ -26,6 +26,9 @@ struct RowFormatTests {
       #expect(conversations.truncated.isEmpty && conversations.refusesMore)
       let tastes = try PackedRows(taste)
       #expect(tastes.packed == taste && tastes.json == taste && tastes.truncated.isEmpty && tastes.refusesMore)
+      let replay = ReplayRow(isStopped: fields.isFull || fields.random.oneIn(2), notifications: fields.int())
+      let replays = try PackedRows(replay)
+      #expect(replays.packed == replay && replays.json == replay && replays.truncated.isEmpty && replays.refusesMore)
       let devices = try PackedRows(device)
       #expect(devices.packed == device && devices.json == device && devices.truncated.isEmpty && devices.refusesMore)
     }

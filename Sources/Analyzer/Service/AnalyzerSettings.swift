@@ -1,7 +1,7 @@
-import ServiceKit
+public import ServiceKit
 
 /// What the analyzer can be told beside what every service is. All instances of a deployment must be told the same.
-enum AnalyzerSettings {
+public enum AnalyzerSettings {
   /// How long FCM keeps a push (P2).
   static let pushLifetime = Setting<Duration>(
     "push-ttl", default: .seconds(28 * 86_400), in: .zero...(.seconds(28 * 86_400)),
@@ -25,10 +25,10 @@ enum AnalyzerSettings {
       + "Default: the standard rules.")
 
   /// All of them, in the order of the help.
-  static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour, simpleRules]
+  public static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour, simpleRules]
 
   /// The rules that the settings make.
-  static func rules(from values: SettingsValues) -> AnalyzerRules {
+  public static func rules(from values: SettingsValues) -> AnalyzerRules {
     var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
     rules.freshness = values[ServiceSettings.freshness].milliseconds
     rules.ttlSeconds = Int(values[pushLifetime].milliseconds / 1_000)
