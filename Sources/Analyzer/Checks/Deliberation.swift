@@ -45,7 +45,7 @@ struct Deliberation {
   /// Before all else: what a stopped replay asked for is of no interest any more.
   private mutating func stopped() -> Verdict? {
     guard let replay else { return nil }
-    return replay.isStopped ? checks.suppress(.replayStopped, "the replay was stopped") : checks.pass(.replayStopped)
+    return replay.isStopped ? checks.suppress(.replayStopped, .replayStopped) : checks.pass(.replayStopped)
   }
 
   /// After all else: only what would notify counts.
@@ -56,13 +56,13 @@ struct Deliberation {
       "notifiedBefore": .number(Int64(before)), "limit": .number(Int64(rules.replayPerPerson)),
     ]
     if before >= rules.replayPerPerson {
-      return checks.suppress(.replayLimit, inputs, "the replay has notified the person as often as one replay may")
+      return checks.suppress(.replayLimit, inputs, Explanation(.replayLimit))
     }
     if replay.isForced, replay.forcedBefore >= rules.replayForced {
       return checks.suppress(
         .replayLimit,
         ["forcedBefore": .number(Int64(replay.forcedBefore)), "limit": .number(Int64(rules.replayForced))],
-        "the replay has notified by force as often as one replay may")
+        Explanation(.replayForcedLimit))
     }
     return checks.pass(.replayLimit, inputs)
   }

@@ -58,6 +58,9 @@ extension Reasons {
     case .limitSuppressesAll: "the limit of {limit} smart analyses an hour is reached: you are notified of nothing"
     case .heldBack:
       "{reasons}, shown without an alert because this conversation alerted you shortly before"
+    case .replayStopped: "a replay asked for it, and was stopped"
+    case .replayLimit: "a replay asked for it, which has notified you as often as one may"
+    case .replayForcedLimit: "a replay asked for it by force, which has done so as often as one may"
     }
   }
 }

@@ -60,6 +60,9 @@ extension Reasons {
       "la limite de {limit} analyses intelligentes par heure est atteinte : rien ne vous est notifié"
     case .heldBack:
       "{reasons}, sans alerte car cette conversation vous a alerté peu avant"
+    case .replayStopped: "une relecture l’a demandé et a été arrêtée"
+    case .replayLimit: "une relecture l’a demandé, qui vous a déjà notifié autant de fois que permis"
+    case .replayForcedLimit: "une relecture a voulu le forcer et l’a déjà fait autant de fois que permis"
     }
   }
 }

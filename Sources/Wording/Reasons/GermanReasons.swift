@@ -59,6 +59,9 @@ extension Reasons {
     case .limitSuppressesAll: "das Limit von {limit} smarten Analysen pro Stunde ist erreicht: Mitteilungen pausieren"
     case .heldBack:
       "{reasons}, ohne Signal, weil diese Unterhaltung dich kurz zuvor schon alarmiert hat"
+    case .replayStopped: "eine Wiederholung hat danach gefragt und wurde angehalten"
+    case .replayLimit: "eine Wiederholung hat danach gefragt, die dich schon so oft benachrichtigt hat, wie eine darf"
+    case .replayForcedLimit: "eine Wiederholung wollte es erzwingen und hat das schon so oft getan, wie eine darf"
     }
   }
 }

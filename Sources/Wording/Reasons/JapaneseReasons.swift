@@ -58,6 +58,9 @@ extension Reasons {
     case .limitSuppressesAll: "スマート分析の上限（1時間{limit}件）に達したため、通知を休止します"
     case .heldBack:
       "{reasons}（この会話から直前に通知したため、音は鳴らしません）"
+    case .replayStopped: "再送の処理が停止されました"
+    case .replayLimit: "再送の処理による通知が、一人あたりの上限に達しました"
+    case .replayForcedLimit: "再送の処理による強制通知が上限に達しました"
     }
   }
 }

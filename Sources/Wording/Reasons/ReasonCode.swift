@@ -40,6 +40,9 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
 
   /// An alert was held back, because one of the same group came shortly before; `{reasons}` stands for why it was one.
   case heldBack
+
+  // What a replay asked for, beyond what a replay may.
+  case replayStopped, replayLimit, replayForcedLimit
 }
 
 /// What takes the place of a sentence's `{…}`.

@@ -59,6 +59,9 @@ extension Reasons {
     case .limitSuppressesAll: "se alcanzó el límite de {limit} análisis inteligentes por hora: no se te notifica nada"
     case .heldBack:
       "{reasons}, sin aviso sonoro porque esta conversación te avisó poco antes"
+    case .replayStopped: "lo pidió una repetición que se detuvo"
+    case .replayLimit: "lo pidió una repetición que ya te ha notificado tantas veces como se permite"
+    case .replayForcedLimit: "lo forzó una repetición que ya lo ha hecho tantas veces como se permite"
     }
   }
 }
