@@ -16,7 +16,8 @@ struct RowFormatTests {
       fields.isFull = number == 0
       let (user, conversation, device) = (fields.userRow(), fields.conversationRow(), fields.deviceRow())
       if fields.isFull {
-        #expect(FieldWalk.emptyFields(of: [user, conversation, device, fields.taste()] as [any Sendable]) == [])
+        let others = [fields.preferencesRow(), fields.taste()] as [any Sendable]
+        #expect(FieldWalk.emptyFields(of: [user, conversation, device] + others) == [])
       }
       let taste = fields.taste()
       let users = try PackedRows(user)
@@ -24,6 +25,10 @@ struct RowFormatTests {
       let conversations = try PackedRows(conversation)
       #expect(conversations.packed == conversation && conversations.json == conversation)
       #expect(conversations.truncated.isEmpty && conversations.refusesMore)
+      let preferences = fields.preferencesRow()
+      let preferencesRows = try PackedRows(preferences)
+      #expect(preferencesRows.packed == preferences && preferencesRows.json == preferences)
+      #expect(preferencesRows.truncated.isEmpty && preferencesRows.refusesMore)
       let tastes = try PackedRows(taste)
       #expect(tastes.packed == taste && tastes.json == taste && tastes.truncated.isEmpty && tastes.refusesMore)
       let replay = ReplayRow(isStopped: fields.isFull || fields.random.oneIn(2), notifications: fields.int())
@@ -32,6 +37,18 @@ struct RowFormatTests {
       let devices = try PackedRows(device)
       #expect(devices.packed == device && devices.json == device && devices.truncated.isEmpty && devices.refusesMore)
     }
+  }
+
+  @Test("preferences that one event set have its stamp once")
+  func oneStamp() throws {
+    let stamp = EventStamp(occurredAt: noon, eventId: "an event with a long id")
+    var row = PreferencesRow()
+    row.enabled = Stamped(value: true, stamp: stamp)
+    row.quietHours = Stamped(value: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), stamp: stamp)
+    row.locale = Stamped(value: "de", stamp: stamp)
+    #expect(row.packed().count < 75)
+    row.locale = Stamped(value: "de", stamp: EventStamp(occurredAt: noon, eventId: "another"))
+    #expect(try PackedRows(row).packed == row)
   }
 
   @Test("a person's row of version 1, which knows no told badge, is read")
@@ -126,6 +143,37 @@ extension FieldGenerator {
     row.withdrawnUpTo = maybe { $0.integer() }
     row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int()) }
     row.recount()
+    return row
+  }
+
+  fileprivate mutating func preferencesRow() -> PreferencesRow {
+    // Some fields are set by one event, some by events of their own.
+    let common = stamp()
+    func stamped<Value>(
+      _ fields: inout FieldGenerator, _ value: (inout FieldGenerator) -> Value
+    ) -> Stamped<Value>? {
+      fields.maybe { Stamped(value: value(&$0), stamp: $0.random.oneIn(2) ? common : $0.stamp()) }
+    }
+    var row = PreferencesRow()
+    row.enabled = stamped(&self) { $0.flag() }
+    row.quietHours = stamped(&self) {
+      $0.maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) }
+    }
+    row.maxAnalysesPerHour = stamped(&self) { $0.int() }
+    row.fallback = stamped(&self) { $0.choice() }
+    row.muted = stamped(&self) {
+      $0.list {
+        MutedConversation(
+          conversationId: $0.text(), until: $0.maybe { $0.integer() }, exceptMentions: $0.maybe { $0.flag() })
+      }
+    }
+    row.starredSenders = stamped(&self) { $0.list { $0.text() } }
+    row.keywords = stamped(&self) { $0.list { $0.text() } }
+    row.badgeMode = stamped(&self) { $0.choice() }
+    row.showPreviews = stamped(&self) { $0.flag() }
+    row.locale = stamped(&self) { $0.text() }
+    row.learnSince = stamped(&self) { $0.integer() }
+    row.burstSeconds = stamped(&self) { $0.int() }
     return row
   }
 

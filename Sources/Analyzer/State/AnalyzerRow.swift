@@ -43,7 +43,7 @@ public enum AnalyzerRow: StateRow, Equatable {
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
     case Self.kinds.user: self = .user(try UserRow(bytes: bytes, coder: coder))
-    case Self.kinds.preferences: self = .preferences(try coder.decode(PreferencesRow.self, from: bytes))
+    case Self.kinds.preferences: self = .preferences(try PreferencesRow(bytes: bytes, coder: coder))
     case Self.kinds.conversation: self = .conversation(try ConversationRow(bytes: bytes, coder: coder))
     case Self.kinds.device: self = .device(try DeviceRow(bytes: bytes, coder: coder))
     case Self.kinds.taste: self = .taste(try Taste(bytes: bytes, coder: coder))
@@ -57,11 +57,11 @@ public enum AnalyzerRow: StateRow, Equatable {
     }
   }
 
-  /// The row packed; preferences, which change rarely, as JSON.
+  /// The row packed.
   public func encoded(coder: RecordCoder) throws -> [UInt8] {
     switch self {
     case .user(let row): row.packed(capacity: 256)
-    case .preferences(let row): try coder.encode(row)
+    case .preferences(let row): row.packed(capacity: 256)
     case .conversation(let row): row.packed(capacity: 512)
     case .device(let row): row.packed(capacity: 512)
     case .taste(let row): row.packed(capacity: 256)

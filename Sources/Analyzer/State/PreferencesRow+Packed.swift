@@ -1,0 +1,141 @@
+public import NudgeCodec
+import NudgeSchema
+
+extension PreferencesRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "preferences"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init()
+    var flags = RowFlags(bits: try row.unsigned())
+    var stamps: [EventStamp] = []
+    for _ in 0..<(try row.count()) { stamps.append(try row.stamp()) }
+    enabled = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.flag() }
+    quietHours = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.quietHours() }
+    maxAnalysesPerHour = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in Int(try row.signed()) }
+    fallback = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
+      try row.choice(of: AnalysisFallback.allCases)
+    }
+    muted = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.mutedConversations() }
+    starredSenders = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.texts() }
+    keywords = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.texts() }
+    badgeMode = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
+      try row.choice(of: BadgeMode.allCases)
+    }
+    showPreviews = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.flag() }
+    locale = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.text() }
+    learnSince = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.signed() }
+    burstSeconds = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in Int(try row.signed()) }
+  }
+
+  /// Writes the fields. One event sets many of them, as a rule: each stamp is written once, and a field has its number.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    var stamps: [EventStamp] = []
+    for stamp in fieldStamps {
+      flags.add(stamp != nil)
+      if let stamp, !stamps.contains(stamp) { stamps.append(stamp) }
+    }
+    row.unsigned(flags.bits)
+    row.count(stamps.count)
+    for stamp in stamps { row.stamp(stamp) }
+    row.stamped(enabled, stamps) { $0.flag($1) }
+    row.stamped(quietHours, stamps) { $0.quietHours($1) }
+    row.stamped(maxAnalysesPerHour, stamps) { $0.signed($1) }
+    row.stamped(fallback, stamps) { $0.choice($1, of: AnalysisFallback.allCases) }
+    row.stamped(muted, stamps) { $0.mutedConversations($1) }
+    row.stamped(starredSenders, stamps) { $0.texts($1) }
+    row.stamped(keywords, stamps) { $0.texts($1) }
+    row.stamped(badgeMode, stamps) { $0.choice($1, of: BadgeMode.allCases) }
+    row.stamped(showPreviews, stamps) { $0.flag($1) }
+    row.stamped(locale, stamps) { $0.text($1) }
+    row.stamped(learnSince, stamps) { $0.signed($1) }
+    row.stamped(burstSeconds, stamps) { $0.signed($1) }
+  }
+
+  /// Of each field, in the order they are written.
+  private var fieldStamps: [EventStamp?] {
+    [
+      enabled?.stamp, quietHours?.stamp, maxAnalysesPerHour?.stamp, fallback?.stamp, muted?.stamp, starredSenders?.stamp,
+      keywords?.stamp, badgeMode?.stamp, showPreviews?.stamp, locale?.stamp, learnSince?.stamp, burstSeconds?.stamp,
+    ]
+  }
+}
+
+extension RowWriter {
+  fileprivate mutating func stamped<Value>(
+    _ field: Stamped<Value>?, _ stamps: [EventStamp], _ write: (inout RowWriter, Value) -> Void
+  ) {
+    guard let field, let index = stamps.firstIndex(of: field.stamp) else { return }
+    count(index)
+    write(&self, field.value)
+  }
+
+  fileprivate mutating func flag(_ value: Bool) { byte(value ? 1 : 0) }
+
+  fileprivate mutating func texts(_ values: [String]) {
+    count(values.count)
+    for value in values { text(value) }
+  }
+
+  fileprivate mutating func quietHours(_ hours: QuietHours?) {
+    flag(hours != nil)
+    guard let hours else { return }
+    text(hours.start)
+    text(hours.end)
+    flag(hours.timeZone != nil)
+    if let timeZone = hours.timeZone { text(timeZone) }
+  }
+
+  fileprivate mutating func mutedConversations(_ conversations: [MutedConversation]) {
+    count(conversations.count)
+    for conversation in conversations {
+      var flags = RowFlags()
+      flags.add(conversation.until != nil)
+      flags.add(conversation.exceptMentions != nil)
+      flags.add(conversation.exceptMentions == true)
+      unsigned(flags.bits)
+      text(conversation.conversationId)
+      if let until = conversation.until { signed(until) }
+    }
+  }
+}
+
+extension RowReader {
+  fileprivate mutating func stamped<Value>(
+    _ isSet: Bool, _ stamps: [EventStamp], _ read: (inout RowReader) throws(RowFormatError) -> Value
+  ) throws(RowFormatError) -> Stamped<Value>? {
+    guard isSet else { return nil }
+    let index = try count()
+    guard index < stamps.count else { throw error("a field has stamp \(index) of \(stamps.count)") }
+    return Stamped(value: try read(&self), stamp: stamps[index])
+  }
+
+  fileprivate mutating func flag() throws(RowFormatError) -> Bool { try byte() != 0 }
+
+  fileprivate mutating func texts() throws(RowFormatError) -> [String] {
+    var values: [String] = []
+    for _ in 0..<(try count()) { values.append(try text()) }
+    return values
+  }
+
+  fileprivate mutating func quietHours() throws(RowFormatError) -> QuietHours? {
+    guard try flag() else { return nil }
+    let (start, end) = (try text(), try text())
+    return QuietHours(start: start, end: end, timeZone: try flag() ? try text() : nil)
+  }
+
+  fileprivate mutating func mutedConversations() throws(RowFormatError) -> [MutedConversation] {
+    var conversations: [MutedConversation] = []
+    for _ in 0..<(try count()) {
+      var flags = RowFlags(bits: try unsigned())
+      let (hasUntil, hasException, exception) = (flags.take(), flags.take(), flags.take())
+      conversations.append(
+        MutedConversation(
+          conversationId: try text(), until: hasUntil ? try signed() : nil,
+          exceptMentions: hasException ? exception : nil))
+    }
+    return conversations
+  }
+}
