@@ -1,4 +1,5 @@
 import Foundation
+import NudgeSchema
 import ServiceKit
 
 /// `nudge load`.
