@@ -71,13 +71,13 @@ bench: services ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path
 train: deps ## The relevance model's weights anew, from DATA=chat.jsonl.gz (docs/relevance.md); takes a few minutes
 	@[ -r "$(DATA)" ] || { echo "DATA=$(DATA): DATA=/path/to/chat.jsonl.gz make train" >&2; exit 2; }
 	[ -d .build-train/venv ] || python3 -m venv .build-train/venv
-	.build-train/venv/bin/pip install -q -r Relevance/requirements.txt
+	.build-train/venv/bin/pip install -q -r Sources/Relevance/Training/requirements.txt
 	$(SWIFT) build -c release --product nudge
 	for names in kept removed-from-message removed; do \
 	  "$$($(SWIFT) build -c release --show-bin-path)/nudge" relevance "$(DATA)" --names $$names \
 	    --features .build-train/$$names.bin; \
 	done
-	.build-train/venv/bin/python Relevance/train.py --kept .build-train/kept.bin \
+	.build-train/venv/bin/python Sources/Relevance/Training/train.py --kept .build-train/kept.bin \
 	  --removed-from-message .build-train/removed-from-message.bin --removed .build-train/removed.bin \
 	  --version $$(date +%Y-%m-%d) --output Sources/Relevance/Weights/RelevanceWeights.swift
 
@@ -99,14 +99,14 @@ chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for e
 
 fuzz: SECONDS = 60
 fuzz: deps ## libFuzzer for SECONDS on all that the HTTP API reads; what it finds goes to Tests/Corpus/http-inputs
-	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release \
+	$(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release \
 	  -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer --product nudge-fuzz
 	@mkdir -p .build-fuzz/corpus
-	"$$($(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
+	"$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
 	  -max_total_time=$(SECONDS) -timeout=5 -max_len=8192 -print_final_stats=1 \
 	  .build-fuzz/corpus Tests/Corpus/http-inputs
 	@# Only what takes a way of its own is kept.
-	"$$($(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
+	"$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
 	  -merge=1 -max_len=2048 Tests/Corpus/http-inputs .build-fuzz/corpus
 
 check-deploy: ## Dockerfile, compose file, Kubernetes manifests, alert rules, by the tools of their trade

@@ -15,8 +15,8 @@ func system(_ name: String, _ pkgConfig: String, apt: String, brew: String) -> T
     name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -67,7 +67,7 @@ let package = Package(
     module("NudgeClient"),
 
     // How likely a message is for somebody.
-    module("Relevance"),
+    module("Relevance", exclude: ["Training"]),
 
     // The parts the services stand on.
     module("Kafka", ["CLibrdkafka"]),

@@ -1,4 +1,4 @@
-// Written by Relevance/train.py (make train). Not to be edited.
+// Written by Training/train.py (make train). Not to be edited.
 //
 // Trained on A Large-Scale Corpus for Conversation Disentanglement (Kummerfeld et al., ACL 2019), CC BY 4.0.
 //

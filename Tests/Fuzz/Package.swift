@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
   name: "nudge-fuzz",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "nudge", path: "..")],
+  dependencies: [.package(name: "nudge", path: "../..")],
   targets: [
     .target(name: "CFuzzer"),
     .target(name: "TestSupport"),

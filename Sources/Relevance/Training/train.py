@@ -99,7 +99,7 @@ def table(model, layout, count):
 def swift(version, measured, weights):
     text = base64.b64encode(weights).decode()
     lines = " \\\n".join("    " + text[start : start + 112] for start in range(0, len(text), 112)).replace(" \\\n", "\\\n")
-    return f'''// Written by Relevance/train.py (make train). Not to be edited.
+    return f'''// Written by Training/train.py (make train). Not to be edited.
 //
 // Trained on A Large-Scale Corpus for Conversation Disentanglement (Kummerfeld et al., ACL 2019), CC BY 4.0.
 {measured}

@@ -1,1 +1,0 @@
-../../../Tests/IngestTests/API/Fuzzing/HTTPInputs.swift

@@ -1,0 +1,1 @@
+../../../IngestTests/API/Fuzzing/HTTPInputs.swift
