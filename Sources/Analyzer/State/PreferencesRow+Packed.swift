@@ -57,8 +57,9 @@ extension PreferencesRow: PackedRow {
   /// Of each field, in the order they are written.
   private var fieldStamps: [EventStamp?] {
     [
-      enabled?.stamp, quietHours?.stamp, maxAnalysesPerHour?.stamp, fallback?.stamp, muted?.stamp, starredSenders?.stamp,
-      keywords?.stamp, badgeMode?.stamp, showPreviews?.stamp, locale?.stamp, learnSince?.stamp, burstSeconds?.stamp,
+      enabled?.stamp, quietHours?.stamp, maxAnalysesPerHour?.stamp, fallback?.stamp, muted?.stamp,
+      starredSenders?.stamp, keywords?.stamp, badgeMode?.stamp, showPreviews?.stamp, locale?.stamp, learnSince?.stamp,
+      burstSeconds?.stamp,
     ]
   }
 }
