@@ -14,8 +14,8 @@ extension PipelineTests {
       try pipeline.introduce(load)
       pipeline.publisher.start(rate: 150, load.chat)
       try pipeline.wait(for: "a third of the load to be decided") { $0.decisionCount >= load.messages / 3 }
-      pipeline.stop()
       #expect(try !pipeline.publisher.isDone(), "the load must still be under way when the services are told to end")
+      pipeline.stop()
       try pipeline.start(instance: "one")
       try pipeline.settle(load.expected)
       let judge = try pipeline.judge(load.expected)
