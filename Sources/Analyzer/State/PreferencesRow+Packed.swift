@@ -69,7 +69,7 @@ extension RowWriter {
     _ field: Stamped<Value>?, _ stamps: [EventStamp], _ write: (inout RowWriter, Value) -> Void
   ) {
     guard let field, let index = stamps.firstIndex(of: field.stamp) else { return }
-    count(index)
+    unsigned(UInt64(index))
     write(&self, field.value)
   }
 
@@ -108,9 +108,9 @@ extension RowReader {
     _ isSet: Bool, _ stamps: [EventStamp], _ read: (inout RowReader) throws(RowFormatError) -> Value
   ) throws(RowFormatError) -> Stamped<Value>? {
     guard isSet else { return nil }
-    let index = try count()
-    guard index < stamps.count else { throw error("a field has stamp \(index) of \(stamps.count)") }
-    return Stamped(value: try read(&self), stamp: stamps[index])
+    let index = try unsigned()
+    guard index < UInt64(stamps.count) else { throw error("a field has stamp \(index) of \(stamps.count)") }
+    return Stamped(value: try read(&self), stamp: stamps[Int(index)])
   }
 
   fileprivate mutating func flag() throws(RowFormatError) -> Bool { try byte() != 0 }
