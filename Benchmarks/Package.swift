@@ -11,6 +11,7 @@ let package = Package(
     .executableTarget(
       name: "nudge-benchmarks",
       dependencies: ["CLoops", .product(name: "NudgeServices", package: "nudge")],
+      exclude: ["HTTP/events.lua"],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),

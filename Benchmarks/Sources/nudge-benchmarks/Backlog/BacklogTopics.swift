@@ -49,6 +49,16 @@ final class BacklogTopics {
     return census
   }
 
+  /// How many pushes there are, and how many records that cancel some, which have no outcome of their own.
+  func pushes() throws -> (pushes: Int, cancellations: Int) {
+    var (pushes, cancellations) = (0, 0)
+    try read(.pushes) { record in
+      let beginning = record.value.map { String(decoding: $0.prefix(300), as: UTF8.self) } ?? ""
+      if beginning.contains(#""type":"push.cancelled""#) { cancellations += 1 } else { pushes += 1 }
+    }
+    return (pushes, cancellations)
+  }
+
   /// Reads a topic from its beginning to its end, committed records only.
   func read(_ topic: Topic, _ body: (ConsumerRecord) -> Void) throws {
     let consumer = try Consumer(

@@ -20,7 +20,7 @@ final class UnfinishedClients: @unchecked Sendable {
         if isClosed { return }
         for (number, socket) in sockets.enumerated() {
           var byte: UInt8 = 0
-          guard recv(socket, &byte, 1, Int32(MSG_DONTWAIT.rawValue)) == 0 else { continue }
+          guard recv(socket, &byte, 1, Int32(MSG_DONTWAIT)) == 0 else { continue }
           _ = Glibc.close(socket)
           if let new = try? Self.connect(port, beginnings[number % beginnings.count]) { sockets[number] = new }
         }
@@ -50,7 +50,7 @@ final class UnfinishedClients: @unchecked Sendable {
     }
     guard descriptor >= 0, status == 0 else { throw BenchmarkFailure("no connection to port \(port): errno \(errno)") }
     let bytes = Array(beginning.utf8)
-    _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+    _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     return descriptor
   }
 }
