@@ -27,7 +27,8 @@ public final class ConsumerGroupMetadata: @unchecked Sendable {
       defer { rd_kafka_mem_free(nil, buffer) }
       guard let fields = Self.parse(UnsafeRawBufferPointer(start: buffer, count: size)) else {
         throw KafkaError(
-          operation, RD_KAFKA_RESP_ERR__BAD_MSG, reason: "this version of librdkafka writes it differently")
+          operation, RD_KAFKA_RESP_ERR__BAD_MSG,
+          reason: "this version of librdkafka writes it in another format; tried with 2.0.2 and 2.16")
       }
       (generation, groupID, memberID, groupInstanceID) = fields
     } catch {
@@ -41,7 +42,7 @@ public final class ConsumerGroupMetadata: @unchecked Sendable {
   /// librdkafka has no call that tells the generation; its serialized form does: "CGMDv2:", the generation (4 bytes, the
   /// machine's order), the group's id, the member's id, a byte that is 1 where no instance id follows, the instance id;
   /// all texts end with a zero.
-  private static func parse(_ bytes: UnsafeRawBufferPointer) -> (Int32, String, String, String?)? {
+  static func parse(_ bytes: UnsafeRawBufferPointer) -> (Int32, String, String, String?)? {
     let magic = "CGMDv2:".utf8
     guard bytes.count > magic.count + 4, bytes.starts(with: magic) else { return nil }
     let generation = bytes.loadUnaligned(fromByteOffset: magic.count, as: Int32.self)
