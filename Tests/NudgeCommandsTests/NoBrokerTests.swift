@@ -10,7 +10,7 @@ struct NoBrokerTests {
     arguments: [
       ["topics", "create"], ["topics", "list"], ["topics", "check", "--json"],
       ["state", "list", "--stage", "ingest"], ["state", "accept-loss", "--stage", "dispatcher", "--yes"],
-      ["state", "rebuild", "--stage", "analyzer"],
+      ["state", "rebuild", "--stage", "analyzer"], ["state", "end-transactions", "--stage", "ingest"],
     ])
   func ends(_ command: [String]) {
     // Nobody listens on port 1.

@@ -113,6 +113,41 @@ struct StateRepairReport: StateReporting {
   }
 }
 
+/// Transactions of a stage that hang, or that were ended.
+struct HangingReport: StateReporting {
+  var stage: StageName
+  /// Whether they were ended.
+  var isWritten: Bool
+  var transactions: [EndedTransaction]
+
+  private enum CodingKeys: String, CodingKey {
+    case stage
+    case written
+    case transactions
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(stage.rawValue, forKey: .stage)
+    try container.encode(isWritten, forKey: .written)
+    try container.encode(transactions, forKey: .transactions)
+  }
+
+  /// A line a transaction, and what to do now.
+  var text: String {
+    guard !transactions.isEmpty else { return "No transaction of \(stage.rawValue) hangs: there is nothing to do." }
+    let lines = transactions.map {
+      "\($0.transactionalID): decided as \($0.isCommit ? "committed" : "aborted"), without a marker on "
+        + $0.partitions.joined(separator: ", ")
+    }
+    let ending =
+      isWritten
+      ? "Ended as they were decided. Services go on by themselves."
+      : "Nothing was written. Add --yes to end them as they were decided."
+    return (lines + [ending]).joined(separator: "\n")
+  }
+}
+
 /// Offsets of topics, for people.
 private enum Offsets {
   static func shown(_ offsets: [String: Int64]) -> String {

@@ -58,6 +58,10 @@
       try base.openProducers()
     }
 
+    func endHanging() throws(IOFailure) { try base.endHanging() }
+    var hasLostBroker: Bool { base.hasLostBroker }
+    func takeEnded() -> [EndedTransaction] { base.takeEnded() }
+
     func begin() throws(IOFailure) {
       try pass(.beforeTransaction)
       if points.takeAnswers() { try pass(.effectSent) }

@@ -16,6 +16,10 @@ final class SinkTransactions: TransactionWriter {
   private var positioned: [Int32] = []
   private var positionOffsets: [Int32: Int64] = [:]
   private var patience = TopicPatience()
+  private let hanging: HangingTransactions
+  private var ended: [EndedTransaction] = []
+  /// Looking for transactions without markers was refused: it is not tried again.
+  private var mayNotLook = false
 
   private static let openTimeout: Duration = .seconds(10)
   private static let commitTimeout: Duration = .seconds(10)
@@ -25,6 +29,9 @@ final class SinkTransactions: TransactionWriter {
     changelog = settings.topics(settings.stage.changelog)
     let topics = settings.writtenTopics
     places = Dictionary(topics.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+    hanging = HangingTransactions(
+      stage: settings.stage, topics: settings.topics, bootstrapServers: settings.bootstrapServers,
+      properties: settings.properties, log: settings.log)
     sink = try TransactionSink(
       settings.sinkConfiguration(), transactionalIDs: settings.transactionalIDs,
       topics: topics.map { settings.topics($0) }, group: settings.group)
@@ -43,6 +50,58 @@ final class SinkTransactions: TransactionWriter {
       throw IOFailure(
         kind: error.kind == .refused ? .fatal : .retriable, operation: error.operation, reason: error.reason)
     }
+    // Before an id is used again: should a later transaction of it be aborted, what is left open would be, too.
+    if sink.hasLoneBroker { try endHanging(ofOthers: false) }
+  }
+
+  var hasLostBroker: Bool { sink.hasLostBroker }
+
+  func endHanging() throws(IOFailure) { try endHanging(ofOthers: true) }
+
+  func takeEnded() -> [EndedTransaction] {
+    defer { ended = [] }
+    return ended
+  }
+
+  private func endHanging(ofOthers: Bool) throws(IOFailure) {
+    guard !mayNotLook else { return }
+    let operation = "look for transactions without markers"
+    do {
+      let all = try sink.openTransactions(in: hanging.writtenTopics, timeout: Self.openTimeout)
+      let open = ofOthers ? all : sink.decided(of: all)
+      let found: [HangingTransactions.Found]
+      do throws(KafkaError) {
+        found = try hanging.find(open)
+      } catch {
+        guard error.isAuthorization else { throw IOFailure(kind: .retriable, error) }
+        return tellRefusal("\(operation): \(error)")
+      }
+      if !ofOthers && found.count < open.count {
+        let count = open.count - found.count
+        tell("\(count) partitions have open transactions of which the coordinator's log does not say enough")
+      }
+      try hanging.end(found, by: sink)
+      ended += HangingTransactions.transactions(found)
+    } catch let error as SinkError {
+      guard error.kind == .refused else {
+        throw IOFailure(kind: .retriable, operation: operation, reason: error.description)
+      }
+      tellRefusal(error.description)
+    } catch let error as IOFailure {
+      throw error
+    } catch {
+      throw IOFailure(kind: .retriable, operation: operation, reason: "\(error)")
+    }
+  }
+
+  private func tellRefusal(_ reason: String) {
+    mayNotLook = true
+    tell("transactions without markers cannot be ended from here: \(reason); see nudge state end-transactions")
+  }
+
+  private func tell(_ text: String) {
+    settings.log(
+      KafkaLogLine(level: 4, facility: "MARKERS", message: text, client: "\(settings.transactionalID)-sink"))
   }
 
   func begin() throws(IOFailure) {

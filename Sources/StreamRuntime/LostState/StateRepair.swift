@@ -1,5 +1,6 @@
 import Foundation
 public import Kafka
+import KafkaTransactions
 public import NudgeSchema
 import Synchronization
 
@@ -133,6 +134,42 @@ public final class StateRepair {
         }
       }
     }
+  }
+
+  // MARK: Hanging transactions
+
+  /// Transactions of the stage's threads, of any there was, that were decided and have partitions without a marker; the
+  /// coordinator has done with them, and readers of committed records wait for ever.
+  ///
+  /// - Throws: `KafkaError`; of the sink's where the broker cannot be asked, or does not allow it.
+  public func hangingTransactions() throws -> [EndedTransaction] {
+    let (hanging, sink) = try hanging()
+    defer { sink.close() }
+    return try HangingTransactions.transactions(find(hanging, sink))
+  }
+
+  /// Ends them as they were decided. Services of the stage may run meanwhile: nothing else is touched.
+  public func endHangingTransactions() throws -> [EndedTransaction] {
+    let (hanging, sink) = try hanging()
+    defer { sink.close() }
+    let found = try find(hanging, sink)
+    try hanging.end(found, by: sink)
+    return HangingTransactions.transactions(found)
+  }
+
+  private func hanging() throws -> (HangingTransactions, TransactionSink) {
+    let hanging = HangingTransactions(
+      stage: stage, topics: topics, bootstrapServers: bootstrapServers, properties: overrides, log: log)
+    let sink = try TransactionSink(
+      SinkConfiguration(bootstrapServers: bootstrapServers, properties: overrides), transactionalIDs: [], topics: [],
+      group: nil)
+    return (hanging, sink)
+  }
+
+  private func find(
+    _ hanging: HangingTransactions, _ sink: TransactionSink
+  ) throws -> [HangingTransactions.Found] {
+    try hanging.find(sink.openTransactions(in: hanging.writtenTopics, timeout: Self.timeout))
   }
 
   // MARK: Planning
