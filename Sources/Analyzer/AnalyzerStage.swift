@@ -33,8 +33,9 @@ public struct AnalyzerStage: Stage {
       position: record.position, partition: record.partition, envelope: event.envelope, origin: event.origin,
       source: event.source)
     switch event.body {
-    case .candidate(let candidate): try decide(candidate, because: cause, again: false, in: step)
-    case .redecide(let candidate): try decide(candidate, because: cause, again: true, in: step)
+    case .candidate(let candidate): try decide(candidate, because: cause, in: step)
+    case .redecide(let candidate): try redecide(candidate, because: cause, in: step)
+    case .replayStopped(let stopped): try ReplayAsking.stop(stopped.replayId, because: cause, in: step)
     case .sent(let sent):
       try person(sent.userId, cause, step) { try $0.wrote(sent) }
     case .withdrawn(let withdrawn):
@@ -52,6 +53,9 @@ public struct AnalyzerStage: Stage {
       try process(body, for: &person)
       try person.save()
     case .timerFired(let fired):
+      if let replayId = ReplayAsking.replayId(ofTimer: fired.timer) {
+        return try ReplayAsking.forget(replayId, in: step)
+      }
       let userId = String(decoding: record.key ?? [], as: UTF8.self)
       try person(userId, cause, step) { try $0.hear(fired) }
     }

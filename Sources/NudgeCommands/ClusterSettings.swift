@@ -13,7 +13,8 @@ struct ClusterSettings {
 
   /// As given.
   let bootstrapServers: String
-  private let properties: [String: String]
+  /// librdkafka's, by name. May hold secrets.
+  let properties: [String: String]
   /// The topics' names with the deployment's prefix.
   let topics: TopicNames
 

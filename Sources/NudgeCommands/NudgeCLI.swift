@@ -12,8 +12,11 @@ public enum NudgeCLI {
     ExplainCommand.command,
     TailCommand.command,
     DeadLettersCommand.command,
+    ReplayCommand.command,
     LagCommand.command,
+    DoctorCommand.command,
     DemoCommand.command,
+    CompletionCommand.command,
   ]
 
   /// Runs what the process's own command line asks for: `exit(NudgeCLI.main())`.

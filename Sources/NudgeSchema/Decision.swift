@@ -43,6 +43,11 @@ public enum DecisionReason: String, Codable, Sendable, CaseIterable {
   case noDevice = "no_device"
   /// The message was taken back, or the person left.
   case withdrawn
+  /// The replay that asked for it was stopped; only when decided again.
+  case replayStopped = "replay_stopped"
+  /// The replay has notified the person, or by force the people of this partition, as often as one replay may; only when
+  /// decided again.
+  case replayLimit = "replay_limit"
   /// Smart analysis found it worth it.
   case relevant
   /// The fixed rule set found it worth it.

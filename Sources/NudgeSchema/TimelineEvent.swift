@@ -11,6 +11,8 @@ public enum TimelineEventBody: EventBody {
   case sent(MessageSent)
   /// A candidate to decide again; notifies only who was not notified before.
   case redecide(MessageCandidate)
+  /// A replay is stopped for good: what it asked for and is not decided yet notifies nobody.
+  case replayStopped(ReplayStopped)
   /// A timer of the analyzer is due.
   case timerFired(TimerFired)
   /// A message was edited or deleted, or the person left the conversation.
@@ -31,7 +33,7 @@ public enum TimelineEventBody: EventBody {
   /// The types of this body, by their names on the wire.
   public static let types =
     userTypes + [
-      "message.candidate", "message.sent", "candidate.redecide", "timer.fired", "message.withdrawn",
+      "message.candidate", "message.sent", "candidate.redecide", "replay.stopped", "timer.fired", "message.withdrawn",
       "device.registered", "device.unregistered", "device.invalidated",
     ]
 
@@ -42,6 +44,7 @@ public enum TimelineEventBody: EventBody {
     case .candidate: "message.candidate"
     case .sent: "message.sent"
     case .redecide: "candidate.redecide"
+    case .replayStopped: "replay.stopped"
     case .timerFired: "timer.fired"
     case .withdrawn: "message.withdrawn"
     case .deviceGained: "device.registered"
@@ -56,6 +59,7 @@ public enum TimelineEventBody: EventBody {
     case "message.candidate": self = .candidate(try MessageCandidate(from: decoder))
     case "message.sent": self = .sent(try MessageSent(from: decoder))
     case "candidate.redecide": self = .redecide(try MessageCandidate(from: decoder))
+    case "replay.stopped": self = .replayStopped(try ReplayStopped(from: decoder))
     case "timer.fired": self = .timerFired(try TimerFired(from: decoder))
     case "message.withdrawn": self = .withdrawn(try MessageWithdrawn(from: decoder))
     case "device.registered": self = .deviceGained(try DeviceGained(from: decoder))
@@ -80,6 +84,7 @@ public enum TimelineEventBody: EventBody {
       try body.encodeFields(to: encoder)
     case .candidate(let fields), .redecide(let fields): try fields.encode(to: encoder)
     case .sent(let fields): try fields.encode(to: encoder)
+    case .replayStopped(let fields): try fields.encode(to: encoder)
     case .timerFired(let fields): try fields.encode(to: encoder)
     case .withdrawn(let fields): try fields.encode(to: encoder)
     case .deviceGained(let fields): try fields.encode(to: encoder)
@@ -180,14 +185,16 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   /// Ingest's memory of event ids does not reach back to this event, so it may be a producer's retry of one processed
   /// before (M6): it notifies nobody and counts for nothing. Absent: it is none.
   public var possibleRepeat: Bool?
-  /// The replay that asked for it, where there was one.
+  /// The replay that asked for it, where there was one. `candidate.redecide` always has one.
   public var replayId: String?
+  /// Of `candidate.redecide`: notify also who was notified before, by a new push. Absent: no.
+  public var forced: Bool?
 
   /// A candidate.
   public init(
     conversationId: String, messageId: String, sender: Member, conversation: CandidateConversation, title: String,
     body: String, attachment: Attachment? = nil, mentions: [String] = [], replyTo: String? = nil,
-    recipients: [Recipient], possibleRepeat: Bool? = nil, replayId: String? = nil
+    recipients: [Recipient], possibleRepeat: Bool? = nil, replayId: String? = nil, forced: Bool? = nil
   ) {
     self.conversationId = conversationId
     self.messageId = messageId
@@ -201,6 +208,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
     self.recipients = recipients
     self.possibleRepeat = possibleRepeat
     self.replayId = replayId
+    self.forced = forced
   }
 }
 
@@ -219,6 +227,15 @@ public struct MessageSent: Codable, Sendable, Equatable {
     self.conversationId = conversationId
     self.messageId = messageId
   }
+}
+
+/// `replay.stopped`, one on each partition of the timeline.
+public struct ReplayStopped: Codable, Sendable, Equatable {
+  /// The replay, the record's key.
+  public var replayId: String
+
+  /// The event's fields.
+  public init(replayId: String) { self.replayId = replayId }
 }
 
 /// `timer.fired`.

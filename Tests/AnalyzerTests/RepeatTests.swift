@@ -110,7 +110,15 @@ struct RepeatTests {
             mentioned: Int.random(in: 0..<5, using: &random) == 0, exchange: Int.random(in: 0..<4, using: &random)),
           group: Bool.random(using: &random) ? "Group" : nil)
         candidate.body = Bool.random(using: &random) ? "is it urgent?" : "hello"
-        body = Int.random(in: 0..<10, using: &random) == 0 ? .redecide(candidate) : .candidate(candidate)
+        if Int.random(in: 0..<10, using: &random) == 0 {
+          candidate.replayId = "replay-\(Int.random(in: 0..<3, using: &random))"
+          candidate.forced = Bool.random(using: &random) ? true : nil
+          body = .redecide(candidate)
+        } else if Int.random(in: 0..<60, using: &random) == 0 {
+          body = .replayStopped(ReplayStopped(replayId: "replay-0"))
+        } else {
+          body = .candidate(candidate)
+        }
       case 9: body = .sent(MessageSent(userId: user, conversationId: conversation, messageId: "m\(number)"))
       case 10..<13:
         body = .user(

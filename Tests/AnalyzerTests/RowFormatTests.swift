@@ -23,6 +23,9 @@ struct RowFormatTests {
       let conversations = try PackedRows(conversation)
       #expect(conversations.packed == conversation && conversations.json == conversation)
       #expect(conversations.truncated.isEmpty && conversations.refusesMore)
+      let replay = ReplayRow(isStopped: fields.isFull || fields.random.oneIn(2), notifications: fields.int())
+      let replays = try PackedRows(replay)
+      #expect(replays.packed == replay && replays.json == replay && replays.truncated.isEmpty && replays.refusesMore)
       let devices = try PackedRows(device)
       #expect(devices.packed == device && devices.json == device && devices.truncated.isEmpty && devices.refusesMore)
     }

@@ -149,7 +149,8 @@ extension FieldGenerator {
       case 7:
         .deviceInvalidated(
           DeviceInvalidated(userId: text(), deviceId: text(), tokenHash: text(), version: integer(), code: text()))
-      case let number: .user(userEventBody(number - 8))
+      case 8: .replayStopped(ReplayStopped(replayId: text()))
+      case let number: .user(userEventBody(number - 9))
       }
     return derived(body)
   }
@@ -167,7 +168,7 @@ extension FieldGenerator {
           context: RecipientContext(
             mentioned: $0.flag(), named: $0.flag(), answered: $0.flag(), lastSpokeAt: $0.maybe { $0.integer() },
             messagesSince: $0.maybe { $0.int() }, exchange: $0.int()))
-      }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() })
+      }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() }, forced: maybe { $0.flag() })
   }
 
   mutating func decision() -> Decision {

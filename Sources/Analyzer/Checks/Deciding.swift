@@ -3,21 +3,28 @@ import StreamRuntime
 import Wording
 
 extension AnalyzerStage {
-  /// `message.candidate` and `candidate.redecide`: one decision for each recipient.
-  mutating func decide(
-    _ candidate: MessageCandidate, because cause: Cause, again: Bool, in step: Step<AnalyzerStage>
-  ) throws {
+  /// `message.candidate`: one decision for each recipient.
+  mutating func decide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let message = CandidateMessage(candidate, sentAt: cause.occurredAt, rules: rules)
     for (number, recipient) in candidate.recipients.enumerated() {
       var person = try PersonStep(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
-      if again {
-        try decideAgain(message, for: recipient, &person)
-      } else {
-        try decide(message, for: recipient, &person)
-      }
+      try decide(message, for: recipient, &person)
       try person.save()
     }
+  }
+
+  /// `candidate.redecide`: one more decision for each recipient, for a replay.
+  mutating func redecide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
+    let message = CandidateMessage(candidate, sentAt: cause.occurredAt, rules: rules)
+    var replay = try ReplayAsking(candidate, in: step)
+    for (number, recipient) in candidate.recipients.enumerated() {
+      var person = try PersonStep(
+        userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
+      if try decideAgain(message, for: recipient, replay, &person) { replay.notified() }
+      try person.save()
+    }
+    try replay.save(because: cause, in: step)
   }
 
   private mutating func decide(
@@ -33,7 +40,7 @@ extension AnalyzerStage {
     let preferences = EffectivePreferences(try person.preferences(), rules: rules)
     var deliberation = Deliberation(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
-      place: place, again: false, rules: rules, now: person.step.now)
+      place: place, replay: nil, rules: rules, now: person.step.now)
     let (verdict, targets) = try deliberation.run(&person, zones: &zones)
     let isShown = verdict.reason.notifies && deliberation.checks.assessment?.priority != .low
 
@@ -65,11 +72,11 @@ extension AnalyzerStage {
     }
   }
 
-  /// Decides a message again for a replay. It changes neither the badge nor what counts as read, and shows no banner: it
-  /// only makes up for a push that was not made.
+  /// Decides a message again for a replay. It changes neither the badge, nor what counts as read, nor the hourly limit, and
+  /// shows no banner: it only makes up for a push that was not made, or makes one more by force.
   private mutating func decideAgain(
-    _ message: CandidateMessage, for recipient: Recipient, _ person: inout PersonStep
-  ) throws {
+    _ message: CandidateMessage, for recipient: Recipient, _ replay: ReplayAsking, _ person: inout PersonStep
+  ) throws -> Bool {
     let conversationId = message.candidate.conversationId
     let before = try person.conversation(conversationId)
     var conversation = before
@@ -79,7 +86,7 @@ extension AnalyzerStage {
     var deliberation = Deliberation(
       message: message, context: recipient.context,
       preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
-      place: place, again: true, rules: rules, now: person.step.now)
+      place: place, replay: replay, rules: rules, now: person.step.now)
     let (verdict, targets) = try deliberation.run(&person, zones: &zones)
     if verdict.reason.notifies {
       let isShown = deliberation.checks.assessment?.priority != .low
@@ -89,9 +96,11 @@ extension AnalyzerStage {
       } else {
         conversation.mark(message.key) { $0.formUnion(marks) }
       }
+      try person.countNotification(byReplay: replay.replayId)
     }
     try person.keep(conversation, was: before, for: conversationId)
     try person.conclude(deliberation, verdict, targets)
+    return verdict.reason.notifies
   }
 }
 
@@ -115,7 +124,7 @@ extension PersonStep {
         push = self.push(
           message, verdict, priority: priority, to: targets, deliberation.preferences,
           mentioned: deliberation.context.mentioned, words: try words(for: message, deliberation.preferences),
-          badge: badge)
+          badge: badge, forcedBy: deliberation.replay.flatMap { $0.isForced ? $0.replayId : nil })
       }
     }
     try emit(
@@ -157,7 +166,7 @@ extension DecisionReason {
   fileprivate var allowsBanner: Bool {
     switch self {
     case .duplicate, .withdrawn, .notificationsDisabled, .conversationMuted, .alreadyRead, .expired,
-      .activeConversation:
+      .activeConversation, .replayStopped, .replayLimit:
       false
     case .analysisLimit, .quietHours, .noDevice, .relevant, .simpleRules, .notifyAll: true
     }

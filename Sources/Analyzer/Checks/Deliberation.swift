@@ -12,8 +12,8 @@ struct Deliberation {
   /// The conversation before this message.
   let conversation: ConversationRow
   let place: MessagePlace
-  /// Decided again, by a replay.
-  let again: Bool
+  /// The replay it is decided again for; nil: it is decided for the first time.
+  let replay: ReplayAsking?
   let rules: AnalyzerRules
   let now: Milliseconds
 
@@ -23,7 +23,7 @@ struct Deliberation {
 
   /// Goes through the checks until one suppresses. `user` changes only where an analysis is used up.
   mutating func run(_ person: inout PersonStep, zones: inout TimeZones) throws -> (Verdict, [PushTarget]) {
-    if let verdict = duplicate() ?? withdrawn() ?? disabled() ?? muted() ?? alreadyRead() ?? expired()
+    if let verdict = stopped() ?? duplicate() ?? withdrawn() ?? disabled() ?? muted() ?? alreadyRead() ?? expired()
       ?? activeConversation(person.user)
     {
       return (verdict, [])
@@ -33,18 +33,47 @@ struct Deliberation {
     let targets = try person.targets()
     if targets.isEmpty, let verdict = checks.suppress(.noDevice, "no registered device") { return (verdict, []) }
     _ = checks.pass(.noDevice, ["devices": .number(Int64(targets.count))])
+    if let verdict = try replayLimit(person) { return (verdict, []) }
     return (notifying, targets)
+  }
+
+  // MARK: A replay's own limits
+
+  /// Before all else: what a stopped replay asked for is of no interest any more.
+  private mutating func stopped() -> Verdict? {
+    guard let replay else { return nil }
+    return replay.isStopped ? checks.suppress(.replayStopped, "the replay was stopped") : checks.pass(.replayStopped)
+  }
+
+  /// After all else: only what would notify counts.
+  private mutating func replayLimit(_ person: PersonStep) throws -> Verdict? {
+    guard let replay else { return nil }
+    let before = try person.notifications(byReplay: replay.replayId)
+    let inputs: CheckInputs = [
+      "notifiedBefore": .number(Int64(before)), "limit": .number(Int64(rules.replayPerPerson)),
+    ]
+    if before >= rules.replayPerPerson {
+      return checks.suppress(.replayLimit, inputs, "the replay has notified the person as often as one replay may")
+    }
+    if replay.isForced, replay.forcedBefore >= rules.replayForced {
+      return checks.suppress(
+        .replayLimit,
+        ["forcedBefore": .number(Int64(replay.forcedBefore)), "limit": .number(Int64(rules.replayForced))],
+        "the replay has notified by force as often as one replay may")
+    }
+    return checks.pass(.replayLimit, inputs)
   }
 
   // MARK: 1 to 6: whether the person is to hear of it at all
 
   private mutating func duplicate() -> Verdict? {
     let known = conversation.message(message.key)
-    if !again {
+    guard let replay else {
       return known == nil
         ? checks.pass(.duplicate)
         : checks.suppress(.duplicate, "the message was decided for this person before")
     }
+    if replay.isForced { return checks.pass(.duplicate, ["forced": true]) }
     if known == nil, let forgotten = conversation.forgottenUpTo, message.sentAt <= forgotten.at {
       // Nobody knows any more whether it was notified: a replay must never notify twice.
       return checks.suppress(
@@ -58,7 +87,7 @@ struct Deliberation {
 
   /// Only where a message is decided again: the first time, nothing can have been withdrawn before.
   private mutating func withdrawn() -> Verdict? {
-    guard again else { return nil }
+    guard replay != nil else { return nil }
     let marked = conversation.message(message.key)?.marks.contains(.withdrawn) ?? false
     let all = conversation.withdrawnUpTo.map { message.sentAt <= $0 } ?? false
     return !marked && !all
@@ -134,10 +163,13 @@ struct Deliberation {
   /// What suppresses, if the limit's fallback does; else what notifies, unless a later check suppresses.
   private mutating func priority(_ user: inout UserRow, userId: String) -> (suppressed: Verdict?, notifying: Verdict) {
     let limit = preferences.maxAnalysesPerHour
-    let allowed = AnalysisWindow.take(&user.window, at: message.sentAt, limit: limit)
+    // Deciding again asks the window, and does not use it up: it belongs to what is written to the person now.
+    var window = user.window
+    let allowed = AnalysisWindow.take(&window, at: message.sentAt, limit: limit)
+    if replay == nil { user.window = window }
     let fallback = allowed ? nil : preferences.fallback
-    let used = user.window?.used ?? 0
-    let startedAt = user.window?.startedAt
+    let used = window?.used ?? 0
+    let startedAt = window?.startedAt
     checks.analysis = AnalysisUse(used: used, limit: limit, windowStartedAt: startedAt, fallback: fallback)
     // What it looked at is the decision's `analysis`.
     if fallback == .suppressAll,
@@ -183,7 +215,7 @@ struct Deliberation {
 
   /// Once a window (D4).
   private mutating func noticeLimit(_ user: inout UserRow, userId: String, fallback: AnalysisFallback) {
-    guard let window = user.window, user.noticedWindow != window.startedAt else { return }
+    guard replay == nil, let window = user.window, user.noticedWindow != window.startedAt else { return }
     user.noticedWindow = window.startedAt
     let limit = preferences.maxAnalysesPerHour
     limitNotice = Notice(

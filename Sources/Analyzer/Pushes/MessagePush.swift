@@ -15,10 +15,12 @@ extension Presentation {
 }
 
 extension PersonStep {
-  /// The push of a message. One of low priority has the kind `badge`: nothing of it is shown.
+  /// The push of a message, made by force for a replay where one is named. One of low priority has the kind `badge`: nothing
+  /// of it is shown.
   func push(
     _ message: CandidateMessage, _ verdict: Verdict, priority: Priority, to targets: [PushTarget],
-    _ preferences: EffectivePreferences, mentioned: Bool, words: Wording, badge: Int
+    _ preferences: EffectivePreferences, mentioned: Bool, words: Wording, badge: Int,
+    forcedBy replayId: String?
   ) -> Push {
     let candidate = message.candidate
     let shown = priority != .low
@@ -27,7 +29,8 @@ extension PersonStep {
     return Push(
       pushId: rules.pushId(
         userId: userId, kind: kind,
-        cause: .message(conversationId: candidate.conversationId, messageId: candidate.messageId)),
+        cause: .message(
+          conversationId: candidate.conversationId, messageId: candidate.messageId, forcedBy: replayId)),
       kind: kind, userId: userId, targets: targets,
       title: shown ? (showText ? candidate.title : message.titleWithoutText) : nil,
       body: shown ? message.body(showText: showText, words) : nil,

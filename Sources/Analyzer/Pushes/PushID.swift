@@ -2,8 +2,8 @@ import NudgeSchema
 
 /// What a push is made for. Its id is a function of person, kind and this alone, so that deciding again gives the same.
 enum PushCause {
-  /// A message, whether it is shown or only counts on the badge.
-  case message(conversationId: String, messageId: String)
+  /// A message, whether it is shown or only counts on the badge. Each replay that notifies by force makes a push of its own.
+  case message(conversationId: String, messageId: String, forcedBy: String? = nil)
   /// A record that changed the badge, or read a conversation.
   case record(RecordPosition)
 }
@@ -20,10 +20,14 @@ extension AnalyzerRules {
     add(userId)
     add(kind.rawValue)
     switch cause {
-    case .message(let conversationId, let messageId):
+    case .message(let conversationId, let messageId, let replayId):
       add("message")
       add(conversationId)
       add(messageId)
+      if let replayId {
+        add("replay")
+        add(replayId)
+      }
     case .record(let position):
       add("record")
       add(position.topic)

@@ -17,6 +17,10 @@ public struct AnalyzerRules: Sendable {
   public var catchingUpAfter: Milliseconds = 60_000
   /// A device not heard of for longer is dropped (T5), in milliseconds. Default: 270 days, as FCM does.
   public var tokenLifetime: Milliseconds = 270 * 86_400_000
+  /// How often one replay may notify one person. Default: 20.
+  public var replayPerPerson = 20
+  /// How often one replay may notify by force, in one partition. Default: 100, all that `nudge replay force` ever asks for.
+  public var replayForced = 100
   /// What the signals of smart analysis count.
   public var weights = SignalWeights()
   /// The score from which a message has high priority. Default: 0.7.

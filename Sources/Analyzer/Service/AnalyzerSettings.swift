@@ -1,7 +1,7 @@
-import ServiceKit
+public import ServiceKit
 
 /// What the analyzer can be told beside what every service is. All instances of a deployment must be told the same.
-enum AnalyzerSettings {
+public enum AnalyzerSettings {
   /// How long FCM keeps a push (P2).
   static let pushLifetime = Setting<Duration>(
     "push-ttl", default: .seconds(28 * 86_400), in: .zero...(.seconds(28 * 86_400)),
@@ -18,10 +18,10 @@ enum AnalyzerSettings {
     help: "Smart analyses in an hour for a person who set no limit.")
 
   /// All of them, in the order of the help.
-  static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour]
+  public static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour]
 
   /// The rules that the settings make.
-  static func rules(from values: SettingsValues) -> AnalyzerRules {
+  public static func rules(from values: SettingsValues) -> AnalyzerRules {
     var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
     rules.freshness = values[ServiceSettings.freshness].milliseconds
     rules.ttlSeconds = Int(values[pushLifetime].milliseconds / 1_000)

@@ -2,7 +2,7 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// A row of the analyzer's state, of one of four kinds. Each has a bound on its size, at most
+/// A row of the analyzer's state, of one of five kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
 public enum AnalyzerRow: StateRow, Equatable {
   /// `u`, userId: what changes with every message. At most 14.5 kB; usually 100 bytes.
@@ -13,9 +13,13 @@ public enum AnalyzerRow: StateRow, Equatable {
   case conversation(ConversationRow)
   /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 300 bytes.
   case device(DeviceRow)
+  /// `r`, replayId: how a replay stands in this task. `r`, replayId, userId: how often it notified a person. Some bytes,
+  /// removed when the replay can no longer ask for anything.
+  case replay(ReplayRow)
 
   private static let kinds = (
-    user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"), device: UInt8(ascii: "d")
+    user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"),
+    device: UInt8(ascii: "d"), replay: UInt8(ascii: "r")
   )
 
   /// The key of a person's row.
@@ -36,11 +40,13 @@ public enum AnalyzerRow: StateRow, Equatable {
     case Self.kinds.preferences: self = .preferences(try coder.decode(PreferencesRow.self, from: bytes))
     case Self.kinds.conversation: self = .conversation(try ConversationRow(bytes: bytes, coder: coder))
     case Self.kinds.device: self = .device(try DeviceRow(bytes: bytes, coder: coder))
+    case Self.kinds.replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "reading a row of the analyzer",
         reason:
-          "its key begins with none of u, p, c and d; the state is not the analyzer's, or was written by a newer one")
+          "its key begins with none of u, p, c, d and r; the state is not the analyzer's, or was written by a newer one"
+      )
     }
   }
 
@@ -51,6 +57,7 @@ public enum AnalyzerRow: StateRow, Equatable {
     case .preferences(let row): try coder.encode(row)
     case .conversation(let row): row.packed(capacity: 512)
     case .device(let row): row.packed(capacity: 512)
+    case .replay(let row): row.packed(capacity: 8)
     }
   }
 
@@ -61,6 +68,7 @@ public enum AnalyzerRow: StateRow, Equatable {
     case .preferences(let row): try coder.encode(row)
     case .conversation(let row): try coder.encode(row)
     case .device(let row): try coder.encode(row)
+    case .replay(let row): try coder.encode(row)
     }
   }
 }

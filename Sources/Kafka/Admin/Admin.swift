@@ -129,19 +129,28 @@ public final class Admin: Sendable {
   public func describeTopicConfigurations(_ topics: [String], timeout: Duration) throws(KafkaError) -> [String: Result<
     [String: String], KafkaError
   >] {
-    var resources: [OpaquePointer?] = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
+    try describeConfigurations(RD_KAFKA_RESOURCE_TOPIC, topics, timeout: timeout)
+  }
+
+  /// The settings in force of topics or brokers, by their names.
+  func describeConfigurations(_ type: rd_kafka_ResourceType_t, _ names: [String], timeout: Duration) throws(KafkaError)
+    -> [String: Result<[String: String], KafkaError>]
+  {
+    let kind = type == RD_KAFKA_RESOURCE_BROKER ? "broker" : "topic"
+    var resources: [OpaquePointer?] = names.map { rd_kafka_ConfigResource_new(type, $0) }
     defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
-    let answer = try request("describe topics", RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) { options, queue in
+    let answer = try request("describe \(kind)s", RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) {
+      options, queue in
       rd_kafka_DescribeConfigs(client.pointer, &resources, resources.count, options, queue)
     }
     return try answer.read { (event) throws(KafkaError) in
       var count = 0
       let results = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event), &count)
-      return Self.descriptions(UnsafeBufferPointer(start: results, count: count))
+      return Self.descriptions(UnsafeBufferPointer(start: results, count: count), kind)
     }
   }
 
-  private static func descriptions(_ results: UnsafeBufferPointer<OpaquePointer?>)
+  private static func descriptions(_ results: UnsafeBufferPointer<OpaquePointer?>, _ kind: String)
     -> [String: Result<[String: String], KafkaError>]
   {
     var described: [String: Result<[String: String], KafkaError>] = [:]
@@ -151,7 +160,7 @@ public final class Admin: Sendable {
       let code = rd_kafka_ConfigResource_error(result)
       guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
         let reason = rd_kafka_ConfigResource_error_string(result).map { String(cString: $0) }
-        described[name] = .failure(KafkaError("describe topic \"\(name)\"", code, reason: reason))
+        described[name] = .failure(KafkaError("describe \(kind) \"\(name)\"", code, reason: reason))
         continue
       }
       described[name] = .success(settings(of: result))

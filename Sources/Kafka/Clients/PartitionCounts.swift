@@ -54,6 +54,13 @@ struct Metadata: ~Copyable {
 
   deinit { rd_kafka_metadata_destroy(pointer) }
 
+  /// The brokers told of, copied.
+  var brokers: [(id: Int32, host: String, port: Int32)] {
+    UnsafeBufferPointer(start: pointer.pointee.brokers, count: Int(pointer.pointee.broker_cnt)).map {
+      ($0.id, $0.host.map { String(cString: $0) } ?? "", $0.port)
+    }
+  }
+
   /// The topics told of, copied.
   var topics: [(name: String, partitions: Int, error: rd_kafka_resp_err_t)] {
     UnsafeBufferPointer(start: pointer.pointee.topics, count: Int(pointer.pointee.topic_cnt)).map {

@@ -9,7 +9,8 @@ extension MessageCandidate: DirectlyRead, DirectlyWritten {
       title: try fields.text("title"), body: try fields.text("body"),
       attachment: try fields.object(ifPresent: "attachment"), mentions: try fields.texts("mentions"),
       replyTo: try fields.text(ifPresent: "replyTo"), recipients: try fields.objects("recipients"),
-      possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), replayId: try fields.text(ifPresent: "replayId"))
+      possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), replayId: try fields.text(ifPresent: "replayId"),
+      forced: try fields.flag(ifPresent: "forced"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -25,6 +26,7 @@ extension MessageCandidate: DirectlyRead, DirectlyWritten {
     json.objects("recipients", recipients)
     json.field("possibleRepeat", ifPresent: possibleRepeat)
     json.field("replayId", ifPresent: replayId)
+    json.field("forced", ifPresent: forced)
   }
 }
 

@@ -7,6 +7,7 @@ extension TimelineEventBody: DirectBody, DirectlyWritten {
     case "message.candidate": self = .candidate(try MessageCandidate(fields))
     case "message.sent": self = .sent(try MessageSent(fields))
     case "candidate.redecide": self = .redecide(try MessageCandidate(fields))
+    case "replay.stopped": self = .replayStopped(try ReplayStopped(fields))
     case "timer.fired": self = .timerFired(try TimerFired(fields))
     case "message.withdrawn": self = .withdrawn(try MessageWithdrawn(fields))
     case "device.registered": self = .deviceGained(try DeviceGained(fields))
@@ -27,6 +28,7 @@ extension TimelineEventBody: DirectBody, DirectlyWritten {
     case .user(let fields): fields.writeFields(to: &json)
     case .candidate(let fields), .redecide(let fields): fields.writeFields(to: &json)
     case .sent(let fields): fields.writeFields(to: &json)
+    case .replayStopped(let fields): fields.writeFields(to: &json)
     case .timerFired(let fields): fields.writeFields(to: &json)
     case .withdrawn(let fields): fields.writeFields(to: &json)
     case .deviceGained(let fields): fields.writeFields(to: &json)
@@ -48,6 +50,12 @@ extension MessageSent: DirectlyRead, DirectlyWritten {
     json.field("conversationId", conversationId)
     json.field("messageId", messageId)
   }
+}
+
+extension ReplayStopped: DirectlyRead, DirectlyWritten {
+  init(_ fields: JSONNode) throws(NeedsReference) { self.init(replayId: try fields.text("replayId")) }
+
+  func writeFields(to json: inout JSONWriter) { json.field("replayId", replayId) }
 }
 
 extension TimerFired: DirectlyRead, DirectlyWritten {

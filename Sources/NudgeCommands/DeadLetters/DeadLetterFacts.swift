@@ -19,6 +19,8 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
   var originTimestamp: Milliseconds?
   /// The record's key.
   var key: String?
+  /// It was too large for the topic, so that a part of key, headers or value is missing.
+  var isCut: Bool
   /// Bytes of the value.
   var size: Int
   /// The replay it came from.
@@ -26,9 +28,20 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
 
   /// Reads the headers.
   init(_ record: ConsumerRecord) {
-    func header(_ name: String) -> String? { record.header(name).map { String(decoding: $0, as: UTF8.self) } }
-    position = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
-    timestamp = record.timestamp
+    self.init(
+      position: RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset),
+      timestamp: record.timestamp, key: record.keyBytes(), size: record.value?.count ?? 0
+    ) { record.header($0) }
+  }
+
+  /// Takes what `value` says of the header of a name; nil: there is none.
+  init(
+    position: RecordPosition, timestamp: Milliseconds, key: [UInt8]?, size: Int, value: (_ header: String) -> [UInt8]?
+  ) {
+    func header(_ name: String) -> String? { value(name).map { String(decoding: $0, as: UTF8.self) } }
+    self.position = position
+    self.timestamp = timestamp
+    self.size = size
     code = header(RecordHeader.errorCode) ?? "unknown"
     message = header(RecordHeader.errorMessage) ?? ""
     stage = header(RecordHeader.errorStage) ?? "unknown"
@@ -39,8 +52,10 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
       origin = RecordPosition(topic: topic, partition: partition, offset: offset)
     }
     originTimestamp = header(RecordHeader.originTimestamp).flatMap(Int64.init)
-    key = record.keyBytes().map { String(decoding: $0, as: UTF8.self) }
-    size = record.value?.count ?? 0
+    self.key = key.map { String(decoding: $0, as: UTF8.self) }
+    isCut = [RecordHeader.truncatedKey, RecordHeader.truncatedHeaders, RecordHeader.truncatedValue].contains {
+      value($0) != nil
+    }
     replayId = header(RecordHeader.replayId)
   }
 }

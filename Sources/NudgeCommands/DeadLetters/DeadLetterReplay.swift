@@ -44,6 +44,8 @@ struct DeadLetterReplay {
     guard topic == .chatEvents || topic == .userEvents else {
       return .left("it began on \(origin.topic): only producers' events are written again")
     }
+    // Before the key: it may be what was cut.
+    guard !letter.isCut else { return .left("it was too large and is cut: what is left is another record") }
     guard letter.key != nil else { return .left("it has no key: mend it and publish it anew") }
     return .written(topic)
   }

@@ -16,6 +16,7 @@ struct TimelineGlance: Decodable {
 /// Of a record on `nudge.decisions`.
 struct DecisionGlance: Decodable {
   let userId: String
+  let conversationId: String?
   let messageId: String
   let reason: DecisionReason
   let pushId: String?

@@ -70,6 +70,13 @@ private struct Inputs {
         return suppresses ? "the person was notified of it before" : "the person was not notified of it before"
       }
       return suppresses ? "decided, or notified, before" : "not before"
+    case .replayStopped: return suppresses ? "the replay was stopped" : "the replay goes on"
+    case .replayLimit:
+      let limit = take("limit")?.shown ?? "?"
+      if let forced = take("forcedBefore")?.shown {
+        return "notified by force \(forced) times in this partition, of at most \(limit)"
+      }
+      return "notified \(take("notifiedBefore")?.shown ?? "?") times by this replay, of at most \(limit)"
     case .withdrawn:
       _ = take("withdrawn")
       return suppresses ? "taken back, or the person left" : "not taken back"

@@ -12,6 +12,9 @@ struct AuditTrail {
   /// In the order of each replay.
   let entries: [Entry]
 
+  /// A trail of these.
+  init(entries: [Entry]) { self.entries = entries }
+
   /// Reads all of it, or one replay's.
   init(_ browser: TopicBrowser, replayId: String? = nil) throws {
     var entries: [Entry] = []

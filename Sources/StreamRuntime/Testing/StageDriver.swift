@@ -186,6 +186,13 @@ public final class StageDriver<S: Stage> {
     )
   }
 
+  /// Gives a task rows of its state, as the changelog has them. Before the task's first record.
+  public func load(_ rows: [(key: RowKey, bytes: [UInt8]?)], partition: Int32 = 0) {
+    let store = stores[partition] ?? MemoryRowStore()
+    stores[partition] = store
+    store.apply(rows)
+  }
+
   /// A row of a task's state.
   public func row(_ key: RowKey, partition: Int32 = 0) throws -> S.Row? { try step(partition).row(key) }
 

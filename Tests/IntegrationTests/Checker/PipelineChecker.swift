@@ -48,6 +48,8 @@ struct PipelineChecker {
     var place: Place
   }
 
+  /// Places of candidates that a replay asked for by force.
+  private var forced = Set<Place>()
   private var candidates: [(place: Place, header: Wire.Header, body: Wire.Candidate)] = []
   private var decisions: [(place: Place, header: Wire.Header, body: Wire.Decision)] = []
   private var pushes: [(place: Place, body: Wire.Push)] = []
@@ -90,6 +92,7 @@ struct PipelineChecker {
       let header = try value(Wire.Header.self)
       switch header.type {
       case "message.candidate": candidates.append((place, header, try value(Wire.Candidate.self)))
+      case "candidate.redecide": if try value(Wire.Candidate.self).forced == true { forced.insert(place) }
       case "device.registered":
         let fields = try value(Wire.DeviceGained.self)
         ownership.append((record.timestamp, fields.userId, fields.deviceId, fields.token, header.type))
@@ -295,7 +298,8 @@ struct PipelineChecker {
   private func notifications() -> [PipelineViolation] {
     var notified = Set<Pair<String>>()
     return decisions.compactMap { decision in
-      guard decision.body.outcome == "notify",
+      let origin = Place(partition: decision.header.origin.partition, offset: decision.header.origin.offset)
+      guard decision.body.outcome == "notify", !forced.contains(origin),
         !notified.insert(Pair(user: decision.body.userId, other: decision.body.messageId)).inserted
       else { return nil }
       return .init(rule: .notifiedTwice, detail: "\(decision.body.userId) of message \(decision.body.messageId)")
@@ -329,7 +333,8 @@ struct PipelineChecker {
 
   private func limits() -> [PipelineViolation] {
     var windows: [Pair<Int64>: (count: Int, limit: Int)] = [:]
-    for decision in decisions {
+    // Deciding again uses up no analysis.
+    for decision in decisions where decision.body.replayId == nil {
       guard let analysis = decision.body.analysis, analysis.fallback == nil else { continue }
       let pair = Pair(user: decision.body.userId, other: analysis.windowStartedAt ?? 0)
       windows[pair] = ((windows[pair]?.count ?? 0) + 1, max(windows[pair]?.limit ?? 0, analysis.limit))

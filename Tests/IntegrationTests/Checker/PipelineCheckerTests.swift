@@ -199,6 +199,27 @@ struct PipelineCheckerTests {
     #expect(Set(Self.faults.map(\.rule)) == Set(PipelineRule.allCases))
   }
 
+  @Test(
+    "what a replay by force asked for may notify again; the same asked for without force may not",
+    arguments: [true, false])
+  func forced(_ isForced: Bool) throws {
+    var run = try SampleRun()
+    try run.again("nudge.timeline", 0) {
+      $0["type"] = "candidate.redecide"
+      $0["replayId"] = "r"
+      $0["forced"] = isForced ? true : nil
+      $0["recipients"] = [["userId": "bob"]]
+      $0["origin"] = SampleRun.place("nudge.timeline", 0)
+    }
+    try run.again("nudge.decisions", 0) {
+      $0["replayId"] = "r"
+      $0["origin"] = SampleRun.place("nudge.timeline", 2)
+      $0["analysis"] = nil
+    }
+    let rules = run.violations().map(\.rule)
+    #expect(rules.contains(.notifiedTwice) == !isForced)
+  }
+
   @Test("P7: what was in flight when the dispatcher was killed may be sent once more, and is told")
   func inFlight() throws {
     var run = try SampleRun()

@@ -29,7 +29,7 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case decisionUncaused
   /// A candidate's recipient has two decisions.
   case decidedTwice
-  /// A person was notified of one message by two decisions.
+  /// A person was notified of one message by two decisions, none of which a replay by force asked for.
   case notifiedTwice
   /// A push of a message that no decision names.
   case pushUndecided

@@ -27,6 +27,7 @@ enum Wire {
     var messageId: String
     var recipients: [Recipient]
     var replayId: String?
+    var forced: Bool?
   }
 
   struct DeviceGained: Decodable {

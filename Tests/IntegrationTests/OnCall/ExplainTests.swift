@@ -63,6 +63,15 @@ extension PipelineTests {
       let pushes = try pipeline.nudge(["tail", "pushes", "--user", "bob", "--json"]).output
       #expect(pushes.contains("m1") && !pushes.contains("token-of-bob") && !pushes.contains("secret words"), "T4")
 
+      // The broker's own findings are of a single node for tests; the pipeline's must be good.
+      let doctor = try pipeline.nudge(["doctor"]).output
+      for part in [
+        "ok       topics: all 13", "ok       group oncall.nudge-analyzer: 1 members", "ok       lag:",
+        "ok       clock:",
+        "ok       brokers: 1 up", "notice   dead letters: 1 in the last hour",
+      ] { #expect(doctor.contains(part), "\(part) in\n\(doctor)") }
+      #expect(!doctor.contains("PROBLEM"), "\(doctor)")
+
       // Everything is worked off; then nothing is, where a stage is down.
       #expect(try pipeline.nudge(["lag", "--max-age", "10s"]).status == 0)
       try deadLetters(pipeline, scene)

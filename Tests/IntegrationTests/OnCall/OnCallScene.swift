@@ -21,12 +21,13 @@ struct OnCallScene {
         #""userId":"\#(user)","preferences":{\#(fields)}"#))
   }
 
-  func conversation(_ id: String, _ members: [String]) -> PublishedEvent {
+  /// A snapshot of a conversation; `version` tells a later one from the first.
+  func conversation(_ id: String, _ members: [String], version: String = "") -> PublishedEvent {
     let list = members.map { #"{"userId":"\#($0)","displayName":"\#($0)"}"# }.joined(separator: ",")
     return PublishedEvent(
       topic: .chatEvents, key: id,
       value: ChatLoad.event(
-        "conversation.updated", "c-\(id)", ChatLoad.now(),
+        "conversation.updated", "c-\(id)\(version)", ChatLoad.now(),
         #""conversationId":"\#(id)","kind":"group","name":"\#(id)","members":[\#(list)]"#))
   }
 
@@ -51,7 +52,10 @@ struct OnCallScene {
   /// What `nudge` printed as JSON.
   func json(_ arguments: [String]) throws -> (status: Int32, value: NSDictionary) {
     let (status, output) = try pipeline.nudge(arguments + ["--json"])
-    guard let value = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? NSDictionary else {
+    // What goes to standard error, such as progress, comes before.
+    guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("{") }),
+      let value = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? NSDictionary
+    else {
       throw StillWaiting(description: "no JSON object: \(output)")
     }
     return (status, value)

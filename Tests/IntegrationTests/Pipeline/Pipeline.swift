@@ -373,20 +373,4 @@ final class Pipeline {
         }
     }
   }
-
-  /// Moves a stage's committed offsets to the beginning of all its inputs; the group must be empty by then, or soon.
-  func rewind(_ stage: String) throws {
-    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
-    var refusal = ""
-    try waitUntil("the group \(group(stage)) is empty", state: { refusal }) {
-      do {
-        try admin.alterOffsets(
-          group: group(stage), to: inputs(stage).map { TopicPartitionOffset($0, offset: 0) }, timeout: .seconds(10))
-        return true
-      } catch {
-        refusal = "\(error)"
-        return false
-      }
-    }
-  }
 }

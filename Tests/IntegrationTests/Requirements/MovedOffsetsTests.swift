@@ -12,15 +12,12 @@ extension PipelineTests {
       let load = ChatLoad("before", groups: 8, messages: 120)
       let before = try pipeline.workOff(load)
 
-      try pipeline.rewind("analyzer")
-      try pipeline.rewind("dispatcher")
+      // The tool refuses while a group has members; a service that has ended has left.
+      let groups = ["ingest", "analyzer", "dispatcher"]
       let (status, output) = try RealKafka.run(
         "kafka-consumer-groups.sh",
-        [
-          "--bootstrap-server", pipeline.brokers, "--group", pipeline.group("ingest"), "--reset-offsets",
-          "--to-earliest",
-          "--all-topics", "--execute",
-        ])
+        ["--bootstrap-server", pipeline.brokers] + groups.flatMap { ["--group", pipeline.group($0)] }
+          + ["--reset-offsets", "--to-earliest", "--all-topics", "--execute"])
       #expect(status == 0 && !output.contains("Error"), "\(output)")
 
       let services = try pipeline.start(instance: nil)

@@ -90,7 +90,9 @@ struct TopicBrowserTests {
 
   @Test(
     "without a broker each command ends with an error that names the setting, within ten seconds",
-    arguments: [["explain", "--user", "ann"], ["tail", "decisions"], ["lag"], ["dead-letters", "list"]])
+    arguments: [
+      ["explain", "--user", "ann"], ["tail", "decisions"], ["lag"], ["dead-letters", "list"], ["replay", "list"],
+    ])
   func noBroker(_ command: [String]) throws {
     let start = ContinuousClock.now
     var said = ""

@@ -48,7 +48,7 @@ enum Sample {
         userId: "ben",
         context: RecipientContext(
           mentioned: true, named: true, answered: true, lastSpokeAt: 1_795_275_500_000, messagesSince: 3, exchange: 2))
-    ], possibleRepeat: true, replayId: "replay-1")
+    ], possibleRepeat: true, replayId: "replay-1", forced: true)
 
   static let chatEvents: [ChatEvent] = [
     .conversationUpdated(conversationUpdated), .memberAdded(membership), .memberRemoved(membership),
@@ -71,7 +71,8 @@ enum Sample {
   static let timelineEvents: [TimelineEvent] =
     (userEventBodies.filter { !$0.type.hasPrefix("device.") }.map { TimelineEventBody.user($0) } + [
       .candidate(candidate), .sent(MessageSent(userId: "ada", conversationId: "c-engines", messageId: "m-1")),
-      .redecide(candidate), .timerFired(TimerFired(timer: "window/ben", dueAt: 1_795_279_200_000)),
+      .redecide(candidate), .replayStopped(ReplayStopped(replayId: "replay-1")),
+      .timerFired(TimerFired(timer: "window/ben", dueAt: 1_795_279_200_000)),
       .withdrawn(
         MessageWithdrawn(
           userIds: ["ben"], conversationId: "c-engines", messageId: "m-1", cause: .edited,

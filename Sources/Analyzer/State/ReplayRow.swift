@@ -1,0 +1,29 @@
+public import NudgeCodec
+
+/// What is kept of a replay: in a task, and in a task for one person.
+public struct ReplayRow: Codable, Sendable, Equatable {
+  /// Nothing it asks for is done any more.
+  var isStopped = false
+  /// Notifications it made: by force in the row of the task, of either kind in a person's.
+  var notifications = 0
+}
+
+extension ReplayRow: PackedRow {
+  /// What it is.
+  public static let name: StaticString = "replay"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    isStopped = flags.take()
+    notifications = Int(try row.signed())
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(isStopped)
+    row.unsigned(flags.bits)
+    row.signed(notifications)
+  }
+}

@@ -1,0 +1,104 @@
+import Analyzer
+import Kafka
+import NudgeSchema
+import StreamRuntime
+
+/// Decides a plan's items as the analyzer would now: by its own code, on a copy of the people's state. Nothing is written.
+struct ReplayForecast {
+  /// What a replay's records would be decided as.
+  struct Result: Equatable {
+    /// Notifications that would be made.
+    var wouldSend = 0
+    /// Those that would not, by reason.
+    var suppressed: [DecisionReason: Int] = [:]
+  }
+
+  let rules: AnalyzerRules
+  let browser: TopicBrowser
+  /// The wall clock, in milliseconds since the epoch.
+  let now: Milliseconds
+
+  /// What would become of the items, were they written now.
+  func result(of items: [ReplayPlan.Item], mode: ReplayMode) throws -> Result {
+    var result = Result()
+    guard !items.isEmpty else { return result }
+    let count = try browser.partitionCount(of: .timeline)
+    let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count, now: now)
+    for (partition, rows) in try rows(of: items) { driver.load(rows, partition: partition) }
+    for item in items {
+      let event = ReplayRecord.event(item, replayId: "dry-run", mode: mode)
+      let step = try driver.send(
+        event, to: .timeline, key: item.fields.conversationId, partition: item.position.partition)
+      for output in step.outputs where output.topic == .decisions {
+        let decision = try driver.decode(Decision.self, from: output).body
+        if decision.outcome == .notify {
+          result.wouldSend += 1
+        } else {
+          result.suppressed[decision.reason, default: 0] += 1
+        }
+      }
+    }
+    return result
+  }
+
+  /// The rows of the people concerned, by task.
+  private func rows(of items: [ReplayPlan.Item]) throws -> [Int32: [(key: RowKey, bytes: [UInt8]?)]] {
+    var people: [Int32: Set<[UInt8]>] = [:]
+    for item in items {
+      for recipient in item.fields.recipients {
+        people[item.position.partition, default: []].insert(Array(recipient.userId.utf8))
+      }
+    }
+    var rows: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
+    let ranges = try browser.ranges(of: .analyzerState, partitions: people.keys.sorted())
+    try browser.read(ranges, "reading \(browser.names(.analyzerState))") { record in
+      // kind NUL userId [NUL …]
+      guard let key = record.key, key.count > 2, key[1] == 0, let wanted = people[record.partition] else { return true }
+      let userId = key.dropFirst(2).prefix { $0 != 0 }
+      guard wanted.contains([UInt8](userId)) else { return true }
+      rows[record.partition, default: []].append((RowKey(bytes: [UInt8](key)), record.valueBytes()))
+      return true
+    }
+    return rows
+  }
+}
+
+/// The records a replay writes.
+enum ReplayRecord {
+  /// An item as `candidate.redecide`.
+  static func event(_ item: ReplayPlan.Item, replayId: String, mode: ReplayMode) -> TimelineEvent {
+    var fields = item.fields
+    fields.replayId = replayId
+    fields.forced = mode == .force ? true : nil
+    return TimelineEvent(
+      // The message's own time: by it freshness is judged.
+      Envelope(
+        eventId: "\(replayId)-\(item.position.partition)-\(item.position.offset)", occurredAt: item.occurredAt),
+      origin: Origin(item.position), source: item.source, .redecide(fields))
+  }
+
+  /// The record of an item.
+  static func record(_ item: ReplayPlan.Item, replayId: String, mode: ReplayMode, coder: RecordCoder) throws
+    -> OutgoingRecord
+  {
+    OutgoingRecord(
+      topic: .timeline, partition: item.position.partition, key: Array(item.fields.conversationId.utf8),
+      value: try coder.encode(event(item, replayId: replayId, mode: mode)),
+      headers: [(RecordHeader.replayId, Array(replayId.utf8))])
+  }
+
+  /// The kill switch: one on each partition.
+  static func stops(_ replayId: String, partitions: Int32, cause: RecordPosition, now: Milliseconds, coder: RecordCoder)
+    throws -> [OutgoingRecord]
+  {
+    try (0..<partitions).map { partition in
+      OutgoingRecord(
+        topic: .timeline, partition: partition, key: Array(replayId.utf8),
+        value: try coder.encode(
+          TimelineEvent(
+            Envelope(eventId: "\(replayId)-stop-\(partition)", occurredAt: now), origin: Origin(cause), source: cause,
+            .replayStopped(ReplayStopped(replayId: replayId)))),
+        headers: [(RecordHeader.replayId, Array(replayId.utf8))])
+    }
+  }
+}

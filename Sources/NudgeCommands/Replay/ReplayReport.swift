@@ -1,0 +1,66 @@
+import NudgeSchema
+
+/// What a replay found, would do, or did.
+struct ReplayReport: Encodable {
+  /// nil: a dry run.
+  var replayId: String?
+  var mode: String
+  var selection: [String: String]
+  /// People and messages that are selected.
+  var selected: Int
+  /// Of them, by how they stand: `already_sent`, `already_notified`, `undecided`, `expired`.
+  var standings: [String: Int] = [:]
+  /// Notifications that would be made, by the analyzer's own code on a copy of the state.
+  var wouldSend = 0
+  /// Those that would not, by reason.
+  var suppressed: [String: Int] = [:]
+  /// After a run: decisions by reason, outcomes by result.
+  var decisions: [String: Int]?
+  var outcomes: [String: Int]?
+  /// How it ended: `completed` or `stopped`.
+  var result: String?
+  /// Why it stopped by itself.
+  var stoppedBecause: String?
+
+  /// The counts for the audit.
+  var counts: [String: Int] {
+    var counts = standings
+    counts["would_send"] = wouldSend
+    for (reason, count) in suppressed { counts["suppressed_\(reason)"] = count }
+    return counts
+  }
+
+  /// For a person.
+  var text: String {
+    var lines = [
+      "\(mode): \(selected) notifications are selected (a person and a message each), "
+        + selection.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    ]
+    let meanings = [
+      ("already_sent", "already sent: FCM has taken a push of it"),
+      ("already_notified", "already notified: its push waits, or its outcome says why it was not sent"),
+      ("undecided", "not decided yet: the analyzer will"), ("expired", "expired: past its freshness"),
+    ]
+    for (name, meaning) in meanings {
+      if let count = standings[name], count > 0 { lines.append("    \(count)  \(meaning)") }
+    }
+    for (reason, count) in suppressed.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+      lines.append("    \(count)  would be suppressed: \(reason)")
+    }
+    lines.append("    \(wouldSend)  would be sent")
+    guard let replayId, let result else {
+      if wouldSend > 0 { lines.append("Nothing was written. Add --yes --why TEXT to do it.") }
+      return lines.joined(separator: "\n")
+    }
+    lines.append("replay \(replayId) \(result)\(stoppedBecause.map { ": \($0)" } ?? "")")
+    func list(_ counts: [String: Int]?) -> String {
+      (counts ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    }
+    lines.append("    decided: \(list(decisions))")
+    lines.append("    outcomes so far: \(list(outcomes))")
+    if result == ReplayEnded.Result.stopped.rawValue {
+      lines.append("Once the cause is mended: nudge replay resume \(replayId) --yes --why TEXT")
+    }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,34 @@
+import Kafka
+import NudgeSchema
+import ServiceKit
+import TestSupport
+import Testing
+
+@testable import NudgeCommands
+
+@Suite("nudge doctor")
+struct DoctorTests {
+  @Test("SCRAM is a trap of old libraries only; properties that exactly-once depends on are one of all")
+  func traps() {
+    func weights(_ properties: [String: String], _ version: Int32 = 0x0200_02ff) -> [Finding.Weight] {
+      ClientTraps.findings(properties, version: version, name: "librdkafka").map(\.weight)
+    }
+    #expect(weights([:]) == [.good])
+    #expect(weights(["sasl.mechanism": "PLAIN", "security.protocol": "sasl_ssl"]) == [.good])
+    #expect(weights(["sasl.mechanisms": "scram-sha-512"]) == [.problem])
+    #expect(weights(["sasl.mechanism": "SCRAM-SHA-512"], 0x0206_01ff) == [.good])
+    #expect(weights(["isolation.level": "read_uncommitted", "partitioner": "consistent"]) == [.problem, .problem])
+    #expect(weights(["security.protocol": "SASL_PLAINTEXT"]) == [.notice])
+  }
+
+  @Test("without a broker it says so, with what to look at, and that is all")
+  func noBroker() throws {
+    var findings: [Finding] = []
+    try Examination(
+      cluster: ClusterSettings(bootstrapServers: "127.0.0.1:9"), credentials: "/no/such/file", now: 0
+    ).run { findings.append($0) }
+    #expect(findings.map(\.subject) == ["librdkafka", "FCM credentials", "brokers"])
+    #expect(findings.map(\.weight) == [.good, .problem, .problem])
+    #expect(findings.allSatisfy { $0.weight == .good || $0.mend?.isEmpty == false })
+  }
+}

@@ -1,0 +1,122 @@
+import NudgeSchema
+import TestSupport
+import Testing
+
+@testable import NudgeCommands
+
+@Suite("nudge replay, apart from Kafka")
+struct ReplayPartsTests {
+  @Test("a selection is told in the audit as it is read back for a resume")
+  func selection() throws {
+    var selection = ReplaySelection(since: 1_795_343_400_000, until: 1_795_347_000_123)
+    #expect(ReplaySelection(flags: selection.flags) == selection)
+    selection.topic = .chatEvents
+    selection.partition = 3
+    selection.fromOffset = 17
+    selection.toOffset = 900
+    selection.user = "ann"
+    selection.conversation = "c"
+    selection.message = "m"
+    selection.reason = .quietHours
+    #expect(ReplaySelection(flags: selection.flags) == selection)
+    #expect(ReplaySelection(flags: ["since": "tomorrow"]) == nil)
+  }
+
+  @Test("offsets are those of the topic they are said to be of")
+  func offsets() {
+    let candidate = MessageCandidate(
+      conversationId: "c", messageId: "m", sender: Member(userId: "bob", displayName: "Bob"),
+      conversation: CandidateConversation(kind: .direct, memberCount: 2, activeSpeakers: 1), title: "", body: "",
+      recipients: [])
+    let position = RecordPosition(topic: "nudge.timeline", partition: 1, offset: 50)
+    let source = RecordPosition(topic: "chat.events", partition: 2, offset: 7)
+    var selection = ReplaySelection(since: 0, until: 1)
+    selection.partition = 1
+    selection.fromOffset = 50
+    selection.toOffset = 51
+    #expect(selection.contains(candidateAt: position, source: source, fields: candidate))
+    selection.topic = .chatEvents
+    #expect(!selection.contains(candidateAt: position, source: source, fields: candidate))
+    selection.partition = 2
+    selection.fromOffset = 7
+    selection.toOffset = 8
+    #expect(selection.contains(candidateAt: position, source: source, fields: candidate))
+    selection.conversation = "other"
+    #expect(!selection.contains(candidateAt: position, source: source, fields: candidate))
+  }
+
+  @Test("a replay's id says when it began and is safe in headers and names")
+  func ids() {
+    var random = SeededGenerator(seed: 7)
+    let ids = (0..<1_000).map { _ in ReplayID.make(now: 1_795_343_400_000, using: &random) }
+    #expect(Set(ids).count == ids.count)
+    #expect(ids.allSatisfy { $0.hasPrefix("20261122-103000-") && ReplayID.isValid($0) })
+    for bad in ["", "a b", "A", "../x", String(repeating: "a", count: 65)] { #expect(!ReplayID.isValid(bad)) }
+  }
+
+  @Test("a replay must not go on where its records are refused or its pushes fail; a few failures are usual")
+  func alarm() {
+    var account = ReplayWatch.Account()
+    account.outcomes = [.sent: 100, .invalidToken: 12, .expired: 50, .cancelled: 50]
+    #expect(account.alarm == nil, "less than a fifth failed")
+    account.outcomes = [.sent: 30, .invalidToken: 4, .rejected: 4, .gaveUp: 3]
+    #expect(account.alarm?.contains("11 of its 41 pushes failed") == true)
+    account.outcomes = [.rejected: 9]
+    #expect(account.alarm == nil)
+    account.deadLetters = 5
+    #expect(account.alarm?.contains("5 of its records became dead letters") == true)
+  }
+
+  private func entry(_ body: AuditEventBody, at time: Milliseconds) -> AuditTrail.Entry {
+    AuditTrail.Entry(
+      event: AuditEvent(Envelope(eventId: "e\(time)", occurredAt: time), body),
+      position: RecordPosition(topic: "nudge.audit", partition: 0, offset: time))
+  }
+
+  @Test("the history says how each replay stands; what was stopped stays stopped")
+  func history() throws {
+    func started(_ id: String) -> AuditEventBody {
+      .started(
+        ReplayStarted(replayId: id, mode: .resendMissing, who: "dana", why: "w", selection: [:], counts: [:]))
+    }
+    func ended(_ id: String, _ result: ReplayEnded.Result) -> AuditEventBody {
+      .ended(ReplayEnded(replayId: id, result: result, reason: "errors", candidates: 1, recipients: 1))
+    }
+    let history = ReplayHistory(
+      AuditTrail(entries: [
+        entry(started("done"), at: 1), entry(started("open"), at: 2), entry(started("broke"), at: 3),
+        entry(started("killed"), at: 4), entry(ended("done", .completed), at: 5),
+        entry(.progressed(ReplayProgressed(replayId: "open", candidates: 3, recipients: 5, next: ["0": 9])), at: 6),
+        entry(ended("broke", .stopped), at: 7),
+        entry(.stopped(ReplayStopRequest(replayId: "killed", who: "dana", why: "wrong")), at: 8),
+        entry(ended("killed", .completed), at: 9),
+      ]))
+    #expect(history.replays.map(\.replayId) == ["done", "open", "broke", "killed"])
+    #expect(history.replays.map(\.condition) == [.completed, .open, .interrupted, .stopped])
+    #expect(history.replays[1].progress?.next == ["0": 9])
+    #expect(history.text.contains("killed  resend-missing  stopped (dana: wrong)"))
+  }
+
+  @Test("what is written keeps the message's own time, names the replay, and says force only where it is")
+  func record() throws {
+    let item = ReplayPlan.Item(
+      position: RecordPosition(topic: "nudge.timeline", partition: 2, offset: 17),
+      source: RecordPosition(topic: "chat.events", partition: 1, offset: 4), occurredAt: 99,
+      fields: MessageCandidate(
+        conversationId: "c", messageId: "m", sender: Member(userId: "bob", displayName: "Bob"),
+        conversation: CandidateConversation(kind: .direct, memberCount: 2, activeSpeakers: 1), title: "t", body: "b",
+        recipients: [Recipient(userId: "ann", context: RecipientContext())]))
+    for mode in ReplayMode.allCases {
+      let record = try ReplayRecord.record(item, replayId: "r-1", mode: mode, coder: RecordCoder())
+      #expect(record.topic == .timeline && record.partition == 2)
+      #expect(record.headers.map(\.name) == [RecordHeader.replayId])
+      let event = try RecordCoder().decode(TimelineEvent.self, from: record.value ?? [])
+      guard case .redecide(let fields) = event.body else {
+        Issue.record("no candidate.redecide")
+        continue
+      }
+      #expect(event.envelope.occurredAt == 99 && event.source == item.source && event.origin.position == item.position)
+      #expect(fields.replayId == "r-1" && fields.forced == (mode == .force ? true : nil))
+    }
+  }
+}
