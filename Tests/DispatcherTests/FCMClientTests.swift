@@ -39,14 +39,14 @@ private final class FCMBench: Sendable {
     emulator.stop()
   }
 
-  func send(_ id: UInt64, token: String? = nil, project: String? = nil) {
+  func send(_ id: UInt64, token: String? = nil, project: String? = nil, messageAt: Milliseconds? = nil) {
     var push = DispatcherBench.push("p\(id)")
     push.targets[0].token = token ?? "token-\(id)"
     let message = FCMMessage(push: push, target: push.targets[0], occurredAt: 0, hash: DispatcherRules.sha256)
     send(
       SendRequest(
         id: id, projectId: project, deviceId: "phone", token: push.targets[0].token, attempt: 1,
-        body: message.encoded() ?? []))
+        body: message.encoded() ?? [], messageAt: messageAt))
   }
 
   func send(_ request: SendRequest) {
@@ -188,17 +188,22 @@ struct FCMClientTests {
     let bench = try FCMBench(configuration)
     #expect(bench.health.isReady)
     for id in 1...3 {
-      bench.send(UInt64(id))
+      bench.send(UInt64(id), messageAt: 0)
       _ = try await bench.replies(id)
       #expect(bench.health.reasons["fcm"]?.contains("PERMISSION_DENIED (HTTP 403)") == true)
     }
-    bench.send(4)
+    bench.send(4, messageAt: SystemClock.milliseconds() - 2_000)
     _ = try await bench.replies(4)
+    bench.send(5)
+    _ = try await bench.replies(5)
     #expect(bench.health.isReady)
     let text = bench.metrics.exposition()
     #expect(text.contains("nudge_fcm_answers_total{verdict=\"project_refused\"} 2"))
     #expect(text.contains("nudge_fcm_answers_total{verdict=\"server_failed\"} 1"))
     #expect(text.contains("nudge_fcm_unknown_answers_total 1"))
+    // Only what was sent, and tells of a message.
+    #expect(text.contains("nudge_end_to_end_seconds_count 1\n"))
+    #expect(text.contains("nudge_end_to_end_seconds_bucket{le=\"1\"} 0"))
   }
 
   @Test("P4: 401 because of APNs' key refreshes nothing")

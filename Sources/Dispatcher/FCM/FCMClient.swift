@@ -99,7 +99,7 @@ public final class FCMClient: EffectPerformer {
         let result = SendReply(
           id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: self.now())
         self.monitor?.note(
-          result, project: isConfigured ? project.account.projectId : nil)
+          result, of: effect.messageAt, project: isConfigured ? project.account.projectId : nil)
         reply(result)
       }
       if maySend {

@@ -15,6 +15,7 @@ public final class FCMMonitor: Sendable {
   private let unknown: Counter
   private let requests: Counter
   private let seconds: Histogram
+  private let endToEnd: Histogram
 
   /// A monitor that counts into a registry and sets a part of readiness, which is ready until FCM refuses.
   public init(metrics: MetricsRegistry, readiness: HealthChecks) {
@@ -30,6 +31,10 @@ public final class FCMMonitor: Sendable {
       "nudge_fcm_unknown_answers_total", help: "Answers FCM's documentation does not have, treated by HTTP class.")
     requests = metrics.counter("nudge_fcm_requests_total", help: "Requests made to FCM.")
     seconds = metrics.histogram("nudge_fcm_request_seconds", help: "From a push's request to its answer.")
+    endToEnd = metrics.histogram(
+      "nudge_end_to_end_seconds",
+      help: "From a message's own time to FCM's taking its push, replays left out, in seconds.",
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600])
     readiness.set(Self.part, .ready)
   }
 
@@ -44,12 +49,16 @@ public final class FCMMonitor: Sendable {
     }
   }
 
-  /// An answer came; `project`: which of those configured it was for, which readiness is about; nil: another.
-  func note(_ reply: SendReply, project: String?) {
+  /// An answer came to a push of a message that was written at a time, if it is of one; `project`: which of those
+  /// configured it was for, which readiness is about; nil: another.
+  func note(_ reply: SendReply, of messageAt: Milliseconds? = nil, project: String?) {
     answers[reply.answer.verdictName]?.increment()
     requests.increment(by: reply.requests)
     if reply.answer.isUnknown { unknown.increment() }
     if reply.requests > 0 { seconds.observe(Double(reply.finishedAt - reply.startedAt) / 1000) }
+    if let messageAt, case .sent = reply.answer.verdict {
+      endToEnd.observe(Double(max(0, reply.finishedAt - messageAt)) / 1000)
+    }
     guard let project else { return }
     switch reply.answer.verdict {
     case .projectRefused: setRefusal(of: project, reply.answer)

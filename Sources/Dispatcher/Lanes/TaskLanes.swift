@@ -382,7 +382,8 @@ struct TaskLanes {
     step.perform(
       SendRequest(
         id: id, projectId: item.target.projectId, deviceId: item.target.deviceId, token: item.target.token,
-        attempt: item.attempts, body: body))
+        attempt: item.attempts, body: body,
+        messageAt: item.push.kind == .message && item.replayId == nil ? item.occurredAt : nil))
     return true
   }
 

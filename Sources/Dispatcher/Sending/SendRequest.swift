@@ -1,3 +1,5 @@
+public import NudgeSchema
+
 /// One request to FCM: an effect of the dispatcher's.
 public struct SendRequest: Sendable, Equatable {
   /// Carried back by the reply; unique among the requests of one stage instance.
@@ -12,15 +14,22 @@ public struct SendRequest: Sendable, Equatable {
   public var attempt: Int
   /// The body of `messages:send`, UTF-8 JSON.
   public var body: [UInt8]
+  /// When the message was written that it tells of, in milliseconds since the epoch; nil: it tells of none, or a replay
+  /// asked for it.
+  public var messageAt: Milliseconds?
 
   /// A request.
-  public init(id: UInt64, projectId: String?, deviceId: String, token: String, attempt: Int, body: [UInt8]) {
+  public init(
+    id: UInt64, projectId: String?, deviceId: String, token: String, attempt: Int, body: [UInt8],
+    messageAt: Milliseconds? = nil
+  ) {
     self.id = id
     self.projectId = projectId
     self.deviceId = deviceId
     self.token = token
     self.attempt = attempt
     self.body = body
+    self.messageAt = messageAt
   }
 }
 

@@ -16,6 +16,7 @@ final class StreamObserver: Sendable {
   private let transactionTime: Histogram
   private let storeTime: Histogram
   private let age: Gauge
+  private let latency: Histogram
   private let cached: Gauge
   private let moved: Counter
   private let torn: Counter
@@ -27,6 +28,8 @@ final class StreamObserver: Sendable {
   private let state = Mutex(State())
 
   private struct State {
+    /// Tasks a thread was given.
+    var assigned: [Int: Set<Int32>] = [:]
     /// Tasks a thread was given that do not run yet.
     var restoring: [Int: Set<Int32>] = [:]
     /// Tasks of a thread whose state is lost.
@@ -56,6 +59,10 @@ final class StreamObserver: Sendable {
       help: "Handing committed rows to the store, the wait for the write before included, in seconds.")
     age = metrics.gauge(
       "nudge_record_age_seconds", help: "Age of the record processed last, by its timestamp, in seconds.")
+    latency = metrics.histogram(
+      "nudge_record_latency_seconds",
+      help: "From a record's timestamp to its being processed, of the last record of each poll, in seconds.",
+      buckets: Self.latencyBounds)
     cached = metrics.gauge(
       "nudge_cached_row_bytes", help: "About how many bytes the rows of state take that are in memory.")
     moved = metrics.counter(
@@ -75,6 +82,14 @@ final class StreamObserver: Sendable {
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
   }
 
+  /// Bounds in seconds for what takes from some milliseconds to the hour a message is fresh.
+  private static let latencyBounds: [Double] = [
+    0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600,
+  ]
+
+  /// The tasks that the process's threads were given.
+  var tasks: Set<Int32> { state.withLock { $0.assigned.values.reduce(into: []) { $0.formUnion($1) } } }
+
   func part(thread: Int) -> String { "stream-\(thread)" }
 
   func observe(_ event: StreamEvent, thread: Int) {
@@ -83,6 +98,7 @@ final class StreamObserver: Sendable {
     case .assigned(let tasks):
       log.info("partitions assigned", ["tasks": .string(Self.list(tasks))])
       state.withLock {
+        $0.assigned[thread] = Set(tasks)
         $0.restoring[thread] = Set(tasks)
         $0.lost[thread] = []
         $0.stuck[thread] = nil
@@ -91,6 +107,7 @@ final class StreamObserver: Sendable {
       if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
     case .released(let tasks, let lost):
       log.info(lost ? "partitions lost" : "partitions given up", ["tasks": .string(Self.list(tasks))])
+      state.withLock { $0.assigned[thread]?.subtract(tasks) }
       set(thread, .notReady("rebalancing"))
     case .storeWiped(let task, let reason):
       wiped.increment()
@@ -156,6 +173,7 @@ final class StreamObserver: Sendable {
     case .processed(let count, let milliseconds):
       records.increment(by: count)
       age.set(Double(milliseconds) / 1000)
+      latency.observe(Double(milliseconds) / 1000)
     case .timersFired(let count): timersFired.increment(by: count)
     case .rekeyed: rekeyed.increment()
     case .deadLettered(let code, let topic, let partition, let offset, let message):

@@ -30,6 +30,7 @@ public final class StreamService<S: Stage>: Service {
   private let makeStage: @Sendable () -> S
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
   private let logger: Logger
+  private let metrics: MetricsRegistry
   private let observer: StreamObserver
   private let watchdog: Watchdog
   private let readiness: HealthChecks
@@ -43,6 +44,7 @@ public final class StreamService<S: Stage>: Service {
     var isRetiring = false
     var threads: [RunningThread] = []
     var brokerWatch: BrokerWatch?
+    var lagMonitor: LagMonitor?
     var lock: StateDirectoryLock?
     #if DEBUG
       var failPoints: FailPoints?
@@ -61,6 +63,7 @@ public final class StreamService<S: Stage>: Service {
   ) {
     self.configuration = configuration
     self.logger = logger
+    self.metrics = metrics
     self.performer = performer
     self.makeStage = makeStage
     observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
@@ -127,6 +130,8 @@ public final class StreamService<S: Stage>: Service {
       return
     }
     watchBroker(topics)
+    // The embedded broker has no offsets in transactions: all would look unprocessed for ever.
+    if !isEmbedded { measureLag(topics) }
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
     for number in 0..<settings.threads {
       let running = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
@@ -170,6 +175,19 @@ public final class StreamService<S: Stage>: Service {
       return state.stoppingSince != nil
     }
     if !isStopping { watch.start() }
+  }
+
+  /// From now on metrics say how far the process's tasks are behind.
+  private func measureLag(_ topics: TopicNames) {
+    let monitor = LagMonitor(
+      S.definition, topics: topics, bootstrapServers: configuration.settings.bootstrapServers,
+      properties: configuration.settings.kafkaProperties, metrics: metrics, logger: logger,
+      tasks: { [observer] in observer.tasks })
+    let isStopping = state.withLock { state in
+      if state.stoppingSince == nil { state.lagMonitor = monitor }
+      return state.stoppingSince != nil
+    }
+    if !isStopping { monitor.start() }
   }
 
   /// Waits for a broker, for no longer than a patience where one is given, then looks at the topics, and whether it has
@@ -363,6 +381,7 @@ public final class StreamService<S: Stage>: Service {
     observer.stopping()
     watchdog.stop()
     state.withLock { $0.brokerWatch }?.stop()
+    state.withLock { $0.lagMonitor }?.stop()
     state.withLock { $0.stoppingSince = $0.stoppingSince ?? SystemClock.steadyMilliseconds() }
     // The starter comes first: once it is done, no thread is added any more.
     var index = 0

@@ -1,0 +1,138 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import ServiceKit
+
+/// Says how far the tasks of a process are behind, whatever its stream threads do: one that stands still tells nothing.
+///
+/// On a thread and with a client of its own it compares, every few seconds, what the group has committed with the ends of
+/// the inputs. Where something is left it reads the first record, whose timestamp is the age. While no broker answers the
+/// age goes on rising from what was known.
+final class LagMonitor: Sendable {
+  private static let answerTimeout: Duration = .seconds(5)
+
+  private let configuration: ClientConfiguration
+  /// The full names of the inputs, and what shows the lag of each.
+  let inputs: [(topic: String, records: Gauge)]
+  /// Shows the age.
+  let seconds: Gauge
+  private let interval: DispatchTimeInterval
+  private let logger: Logger
+  /// The tasks the process has now.
+  private let tasks: @Sendable () -> Set<Int32>
+  private let stopping = DispatchSemaphore(value: 0)
+
+  init(
+    _ stage: StageDefinition, topics: NudgeSchema.TopicNames, bootstrapServers: String, properties: [String: String],
+    metrics: MetricsRegistry, interval: DispatchTimeInterval = .seconds(10), logger: Logger,
+    tasks: @escaping @Sendable () -> Set<Int32>
+  ) {
+    self.interval = interval
+    var configuration = ClientConfiguration.consumer(
+      bootstrapServers: bootstrapServers, group: "\(topics.prefix)nudge-\(stage.name)",
+      reportsEndOfPartition: true)
+    // Only the first record of a partition is looked at.
+    configuration.set("queued.min.messages", "1")
+    configuration.set("fetch.message.max.bytes", "16384")
+    self.configuration = configuration.merging(
+      overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    inputs = stage.inputs.map { input in
+      (
+        topics(input),
+        metrics.gauge(
+          "nudge_lag_records", help: "Offsets of an input that this process's tasks have not processed.",
+          labels: ["topic": input.rawValue])
+      )
+    }
+    seconds = metrics.gauge(
+      "nudge_lag_seconds", help: "Age of the oldest record that this process's tasks have not processed, in seconds.")
+    self.logger = logger
+    self.tasks = tasks
+  }
+
+  /// Looks until `stop`, on a thread of its own.
+  func start() {
+    let thread = Thread { [self] in
+      let consumer: Consumer
+      do {
+        consumer = try Consumer(configuration, name: "nudge-lag", log: { [logger] in logger.write($0) })
+      } catch {
+        return logger.warning("the lag is not measured", ["reason": "\(error)"])
+      }
+      defer { consumer.close() }
+      var table = LagTable()
+      while stopping.wait(timeout: .now() + interval) == .timedOut {
+        do throws(KafkaError) {
+          try look(consumer, &table)
+        } catch {
+          logger.limited("lag", every: .seconds(60))?.notice(
+            "the lag could not be measured; tried again every few seconds", ["reason": "\(error)"])
+        }
+        show(table)
+      }
+    }
+    thread.name = "nudge-lag"
+    thread.start()
+  }
+
+  func stop() { stopping.signal() }
+
+  private func show(_ table: LagTable) {
+    for input in inputs { input.records.set(Double(table.records(of: input.topic))) }
+    seconds.set(Double(table.age(at: SystemClock.milliseconds())) / 1_000)
+  }
+
+  private func look(_ consumer: Consumer, _ table: inout LagTable) throws(KafkaError) {
+    let tasks = tasks().sorted()
+    let places = inputs.flatMap { input in tasks.map { TopicPartition(topic: input.topic, partition: $0) } }
+    table.keep(only: Set(places))
+    guard !places.isEmpty else { return }
+    // The group first: what is committed meanwhile makes the lag look larger, never negative.
+    var next: [TopicPartition: Int64] = [:]
+    for found in try consumer.committed(places, timeout: Self.answerTimeout) {
+      next[found.topicPartition] = found.offset
+    }
+    let ends = try offsets(consumer, places, Offset.end)
+    // A task that has never run begins where its inputs do.
+    let starts = try offsets(consumer, places.filter { next[$0] == nil }, Offset.beginning)
+    var wanted: [TopicPartitionOffset] = []
+    for place in places {
+      guard let end = ends[place], let from = next[place] ?? starts[place] else { continue }
+      if let offset = table.update(place, next: from, end: end) {
+        wanted.append(TopicPartitionOffset(place, offset: offset))
+      }
+    }
+    try find(wanted, consumer, &table)
+  }
+
+  private func offsets(_ consumer: Consumer, _ places: [TopicPartition], _ time: Int64) throws(KafkaError)
+    -> [TopicPartition: Int64]
+  {
+    guard !places.isEmpty else { return [:] }
+    let times = Dictionary(uniqueKeysWithValues: places.map { ($0, time) })
+    return try consumer.offsets(forTimes: times, timeout: Self.answerTimeout).compactMapValues { $0 }
+  }
+
+  /// Reads the first record of each partition, from where it may be.
+  private func find(_ wanted: [TopicPartitionOffset], _ consumer: Consumer, _ table: inout LagTable)
+    throws(KafkaError)
+  {
+    guard !wanted.isEmpty else { return }
+    try consumer.assign(wanted)
+    var open = Set(wanted.map(\.topicPartition))
+    let deadline = ContinuousClock.now + Self.answerTimeout
+    while !open.isEmpty, ContinuousClock.now < deadline {
+      switch consumer.poll(timeout: .milliseconds(100)) {
+      case .record(let record):
+        guard open.remove(record.topicPartition) != nil else { continue }
+        table.found(record.topicPartition, offset: record.offset, timestamp: record.timestamp)
+      case .endOfPartition(let place, _):
+        if open.remove(place) != nil { table.foundNone(place) }
+      // Records that retention has taken are not unprocessed any more; a leader that moves is asked again next time.
+      case .error(let error): if let place = error.topicPartition { open.remove(place) }
+      case nil, .assigned, .revoked: continue
+      }
+    }
+    try consumer.assign([])
+  }
+}
