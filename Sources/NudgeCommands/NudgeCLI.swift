@@ -15,6 +15,7 @@ public enum NudgeCLI {
     ReplayCommand.command,
     LagCommand.command,
     DoctorCommand.command,
+    LoadCommand.command,
     DemoCommand.command,
     CompletionCommand.command,
   ]

@@ -2,14 +2,14 @@
 enum ChatLogSource: Sendable, Equatable {
   /// A file of JSON lines, plain or gzip.
   case file(String)
-  /// A log the project makes itself, from a seed.
-  case generated(seed: UInt64)
+  /// A log the project makes itself, from a seed, with so many groups.
+  case generated(seed: UInt64, groups: Int = GeneratedChatLog.defaultGroups)
 
   /// The messages from the first on.
   func open() throws(ChatLogError) -> any ChatMessages {
     switch self {
     case .file(let path): InterleavedChatLog(try ChatLogFile(path: path))
-    case .generated(let seed): GeneratedChatLog(seed: seed)
+    case .generated(let seed, let groups): GeneratedChatLog(seed: seed, groups: groups)
     }
   }
 
@@ -17,7 +17,7 @@ enum ChatLogSource: Sendable, Equatable {
   var name: String {
     switch self {
     case .file(let path): path
-    case .generated(let seed): "built in (seed \(seed))"
+    case .generated(let seed, let groups): "built in (seed \(seed), \(groups) groups)"
     }
   }
 }

@@ -22,22 +22,31 @@ struct GeneratedChatLog: ChatMessages {
   private var conversations: [Conversation]
   private var current = 0
 
-  /// The log of a seed.
-  init(seed: UInt64) {
+  /// Groups that a log has, unless told otherwise.
+  static let defaultGroups = ChatPhrases.groups.count
+
+  /// The log of a seed. With more groups than there are names for there are as many times more people and pairs of
+  /// friends, with a number behind their names.
+  init(seed: UInt64, groups: Int = GeneratedChatLog.defaultGroups) {
     random = SeededRandom(seed: seed)
     conversations = []
-    for name in ChatPhrases.groups {
-      conversations.append(conversation(name, .group, people: random.number(5...11)))
-    }
-    for number in 1...ChatPhrases.directConversations {
-      conversations.append(conversation("direct-\(number)", .direct, people: 2))
+    for first in stride(from: 0, to: max(1, groups), by: ChatPhrases.groups.count) {
+      let suffix = first == 0 ? "" : " \(first / ChatPhrases.groups.count + 1)"
+      for name in ChatPhrases.groups.prefix(max(1, groups) - first) {
+        conversations.append(conversation(name + suffix, .group, people: random.number(5...11), suffix))
+      }
+      for number in 1...ChatPhrases.directConversations {
+        conversations.append(conversation("direct-\(number)\(suffix)", .direct, people: 2, suffix))
+      }
     }
   }
 
-  private mutating func conversation(_ log: String, _ kind: ConversationKind, people count: Int) -> Conversation {
+  private mutating func conversation(
+    _ log: String, _ kind: ConversationKind, people count: Int, _ suffix: String
+  ) -> Conversation {
     var people: [String] = []
     while people.count < count {
-      let nick = random.pick(ChatPhrases.people)
+      let nick = random.pick(ChatPhrases.people) + suffix
       if !people.contains(nick) { people.append(nick) }
     }
     return Conversation(

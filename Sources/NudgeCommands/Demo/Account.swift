@@ -11,6 +11,8 @@ import NudgeSchema
 struct Account: Sendable {
   /// Whether records of aborted transactions can be seen.
   let seesAborted: Bool
+  /// Whether requests are told of; if not, an outcome is the end of a delivery.
+  let seesRequests: Bool
 
   // MARK: Counts
 
@@ -64,9 +66,13 @@ struct Account: Sendable {
     var outcome: (result: OutcomeResult, origin: Origin)?
     /// Requests answered 200.
     var answered = 0
+    /// Whether one must be.
+    var needsAnswer: Bool
+
+    init(needsAnswer: Bool) { self.needsAnswer = needsAnswer }
 
     /// A request may have been answered without its outcome saying so, where the dispatcher was killed between.
-    var isSettled: Bool { isTarget && outcome.map { $0.result != .sent || answered > 0 } ?? false }
+    var isSettled: Bool { isTarget && outcome.map { $0.result != .sent || answered > 0 || !needsAnswer } ?? false }
     /// Requests answered 200 that no outcome tells of.
     var unrecorded: Int { max(0, answered - (outcome?.result == .sent ? 1 : 0)) }
   }
@@ -94,7 +100,10 @@ struct Account: Sendable {
   private var preferencesOnTimeline: Set<Int32> = []
 
   /// An empty account.
-  init(seesAborted: Bool) { self.seesAborted = seesAborted }
+  init(seesAborted: Bool, seesRequests: Bool = true) {
+    self.seesAborted = seesAborted
+    self.seesRequests = seesRequests
+  }
 
   // MARK: What goes in
 
@@ -180,7 +189,7 @@ struct Account: Sendable {
     keep(push, number)
     for deviceId in deviceIds {
       let key = NumberPair(first: number, second: devices.number(deviceId))
-      var delivery = deliveries[key] ?? Delivery()
+      var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
       if !delivery.isTarget { targets += 1 }
       delivery.isTarget = true
       keep(delivery, key)
@@ -188,15 +197,20 @@ struct Account: Sendable {
   }
 
   /// An outcome.
-  mutating func outcome(pushId: String, deviceId: String, result: OutcomeResult, origin: Origin) {
+  ///
+  /// `after`: milliseconds since the event's own time; counts as latency where no requests are told of.
+  mutating func outcome(
+    pushId: String, deviceId: String, result: OutcomeResult, origin: Origin, after: Milliseconds? = nil
+  ) {
     let key = NumberPair(first: pushIds.number(pushId), second: devices.number(deviceId))
-    var delivery = deliveries[key] ?? Delivery()
+    var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
     if let before = delivery.outcome {
       note(again: before.origin == origin && before.result == result, "outcome of push \(pushId) on \(deviceId)")
       return
     }
     outcomes += 1
     outcomesByResult[result, default: 0] += 1
+    if let after, !seesRequests, result == .sent { latency.add(milliseconds: after) }
     delivery.outcome = (result, origin)
     keep(delivery, key)
   }
@@ -210,7 +224,7 @@ struct Account: Sendable {
     }
     guard status == 200 else { return }
     let key = NumberPair(first: pushIds.number(pushId), second: device)
-    var delivery = deliveries[key] ?? Delivery()
+    var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
     delivery.answered += 1
     keep(delivery, key)
     if delivery.answered == 1, let messageId { measure(messages.number(messageId), at: at) }
@@ -289,7 +303,7 @@ extension Account {
 
   /// Deliveries that are said to be sent, and that the emulator knows nothing of.
   func withoutRequest(_ limit: Int) -> [String] {
-    deliveries(limit) { $0.outcome?.result == .sent && $0.answered == 0 }
+    deliveries(limit) { $0.outcome?.result == .sent && $0.answered == 0 && $0.needsAnswer }
   }
 
   /// Requests answered 200 that no outcome tells of.

@@ -58,13 +58,15 @@ struct AccountVerdict: Sendable, Equatable, Encodable {
     let sent = account.outcomesByResult[.sent] ?? 0
     let unrecorded = account.unrecorded
     let answered = account.requestsByStatus[200] ?? 0
-    add(
-      wasDispatcherKilled && unrecorded > 0
-        ? "outcomes sent + requests in flight at a kill = requests answered 200"
-        : "outcomes sent = requests answered 200",
-      sent + (wasDispatcherKilled ? unrecorded : 0), answered,
-      account.withoutRequest(Self.shown) + (wasDispatcherKilled ? [] : account.withUnrecordedRequest(Self.shown))
-        + account.strangers.prefix(Self.shown))
+    if account.seesRequests {
+      add(
+        wasDispatcherKilled && unrecorded > 0
+          ? "outcomes sent + requests in flight at a kill = requests answered 200"
+          : "outcomes sent = requests answered 200",
+        sent + (wasDispatcherKilled ? unrecorded : 0), answered,
+        account.withoutRequest(Self.shown) + (wasDispatcherKilled ? [] : account.withUnrecordedRequest(Self.shown))
+          + account.strangers.prefix(Self.shown))
+    }
     add("records written twice", 0, account.doubled.count, Array(account.doubled.prefix(Self.shown)))
     let dead = account.deadLetters.values.reduce(0, +)
     add(
@@ -84,6 +86,15 @@ struct AccountVerdict: Sendable, Equatable, Encodable {
     checks.filter { !$0.ok }.map { check in
       "\(check.name): expected \(check.expected), found \(check.found)"
         + check.missing.map { "\n    \($0)" }.joined()
+    }
+  }
+
+  /// For a person: a line a check.
+  func lines(_ paint: Paint) -> [String] {
+    checks.map { check in
+      let (expected, found) = (DemoView.grouped(check.expected), DemoView.grouped(check.found))
+      return "  \(check.ok ? paint.green("✓") : paint.red("✗")) \(check.name): "
+        + (check.ok ? found : "expected \(expected), found \(found)")
     }
   }
 

@@ -39,21 +39,12 @@ struct DemoReport {
       rows.append(("resent", "\(summary.resentAfterKill) that were in flight at a kill"))
     }
     let facts = rows.map { "  \($0.0)\(String(repeating: " ", count: 14 - $0.0.count))\($0.1)" }
-    let checks = summary.account.checks.map { check in
-      let mark = check.ok ? paint.green("✓") : paint.red("✗")
-      let numbers =
-        check.ok ? grouped(check.found) : "expected \(grouped(check.expected)), found \(grouped(check.found))"
-      return "  \(mark) \(check.name): \(numbers)"
-    }
-    return (["", paint.bold("summary")] + facts + ["", paint.bold("account")] + checks).joined(separator: "\n")
+    return (["", paint.bold("summary")] + facts + ["", paint.bold("account")] + summary.account.lines(paint))
+      .joined(separator: "\n")
   }
 
   private var latency: String {
-    let latency = summary.latencyMs
-    guard let p50 = latency.p50, let p90 = latency.p90, let p99 = latency.p99, let longest = latency.max else {
-      return "no push"
-    }
-    return "p50 \(p50) ms, p90 \(p90) ms, p99 \(p99) ms, max \(longest) ms, from event to request"
+    summary.latencyMs.text + (summary.latencyMs.p50 == nil ? "" : ", from event to request")
   }
 
   private func counts(_ counts: [String: Int]) -> String {

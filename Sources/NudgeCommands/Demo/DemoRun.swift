@@ -64,7 +64,8 @@ final class DemoRun {
       broker.client(.producer(bootstrapServers: broker.bootstrapServers, transactionalID: nil)), topics: broker.topics)
     let load = LoadRun(
       LoadRun.Plan(
-        source: options.source, cast: cast, rate: options.rate, members: options.members, seed: options.seed, run: name),
+        source: options.source, cast: cast, shape: LoadShape(rate: options.rate), members: options.members,
+        seed: options.seed, run: name),
       publisher: publisher)
     let scene = Scene(
       broker: broker, processes: processes, observer: observer, publisher: publisher, load: load,

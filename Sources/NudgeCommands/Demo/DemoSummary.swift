@@ -33,6 +33,20 @@ struct DemoSummary: Encodable {
     let p90: Int?
     let p99: Int?
     let max: Int?
+
+    /// Of what was counted.
+    init(_ latency: LatencyHistogram) {
+      p50 = latency.percentile(0.5)
+      p90 = latency.percentile(0.9)
+      p99 = latency.percentile(0.99)
+      max = latency.maximum
+    }
+
+    /// For a person.
+    var text: String {
+      guard let p50, let p90, let p99, let max else { return "no push" }
+      return "p50 \(p50) ms, p90 \(p90) ms, p99 \(p99) ms, max \(max) ms"
+    }
   }
 
   /// Which broker.
@@ -113,9 +127,7 @@ struct DemoSummary: Encodable {
     deadLetters = account.deadLetters
     banners = account.banners
     repeats = account.repeats
-    latencyMs = Latency(
-      p50: account.latency.percentile(0.5), p90: account.latency.percentile(0.9), p99: account.latency.percentile(0.99),
-      max: account.latency.maximum)
+    latencyMs = Latency(account.latency)
     self.kills = kills
     self.fencedRestarts = fencedRestarts
     interrupted = wasInterrupted

@@ -12,6 +12,7 @@ struct DemoView {
     case done
   }
 
+  var title = "nudge demo"
   let act: Act
   let brokerName: String
   let elapsed: Duration
@@ -36,7 +37,7 @@ struct DemoView {
   /// The whole picture.
   func lines(_ paint: Paint) -> [String] {
     var lines = [
-      paint.bold("nudge demo") + "  \(brokerName)  "
+      paint.bold(title) + "  \(brokerName)  "
         + (act == .playing ? progress(paint) : paint.dim(act.rawValue)),
       "",
       row(

@@ -13,14 +13,16 @@ final class PipelineObserver {
   private let names: NudgeSchema.TopicNames
   private let coder = RecordCoder()
   private let decisionLines: DecisionLines?
+  private let keyPrefix: [UInt8]?
   private var batch: [ConsumerRecord] = []
 
   /// Finds the ends of the topics. `isFresh`: the topics were made a moment ago, so that all is read. `decisionLines` gets
-  /// the decisions that made a push.
+  /// the decisions that made a push. `keyPrefix`: records whose keys begin otherwise are somebody else's.
   init(
     _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, isFresh: Bool,
-    decisionLines: DecisionLines? = nil
+    decisionLines: DecisionLines? = nil, keyPrefix: String? = nil
   ) throws {
+    self.keyPrefix = keyPrefix.map { Array($0.utf8) }
     self.names = names
     self.decisionLines = decisionLines
     consumer = try Consumer(configuration, name: "nudge-demo")
@@ -58,6 +60,10 @@ final class PipelineObserver {
 
   private func enter(_ record: ConsumerRecord, into account: inout Account) throws {
     guard let topic = names.topic(named: record.topic) else { return }
+    if let keyPrefix {
+      guard let key = record.key, key.count >= keyPrefix.count, key.prefix(keyPrefix.count).elementsEqual(keyPrefix)
+      else { return }
+    }
     if topic == .deadLetters {
       let code = record.header(RecordHeader.errorCode).map { String(decoding: $0, as: UTF8.self) }
       return account.deadLetter(code: code ?? "unknown")
@@ -79,7 +85,9 @@ final class PipelineObserver {
           pushId: pushId, messageId: it.decidedMessageId, deviceIds: targets.map(\.deviceId), origin: it.origin)
       case .outcomes:
         let it = try coder.decode(OutcomeGlance.self, from: value)
-        account.outcome(pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin)
+        account.outcome(
+          pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin,
+          after: it.finishedAt - it.occurredAt)
       case .banners: account.banner()
       default: break
       }

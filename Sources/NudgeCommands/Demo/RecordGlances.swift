@@ -44,6 +44,9 @@ struct OutcomeGlance: Decodable {
   let deviceId: String
   let result: OutcomeResult
   let origin: Origin
+  /// The event's own time.
+  let occurredAt: Milliseconds
+  let finishedAt: Milliseconds
 }
 
 /// Of a line of the emulator's record of requests.

@@ -8,8 +8,8 @@ struct LoadCast: Sendable {
   /// Different conversations among them.
   let conversations: Int
 
-  /// Reads at most `limit` messages.
-  init(_ source: ChatLogSource, messages limit: Int, seed: UInt64) throws(ChatLogError) {
+  /// Reads at most `limit` messages. `prefix` is put before ids, as the script of the load does.
+  init(_ source: ChatLogSource, messages limit: Int, seed: UInt64, prefix: String = "") throws(ChatLogError) {
     var log = try source.open()
     var order: [(userId: String, conversationId: String)] = []
     var friends: [String: String] = [:]
@@ -18,8 +18,8 @@ struct LoadCast: Sendable {
     var count = 0
     while count < limit, let message = try log.next() {
       count += 1
-      let userId = ChatNames.user(message.nick)
-      let conversationId = ChatNames.conversation(message.log)
+      let userId = prefix + ChatNames.user(message.nick)
+      let conversationId = prefix + ChatNames.conversation(message.log)
       if known.insert(userId).inserted { order.append((userId, conversationId)) }
       if let before = latest[conversationId], before != userId, friends[userId] == nil { friends[userId] = before }
       latest[conversationId] = userId

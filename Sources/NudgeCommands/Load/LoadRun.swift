@@ -13,14 +13,18 @@ final class LoadRun: Sendable {
     var source: ChatLogSource
     /// Everybody in them.
     var cast: LoadCast
-    /// Messages a second.
-    var rate: Double
+    /// Messages a second, as time goes by.
+    var shape: LoadShape
     /// Members of a conversation at most.
     var members: Int
     /// Makes people and their doings.
     var seed: UInt64
     /// Stands in the ids of this run.
     var run: String
+    /// Put before the ids of people and conversations: where others use the cluster, this run's are told by it.
+    var prefix = ""
+    /// Everybody signs out of their devices in the end, once `retire` is called.
+    var retiresPeople = false
   }
 
   /// How far the load is.
@@ -33,6 +37,8 @@ final class LoadRun: Sendable {
     case playing
     /// All is published and acknowledged, or has failed.
     case finished
+    /// Everybody has signed out of their devices.
+    case retired
     /// Something is wrong with the log or the client.
     case failed(String)
   }
@@ -41,6 +47,7 @@ final class LoadRun: Sendable {
     var phase = Phase.introducing
     var isToldToPlay = false
     var isToldToStop = false
+    var isToldToRetire = false
     var started: ContinuousClock.Instant?
     var ended: ContinuousClock.Instant?
   }
@@ -75,12 +82,16 @@ final class LoadRun: Sendable {
   /// Begins with the messages. To be called when everybody's devices have gone where the messages will.
   func play() { state.withLock { $0.isToldToPlay = true } }
 
+  /// Signs everybody out, where the plan says so. To be called once all is accounted for.
+  func retire() { state.withLock { $0.isToldToRetire = true } }
+
   /// Publishes no further message.
   func stop() { state.withLock { $0.isToldToStop = true } }
 
   private func run() {
     do {
-      var script = LoadScript(run: plan.run, members: plan.members, seed: plan.seed)
+      var script = LoadScript(
+        run: plan.run, members: plan.members, seed: plan.seed, prefix: plan.prefix)
       for person in plan.cast.people {
         let now = SystemClock.milliseconds()
         for event in try script.introduce(person, at: now) { try publisher.publish(event, at: now) }
@@ -93,6 +104,14 @@ final class LoadRun: Sendable {
       try play(&script)
       publisher.finish(timeout: .seconds(30))
       enter(.finished)
+      guard plan.retiresPeople else { return }
+      while !state.withLock({ $0.isToldToRetire }) { publisher.wait(until: .now + .milliseconds(5)) }
+      for person in plan.cast.people {
+        let now = SystemClock.milliseconds()
+        for event in try script.retire(person, at: now) { try publisher.publish(event, at: now) }
+      }
+      publisher.finish(timeout: .seconds(30))
+      enter(.retired)
     } catch {
       enter(.failed("\(error)"))
     }
@@ -100,7 +119,7 @@ final class LoadRun: Sendable {
 
   private func play(_ script: inout LoadScript) throws {
     var log = try plan.source.open()
-    let pace = Pace(rate: plan.rate, start: .now)
+    let pace = Pace(plan.shape, start: .now)
     enter(.playing)
     for number in 0..<plan.cast.messages {
       guard let message = try log.next() else { break }
@@ -118,7 +137,7 @@ final class LoadRun: Sendable {
       state.phase = phase
       switch phase {
       case .playing: state.started = .now
-      case .finished, .failed: state.ended = state.ended ?? .now
+      case .finished, .retired, .failed: state.ended = state.ended ?? .now
       case .introducing, .introduced: break
       }
     }

@@ -13,15 +13,18 @@ struct LoadScript {
   private let run: String
   private let seed: UInt64
   private let memberLimit: Int
+  private let prefix: String
   private let coder = RecordCoder()
   private var conversations: [String: LastSpeakers] = [:]
   private var followUps: [FollowUp] = []
   private var messages = 0
   private var events = 0
 
-  /// A script. `run` stands in every event's and message's id, so that two runs on one broker are told apart.
-  init(run: String, members: Int, seed: UInt64) {
+  /// A script. `run` stands in every event's and message's id, so that two runs on one broker are told apart; `prefix`
+  /// before the ids, not the names, of people and conversations.
+  init(run: String, members: Int, seed: UInt64, prefix: String = "") {
     self.run = run
+    self.prefix = prefix
     self.seed = seed
     memberLimit = members
   }
@@ -38,14 +41,21 @@ struct LoadScript {
     return introduced
   }
 
+  /// Signs somebody out of all of their devices: nothing is sent to them any more.
+  mutating func retire(_ person: LoadPerson, at now: Milliseconds) throws -> [LoadEvent] {
+    try person.devices.map {
+      try event(.deviceUnregistered(DeviceUnregistered(userId: $0.userId, deviceId: $0.deviceId)), at: now)
+    }
+  }
+
   // MARK: Messages
 
   /// The events of a message: what its conversation has become, the message itself, and what people do meanwhile.
   mutating func events(for message: ChatMessage, at now: Milliseconds) throws -> [LoadEvent] {
     messages += 1
     var random = SeededRandom(seed: seed, "\(run) \(messages)")
-    let conversationId = ChatNames.conversation(message.log)
-    let senderId = ChatNames.user(message.nick)
+    let conversationId = prefix + ChatNames.conversation(message.log)
+    let senderId = prefix + ChatNames.user(message.nick)
     let kind = message.kind ?? .group
     var published = try takeFollowUps(at: now)
 
@@ -63,8 +73,8 @@ struct LoadScript {
       attachments: text.isEmpty ? [Attachment(kind: .image, url: "https://pictures.example.org/\(messages).jpg")] : nil,
       // A message may be said to answer several, and itself where it begins something.
       replyTo: message.replyTo?.last { $0 != message.number }.map { self.messageId(message.log, $0) },
-      mentions: Mentions.named(in: text, among: recipients),
-      sender: SenderProfile(displayName: senderId, avatarUrl: LoadPerson.avatar(of: senderId, seed: seed)))
+      mentions: Mentions.named(in: text, among: recipients.map { name($0) })?.map { prefix + $0 },
+      sender: SenderProfile(displayName: name(senderId), avatarUrl: LoadPerson.avatar(of: senderId, seed: seed)))
     published.append(
       try event(
         .messageCreated(body), at: now, message: LoadMessage(messageId: messageId, recipients: recipients, at: now)))
@@ -74,6 +84,9 @@ struct LoadScript {
     return published
   }
 
+  /// The shown name of an id.
+  private func name(_ id: String) -> String { String(id.dropFirst(prefix.count)) }
+
   private func messageId(_ log: String, _ number: Int) -> String {
     "\(run)/\(ChatNames.conversation(log))/\(number)"
   }
@@ -82,12 +95,14 @@ struct LoadScript {
     _ conversationId: String, _ kind: ConversationKind, _ members: [String], at now: Milliseconds
   ) throws -> LoadEvent {
     let seed = seed
+    let shown = name(conversationId)
+    let names = members.map { name($0) }
     return try event(
       .conversationUpdated(
         ConversationUpdated(
-          conversationId: conversationId, kind: kind, name: kind == .group ? conversationId : nil,
-          members: members.map {
-            Member(userId: $0, displayName: $0, avatarUrl: LoadPerson.avatar(of: $0, seed: seed))
+          conversationId: conversationId, kind: kind, name: kind == .group ? shown : nil,
+          members: zip(members, names).map {
+            Member(userId: $0, displayName: $1, avatarUrl: LoadPerson.avatar(of: $0, seed: seed))
           })), at: now)
   }
 

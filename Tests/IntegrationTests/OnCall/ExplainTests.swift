@@ -75,6 +75,7 @@ extension PipelineTests {
       // Everything is worked off; then nothing is, where a stage is down.
       #expect(try pipeline.nudge(["lag", "--max-age", "10s"]).status == 0)
       try deadLetters(pipeline, scene)
+      try load(pipeline, scene)
       pipeline.stop()
       try pipeline.publisher.publish([scene.message("m3", in: "lunch", from: "ann")])
       try waitUntil("the message is behind ingest's offsets") {
@@ -83,6 +84,29 @@ extension PipelineTests {
       #expect(try pipeline.nudge(["lag", "--max-age", "1ms"]).status == 1)
       #expect(try missing("bob", "m3") == "not_ingested")
       pipeline.hasPassed = true
+    }
+
+    /// A load on a cluster that others use too: it is told from them, accounted for, and leaves no device behind.
+    private func load(_ pipeline: Pipeline, _ scene: OnCallScene) throws {
+      let arguments = ["load", "--rate", "60", "--duration", "3s", "--ramp", "1s", "--burst", "3x500ms/1s"]
+      let dry = try pipeline.nudge(arguments)
+      #expect(dry.status == 0 && dry.output.contains("would publish 270 messages"), "\(dry.output)")
+      let (status, summary) = try scene.json(arguments + ["--groups", "12", "--yes"])
+      #expect(status == 0, "\(summary)")
+      #expect((summary["account"] as? NSDictionary)?["balanced"] as? Bool == true, "\(summary)")
+      #expect(summary["messages"] as? Int == 270 && (summary["outcomes"] as? NSDictionary)?["sent"] as? Int ?? 0 > 50)
+      #expect((summary["latencyMs"] as? NSDictionary)?["p50"] is Int)
+      try waitUntil("the sign-outs are processed") { try pipeline.nudge(["lag", "--max-age", "1ms"]).status == 0 }
+      let run = try #require(summary["run"] as? String)
+      let decided = try pipeline.nudge(["tail", "decisions", "--json", "--limit", "100000"]).output.split(
+        separator: "\n"
+      )
+      .filter { $0.contains("load-\(run)-") }
+      #expect(decided.count == summary["candidates"] as? Int)
+      let person = try #require(decided.last?.firstMatch(of: /"userId":"(load-[^"]*)"/)?.1)
+      let story = try scene.json(["explain", "--user", String(person)]).value
+      let devices = try #require(story["devices"] as? [NSDictionary])
+      #expect(!devices.isEmpty && devices.allSatisfy { $0["isReachable"] as? Bool == false }, "\(devices)")
     }
 
     /// A letter is listed, shown, written again once what it lacked has come, and not listed any more.

@@ -153,7 +153,7 @@ struct LoadScriptTests {
   @Test("messages are due on a schedule fixed at the start")
   func pace() {
     let start = ContinuousClock.now
-    let pace = Pace(rate: 200, start: start)
+    let pace = Pace(LoadShape(rate: 200), start: start)
     #expect(pace.due(0) == start)
     #expect(pace.due(200) == start + .seconds(1))
     #expect(pace.due(1) == start + .milliseconds(5))
