@@ -74,6 +74,39 @@ struct ReplayTests {
     #expect(try redecide(scene, "c", replay: "replay-2").push != nil)
   }
 
+  @Test(
+    "of more messages than are known one by one all are brought back that nobody was notified of, once, in their order")
+  func manyMissing() throws {
+    let scene = try Scene.withPhone(rules { $0.replayPerPerson = 1_000 })
+    try scene.message("told")
+    try scene.prefer(PreferencesPatch(enabled: false), at: noon + 1, eventId: "off")
+    let messages = (0..<50).map { "m\($0)" }
+    for (number, message) in messages.enumerated() { try scene.message(message, at: noon + 10 + Int64(number)) }
+    try scene.prefer(PreferencesPatch(enabled: true), at: noon + 100, eventId: "on")
+    try scene.driver.restart()
+    func again(_ replay: String) throws -> [DecisionReason?] {
+      try messages.enumerated().map { number, message in
+        try redecide(scene, message, replay: replay, at: noon + 10 + Int64(number), now: noon + minute).decision?.reason
+      }
+    }
+    #expect(
+      try redecide(scene, "told", now: noon + minute).decision?.reason == .duplicate, "it is forgotten, and was told")
+    #expect(try again("replay-1").allSatisfy { $0?.notifies == true })
+    #expect(try again("replay-2").allSatisfy { $0 == .duplicate })
+  }
+
+  @Test("a message that was taken back after it was forgotten is not brought back, nor any before it")
+  func forgottenAndWithdrawn() throws {
+    let scene = try Scene.withPhone(rules { $0.replayPerPerson = 1_000 })
+    try scene.prefer(PreferencesPatch(enabled: false), eventId: "off")
+    for number in 0..<50 { try scene.message("m\(number)", at: noon + Int64(number)) }
+    try scene.prefer(PreferencesPatch(enabled: true), at: noon + 100, eventId: "on")
+    try scene.withdraw("m3", at: noon + 200)
+    #expect(try redecide(scene, "m3", at: noon + 3, now: noon + minute).push == nil)
+    #expect(try redecide(scene, "m4", at: noon + 4, now: noon + minute).push == nil, "which one was meant is not known")
+    #expect(try redecide(scene, "m40", at: noon + 40, now: noon + minute).push != nil)
+  }
+
   @Test("what suppresses anyway does not count towards the limit")
   func onlyNotificationsCount() throws {
     let scene = try suppressed(["a", "b"], rules { $0.replayPerPerson = 1 })

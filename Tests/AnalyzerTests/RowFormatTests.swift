@@ -90,6 +90,7 @@ extension FieldGenerator {
       row.add(message)
     }
     row.forgottenUpTo = maybe { $0.place() }
+    row.settledUpTo = maybe { $0.place() }
     row.readUpTo = maybe { $0.place() }
     row.readAhead = maybe { ReadAhead(key: MessageKey($0.text()), stamp: $0.stamp()) }
     row.withdrawnUpTo = maybe { $0.integer() }

@@ -74,10 +74,10 @@ struct Deliberation {
         : checks.suppress(.duplicate, "the message was decided for this person before")
     }
     if replay.isForced { return checks.pass(.duplicate, ["forced": true]) }
-    if known == nil, let forgotten = conversation.forgottenUpTo, message.sentAt <= forgotten.at {
+    if known == nil, conversation.mayHaveNotified(at: message.sentAt) {
       // Nobody knows any more whether it was notified: a replay must never notify twice.
       return checks.suppress(
-        .duplicate, ["knownSince": .number(forgotten.at)],
+        .duplicate, ["knownSince": .number((conversation.settledUpTo ?? conversation.forgottenUpTo ?? .beginning).at)],
         "whether the person was notified of the message before is no longer known")
     }
     return known?.marks.contains(.notified) != true

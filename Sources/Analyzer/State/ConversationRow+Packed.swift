@@ -4,6 +4,8 @@ import NudgeSchema
 extension ConversationRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "conversation"
+  /// 2 knows up to where anybody was notified of what is forgotten.
+  public static var version: UInt8 { 2 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -14,6 +16,7 @@ extension ConversationRow: PackedRow {
     if flags.take() { readUpTo = try row.place() }
     if flags.take() { readAhead = ReadAhead(key: MessageKey(try row.fixed()), stamp: try row.stamp()) }
     if flags.take() { withdrawnUpTo = try row.signed() }
+    let isSettledKnown = flags.take()
     olderUnread = Int(try row.signed())
     let count = try row.count()
     recent.reserveCapacity(count + 1)
@@ -29,6 +32,7 @@ extension ConversationRow: PackedRow {
           key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)),
           marks: RecentMessage.Marks(rawValue: bits & ~RecentMessage.hasIndex)))
     }
+    if isSettledKnown { settledUpTo = try row.place() }
     recount()
   }
 
@@ -40,6 +44,7 @@ extension ConversationRow: PackedRow {
     flags.add(readUpTo != nil)
     flags.add(readAhead != nil)
     flags.add(withdrawnUpTo != nil)
+    flags.add(settledUpTo != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -62,6 +67,7 @@ extension ConversationRow: PackedRow {
       row.byte(message.marks.rawValue & ~RecentMessage.hasIndex | (index == 0 ? 0 : RecentMessage.hasIndex))
       if index != 0 { row.signed(Int64(index)) }
     }
+    if let settledUpTo { row.place(settledUpTo) }
   }
 }
 

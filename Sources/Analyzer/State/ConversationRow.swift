@@ -13,6 +13,9 @@ public struct ConversationRow: Codable, Sendable, Equatable {
   var olderUnread = 0
   /// The newest place that no longer fits `recent`: of messages up to it nothing is known one by one.
   var forgottenUpTo: MessagePlace?
+  /// Of the forgotten, none behind this place was notified of or taken back: those can be decided again. nil: not known,
+  /// and then it may be any.
+  var settledUpTo: MessagePlace?
   /// The person has read everything up to here, inclusive.
   var readUpTo: MessagePlace?
   /// A message that was read before it arrived here.
@@ -47,13 +50,19 @@ public struct ConversationRow: Codable, Sendable, Equatable {
     if recent.count > Self.maxRecent {
       let oldest = recent.removeFirst()
       if oldest.marks.contains(.unread) { olderUnread += 1 }
+      let settled = settledUpTo ?? forgottenUpTo ?? .beginning
+      settledUpTo =
+        oldest.marks.isDisjoint(with: [.notified, .withdrawn]) ? settled : max(settled, oldest.place)
       forgottenUpTo = max(forgottenUpTo ?? oldest.place, oldest.place)
     }
   }
 
-  /// Changes the marks of a message, if it is known.
+  /// Changes the marks of a message, if it is known. If not, it may be any of the forgotten: nothing is known of them now.
   mutating func mark(_ key: MessageKey, _ change: (inout RecentMessage.Marks) -> Void) {
-    guard let index = recent.lastIndex(where: { $0.key == key }) else { return }
+    guard let index = recent.lastIndex(where: { $0.key == key }) else {
+      settledUpTo = forgottenUpTo
+      return
+    }
     let wasUnread = recent[index].marks.contains(.unread)
     change(&recent[index].marks)
     unread += (recent[index].marks.contains(.unread) ? 1 : 0) - (wasUnread ? 1 : 0)
@@ -68,6 +77,13 @@ public struct ConversationRow: Codable, Sendable, Equatable {
     // them are read: the count stays an upper bound until the person reads further.
     if let forgottenUpTo, place >= forgottenUpTo { olderUnread = 0 }
     recount()
+  }
+
+  /// Whether a message that is not known may have been notified of before: one that was forgotten, unless it is later than
+  /// all of those that were.
+  func mayHaveNotified(at time: Milliseconds) -> Bool {
+    guard let forgottenUpTo, time <= forgottenUpTo.at else { return false }
+    return settledUpTo.map { time <= $0.at } ?? true
   }
 
   /// Nothing of the conversation counts any more.
@@ -95,6 +111,9 @@ struct MessagePlace: Codable, Sendable, Hashable, Comparable {
   static func < (a: MessagePlace, b: MessagePlace) -> Bool {
     a.at != b.at ? a.at < b.at : a.order < b.order
   }
+
+  /// Before all messages.
+  static let beginning = MessagePlace(at: 0, order: OriginOrder(offset: 0, index: 0))
 
   /// After all messages of that time.
   static func end(of time: Milliseconds) -> MessagePlace {
