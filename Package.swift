@@ -102,7 +102,7 @@ let package = Package(
 
     // What the tests of several modules share.
     .target(
-      name: "TestSupport", dependencies: ["NudgeCodec", "NudgeSchema"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Kafka", "NudgeCodec", "NudgeSchema"], path: "Tests/TestSupport",
       swiftSettings: strict),
     tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
     tests("WordingTests", ["Wording", "NudgeSchema"]),
@@ -136,7 +136,8 @@ let package = Package(
         "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
         "Dispatcher", "TestSupport",
       ]),
-    tests("IntegrationTests", ["NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime"]),
+    tests(
+      "IntegrationTests", ["NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "TestSupport"]),
   ],
   cxxLanguageStandard: .cxx17
 )

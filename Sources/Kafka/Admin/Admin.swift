@@ -14,6 +14,13 @@ public final class Admin: Sendable {
     try KafkaError.check("make an admin client", rd_kafka_set_log_queue(client.pointer, nil))
   }
 
+  /// Why a connection could not be made, the last time that it could not; to be asked once a call has timed out.
+  public var connectionFailure: KafkaError? {
+    // Nobody else polls this client: what it has to say waits.
+    rd_kafka_poll(client.pointer, 0)
+    return client.connectionFailure
+  }
+
   // MARK: Topics
 
   /// A topic to be made.

@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 import ServiceKit
+import StreamRuntime
 import Synchronization
 
 /// Reads topics for people: finds records by time and key, reads up to an end, committed records only, apart from any group.
@@ -223,9 +224,10 @@ final class TopicBrowser {
       return try body()
     } catch {
       guard error.isTimedOut || error.isCoordinatorLoss else { throw error }
+      let why = consumer.connectionFailure ?? error
       throw ReadingError(
-        "no broker of --bootstrap-servers \(bootstrapServers) answered within \(Self.answerTimeout.settingText): is the "
-          + "address right, is the broker up, does it want TLS or a login (--kafka-property)?" + complaint.text)
+        "no broker of --bootstrap-servers \(bootstrapServers) answered within \(Self.answerTimeout.settingText) "
+          + "(\(NoBroker.reason(why))): \(NoBroker.mend(why))")
     }
   }
 }

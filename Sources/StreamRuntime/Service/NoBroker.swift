@@ -7,8 +7,21 @@ public struct NoBroker: Error, CustomStringConvertible {
 
   init(_ servers: String, _ patience: Duration, _ error: KafkaError) {
     description =
-      "no broker answered at \(servers) within \(patience.components.seconds) s (\(error.name): \(error.reason)): look at "
-      + "--bootstrap-servers (NUDGE_KAFKA_BOOTSTRAP_SERVERS), and at --kafka-property where the brokers want TLS or SASL"
+      "no broker answered at \(servers) within \(patience.components.seconds) s (\(Self.reason(error))): "
+      + Self.mend(error)
+  }
+
+  /// Why, in one line.
+  public static func reason(_ error: KafkaError) -> String {
+    "\(error.name): \(error.reason.split(whereSeparator: \.isNewline).joined(separator: " "))"
+  }
+
+  /// Which settings to look at.
+  public static func mend(_ error: KafkaError) -> String {
+    if error.isLoginRefused { return "look at sasl.username, sasl.password and sasl.mechanism among --kafka-property" }
+    if error.isTLSFailure { return "look at ssl.ca.location, and at ssl.* as a whole, among --kafka-property" }
+    return
+      "look at --bootstrap-servers (NUDGE_KAFKA_BOOTSTRAP_SERVERS), and at --kafka-property where the brokers want TLS or SASL"
   }
 }
 
@@ -20,7 +33,7 @@ extension Admin {
     do throws(KafkaError) {
       return try listTopics(timeout: patience)
     } catch {
-      throw NoBroker(servers, patience, error)
+      throw NoBroker(servers, patience, connectionFailure ?? error)
     }
   }
 }

@@ -204,6 +204,12 @@ public final class StreamService<S: Stage>: Service {
     let needed = Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters])
     let check = TopicCheck(stage: definition, topics: topics, freshness: settings.freshness.milliseconds)
     guard let found = try waitForBroker(admin, patience: patience) else { return nil }
+    // A topic that this user may not see is left out of the list; asked for by name it says so. (The embedded broker, which
+    // has no controller, would make a topic that is asked for.)
+    let unseen = needed.map { topics($0) }.filter { found[$0] == nil }.sorted()
+    if !unseen.isEmpty, admin.hasController(timeout: .seconds(1)) {
+      _ = try admin.partitionCounts(of: unseen, timeout: patience ?? .seconds(10))
+    }
     let counts = try check.partitionCounts(from: found)
     for thread in 0..<settings.threads { observer.set(thread, .notReady("joining the group")) }
     guard admin.hasController(timeout: .seconds(1)) else {
@@ -258,9 +264,13 @@ public final class StreamService<S: Stage>: Service {
         return try admin.listTopics(timeout: .seconds(1))
       } catch {
         if error.isAuthorization { throw error }
+        let why = admin.connectionFailure ?? error
         logger.limited("no-broker", every: .seconds(10))?.warning(
           "no broker answers; trying again",
-          ["brokers": .string(settings.bootstrapServers), "reason": .string("\(error.name): \(error.reason)")])
+          [
+            "brokers": .string(settings.bootstrapServers), "reason": .string(NoBroker.reason(why)),
+            "fix": .string(NoBroker.mend(why)),
+          ])
         for thread in 0..<settings.threads {
           observer.set(thread, .notReady("no broker answers at \(settings.bootstrapServers)"))
         }
