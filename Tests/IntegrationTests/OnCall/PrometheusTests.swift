@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import NudgeCommands
+
+extension PipelineTests {
+  @Suite("Prometheus on a pipeline", .enabled(if: Prometheus.isInstalled, "apt-get install prometheus to run it"))
+  struct PrometheusTests {
+    @Test("scrapes the three services; the project's rules fire for what goes wrong, and are silent before")
+    func rules() throws {
+      let pipeline = try Pipeline(
+        "watched", faults: #"{"faults": [{"answer": "PERMISSION_DENIED", "times": 1}]}"#)
+      let scene = OnCallScene(pipeline: pipeline)
+      let services = try pipeline.start(instance: nil)
+      try scene.publish([
+        scene.device("bob", "bob-phone", token: "token-of-bob"), scene.conversation("lunch", ["ann", "bob"]),
+      ])
+      // A counter that begins behind its first scrape would not be seen to rise.
+      try pipeline.publisher.publish([scene.message("first", in: "unknown", from: "ann")])
+      let ports = try Dictionary(
+        uniqueKeysWithValues: services.map { service -> (String, Int) in
+          let log = try String(contentsOf: service.log, encoding: .utf8)
+          let port = log.firstMatch(of: /admin server listens.*?"port":(\d+)/).flatMap { Int($0.1) }
+          return (service.program.shortName, try #require(port))
+        })
+      let prometheus = try Prometheus(ports, directory: pipeline.directory)
+      try waitUntil("all three are scraped") { try prometheus.values("up{job=\"nudge\"} == 1").count == 3 }
+      try waitUntil("the first dead letter is seen") {
+        try prometheus.values("nudge_dead_letters_total{stage=\"ingest\",code=\"unknown_conversation\"}") == [1]
+      }
+      #expect(try prometheus.values("nudge_lag_seconds").count == 3)
+      #expect(try prometheus.values("nudge_fcm_answers_total{verdict=\"project_refused\"}") == [0])
+      #expect(try prometheus.firing() == [])
+
+      // A producer floods with rubbish, and FCM refuses the project for a while.
+      try pipeline.publisher.publish(
+        (0..<150).map { scene.message("flood-\($0)", in: "unknown", from: "ann") }
+          + [scene.message("m1", in: "lunch", from: "ann", mentions: ["bob"])])
+      try waitUntil("their alerts fire") {
+        try prometheus.firing().isSuperset(of: ["NudgeDeadLetters", "NudgeFCMRefuses"])
+      }
+      #expect(try prometheus.firing().isDisjoint(with: ["NudgeDown", "NudgeInternalErrors", "NudgeBehind"]))
+      try pipeline.wait(for: "the push to be sent, once FCM takes it") { checker in
+        checker.requests.contains { $0.messageId == "m1" && $0.status == 200 }
+      }
+      #expect(try !prometheus.values("nudge_end_to_end_seconds_count > 0").isEmpty)
+
+      pipeline.stop(services.filter { $0.program == .analyzer })
+      try waitUntil("a service that is gone is told") { try prometheus.firing().contains("NudgeDown") }
+      pipeline.stop()
+      pipeline.hasPassed = true
+    }
+  }
+}
