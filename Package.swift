@@ -39,6 +39,7 @@ let package = Package(
       name: "NudgeServices",
       targets: [
         "Kafka", "KafkaTransactions", "StreamRuntime", "ServiceKit", "NudgeSchema", "Ingest", "Analyzer", "Dispatcher",
+        "HTTPTransport",
       ]),
     .executable(name: "nudge", targets: ["nudge"]),
     .executable(name: "nudge-ingest", targets: ["nudge-ingest"]),

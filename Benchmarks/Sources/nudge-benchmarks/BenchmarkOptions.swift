@@ -46,7 +46,15 @@ struct BenchmarkOptions {
     help: "backlog: JSON lines with a text each, plain or gzip; texts are made up without.")
   static let servicesSetting = Setting<String>(
     "services", environment: .none, default: "../.build/release", placeholder: "DIR",
-    help: "backlog: where nudge-ingest, nudge-analyzer, nudge-dispatcher and fcm-emulator are.")
+    help: "backlog, transport: where nudge-ingest, nudge-analyzer, nudge-dispatcher and fcm-emulator are.")
+  static let requestsSetting = Setting<Int>(
+    "requests", environment: .none, default: 60_000, in: 1_000...10_000_000, help: "transport: requests of a run.")
+  static let firebasePythonSetting = Setting<String?>(
+    "firebase-python", environment: .none, default: nil, placeholder: "FILE",
+    help: "transport: a Python that has firebase-admin, to be measured as well.")
+  static let firebaseScriptSetting = Setting<String>(
+    "firebase-script", environment: .none, default: "firebase_admin_send.py", placeholder: "FILE",
+    help: "transport: what that Python runs.")
   static let kafkaPropertiesSetting = Setting<[String: String]>(
     "kafka-property", environment: .none, default: [:],
     help: "backlog: any property of librdkafka, for the services, such as compression.type=lz4.")
@@ -55,6 +63,7 @@ struct BenchmarkOptions {
     kafkaHomeSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting, keysSetting,
     partitionsSetting, batchSetting, roundsSetting, restoreSetting, timersSetting, messagesSetting,
     membersSetting, peopleSetting, threadsSetting, chatLogSetting, servicesSetting, kafkaPropertiesSetting,
+    requestsSetting, firebasePythonSetting, firebaseScriptSetting,
   ]
 
   let kafkaHome: String?
@@ -76,6 +85,9 @@ struct BenchmarkOptions {
   let chatLog: String?
   let services: String
   let kafkaProperties: [String: String]
+  let requests: Int
+  let firebasePython: String?
+  let firebaseScript: String
 
   init(_ values: SettingsValues) {
     kafkaHome = values[Self.kafkaHomeSetting]
@@ -97,5 +109,8 @@ struct BenchmarkOptions {
     chatLog = values[Self.chatLogSetting]
     services = values[Self.servicesSetting]
     kafkaProperties = values[Self.kafkaPropertiesSetting]
+    requests = values[Self.requestsSetting]
+    firebasePython = values[Self.firebasePythonSetting]
+    firebaseScript = values[Self.firebaseScriptSetting]
   }
 }
