@@ -100,7 +100,7 @@ chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for e
 fuzz: SECONDS = 60
 fuzz: deps ## libFuzzer for SECONDS on all that the HTTP API reads; what it finds goes to Tests/Corpus/http-inputs
 	$(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release \
-	  -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer --product nudge-fuzz
+	  -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld --product nudge-fuzz
 	@mkdir -p .build-fuzz/corpus
 	"$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
 	  -max_total_time=$(SECONDS) -timeout=5 -max_len=8192 -print_final_stats=1 \
