@@ -138,7 +138,7 @@ struct Examination {
 
   private func examineGroups(_ admin: Admin) -> [Finding] {
     Self.stages.map { stage in
-      let group = "\(cluster.topics.prefix)nudge-\(stage.name)"
+      let group = stage.group(cluster.topics)
       do throws(KafkaError) {
         let members = try admin.members(ofGroup: group, timeout: Self.timeout)
         guard !members.isEmpty else {

@@ -11,7 +11,7 @@ final class GroupOffsets {
   init(_ cluster: ClusterSettings, stage: StageDefinition) throws(KafkaError) {
     consumer = try Consumer(
       cluster.client(
-        .consumer(bootstrapServers: cluster.bootstrapServers, group: "\(cluster.topics.prefix)nudge-\(stage.name)")),
+        .consumer(bootstrapServers: cluster.bootstrapServers, group: stage.group(cluster.topics))),
       name: "nudge-offsets")
   }
 

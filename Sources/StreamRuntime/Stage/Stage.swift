@@ -84,7 +84,7 @@ public struct StageDefinition: Sendable {
   }
 
   /// The consumer group of the stage's services.
-  func group(_ topics: TopicNames) -> String { "\(topics.prefix)nudge-\(name)" }
+  public func group(_ topics: TopicNames) -> String { "\(topics.prefix)nudge-\(name)" }
 }
 
 /// A record of an input, as a stage sees it. It never changes, and is handed on by reference: a copy of all its fields

@@ -29,8 +29,7 @@ final class LagMonitor: Sendable {
   ) {
     self.interval = interval
     var configuration = ClientConfiguration.consumer(
-      bootstrapServers: bootstrapServers, group: "\(topics.prefix)nudge-\(stage.name)",
-      reportsEndOfPartition: true)
+      bootstrapServers: bootstrapServers, group: stage.group(topics), reportsEndOfPartition: true)
     // Only the first record of a partition is looked at.
     configuration.set("queued.min.messages", "1")
     configuration.set("fetch.message.max.bytes", "16384")
