@@ -9,7 +9,7 @@ struct DemoReport {
 
   /// A line a fact, then a line a check.
   func text(_ paint: Paint) -> String {
-    var rows: [(String, String)] = [
+    var rows: [(name: String, text: String)] = [
       ("broker", summary.broker),
       ("chat log", summary.chatLog),
       (
@@ -38,19 +38,14 @@ struct DemoReport {
     if summary.resentAfterKill > 0 {
       rows.append(("resent", "\(summary.resentAfterKill) that were in flight at a kill"))
     }
-    let facts = rows.map { "  \($0.0)\(String(repeating: " ", count: 14 - $0.0.count))\($0.1)" }
-    return (["", paint.bold("summary")] + facts + ["", paint.bold("account")] + summary.account.lines(paint))
-      .joined(separator: "\n")
+    return SummaryText.page(rows, summary.account, paint)
   }
 
   private var latency: String {
     summary.latencyMs.text + (summary.latencyMs.p50 == nil ? "" : ", from event to request")
   }
 
-  private func counts(_ counts: [String: Int]) -> String {
-    counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\(grouped($0.value)) \($0.key)" }
-      .joined(separator: ", ")
-  }
+  private func counts(_ counts: [String: Int]) -> String { SummaryText.counts(counts) }
 
   private func grouped(_ number: Int) -> String { DemoView.grouped(number) }
 }

@@ -64,24 +64,18 @@ struct LoadSummary: Encodable {
   /// For a person: a line a fact, then a line a check.
   func text(_ paint: Paint) -> String {
     func grouped(_ number: Int) -> String { DemoView.grouped(number) }
-    func list(_ counts: [String: Int]) -> String {
-      counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\(grouped($0.value)) \($0.key)" }
-        .joined(separator: ", ")
-    }
-    let rows = [
+    let facts: [(name: String, text: String)] = [
       ("chat log", chatLog),
       (
         "messages", "\(grouped(messages)) in \(durationSeconds) s, \(rateAchieved)/s (\(rateAsked.settingText)/s asked)"
       ),
       ("candidates", grouped(candidates)),
-      ("decisions", list(decisions)),
+      ("decisions", SummaryText.counts(decisions)),
       ("pushes", "\(grouped(pushes)) to \(grouped(targets)) devices"),
-      ("outcomes", list(outcomes)),
+      ("outcomes", SummaryText.counts(outcomes)),
       ("latency", latencyMs.text),
       ("settled", "\(settledAfterSeconds) s after the last message"),
     ]
-    let facts = rows.map { "  \($0.0)\(String(repeating: " ", count: 14 - $0.0.count))\($0.1)" }
-    return (["", paint.bold("summary")] + facts + ["", paint.bold("account")] + account.lines(paint))
-      .joined(separator: "\n")
+    return SummaryText.page(facts, account, paint)
   }
 }
