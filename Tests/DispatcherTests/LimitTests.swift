@@ -166,44 +166,30 @@ struct LimitTests {
   @Test("P5: the quota is shared by the partitions an instance has")
   func share() throws {
     var rate = SendRate(perMinute: 60_000, rampUp: 1, start: 0)
-    func second(_ number: Int) -> Int {
-      (0..<1_000).reduce(0) { count, millisecond in
-        var taken = 0
-        while rate.take(at: Milliseconds(number * 1_000 + millisecond)) { taken += 1 }
-        return count + taken
-      }
-    }
-    _ = second(1)
-    #expect((990...1_010).contains(second(2)))
+    _ = rate.taken(inSecond: 1)
+    #expect((990...1_010).contains(rate.taken(inSecond: 2)))
     rate.setShare(0.25)
-    _ = second(3)
-    #expect((245...255).contains(second(4)))
+    _ = rate.taken(inSecond: 3)
+    #expect((245...255).contains(rate.taken(inSecond: 4)))
     rate.setShare(1)
-    _ = second(5)
-    #expect((990...1_010).contains(second(6)))
+    _ = rate.taken(inSecond: 5)
+    #expect((990...1_010).contains(rate.taken(inSecond: 6)))
   }
 
   @Test("P5: a project's 429 halves the rate, a burst of them once; it comes back within minutes")
   func halving() throws {
     var rate = SendRate(perMinute: 60_000, rampUp: 1, start: 0)
-    func second(_ number: Int) -> Int {
-      (0..<1_000).reduce(0) { count, millisecond in
-        var taken = 0
-        while rate.take(at: Milliseconds(number * 1_000 + millisecond)) { taken += 1 }
-        return count + taken
-      }
-    }
-    _ = second(9)
+    _ = rate.taken(inSecond: 9)
     for late in 0..<1_000 { rate.halve(at: 10_000 + Milliseconds(late)) }
-    _ = second(11)
-    #expect((495...505).contains(second(12)))
+    _ = rate.taken(inSecond: 11)
+    #expect((495...505).contains(rate.taken(inSecond: 12)))
     rate.halve(at: 16_000)
-    _ = second(16)
-    #expect((245...255).contains(second(17)))
-    _ = second(26)
-    #expect((345...355).contains(second(27)))
-    _ = second(99)
-    #expect((990...1_010).contains(second(100)))
+    _ = rate.taken(inSecond: 16)
+    #expect((245...255).contains(rate.taken(inSecond: 17)))
+    _ = rate.taken(inSecond: 26)
+    #expect((345...355).contains(rate.taken(inSecond: 27)))
+    _ = rate.taken(inSecond: 99)
+    #expect((990...1_010).contains(rate.taken(inSecond: 100)))
     for number in 0..<1_000 { rate.halve(at: 200_000 + Milliseconds(number) * 5_000) }
     #expect(rate.restraint >= SendRate.leastRestraint)
   }
@@ -225,4 +211,15 @@ private final class Shares: Sendable {
   private let state = Mutex<[Double]>([])
   var values: [Double] { state.withLock { $0 } }
   func add(_ share: Double) { state.withLock { $0.append(share) } }
+}
+
+extension SendRate {
+  /// How many requests it lets through in a second that asks in each of its milliseconds for all it can get.
+  fileprivate mutating func taken(inSecond number: Int) -> Int {
+    var taken = 0
+    for millisecond in 0..<1_000 {
+      while take(at: Milliseconds(number * 1_000 + millisecond)) { taken += 1 }
+    }
+    return taken
+  }
 }
