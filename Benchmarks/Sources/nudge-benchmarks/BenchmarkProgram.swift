@@ -94,6 +94,20 @@ struct BenchmarkContext {
     startedBroker = broker
   }
 
+  /// The folder of the services that a benchmark starts; nil, with a note, where one of them is missing.
+  func services(_ programs: [String], for benchmark: String) -> URL? {
+    let folder = URL(fileURLWithPath: options.services).standardizedFileURL
+    for program in programs {
+      let path = folder.appendingPathComponent(program).path
+      guard FileManager.default.isExecutableFile(atPath: path) else {
+        report.note(
+          "skipped \(benchmark): \(path) is missing; make bench builds the services, --services says where they are")
+        return nil
+      }
+    }
+    return folder
+  }
+
   /// The broker of those that need one.
   func broker() throws -> BenchmarkBroker {
     guard let startedBroker else { throw BenchmarkFailure("no Kafka was started") }

@@ -14,14 +14,7 @@ enum BacklogBenchmark: Benchmark {
 
   static func run(_ context: BenchmarkContext) throws {
     let options = context.options
-    let programs = URL(fileURLWithPath: options.services).standardizedFileURL
-    for program in Self.programs {
-      let path = programs.appendingPathComponent(program).path
-      guard FileManager.default.isExecutableFile(atPath: path) else {
-        return context.report.note(
-          "skipped \(name): \(path) is missing; make bench builds the services, --services says where they are")
-      }
-    }
+    guard let programs = context.services(Self.programs, for: name) else { return }
     guard let broker = try BenchmarkBroker.start(options) else { throw BenchmarkFailure("no Kafka was started") }
     defer { broker.stop() }
     try BacklogRun(context, broker, programs: programs).run()

@@ -12,12 +12,7 @@ enum FanOutBenchmark: Benchmark {
 
   static func run(_ context: BenchmarkContext) throws {
     let options = context.options
-    let programs = URL(fileURLWithPath: options.services).standardizedFileURL
-    for program in ["nudge-ingest", "nudge-analyzer"] {
-      guard FileManager.default.isExecutableFile(atPath: programs.appendingPathComponent(program).path) else {
-        return context.report.note("skipped \(name): \(programs.path)/\(program) is missing; make bench builds it")
-      }
-    }
+    guard let programs = context.services(["nudge-ingest", "nudge-analyzer"], for: name) else { return }
     guard let broker = try BenchmarkBroker.start(options) else { throw BenchmarkFailure("no Kafka was started") }
     defer { broker.stop() }
     try FanOutRun(context, broker, programs: programs).run()

@@ -12,10 +12,7 @@ enum HTTPBenchmark: Benchmark {
 
   static func run(_ context: BenchmarkContext) throws {
     let options = context.options
-    let programs = URL(fileURLWithPath: options.services).standardizedFileURL
-    guard FileManager.default.isExecutableFile(atPath: programs.appendingPathComponent("nudge-ingest").path) else {
-      return context.report.note("skipped \(name): \(programs.path)/nudge-ingest is missing; make bench builds it")
-    }
+    guard let programs = context.services(["nudge-ingest"], for: name) else { return }
     guard FileManager.default.isExecutableFile(atPath: WrkRun.program) else {
       return context.report.note("skipped \(name): \(WrkRun.program) is missing; apt-get install wrk")
     }

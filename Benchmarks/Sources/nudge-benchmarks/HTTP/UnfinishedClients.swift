@@ -1,8 +1,9 @@
 import Foundation
 
 /// Clients that begin a request and never finish it: nothing at all, half a head, half a body, in turn. Who is cut off begins again.
+///
+/// `@unchecked`: the lock is held for each use of what changes.
 final class UnfinishedClients: @unchecked Sendable {
-  /// Safe to share: the lock is held for each use of the sockets.
   private let lock = NSLock()
   private var sockets: [Int32] = []
   private var isClosed = false
