@@ -18,7 +18,7 @@ public struct WatchedFile: Sendable, Equatable {
   public init(path: String) { self.path = path }
 
   /// The content, if the file is not as it was at the last reading; always where `force` is set; nil: it is.
-  /// - Throws: Foundation's error, whose text names the file.
+  /// - Throws: ``FileFailure``, whose text names the file.
   public mutating func changed(force: Bool) throws -> [UInt8]? {
     // Before reading: a change in between is seen next time.
     let now = Self.stamp(of: path)
