@@ -201,6 +201,9 @@ public final class LocalBroker: Sendable {
   private static func environment(log: URL) -> [String: String] {
     var environment = ProcessInfo.processInfo.environment
     environment["KAFKA_HEAP_OPTS"] = environment["KAFKA_HEAP_OPTS"] ?? "-Xms256M -Xmx512M"
+    // The second compiler pays off after minutes, and until then takes as much of a small machine as the broker's own work
+    // (docs/benchmarks.md, "The broker's compiler"). Whoever wants it sets KAFKA_OPTS, if only to a blank.
+    environment["KAFKA_OPTS"] = environment["KAFKA_OPTS"] ?? "-XX:TieredStopAtLevel=1"
     environment["LOG_DIR"] = log.deletingLastPathComponent().path
     return environment
   }

@@ -3,11 +3,27 @@ import Foundation
 /// What another process of this machine has used, from `/proc`.
 enum ProcessUsage {
   /// Seconds of CPU since it was started, all threads together, those that have ended included; in steps of 10 ms.
-  static func cpuSeconds(_ process: Int32) throws -> Double {
+  static func cpuSeconds(_ process: Int32) throws -> Double { try cpuSeconds(stat: "/proc/\(process)/stat") }
+
+  /// Seconds of CPU of a process's threads of this name that are running now; in steps of 10 ms each.
+  static func cpuSeconds(_ process: Int32, thread name: String) throws -> Double {
+    let folder = "/proc/\(process)/task"
+    var sum = 0.0
+    for thread in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      // It may have ended since the folder was listed.
+      guard let text = try? String(contentsOfFile: "\(folder)/\(thread)/comm", encoding: .utf8),
+        text.trimmingCharacters(in: .whitespacesAndNewlines) == name
+      else { continue }
+      sum += try cpuSeconds(stat: "\(folder)/\(thread)/stat")
+    }
+    return sum
+  }
+
+  private static func cpuSeconds(stat path: String) throws -> Double {
     // proc(5): behind the name, which is in parentheses and may hold anything, comes field 3.
-    let fields = try fields(process)
+    let fields = try fields(path)
     guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
-      throw BenchmarkFailure("/proc/\(process)/stat has no CPU time")
+      throw BenchmarkFailure("\(path) has no CPU time")
     }
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
@@ -38,15 +54,15 @@ enum ProcessUsage {
     var current = process
     while current > 1 {
       if current == getpid() { return true }
-      guard let fields = try? fields(current), fields.count > 1, let parent = Int32(fields[1]) else { return false }
+      guard let fields = try? fields("/proc/\(current)/stat"), fields.count > 1, let parent = Int32(fields[1]) else { return false }
       current = parent
     }
     return false
   }
 
-  private static func fields(_ process: Int32) throws -> [Substring] {
-    let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-    guard let end = stat.lastIndex(of: ")") else { throw BenchmarkFailure("/proc/\(process)/stat is not understood") }
+  private static func fields(_ path: String) throws -> [Substring] {
+    let stat = try String(contentsOfFile: path, encoding: .utf8)
+    guard let end = stat.lastIndex(of: ")") else { throw BenchmarkFailure("\(path) is not understood") }
     return stat[stat.index(after: end)...].split(separator: " ")
   }
 }
