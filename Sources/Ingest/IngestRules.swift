@@ -24,8 +24,8 @@ public struct IngestRules: Sendable {
   public var cachedMembers: Int
   /// People a step writes to at most: what is for more goes in several, with other records in between.
   public var fanOutStep: Int
-  /// How long a task's next such step waits at least, in milliseconds. With `fanOutStep` it makes 10,000 people a second: what FCM
-  /// takes of a project, and what the stages behind keep up with beside their other work.
+  /// How long a task's next such step waits at least, in milliseconds. With `fanOutStep` it makes 4,000 people a second: less
+  /// than half of what one thread of the stages behind decides, so that others' messages find no queue there.
   public var fanOutPause: Milliseconds
   /// Messages that are on their way to one conversation in steps at most; beyond it the oldest is written whole.
   public var pendingFanOuts: Int
@@ -37,7 +37,7 @@ public struct IngestRules: Sendable {
     freshness: Milliseconds = 3_600_000, futureTolerance: Milliseconds = 300_000,
     maxEventAge: Milliseconds = 7 * 86_400_000, maxRecordBytes: Int = 4 << 20, bodyCharacters: Int = 1_000,
     bodyBytes: Int = 3_072, removedMembers: Int = 1_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
-    fanOutStep: Int = 200, fanOutPause: Milliseconds = 20, pendingFanOuts: Int = 8,
+    fanOutStep: Int = 200, fanOutPause: Milliseconds = 50, pendingFanOuts: Int = 8,
     hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
   ) {
     self.freshness = freshness

@@ -33,7 +33,7 @@ struct SteppedFanOutTests {
       reached += recipients.map(\.userId)
       mentioned += recipients.filter(\.context.mentioned).map(\.userId)
       if let next = result.wakeAt {
-        #expect(next == time + 20)
+        #expect(next == time + IngestRules().fanOutPause)
         // Somebody else's message goes through at once.
         if steps % 10 == 0 {
           let other = try pipeline.message("small", "m\(steps)", from: "ann")

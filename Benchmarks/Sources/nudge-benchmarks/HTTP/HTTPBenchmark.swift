@@ -111,7 +111,7 @@ private final class HTTPRun {
     var found: Set<String> = []
     var records = 0
     try topics.read(.userEvents) { record in
-      guard let value = record.valueBytes(), let id = Self.eventID(in: value), id.hasPrefix("restart-") else { return }
+      guard let value = record.valueBytes(), let id = JSONText.value(of: "eventId", in: value), id.hasPrefix("restart-") else { return }
       records += 1
       found.insert(id)
     }
@@ -129,12 +129,5 @@ private final class HTTPRun {
     guard lost == 0, !ids.isEmpty, summary.answeredOther == 0 else {
       throw BenchmarkFailure("\(lost) of \(ids.count) acknowledged events are not in Kafka; \(summary)")
     }
-  }
-
-  /// The id of an event as `events.lua` writes it.
-  private static func eventID(in value: [UInt8]) -> String? {
-    let text = String(decoding: value, as: UTF8.self)
-    guard let start = text.firstRange(of: "\"eventId\":\"")?.upperBound else { return nil }
-    return String(text[start...].prefix { $0 != "\"" })
   }
 }
