@@ -111,7 +111,8 @@ private final class HTTPRun {
     var found: Set<String> = []
     var records = 0
     try topics.read(.userEvents) { record in
-      guard let value = record.valueBytes(), let id = JSONText.value(of: "eventId", in: value), id.hasPrefix("restart-") else { return }
+      guard let value = record.valueBytes(), let id = JSONText.value(of: "eventId", in: value), id.hasPrefix("restart-")
+      else { return }
       records += 1
       found.insert(id)
     }

@@ -8,7 +8,9 @@ enum JSONText {
     field.withUTF8Buffer { needle.append(contentsOf: $0) }
     needle += Array("\":\"".utf8)
     return bytes.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress, let found = memmem(base, bytes.count, needle, needle.count) else { return nil }
+      guard let base = bytes.baseAddress, let found = memmem(base, bytes.count, needle, needle.count) else {
+        return nil
+      }
       let value = bytes[(base.distance(to: UnsafeRawPointer(found)) + needle.count)...]
       return value.firstIndex(of: UInt8(ascii: "\"")).map { String(decoding: value[..<$0], as: UTF8.self) }
     }

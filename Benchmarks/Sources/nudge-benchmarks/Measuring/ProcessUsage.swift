@@ -54,7 +54,9 @@ enum ProcessUsage {
     var current = process
     while current > 1 {
       if current == getpid() { return true }
-      guard let fields = try? fields("/proc/\(current)/stat"), fields.count > 1, let parent = Int32(fields[1]) else { return false }
+      guard let fields = try? fields("/proc/\(current)/stat"), fields.count > 1, let parent = Int32(fields[1]) else {
+        return false
+      }
       current = parent
     }
     return false
