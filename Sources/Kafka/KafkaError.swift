@@ -40,6 +40,11 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+extension KafkaError {
+  /// Something took longer than its caller waits.
+  public init(timedOut operation: String) { self.init(operation, RD_KAFKA_RESP_ERR__TIMED_OUT) }
+}
+
 // What the caller must tell apart.
 extension KafkaError {
   /// No answer within the time given; of a commit or a produce the outcome is unknown.
@@ -58,6 +63,9 @@ extension KafkaError {
       || isCode(RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
       || (isCode(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH) && isFatal)
   }
+
+  /// librdkafka writes something in a format that is not known here: another version of it is needed.
+  public var isUnknownFormat: Bool { isCode(RD_KAFKA_RESP_ERR__BAD_MSG) }
 
   /// The group's offsets are part of a transaction that is still pending: ask again.
   public var isUnstableOffsets: Bool { isCode(RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT) }

@@ -26,7 +26,7 @@ struct NoBrokerTests {
     let commands = [
       ["topics", "create"], ["topics", "list"], ["topics", "check", "--json"],
       ["state", "list", "--stage", "ingest"], ["state", "accept-loss", "--stage", "dispatcher", "--yes"],
-      ["state", "rebuild", "--stage", "analyzer"],
+      ["state", "rebuild", "--stage", "analyzer"], ["state", "end-transactions", "--stage", "ingest"],
       ["publish", "message", "--from", "ann", "--to", "bob", "--text", "hi"],
       ["publish", "message", "--from", "ann", "--to", "bob", "--text", "hi", "--wait"],
       ["publish", "device", "--user", "bob", "--token", "token"],

@@ -9,6 +9,14 @@ public struct KafkaLogLine: Sendable, CustomStringConvertible {
   /// The name given to the client that wrote it.
   public let client: String
 
+  /// A line.
+  public init(level: Int, facility: String, message: String, client: String) {
+    self.level = level
+    self.facility = facility
+    self.message = message
+    self.client = client
+  }
+
   /// `client: FAIL: text`.
   public var description: String { "\(client): \(facility): \(message)" }
 }

@@ -118,6 +118,9 @@ struct Conversation {
     return needsOffsets ? .recordsWritten : .offsetsWritten
   }
 
+  /// Something of it was acknowledged: the coordinator had completed the transaction before, and has begun this one.
+  private(set) var hasBegun = false
+
   // MARK: What came of it
 
   /// Leaders were asked for.
@@ -174,6 +177,7 @@ struct Conversation {
   }
 
   private mutating func acknowledge(_ index: Int, _ baseOffset: Int64) {
+    hasBegun = true
     let records = parts[index].batches[parts[index].next].records
     parts[index].next += 1
     parts[index].sequence += Int32(records)
@@ -199,6 +203,7 @@ struct Conversation {
     }
     if outcome == nil && !isPauseDue {
       needsOffsets = false
+      hasBegun = true
       waits = 0
     }
     return isElsewhere

@@ -23,8 +23,19 @@ public final class TransactionSink {
   /// the other has the next.
   private var producers: [(id: String, identity: ProducerIdentity?)]
   private var turn = 0
-  private var cluster = ClusterView()
+  var cluster = ClusterView()
   private var connections: [BrokerAddress: BrokerConnection] = [:]
+  /// A broker did not answer, or was asked anew, since the sink was opened.
+  private var wasCutOff = false
+
+  /// Whether the cluster is one broker, and that was away since the sink was opened: it may have left out markers, and the
+  /// sink is to be opened again before an id is used.
+  public var hasLostBroker: Bool {
+    hasLoneBroker && (wasCutOff || connections.values.contains { !$0.isUsable })
+  }
+
+  /// Who the producers are; without those that are not open.
+  var identities: [ProducerIdentity] { producers.compactMap(\.identity) }
 
   /// Whether the brokers knew one of the topics not, when they were last asked in a transaction that is not committed.
   public private(set) var isTopicUnknown = false
@@ -78,6 +89,7 @@ public final class TransactionSink {
       // The first transaction asks again where it is not there yet.
       _ = try? findCoordinator(.group, of: group, deadline)
     }
+    wasCutOff = false
   }
 
   /// The versions of each request that this client speaks, and the feature it needs.
@@ -178,6 +190,10 @@ public final class TransactionSink {
     let (outcome, next) = run(transaction)
     if case .committed = outcome { isTopicUnknown = false }
     producers[turn].identity = next
+    if wasCutOff && hasLoneBroker {
+      // The only broker may have stopped, and left out markers: see to that before an id is used again.
+      for index in producers.indices { producers[index].identity = nil }
+    }
     return outcome
   }
 
@@ -270,6 +286,11 @@ public final class TransactionSink {
         }
       } catch {
         conversation.failed(error)
+        // The only broker may have stopped and left out markers of this id's transaction before. What the same request would
+        // begin now could be aborted later, and with it what was left open.
+        if hasLoneBroker && !conversation.hasBegun {
+          return (.notCommitted("the only broker did not answer: \(error)"), nil)
+        }
       }
     }
   }
@@ -328,14 +349,14 @@ public final class TransactionSink {
   }
 
   /// Asks whichever broker answers.
-  private func ask<R: WireRequest>(_ request: R, _ deadline: Deadline) throws(SinkError) -> R.Answer {
+  func ask<R: WireRequest>(_ request: R, _ deadline: Deadline) throws(SinkError) -> R.Answer {
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
     let connection = try anyBroker(limit)
     return try connection.call(request, deadline: limit)
   }
 
   /// Asks one broker. Where it does not answer, what it led is looked for anew.
-  private func call<R: WireRequest>(_ request: R, at node: Int32, _ deadline: Deadline) throws(SinkError) -> R.Answer {
+  func call<R: WireRequest>(_ request: R, at node: Int32, _ deadline: Deadline) throws(SinkError) -> R.Answer {
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
     do throws(SinkError) {
       guard let address = cluster.brokers[node] else {
@@ -343,6 +364,7 @@ public final class TransactionSink {
       }
       return try connection(to: address, limit).call(request, deadline: limit)
     } catch {
+      wasCutOff = true
       cluster.forget(node)
       throw error
     }

@@ -26,7 +26,7 @@ enum StateCommand {
 
   static let command = Command(
     "state", abstract: "The state of a stage's tasks: look into it, see whether it is lost, and repair it.",
-    subcommands: [list, show, acceptLoss, rebuild])
+    subcommands: [list, show, acceptLoss, rebuild, endTransactions])
 
   private static let list = Command(
     "list",
@@ -95,6 +95,25 @@ enum StateCommand {
       "nudge state rebuild --stage analyzer --yes --bootstrap-servers kafka:9092",
     ]
   ) { try repair(.rebuild, $0) }
+
+  private static let endTransactions = Command(
+    "end-transactions",
+    abstract:
+      "Ends transactions of a stage that were decided, but whose markers a lone broker left out when it stopped, as they "
+      + "were decided. Services do so by themselves; this is for where they may not (it takes ClusterAction or Alter on the "
+      + "cluster, and the right to read __transaction_state), or none waits. Services may run meanwhile. Without --yes it "
+      + "only says what it would do.",
+    settings: ClusterSettings.all + [stage, yes, json],
+    examples: [
+      "nudge state end-transactions --stage ingest --bootstrap-servers kafka:9092",
+      "nudge state end-transactions --stage ingest --yes --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let work = try ClusterSettings(input).stateRepair(of: input[stage].definition)
+    let found = try input[yes] ? work.endHangingTransactions() : work.hangingTransactions()
+    try output(HangingReport(stage: input[stage], isWritten: input[yes], state: found), asJSON: input[json])
+    return ExitCode.success
+  }
 
   private static func repair(_ method: StateRepair.Method, _ input: CommandInput) throws -> Int32 {
     let work = try ClusterSettings(input).stateRepair(of: input[stage].definition)

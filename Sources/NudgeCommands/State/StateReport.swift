@@ -113,6 +113,54 @@ struct StateRepairReport: StateReporting {
   }
 }
 
+/// Transactions of a stage that hang, or that were ended.
+struct HangingReport: StateReporting {
+  var stage: StageName
+  /// Whether they were ended.
+  var isWritten: Bool
+  var state: HangingState
+
+  private enum CodingKeys: String, CodingKey {
+    case stage
+    case written
+    case transactions
+    case unexplained
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(stage.rawValue, forKey: .stage)
+    try container.encode(isWritten, forKey: .written)
+    try container.encode(state.transactions, forKey: .transactions)
+    try container.encode(state.unexplained, forKey: .unexplained)
+  }
+
+  /// A line a transaction, and what to do now.
+  var text: String {
+    let unexplained = state.unexplained.map {
+      "\($0): open, and the coordinator's log does not say how it was decided. If it stays so for a minute, see "
+        + "docs/operations.md, Hanging transactions"
+    }
+    return (decided + unexplained).joined(separator: "\n")
+  }
+
+  private var decided: [String] {
+    let transactions = state.transactions
+    guard !transactions.isEmpty else {
+      return ["No decided transaction of \(stage.rawValue) is without a marker: there is nothing to write."]
+    }
+    let lines = transactions.map {
+      "\($0.transactionalID): decided as \($0.isCommit ? "committed" : "aborted"), without a marker on "
+        + $0.partitions.joined(separator: ", ")
+    }
+    let ending =
+      isWritten
+      ? "Ended as they were decided. Services go on by themselves."
+      : "Nothing was written. Add --yes to end them as they were decided."
+    return lines + [ending]
+  }
+}
+
 /// Offsets of topics, for people.
 private enum Offsets {
   static func shown(_ offsets: [String: Int64]) -> String {

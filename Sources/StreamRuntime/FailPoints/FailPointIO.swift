@@ -58,6 +58,11 @@
       try base.openProducers()
     }
 
+    func endHanging() throws(IOFailure) { try base.endHanging() }
+    var hasLostBroker: Bool { base.hasLostBroker }
+    func watchTransactions() throws(IOFailure) { try base.watchTransactions() }
+    func takeEnded() -> [EndedTransaction] { base.takeEnded() }
+
     func begin() throws(IOFailure) {
       try pass(.beforeTransaction)
       if points.takeAnswers() { try pass(.effectSent) }

@@ -227,6 +227,14 @@ final class KafkaStreamIO: StreamIO {
 
   func openProducers() throws(IOFailure) { try transactions.open() }
 
+  var hasLostBroker: Bool { transactions.hasLostBroker }
+
+  func endHanging() throws(IOFailure) { try transactions.endHanging() }
+
+  func watchTransactions() throws(IOFailure) { try transactions.watch() }
+
+  func takeEnded() -> [EndedTransaction] { transactions.takeEnded() }
+
   func begin() throws(IOFailure) { try transactions.begin() }
 
   func produce(_ output: OutputRecord) throws(IOFailure) {
@@ -254,7 +262,7 @@ final class KafkaStreamIO: StreamIO {
     do throws(KafkaError) {
       group = try consumer.groupMetadata()
     } catch {
-      throw IOFailure(kind: error.isFenced ? .fenced : .retriable, error)
+      throw IOFailure(kind: error.isFenced ? .fenced : error.isUnknownFormat ? .fatal : .retriable, error)
     }
     try transactions.sendOffsets(
       offsets.map {

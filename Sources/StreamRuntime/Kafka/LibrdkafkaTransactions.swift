@@ -142,4 +142,10 @@ final class LibrdkafkaTransactions: TransactionWriter {
   }
 
   func positionOffset(of task: Int32) -> Int64? { positionOffsets.take(task) }
+
+  // The embedded broker has no markers.
+  var hasLostBroker: Bool { false }
+  func endHanging() throws(IOFailure) {}
+  func watch() throws(IOFailure) {}
+  func takeEnded() -> [EndedTransaction] { [] }
 }

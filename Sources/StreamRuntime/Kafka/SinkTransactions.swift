@@ -16,6 +16,17 @@ final class SinkTransactions: TransactionWriter {
   private var positioned: [Int32] = []
   private var positionOffsets: [Int32: Int64] = [:]
   private var patience = TopicPatience()
+  private let hanging: HangingTransactions
+  private var ended: [EndedTransaction] = []
+  /// Looking for transactions without markers was refused: it is not tried again.
+  private var mayNotLook = false
+
+  /// What was open when it was last looked.
+  private var openBefore: Set<OpenTransaction> = []
+  /// Producers that are not the stage's: theirs may stay open.
+  private var strangers: Set<Int64> = []
+  /// What was told of last.
+  private var unexplained: [OpenTransaction] = []
 
   private static let openTimeout: Duration = .seconds(10)
   private static let commitTimeout: Duration = .seconds(10)
@@ -25,6 +36,9 @@ final class SinkTransactions: TransactionWriter {
     changelog = settings.topics(settings.stage.changelog)
     let topics = settings.writtenTopics
     places = Dictionary(topics.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+    hanging = HangingTransactions(
+      stage: settings.stage, topics: settings.topics, bootstrapServers: settings.bootstrapServers,
+      properties: settings.properties, log: settings.log)
     sink = try TransactionSink(
       settings.sinkConfiguration(), transactionalIDs: settings.transactionalIDs,
       topics: topics.map { settings.topics($0) }, group: settings.group)
@@ -43,6 +57,68 @@ final class SinkTransactions: TransactionWriter {
       throw IOFailure(
         kind: error.kind == .refused ? .fatal : .retriable, operation: error.operation, reason: error.reason)
     }
+    // Before an id is used again: should a later transaction of it be aborted, what is left open would be, too.
+    if sink.hasLoneBroker { try endHanging(ofOthers: false) }
+  }
+
+  var hasLostBroker: Bool { sink.hasLostBroker }
+
+  func endHanging() throws(IOFailure) { try endHanging(ofOthers: true) }
+
+  func watch() throws(IOFailure) {
+    guard sink.hasLoneBroker else { return }
+    try end { () throws in
+      let open = Set(try sink.openTransactions(in: hanging.writtenTopics, timeout: Self.openTimeout))
+      defer { openBefore = open }
+      let stays = open.intersection(openBefore).filter { !strangers.contains($0.producerID) }
+      return try hanging.look(by: sink, at: Array(stays))
+    }
+  }
+
+  func takeEnded() -> [EndedTransaction] {
+    defer { ended = [] }
+    return ended
+  }
+
+  private func endHanging(ofOthers: Bool) throws(IOFailure) {
+    try end { () throws in try hanging.look(by: sink, ids: ofOthers ? nil : settings.transactionalIDs) }
+  }
+
+  /// Ends what is found, and tells what is not explained.
+  private func end(_ look: () throws -> HangingTransactions.Look) throws(IOFailure) {
+    guard !mayNotLook else { return }
+    let operation = "look for transactions without markers"
+    do {
+      let look = try look()
+      if !look.unexplained.isEmpty, look.unexplained != unexplained {
+        tell(
+          "of transactions that are open the coordinator's log does not say how they were decided, and nothing is done about "
+            + "them: \(HangingTransactions.shown(look.unexplained)); see docs/operations.md, Hanging transactions")
+      }
+      unexplained = look.unexplained
+      strangers.formUnion(look.strangers)
+      ended += HangingTransactions.transactions(try hanging.end(look.found, by: sink))
+    } catch let error as SinkError {
+      guard error.kind == .refused else {
+        throw IOFailure(kind: .retriable, operation: operation, reason: error.description)
+      }
+      tellRefusal(error.description)
+    } catch let error as KafkaError {
+      guard error.isAuthorization else { throw IOFailure(kind: .retriable, error) }
+      tellRefusal("\(operation): \(error)")
+    } catch {
+      throw IOFailure(kind: .retriable, operation: operation, reason: "\(error)")
+    }
+  }
+
+  private func tellRefusal(_ reason: String) {
+    mayNotLook = true
+    tell("transactions without markers cannot be ended from here: \(reason); see nudge state end-transactions")
+  }
+
+  private func tell(_ text: String) {
+    settings.log(
+      KafkaLogLine(level: 4, facility: "MARKERS", message: text, client: "\(settings.transactionalID)-sink"))
   }
 
   func begin() throws(IOFailure) {

@@ -19,6 +19,14 @@ protocol TransactionWriter: AnyObject {
   func commit() throws(IOFailure)
   /// The offset of the position record of a task's last transaction; nil where the broker did not tell.
   func positionOffset(of task: Int32) -> Int64?
+  /// The only broker was away since `open`.
+  var hasLostBroker: Bool { get }
+  /// Ends transactions of the stage, also of others' ids, that were decided and whose markers a lone broker has left out.
+  func endHanging() throws(IOFailure)
+  /// Ends those of them that have been open since the last call, where there is one broker.
+  func watch() throws(IOFailure)
+  /// What was ended so, by `open` too, since this was asked last.
+  func takeEnded() -> [EndedTransaction]
   func close()
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 public import Kafka
+import KafkaTransactions
 public import NudgeSchema
 import Synchronization
 
@@ -133,6 +134,36 @@ public final class StateRepair {
         }
       }
     }
+  }
+
+  // MARK: Hanging transactions
+
+  /// Transactions of the stage's threads, of any there was, that were decided and have partitions without a marker; the
+  /// coordinator has done with them, and readers of committed records wait for ever.
+  ///
+  /// - Throws: `KafkaError`; of the sink's where the broker cannot be asked, or does not allow it.
+  public func hangingTransactions() throws -> HangingState {
+    let (hanging, sink) = try hanging()
+    defer { sink.close() }
+    return HangingState(try hanging.look(by: sink, depth: .all))
+  }
+
+  /// Ends those of them that were decided, as they were. Services of the stage may run meanwhile: nothing else is touched.
+  public func endHangingTransactions() throws -> HangingState {
+    let (hanging, sink) = try hanging()
+    defer { sink.close() }
+    var look = try hanging.look(by: sink, depth: .all)
+    look.found = try hanging.end(look.found, by: sink)
+    return HangingState(look)
+  }
+
+  private func hanging() throws -> (HangingTransactions, TransactionSink) {
+    let hanging = HangingTransactions(
+      stage: stage, topics: topics, bootstrapServers: bootstrapServers, properties: overrides, log: log)
+    let sink = try TransactionSink(
+      SinkConfiguration(bootstrapServers: bootstrapServers, properties: overrides), transactionalIDs: [], topics: [],
+      group: nil)
+    return (hanging, sink)
   }
 
   // MARK: Planning

@@ -66,6 +66,9 @@ final class RestoreBatch<Store: TaskStore> {
   private var entries: [Int32: Entry] = [:]
   private var phase = Phase.committedOffsets(notBefore: 0)
   private var toldAt: Milliseconds
+  /// When it came further last, by the steady clock, and what it waits for.
+  private(set) var progressAt: Milliseconds
+  private(set) var waitsFor = "the group's committed offsets"
   /// About how many bytes of closed groups wait for their stores, of all tasks.
   private var waitingBytes = 0
 
@@ -74,6 +77,7 @@ final class RestoreBatch<Store: TaskStore> {
     self.coder = coder
     self.startedAt = startedAt
     toldAt = startedAt
+    progressAt = startedAt
     for (number, store) in stores {
       entries[number] = Entry(
         store: store,
@@ -88,8 +92,21 @@ final class RestoreBatch<Store: TaskStore> {
     entries = [:]
   }
 
-  /// Goes on for a bounded time. Returns the results once all tasks have one.
-  func advance(on io: some StreamIO, observe: (StreamEvent) -> Void) throws -> [Int32: Result]? {
+  /// Whether all tasks were taken.
+  var isOver: Bool { entries.isEmpty }
+
+  /// Somebody else has used the I/O to read changelogs: what was not read to its end is read anew.
+  func interrupted() {
+    if case .reading = phase { phase = .ends }
+  }
+
+  /// These tasks' results were used: they are not given again.
+  func take(_ numbers: some Sequence<Int32>) {
+    for number in numbers { entries[number] = nil }
+  }
+
+  /// Goes on for a bounded time. Returns the results of the tasks that have one and were not taken.
+  func advance(on io: some StreamIO, observe: (StreamEvent) -> Void) throws -> [Int32: Result] {
     switch phase {
     case .committedOffsets(let notBefore):
       let wait = notBefore - io.steadyClock
@@ -98,8 +115,7 @@ final class RestoreBatch<Store: TaskStore> {
     case .ends: try askEnds(on: io, observe: observe)
     case .reading: try read(on: io, observe: observe)
     }
-    guard entries.values.allSatisfy(\.isDone) else { return nil }
-    return try entries.mapValues(result)
+    return try entries.filter(\.value.isDone).mapValues(result)
   }
 
   private func askCommitted(on io: some StreamIO, observe: (StreamEvent) -> Void) {
@@ -150,6 +166,7 @@ final class RestoreBatch<Store: TaskStore> {
         // A restore that is done waits for the others, or for a question to be asked again. Should the task have a new owner
         // by then, what that one writes is no part of what was found here, and the store must not say that it has it.
         guard let entry = entries[task], !entry.isDone else { continue }
+        progressAt = io.steadyClock
         entry.rows += 1
         let before = entry.groups.closedBytes
         try entry.groups.read(offset: offset, key: key, bytes: bytes, tag: tag)
@@ -171,8 +188,11 @@ final class RestoreBatch<Store: TaskStore> {
           try entry.store.wipe()
           // All that are not done begin anew: reading is told of all places at once.
           phase = .ends
-        } else if entry.action != .readOn {
+        } else if entry.action == .readOn {
+          waitsFor = "task \(task): its changelog is stable up to \(offset), and ends at \(entry.target)"
+        } else {
           entry.isDone = true
+          progressAt = io.steadyClock
           if entry.groups.closedBytes > 0 { try store(entry, asOf: io.wallClock) }
         }
       }

@@ -24,6 +24,8 @@ final class StreamObserver: Sendable {
   private let gaps: Counter
   private let lostStates: Counter
   private let rekeyed: Counter
+  private let markersMissing: Counter
+  private let ended: Counter
   private let timersFired: Counter
   private let state = Mutex(State())
 
@@ -34,6 +36,8 @@ final class StreamObserver: Sendable {
     var restoring: [Int: Set<Int32>] = [:]
     /// Tasks of a thread whose state is lost.
     var lost: [Int: Set<Int32>] = [:]
+    /// What of a thread waits for transactions that do not end.
+    var held: [Int: String] = [:]
     /// Why a thread has not been able to commit for some seconds.
     var stuck: [Int: String] = [:]
     /// Bytes of rows in a thread's memory.
@@ -78,6 +82,11 @@ final class StreamObserver: Sendable {
       "nudge_state_lost_total", help: "Times a task was found to have committed offsets but no position.")
     timersFired = metrics.counter(
       "nudge_timers_fired_total", help: "Timers that were due and were written to the stage's own input.")
+    markersMissing = metrics.counter(
+      "nudge_pending_transactions_total", help: "Times pending transactions had not ended after a long wait.")
+    ended = metrics.counter(
+      "nudge_hanging_transactions_ended_total",
+      help: "Transactions without markers that were ended as they were decided.")
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
   }
@@ -102,6 +111,7 @@ final class StreamObserver: Sendable {
         $0.restoring[thread] = Set(tasks)
         $0.lost[thread] = []
         $0.stuck[thread] = nil
+        $0.held[thread] = nil
       }
       set(thread, tasks.isEmpty ? .ready : .notReady("restoring tasks \(Self.list(tasks))"))
       if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
@@ -124,6 +134,21 @@ final class StreamObserver: Sendable {
         "a restore waits for a transaction that is pending; the broker ends it within transaction.timeout.ms, or else see "
           + "docs/operations.md, Hanging transactions", ["progress": .string(text)])
       set(thread, .notReady("restoring \(text)"))
+    case .markersMissing(let what):
+      markersMissing.increment()
+      log.warning(
+        "pending transactions have not ended: those whose markers were left out are looked for, and ended. If this repeats, see "
+          + "docs/operations.md, Hanging transactions", ["waits": .string(what)])
+      state.withLock { $0.held[thread] = what }
+      setReadiness(thread)
+    case .transactionEnded(let transaction):
+      ended.increment()
+      log.warning(
+        "a transaction that a broker had left without markers was ended as it was decided",
+        [
+          "transactionalId": .string(transaction.transactionalID), "commit": .bool(transaction.isCommit),
+          "partitions": .string(transaction.partitions.joined(separator: ", ")),
+        ])
     case .running(let task, let sequence, let next, let rows, let milliseconds):
       log.info(
         "task runs",
@@ -134,6 +159,7 @@ final class StreamObserver: Sendable {
       state.withLock { state in
         state.restoring[thread]?.remove(task)
         state.lost[thread]?.remove(task)
+        state.held[thread] = nil
       }
       setReadiness(thread)
     case .offsetsMoved(let task, let position, let sequence):
@@ -194,7 +220,7 @@ final class StreamObserver: Sendable {
       }
       setReadiness(thread)
     case .committed(let count, let outputCount, let rowCount, let milliseconds):
-      if state.withLock({ $0.stuck.removeValue(forKey: thread) }) != nil { setReadiness(thread) }
+      progressed(thread)
       transactions.increment()
       outputs.increment(by: outputCount)
       rows.increment(by: rowCount)
@@ -211,7 +237,7 @@ final class StreamObserver: Sendable {
         "a transaction failed: a new producer, a look at the changelog, then the same content again",
         ["reason": .string(reason)])
     case .outcomeKnown(let task, let committed):
-      if committed, state.withLock({ $0.stuck.removeValue(forKey: thread) }) != nil { setReadiness(thread) }
+      progressed(thread, canCommit: committed)
       log.warning(
         committed
           ? "the transaction of unknown outcome was committed" : "the transaction of unknown outcome was not committed",
@@ -239,12 +265,28 @@ final class StreamObserver: Sendable {
     }
   }
 
+  /// What was in a thread's way is gone.
+  private func progressed(_ thread: Int, canCommit: Bool = true) {
+    let wasStuck = state.withLock { state in
+      let held = state.held.removeValue(forKey: thread)
+      let stuck = canCommit ? state.stuck.removeValue(forKey: thread) : nil
+      return held != nil || stuck != nil
+    }
+    if wasStuck { setReadiness(thread) }
+  }
+
   /// A thread is ready once every task it was given runs, and can commit.
   private func setReadiness(_ thread: Int) {
-    let (restoring, lost, stuck) = state.withLock {
-      ($0.restoring[thread] ?? [], $0.lost[thread] ?? [], $0.stuck[thread])
+    let (restoring, lost, held, stuck) = state.withLock {
+      ($0.restoring[thread] ?? [], $0.lost[thread] ?? [], $0.held[thread], $0.stuck[thread])
     }
-    if let stuck {
+    if let held {
+      set(
+        thread,
+        .notReady(
+          "transactions are pending that should have ended: \(held); if it lasts: nudge state end-transactions --stage "
+            + stage))
+    } else if let stuck {
       set(thread, .notReady(stuck))
     } else if !lost.isEmpty {
       set(thread, .notReady("the state of tasks \(Self.list(lost.sorted())) is lost"))

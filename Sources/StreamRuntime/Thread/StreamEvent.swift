@@ -13,6 +13,10 @@ public enum StreamEvent: Sendable, Equatable {
   case restoring(task: Int32, rows: Int, offset: Int64, target: Int64)
   /// A restore waits: a transaction is pending in the changelog, and holds back what lies behind the last stable offset.
   case restoreHeld(task: Int32, stable: Int64, target: Int64)
+  /// Pending transactions do not end: what waits for them. It is looked for those whose markers were left out.
+  case markersMissing(what: String)
+  /// A transaction whose markers a broker had left out was ended as it was decided.
+  case transactionEnded(EndedTransaction)
   /// A task runs: from which sequence and offsets, how long the restore took, and what it read.
   case running(task: Int32, sequence: Int64, next: [String: Int64], rows: Int, milliseconds: Milliseconds)
   /// The group's committed offsets were moved by somebody else; the position of the changelog stands.

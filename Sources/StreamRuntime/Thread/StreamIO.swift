@@ -35,6 +35,16 @@ protocol StreamIO: AnyObject {
   /// Replaces the thread's producers by ones with new epochs: what the old ones left open is aborted, and can be committed
   /// no more.
   func openProducers() throws(IOFailure)
+  /// The only broker was away since the producers were opened, and may have left out markers: new producers see to that.
+  var hasLostBroker: Bool { get }
+  /// Ends transactions of the stage that were decided, and whose markers a lone broker has left out, also those of other
+  /// threads. `openProducers` does so for this thread's own.
+  func endHanging() throws(IOFailure)
+  /// Ends those of them that have been open since the last call, where there is one broker; cheap while none are. Called no
+  /// more often than a transaction can be open.
+  func watchTransactions() throws(IOFailure)
+  /// What was ended so since this was asked last.
+  func takeEnded() -> [EndedTransaction]
   /// Begins a transaction.
   func begin() throws(IOFailure)
   /// Adds an output to the transaction.

@@ -44,6 +44,12 @@ public struct StreamLimits: Sendable, Equatable {
   /// Bytes of restored rows that wait for their stores at most, of all tasks of a thread together, about. Then the task
   /// that has most of them writes all of its own in one step: the larger the steps, the less a row costs.
   public var restoreBytes = 64 << 20
+  /// How long a restore, or a look at the changelogs, waits for pending transactions before it is looked whether their
+  /// markers were left out, in milliseconds.
+  public var markerPatience: Milliseconds = 8000
+  /// How often it is looked for transactions that stay open though nothing here waits for them, in milliseconds; longer than
+  /// a transaction may take.
+  public var markerWatch: Milliseconds = 10_000
   /// A thread whose commits have failed for so long is not ready, in milliseconds.
   public var commitPatience: Milliseconds = 4000
   /// How long between two looks at a task whose state was lost, in milliseconds.

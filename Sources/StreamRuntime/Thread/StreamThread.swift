@@ -46,6 +46,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private var restore: RestoreBatch<IO.Store>?
   /// Tasks whose state was lost, and when to look again.
   private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
+  /// When it was last looked whether the broker was away, by the steady clock, and how often that is, in milliseconds.
+  private var connectionSeenAt: Milliseconds = 0
+  private static var connectionInterval: Milliseconds { 1000 }
+  /// When it was last looked for transactions that stay open, by the steady clock.
+  private var watchedAt: Milliseconds?
+  /// When it was last looked for what a restore waits for, by the steady clock.
+  private var suspectedAt: Milliseconds?
   /// When the progress of a rebuild was told last, by the steady clock.
   private var rebuildToldAt: Milliseconds?
   /// Since when replies wait for their commit.
@@ -116,7 +123,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func work() throws {
     tellTrouble()
     // While the group is being joined there is time to make sure of the name.
-    if transactions.state == .noProducer, tasks.isEmpty, restore == nil { try openProducer() }
+    if tasks.isEmpty, restore == nil,
+      transactions.state == .noProducer || transactions.state == .uncertain(producerReplaced: false)
+    {
+      try openProducer()
+    }
     pauseOrResume()
     let room = isFull ? 1 : limits.maxBatchRecords - (held.count - heldIndex)
     let result = try io.poll(timeout: pollWait, maxRecords: max(room, 1), maxBytes: limits.maxBatchBytes)
@@ -138,6 +149,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   /// Does what there is to do with what was polled, and commits it.
   private func workOff() throws {
+    // Also of a thread that has nothing to commit: what it has written may be waiting for a marker.
+    let steady = io.steadyClock
+    if steady - connectionSeenAt >= Self.connectionInterval {
+      connectionSeenAt = steady
+      if io.hasLostBroker { transactions.producerLost() }
+    }
+    try watchTransactions(steady)
     try process()
     try takeReplies()
     try wakeTasks()
@@ -550,6 +568,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func openProducer() throws {
     do throws(IOFailure) {
       try io.openProducers()
+      tellEnded()
       transactions.producerOpened()
     } catch {
       transactions.producerFailed(error, steadyNow: io.steadyClock)
@@ -641,10 +660,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       targets[task.number] = try io.changelogEnds(of: task.number).high
       groups[task.number] = ChangelogGroups(judgingFrom: task.audit.mark, coder: coder)
     }
+    // Other tasks may still be restored, by the same reader.
+    restore?.interrupted()
     try io.readChangelogs(Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.audit.mark.offset) }))
     var unread = Set(targets.keys)
     var readTo: [Int32: Int64] = [:]
-    let deadline = io.steadyClock + limits.sessionTimeout
+    let start = io.steadyClock
+    let deadline = start + limits.sessionTimeout
+    var hasSuspected = false
     while !unread.isEmpty {
       for item in try io.pollChangelogs(timeout: limits.maxPollWait) {
         switch item {
@@ -656,6 +679,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         }
       }
       tellTrouble()
+      if !unread.isEmpty, !hasSuspected, io.steadyClock - start >= limits.markerPatience {
+        hasSuspected = true
+        try suspectHanging("the changelogs of tasks \(unread.sorted()) after an unknown outcome")
+      }
       guard io.steadyClock < deadline else {
         throw IOFailure(
           kind: .retriable, operation: "checking positions",
@@ -690,6 +717,46 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     // Without them there may be nothing left that waits for its commit.
     if !tasks.values.contains(where: { $0.isDirty }) { nothingToCommit() }
     if !lost.isEmpty { try assignRunning() }
+  }
+
+  /// Pending transactions should have ended by now.
+  private func suspectHanging(_ what: String) throws {
+    observe(.markersMissing(what: what))
+    do throws(IOFailure) {
+      try io.endHanging()
+    } catch {
+      if !error.isPassing { throw error }
+      observe(.retrying(reason: error.description))
+    }
+    tellEnded()
+  }
+
+  /// Looks for transactions that stay open: nothing here may wait for them, and others do, such as the next stage.
+  private func watchTransactions(_ steady: Milliseconds) throws {
+    guard steady - (watchedAt ?? steady) >= limits.markerWatch, case .ready = transactions.state else {
+      watchedAt = watchedAt ?? steady
+      return
+    }
+    watchedAt = steady
+    do throws(IOFailure) {
+      try io.watchTransactions()
+    } catch {
+      if !error.isPassing { throw error }
+      observe(.retrying(reason: error.description))
+    }
+    tellEnded()
+  }
+
+  private func tellEnded() {
+    for ended in io.takeEnded() { observe(.transactionEnded(ended)) }
+  }
+
+  /// A restore has not come further for some seconds: looks for the reason, now and then.
+  private func suspectHangingRestore(_ batch: RestoreBatch<IO.Store>) throws {
+    let since = max(batch.progressAt, suspectedAt ?? .min)
+    guard io.steadyClock - since >= limits.markerPatience else { return }
+    try suspectHanging(batch.waitsFor)
+    suspectedAt = io.steadyClock
   }
 
   // MARK: Assignment
@@ -823,8 +890,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       restore = try beginRestore(waiting.tasks)
     }
     guard let batch = restore else { return }
-    guard let results = try batch.advance(on: io, observe: observe) else { return }
-    // Questions first: one that fails is asked again in the next turn, and no task has begun by then.
+    let results = try batch.advance(on: io, observe: observe)
+    guard !results.isEmpty else { return try suspectHangingRestore(batch) }
+    // Questions first: one that fails is asked again in the next turn, and none of these tasks has begun by then.
     var logStarts: [Int32: [Topic: Int64]] = [:]
     for (number, result) in results {
       guard case .restored = result else { continue }
@@ -832,8 +900,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         logStarts[number, default: [:]][topic] = try io.logStart(of: topic, task: number)
       }
     }
-    try io.readChangelogs([:])
-    restore = nil
+    // Those that are still restored hold up none that is not.
+    batch.take(results.keys)
+    if batch.isOver {
+      restore = nil
+      try io.readChangelogs([:])
+    }
     var lost: [Int32] = []
     for (number, result) in results.sorted(by: { $0.key < $1.key }) {
       switch result {
@@ -845,7 +917,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         try start(number, restored, logStarts: logStarts[number] ?? [:], took: io.steadyClock - batch.startedAt)
       }
     }
-    if !lost.isEmpty { lostState = (lost, io.steadyClock + limits.stateLostRetry) }
+    if !lost.isEmpty {
+      lostState = ((lostState?.tasks ?? []) + lost, io.steadyClock + limits.stateLostRetry)
+    }
     try assignRunning()
   }
 

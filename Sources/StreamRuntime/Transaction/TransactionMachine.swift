@@ -70,8 +70,21 @@ struct TransactionMachine {
     if case .ready = state { state = .suspicious }
   }
 
-  /// The changelogs are to be looked at though there may be nothing to commit.
-  var isCheckDue: Bool { state == .suspicious }
+  /// New producers are to be opened, whatever became of the old ones' transactions.
+  mutating func producerLost() {
+    switch state {
+    case .noProducer, .fenced, .uncertain(producerReplaced: false): break
+    case .ready, .uncertain(producerReplaced: true), .suspicious: state = .uncertain(producerReplaced: false)
+    }
+  }
+
+  /// Something is to be done though there may be nothing to commit: producers to be opened, the changelogs to be looked at.
+  var isCheckDue: Bool {
+    switch state {
+    case .suspicious, .uncertain: true
+    case .noProducer, .ready, .fenced: false
+    }
+  }
 
   /// Opening a producer failed: it is tried again later, unless the failure is `fenced` or `fatal`.
   mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) {

@@ -108,16 +108,6 @@ final class ChaosInstance {
     calm()
   }
 
-  /// Stops it for a moment in which nothing is to be decided, whatever else becomes of it; also again and again.
-  func hold() {
-    if process?.exitStatus == nil { process?.send("STOP") }
-  }
-
-  /// The moment is over.
-  func release() {
-    if life != .suspended, process?.exitStatus == nil { process?.send("CONT") }
-  }
-
   /// From now on it may lose its partitions.
   func disturb() { disturbedSince = disturbedSince ?? ChatLoad.now() }
 

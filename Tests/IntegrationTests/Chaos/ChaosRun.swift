@@ -50,9 +50,6 @@ final class ChaosRun {
   private let instances: [[ChaosInstance]]
   /// Instances of a service that are still to be restarted, one after the other.
   private var rolling: [DemoProgram: [ChaosInstance]] = [:]
-  /// Orders to stop the broker. Until all of them are carried out, all services stand still.
-  private var brokerStops = 0
-  private var isHolding = false
   private var skipped = 0
 
   /// Starts a broker; nothing else runs yet.
@@ -63,7 +60,8 @@ final class ChaosRun {
     let name = "chaos-\(plan.seed)-\(plan.seconds)s"
     let services = DemoProgram.services
     broker = try ChaosBroker(
-      directory: RealKafka.directory.appendingPathComponent("\(name)-kafka"), proxies: services.count)
+      directory: RealKafka.directory.appendingPathComponent("\(name)-kafka"), proxies: services.count,
+      isCombined: plan.seed.isMultiple(of: 2))
     let pipeline = try Pipeline(name, brokers: broker.bootstrapServers)
     self.pipeline = pipeline
     directory = pipeline.directory
@@ -154,10 +152,6 @@ final class ChaosRun {
 
   private func supervise() throws {
     for instance in instances.joined() { try instance.supervise() }
-    if isHolding {
-      isHolding = broker.timesEnded < brokerStops
-      for instance in instances.joined() { if isHolding { instance.hold() } else { instance.release() } }
-    }
     for (service, waiting) in rolling where of(service).allSatisfy({ $0.isOff || $0.isReady }) {
       rolling[service] = waiting.isEmpty ? nil : Array(waiting.dropFirst())
       waiting.first?.end(restarting: true)
@@ -179,10 +173,7 @@ final class ChaosRun {
       try instance.kill { if losingState { try instance.store.erase() } }
     case .suspend(let target): instance(target).suspend()
     case .resume(let target): instance(target).resume()
-    case .stopBroker(let cleanly):
-      isHolding = true
-      brokerStops += 1
-      broker.stop(cleanly: cleanly)
+    case .stopBroker(let cleanly): broker.stop(cleanly: cleanly)
     case .startBroker: broker.start()
     case .rollingRestart(let service): rolling[service] = of(service).filter { !$0.isOff }
     case .fillDisk(let target):

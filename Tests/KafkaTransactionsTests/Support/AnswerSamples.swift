@@ -104,6 +104,45 @@ struct AnswerSample: Sendable, CustomTestStringConvertible {
       }
       writer.noTags()
     },
+    AnswerSample(DescribeProducersRequest.self) { writer in
+      writer.int32(0)
+      writer.array(["nudge.pushes", "__consumer_offsets"]) { writer, topic in
+        writer.text(topic)
+        writer.array([(0, 0), (1, 6)] as [(Int32, Int16)]) { writer, partition in
+          writer.int32(partition.0)
+          writer.int16(partition.1)
+          writer.text(nil)
+          writer.array([(4001, -1), (4002, 77)] as [(Int64, Int64)]) { writer, producer in
+            writer.int64(producer.0)
+            writer.int32(7)
+            writer.int32(0)
+            writer.int64(1_700_000_000_000)
+            writer.int32(3)
+            writer.int64(producer.1)
+            writer.noTags()
+          }
+          writer.noTags()
+        }
+        writer.noTags()
+      }
+      writer.noTags()
+    },
+    AnswerSample(WriteTxnMarkersRequest.self) { writer in
+      writer.array([4001] as [Int64]) { writer, producer in
+        writer.int64(producer)
+        writer.array(["nudge.pushes"]) { writer, topic in
+          writer.text(topic)
+          writer.array([(2, 47)] as [(Int32, Int16)]) { writer, partition in
+            writer.int32(partition.0)
+            writer.int16(partition.1)
+            writer.noTags()
+          }
+          writer.noTags()
+        }
+        writer.noTags()
+      }
+      writer.noTags()
+    },
     AnswerSample(InitProducerIDRequest.self) { writer in
       writer.int32(0)
       writer.int16(0)

@@ -14,6 +14,9 @@
     /// How long a call takes, and why it fails once it has.
     var takes: [String: Milliseconds] = [:]
     var fails: ((String) -> IOFailure?)?
+    /// Tasks in whose changelogs a transaction is pending.
+    var heldBack: Set<Int32> = [] { didSet { wereHeldBack.formUnion(heldBack) } }
+    private var wereHeldBack: Set<Int32> = []
     private(set) var isPaused = false
     private var isAssigned = false
     private var read: [Int32: Int64] = [:]
@@ -56,6 +59,10 @@
       return 0
     }
     func openProducers() throws(IOFailure) { try note("openProducers") }
+    func endHanging() throws(IOFailure) { try note("endHanging") }
+    func watchTransactions() throws(IOFailure) { try note("watchTransactions") }
+    var hasLostBroker = false
+    func takeEnded() -> [EndedTransaction] { [] }
     func begin() throws(IOFailure) { try note("begin") }
     func produce(_ output: OutputRecord) throws(IOFailure) { try note("produce") }
     func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
@@ -69,7 +76,7 @@
     func positionOffset(of task: Int32) -> Int64? { 4 }
     func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
       calls.append("changelogEnds")
-      return ChangelogEnds(start: 0, high: 0)
+      return ChangelogEnds(start: 0, high: wereHeldBack.contains(task) ? 5 : 0)
     }
     func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 {
       calls.append("changelogHigh")
@@ -81,7 +88,9 @@
     }
     func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
       calls.append("pollChangelogs")
-      return read.map { .end(task: $0.key, offset: $0.value) }
+      return read.map { task, start in
+        .end(task: task, offset: wereHeldBack.contains(task) && !heldBack.contains(task) ? 5 : start)
+      }
     }
     func openStore(of task: Int32) throws -> ModelStore {
       calls.append("openStore")

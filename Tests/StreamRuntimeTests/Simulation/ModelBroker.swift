@@ -53,6 +53,11 @@ final class ModelBroker {
     var pendingMarkers: [ModelPlace] = []
     var offsetsMarkerPending = false
     var since: Milliseconds = 0
+    /// The coordinator's log: how the last transaction with a partition, or with offsets, was decided.
+    var decisions: [ModelPlace: Bool] = [:]
+    var offsetsDecision: Bool?
+    /// Offsets whose marker was left out: pending until a later one of this producer's comes.
+    var dangling: [ModelPlace: CommittedOffset] = [:]
     init(producer: Int) { self.producer = producer }
   }
 
@@ -224,6 +229,8 @@ final class ModelBroker {
     it.state = .completing(commit: commit)
     it.pendingMarkers = it.partitions.sorted()
     it.offsetsMarkerPending = !it.offsets.isEmpty
+    for place in it.partitions { it.decisions[place] = commit }
+    if it.offsetsMarkerPending { it.offsetsDecision = commit }
     finishIfDone(it)
   }
 
@@ -239,25 +246,86 @@ final class ModelBroker {
     guard choices > 0 else { return false }
     let choice = pick(choices)
     if choice == it.pendingMarkers.count {
-      if commit {
-        for (place, offset) in it.offsets where (committed[place]?.place ?? 0) < offset.place {
-          committed[place] = offset
-        }
-      }
+      markOffsets(it, commit)
       it.offsetsMarkerPending = false
     } else {
-      let place = it.pendingMarkers.remove(at: choice)
-      let log = log(place)
-      if let first = log.openSince.removeValue(forKey: it.producer) {
-        for index in first..<log.entries.count
-        where log.entries[index].producer == it.producer && log.entries[index].status == .open {
-          log.entries[index].status = commit ? .committed : .aborted
-        }
-      }
-      log.entries.append(Entry(key: nil, value: nil, status: .marker, producer: it.producer, time: now))
+      mark(it.pendingMarkers.remove(at: choice), it, commit)
     }
     finishIfDone(it)
     return true
+  }
+
+  private func markOffsets(_ it: Coordinated, _ commit: Bool) {
+    if commit {
+      for (place, offset) in Array(it.dangling) + Array(it.offsets) where (committed[place]?.place ?? 0) < offset.place
+      {
+        committed[place] = offset
+      }
+    }
+    it.dangling = [:]
+  }
+
+  /// Writes a marker, which ends all that is open of its producer.
+  private func mark(_ place: ModelPlace, _ it: Coordinated, _ commit: Bool) {
+    let log = log(place)
+    if let first = log.openSince.removeValue(forKey: it.producer) {
+      for index in first..<log.entries.count
+      where log.entries[index].producer == it.producer && log.entries[index].status == .open {
+        log.entries[index].status = commit ? .committed : .aborted
+      }
+    }
+    log.entries.append(Entry(key: nil, value: nil, status: .marker, producer: it.producer, time: now))
+  }
+
+  // MARK: A lone broker's stop
+
+  /// The only broker stops and starts again. Of transactions that are decided some markers, or all, are left out for good,
+  /// and the coordinator lists them as complete.
+  func restart(_ random: inout SeededGenerator) {
+    for id in transactionIDs {
+      guard let it = transactions[id], case .completing(let commit) = it.state, !random.oneIn(4) else { continue }
+      let leavesAll = random.oneIn(2)
+      it.pendingMarkers.removeAll { _ in leavesAll || random.oneIn(2) }
+      if it.offsetsMarkerPending, leavesAll || random.oneIn(2) {
+        it.dangling.merge(it.offsets) { $1 }
+        it.offsetsMarkerPending = false
+      }
+      // What is not left out is written before anything else happens.
+      while !it.pendingMarkers.isEmpty || it.offsetsMarkerPending { _ = writeMarker(it) { _ in 0 } }
+      it.state = .complete(commit: commit)
+    }
+  }
+
+  /// Where markers of a producer's complete transactions are missing, and how those were decided; nil: of its offsets. In
+  /// version 1, whose epochs do not tell transactions apart, nothing is said while another one is open.
+  func missingMarkers(_ id: String) -> [(place: ModelPlace?, commit: Bool)] {
+    guard let it = transactions[id], it.state != .ongoing else { return [] }
+    if case .completing = it.state { return [] }
+    var missing: [(place: ModelPlace?, commit: Bool)] = it.decisions.sorted { $0.key < $1.key }
+      .filter { logs[$0.key]?.openSince[it.producer] != nil }.map { ($0.key, $0.value) }
+    if let commit = it.offsetsDecision, !it.dangling.isEmpty { missing.append((nil, commit)) }
+    return missing
+  }
+
+  /// Writes a marker that was left out.
+  func writeMissing(_ id: String, _ place: ModelPlace?, commit: Bool) {
+    guard let it = transactions[id] else { return }
+    if let place {
+      mark(place, it, commit)
+    } else {
+      it.offsets = [:]
+      markOffsets(it, commit)
+    }
+  }
+
+  /// The transactional ids that there are.
+  var ids: [String] { transactionIDs }
+
+  /// Whether an entry belongs to a transaction that was decided as committed, whose marker was left out.
+  func isCommitted(_ entry: Entry, at place: ModelPlace) -> Bool {
+    transactions.values.contains {
+      $0.producer == entry.producer && ($0.state == .completing(commit: true) || $0.decisions[place] == true)
+    }
   }
 
   /// Aborts transactions beyond their time-out, and fences their producers.
@@ -271,8 +339,9 @@ final class ModelBroker {
   // MARK: Group
 
   func committedOffsets(_ places: [ModelPlace]) throws(Refusal) -> [(ModelPlace, Int64?, String)] {
-    for it in transactions.values where it.state == .ongoing || it.offsetsMarkerPending {
-      if places.contains(where: { it.offsets[$0] != nil }) { throw .unstable }
+    for it in transactions.values {
+      let isPending = it.state == .ongoing || it.offsetsMarkerPending
+      if places.contains(where: { (isPending && it.offsets[$0] != nil) || it.dangling[$0] != nil }) { throw .unstable }
     }
     return places.map { ($0, committed[$0]?.offset, committed[$0]?.metadata ?? "") }
   }

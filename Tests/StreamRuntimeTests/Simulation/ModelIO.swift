@@ -73,6 +73,10 @@ enum Mutation: String, CaseIterable {
   case tagsUnseen
   /// Compaction does not wait: the value that a torn row hides may be gone before it is written again.
   case compactionAtOnce
+  /// What a broker has left without markers stays so.
+  case hangingLeft
+  /// What a broker has left without markers is aborted, however it was decided.
+  case hangingAborted
 }
 
 /// Faults, each once in so many calls or turns; 0: never. Every schedule draws its own, so that some are full of crashes,
@@ -132,6 +136,9 @@ final class ModelIO: StreamIO {
   private var producers: [(id: String, producer: Int, epoch: Int)] = []
   private var turn = 0
   private var queue: [Queued] = []
+  private var ended: [EndedTransaction] = []
+  /// The broker was away, and the next call says so.
+  var isCutOff = false
   private var added: Set<ModelPlace> = []
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
@@ -289,7 +296,10 @@ final class ModelIO: StreamIO {
 
   // MARK: Transactions
 
+  var hasLostBroker: Bool { isCutOff }
+
   func openProducers() throws(IOFailure) {
+    isCutOff = false
     queue = []
     producers = []
     turn = 0
@@ -300,6 +310,41 @@ final class ModelIO: StreamIO {
       }
       producers.append((id, producer, epoch))
     }
+    try endHanging(producers.map(\.id))
+  }
+
+  func endHanging() throws(IOFailure) { try endHanging(broker.ids) }
+
+  func watchTransactions() throws(IOFailure) {
+    if world.features.outages { try endHanging(broker.ids) }
+  }
+
+  func takeEnded() -> [EndedTransaction] {
+    defer { ended = [] }
+    return ended
+  }
+
+  /// Marker by marker, and the process may die before each.
+  private func endHanging(_ ids: [String]) throws(IOFailure) {
+    guard world.mutation != .hangingLeft else { return }
+    for id in ids {
+      for (place, commit) in broker.missingMarkers(id) {
+        try touch()
+        // The leader holds the marker's epoch against the last it has seen.
+        guard broker.missingMarkers(id).contains(where: { $0.place == place && $0.commit == commit }) else { continue }
+        world.note("\(name) writes a marker that was left out: \(id), \(place.map { "\($0)" } ?? "offsets")")
+        broker.writeMissing(id, place, commit: world.mutation == .hangingAborted ? false : commit)
+        ended.append(
+          EndedTransaction(transactionalID: id, isCommit: commit, partitions: [place.map { "\($0)" } ?? "offsets"]))
+      }
+    }
+  }
+
+  /// The connections broke when the broker stopped: whoever asks next is told so.
+  private func checkConnection(_ operation: String) throws(IOFailure) {
+    guard isCutOff else { return }
+    isCutOff = false
+    throw IOFailure(kind: .retriable, operation: operation, reason: "the broker was away")
   }
 
   private func current() throws(IOFailure) -> (id: String, producer: Int, epoch: Int) {
@@ -311,6 +356,7 @@ final class ModelIO: StreamIO {
 
   func begin() throws(IOFailure) {
     try touch()
+    try checkConnection("begin")
     turn = (turn + 1) % world.producers
     _ = try current()
     queue = []
@@ -350,6 +396,7 @@ final class ModelIO: StreamIO {
   private func deliver(_ count: Int) throws(IOFailure) {
     for _ in 0..<count where !queue.isEmpty {
       try touch()
+      try checkConnection("produce")
       let (id, producer, epoch) = try current()
       let places = Array(Set(queue.map(\.place))).sorted()
       let place = places[world.random.below(places.count)]
@@ -366,6 +413,7 @@ final class ModelIO: StreamIO {
             tries += 1
             guard error == .concurrent, tries < 200 else { throw failure(error, "add partitions") }
             try touch()
+            try checkConnection("add partitions")
           }
         }
       }
@@ -390,6 +438,7 @@ final class ModelIO: StreamIO {
 
   func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
     try touch()
+    try checkConnection("send offsets")
     if world.mutation == .offsetsLeftOut { return }
     let (id, producer, epoch) = try current()
     let (member, generation) = (name, generation)
@@ -405,6 +454,7 @@ final class ModelIO: StreamIO {
         tries += 1
         guard error == .concurrent, tries < 200 else { throw failure(error, "add offsets") }
         try touch()
+        try checkConnection("add offsets")
       }
     }
     var places: [ModelPlace: (offset: Int64, metadata: String)] = [:]
@@ -421,6 +471,7 @@ final class ModelIO: StreamIO {
   func commit() throws(IOFailure) {
     try deliver(queue.count)
     try touch()
+    try checkConnection("end transaction")
     let (id, producer, epoch) = try current()
     let request = ModelBroker.EndRequest(id: id, producer: producer, epoch: epoch, commit: true)
     if world.random.oneIn(world.faults.delayedEnd) { broker.delayedEnds.append(request) }

@@ -14,12 +14,17 @@ struct ScheduleFeatures: Equatable {
   /// Some records set timers (`CountingStage`; not together with effects).
   var timers = false
 
+  /// There is one broker, which stops and starts again, and leaves out markers.
+  var outages = false
+
   static let none = ScheduleFeatures()
 
   static func drawn(seed: UInt64) -> ScheduleFeatures {
     var random = SeededGenerator(seed: seed ^ 0x5eed)
     let (effects, ageing, returns) = (random.oneIn(3), random.oneIn(4), random.oneIn(3))
-    return ScheduleFeatures(effects: effects, ageing: ageing, returns: returns, timers: !effects && random.oneIn(3))
+    let timers = !effects && random.oneIn(3)
+    return ScheduleFeatures(
+      effects: effects, ageing: ageing, returns: returns, timers: timers, outages: random.oneIn(4))
   }
 
   /// What happens by features is drawn from this.

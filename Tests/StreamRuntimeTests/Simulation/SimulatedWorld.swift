@@ -16,7 +16,8 @@ final class SimulatedWorld {
     var io: ModelIO?
     var isInTurn = false
     /// Between an assignment and the end of its restore.
-    var isRestoring = false
+    var restoring: Set<Int32> = []
+    var isRestoring: Bool { !restoring.isEmpty }
     /// Not scheduled until then: SIGSTOP, a long pause.
     var suspendedUntil: Milliseconds = 0
     /// Not started again before then.
@@ -142,6 +143,7 @@ final class SimulatedWorld {
   /// Lets the world move on; called from within calls of a process, too.
   func move(during name: String?) {
     broker.step(&random, faults: faults)
+    if features.outages, !isCalm, chance.oneIn(1500) { restartBroker() }
     guard depth == 0, random.oneIn(faults.interleave) else { return }
     depth += 1
     defer { depth -= 1 }
@@ -185,7 +187,7 @@ final class SimulatedWorld {
     process.turn = nil
     process.stop = nil
     process.io = nil
-    process.isRestoring = false
+    process.restoring = []
     ledger?.died(process.name)
     process.downUntil = broker.now + Milliseconds(random.below(2000))
     // Sometimes it is not back within its session.
@@ -211,7 +213,7 @@ final class SimulatedWorld {
       return
     }
     process.lives += 1
-    process.isRestoring = false
+    process.restoring = []
     let performer = features.effects ? ModelPerformer(process.name, self) : nil
     let io = ModelIO(process.name, self, performer: performer)
     var limits = StreamLimits()
@@ -254,8 +256,9 @@ final class SimulatedWorld {
     note("\(process.name) \(event)")
     ledger?.observed(event, of: process.name)
     switch event {
-    case .assigned(let tasks): process.isRestoring = !tasks.isEmpty
-    case .running, .released: process.isRestoring = false
+    case .assigned(let tasks): process.restoring = Set(tasks)
+    case .running(let task, _, _, _, _): process.restoring.remove(task)
+    case .released(let tasks, _): process.restoring.subtract(tasks)
     case .stateLost(let task): violations.append("\(process.name): the state of task \(task) was lost")
     case .gap(let task, _, let from, let to):
       if from >= to || to > broker.log(ModelPlace(topic: input, partition: task)).start {
@@ -339,6 +342,7 @@ final class SimulatedWorld {
       move(during: nil)
     }
     faults = .none
+    isCalm = true
     for next in unsent { broker.append(next.place, key: Array(next.key.utf8), value: payload()) }
     unsent = []
     for process in processes { process.suspendedUntil = 0 }
@@ -359,6 +363,17 @@ final class SimulatedWorld {
     if features.effects, chance.oneIn(12) { broker.now += Milliseconds(chance.below(6000)) }
     if features.ageing, chance.oneIn(40) { age() }
     if chance.oneIn(150) { stop(process) }
+    if features.outages, chance.oneIn(80) { restartBroker() }
+  }
+
+  /// Nothing goes wrong any more.
+  private var isCalm = false
+
+  /// The only broker stops and starts again.
+  private func restartBroker() {
+    note("the broker stops and starts again")
+    broker.restart(&chance)
+    for process in processes { process.io?.isCutOff = true }
   }
 
   private var isQuiet: Bool {
@@ -368,6 +383,8 @@ final class SimulatedWorld {
       case .ongoing, .completing: return false
       case .empty, .complete: break
       }
+      if !it.dangling.isEmpty { return false }
+      if broker.logs.values.contains(where: { $0.openSince[it.producer] != nil }) { return false }
     }
     for partition in 0..<broker.partitions {
       let place = ModelPlace(topic: input, partition: partition)
@@ -444,10 +461,7 @@ final class SimulatedWorld {
     let isCommitted = broker.log(place).entries.contains { entry in
       guard entry.value == bytes, entry.key == PositionRecord.key.bytes else { return false }
       if entry.status == .committed || entry.status == .compacted { return true }
-      return entry.status == .open
-        && broker.transactions.values.contains {
-          $0.producer == entry.producer && $0.state == .completing(commit: true)
-        }
+      return entry.status == .open && broker.isCommitted(entry, at: place)
     }
     if !isCommitted {
       violations.append("\(process): the store of task \(task) leads: sequence \(header.position.sequence)")
@@ -482,7 +496,7 @@ final class SimulatedWorld {
   private func inputs(_ partition: Int32) -> [String: [Int64]] {
     var inputs: [String: [Int64]] = [:]
     for (offset, key, value) in broker.readCommitted(ModelPlace(topic: input, partition: partition)) {
-      if isCut(offset, partition) || isTimerFired(value) { continue }
+      if isCut(offset, partition) || isTimerFired(value) || key == nil { continue }
       inputs[String(decoding: key ?? [], as: UTF8.self), default: []].append(offset)
     }
     return inputs

@@ -17,14 +17,16 @@
       var events: [StreamEvent] { told.withLock { $0 } }
 
       init(
-        _ stage: S, performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, limits: StreamLimits = StreamLimits()
+        _ stage: S, performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, limits: StreamLimits = StreamLimits(),
+        tasks: [Int32] = [0], heldBack: Set<Int32> = []
       ) throws {
         var tell: (StreamEvent) -> Void = { _ in }
         thread = StreamThread(
           stage, io: io, topics: TopicNames(prefix: ""), partitionCounts: [:], limits: limits, writer: "w",
           performer: performer, observe: { tell($0) })
         tell = { [unowned self] event in told.withLock { $0.append(event) } }
-        io.polls = [PollResult(change: .assigned([0]))]
+        io.heldBack = heldBack
+        io.polls = [PollResult(change: .assigned(tasks))]
         for _ in 0..<100 where thread.runningTasks.isEmpty { #expect(thread.turn() == nil) }
         try #require(thread.runningTasks == [0])
       }
@@ -58,11 +60,11 @@
       }
       // A commit that took long leaves a thread that may not begin before it has new producers, and is not frozen.
       bench.io.takes["commit"] = 1500
+      bench.io.fails = { $0 == "openProducers" && bench.count("commit") > 0 ? failure(.retriable) : nil }
       try bench.turn { bench.count("commit") == 1 }
       bench.io.takes["commit"] = 0
       let limits = StreamLimits()
       let gone = bench.io.steadyClock
-      bench.io.fails = { $0 == "openProducers" ? failure(.retriable) : nil }
       var largest = 0
       var turns = 0
       while bench.io.steadyClock - gone < 600_000, turns < 100_000 {
@@ -121,6 +123,18 @@
       bench.io.polls = [PollResult(records: [record(5)])]
       try bench.turn { bench.count("commit") == 6 }
       #expect(bench.count("openProducers") == opened + 1)
+    }
+
+    @Test("a task whose restore is done runs while another's still waits, and the other follows")
+    func oneByOne() throws {
+      let bench = try Bench(CountingStage(), tasks: [0, 1], heldBack: [1])
+      #expect(bench.thread.runningTasks == [0])
+      bench.io.polls = [PollResult(records: [record(0)])]
+      try bench.turn { bench.count("commit") == 1 }
+      #expect(bench.thread.runningTasks == [0])
+      bench.io.heldBack = []
+      try bench.turn { bench.thread.runningTasks == [0, 1] }
+      #expect(bench.thread.task(0)?.position.sequence == 1)
     }
 
     @Test("a refusal for good inside a transaction ends the thread with its reason")

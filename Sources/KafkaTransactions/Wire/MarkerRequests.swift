@@ -1,0 +1,118 @@
+/// Which producers a leader knows of in partitions, and what they have open there.
+struct DescribeProducersRequest: WireRequest {
+  static let key: Int16 = 61
+  static let version: Int16 = 0
+  static let name = "DescribeProducers"
+
+  var topics: [(name: String, partitions: [Int32])]
+
+  struct Answer: Equatable {
+    var partitions: [PartitionAnswer]
+  }
+
+  struct PartitionAnswer: Equatable {
+    var topic: String
+    var index: Int32
+    var error: BrokerError
+    var producers: [ProducerState]
+  }
+
+  struct ProducerState: Equatable {
+    var id: Int64
+    var epoch: Int32
+    var coordinatorEpoch: Int32
+    /// The first offset of its open transaction; -1: it has none.
+    var transactionStart: Int64
+  }
+
+  var estimatedSize: Int { topics.reduce(64) { $0 + $1.name.utf8.count + 8 + $1.partitions.count * 4 } }
+
+  func encode(into writer: inout WireWriter) {
+    writer.array(topics) { writer, topic in
+      writer.text(topic.name)
+      writer.array(topic.partitions) { $0.int32($1) }
+      writer.noTags()
+    }
+    writer.noTags()
+  }
+
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    _ = try reader.int32()
+    let topics = try reader.array { (reader) throws(WireError) in
+      let topic = try reader.text()
+      let partitions = try reader.array { (reader) throws(WireError) in
+        let (index, error) = (try reader.int32(), try reader.errorCode())
+        _ = try reader.nullableText()
+        let producers = try reader.array { (reader) throws(WireError) in
+          let (id, epoch) = (try reader.int64(), try reader.int32())
+          _ = try reader.int32()
+          _ = try reader.int64()
+          let state = ProducerState(
+            id: id, epoch: epoch, coordinatorEpoch: try reader.int32(), transactionStart: try reader.int64())
+          try reader.tags()
+          return state
+        }
+        try reader.tags()
+        return PartitionAnswer(topic: topic, index: index, error: error, producers: producers)
+      }
+      try reader.tags()
+      return partitions
+    }
+    return Answer(partitions: topics.flatMap { $0 })
+  }
+}
+
+/// Ends what a producer has open in a partition: what coordinators send to leaders. In version 1 a leader takes the marker
+/// only where it has seen nothing of a later epoch.
+struct WriteTxnMarkersRequest: WireRequest {
+  static let key: Int16 = 27
+  static let version: Int16 = 1
+  static let name = "WriteTxnMarkers"
+
+  var producer: ProducerIdentity
+  var coordinatorEpoch: Int32
+  var isCommit: Bool
+  var topic: String
+  var partition: Int32
+
+  struct Answer: Equatable {
+    /// Of each partition; one.
+    var errors: [BrokerError]
+  }
+
+  func encode(into writer: inout WireWriter) {
+    writer.array([self]) { writer, it in
+      writer.int64(it.producer.id)
+      writer.int16(it.producer.epoch)
+      writer.bool(it.isCommit)
+      writer.array([it]) { writer, it in
+        writer.text(it.topic)
+        writer.array([it.partition]) { $0.int32($1) }
+        writer.noTags()
+      }
+      writer.int32(it.coordinatorEpoch)
+      writer.noTags()
+    }
+    writer.noTags()
+  }
+
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    let markers = try reader.array { (reader) throws(WireError) in
+      _ = try reader.int64()
+      let topics = try reader.array { (reader) throws(WireError) in
+        _ = try reader.text()
+        let errors = try reader.array { (reader) throws(WireError) in
+          _ = try reader.int32()
+          let error = try reader.errorCode()
+          try reader.tags()
+          return error
+        }
+        try reader.tags()
+        return errors
+      }
+      try reader.tags()
+      return topics.flatMap { $0 }
+    }
+    return Answer(errors: markers.flatMap { $0 })
+  }
+}

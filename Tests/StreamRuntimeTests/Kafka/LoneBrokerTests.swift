@@ -1,0 +1,210 @@
+import Foundation
+import Kafka
+import KafkaTransactions
+import NudgeSchema
+import ServiceKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import StreamRuntime
+
+/// What a lone broker that dies leaves behind. Needs a real Kafka: `KAFKA_HOME=/path/to/kafka make test`.
+@Suite(
+  "A lone broker that leaves out markers", .serialized,
+  .enabled(if: LocalBroker.find() != nil, "set KAFKA_HOME=/path/to/kafka to run it"))
+struct LoneBrokerTests {
+  private let partitions: Int32 = 48
+  private let prefix = "lone."
+
+  private func makeTopics(_ brokers: String) throws {
+    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
+    let topics = [Topic.timeline, .decisions, .analyzerState, .deadLetters].map {
+      Admin.NewTopic(
+        name: TopicNames(prefix: prefix)($0), partitions: Int(partitions), replicationFactor: 1,
+        configuration: TopicPlan($0).configuration)
+    }
+    for result in try admin.createTopics(topics, timeout: .seconds(30)).values { try result.get() }
+  }
+
+  private func places(_ topic: Topic) -> [TopicPartition] {
+    (0..<partitions).map { TopicPartition(topic: TopicNames(prefix: prefix)(topic), partition: $0) }
+  }
+
+  /// One transaction over all partitions of outputs and changelog, and offsets of all inputs, as a stream thread's.
+  private func write(_ sink: TransactionSink, _ group: ConsumerGroupMetadata) -> TransactionOutcome {
+    var content = sink.makeContent(timestamp: SystemClock.milliseconds())
+    for topic in 0..<2 {
+      for partition in 0..<partitions {
+        content.append(topic: topic, partition: partition, key: Array("key".utf8), value: [1], headers: [])
+      }
+    }
+    content.offsets = TransactionOffsets(
+      group: group.groupID, memberID: group.memberID, generation: group.generation, instanceID: group.groupInstanceID,
+      offsets: places(.timeline).map {
+        .init(topic: $0.topic, partition: $0.partition, offset: 0, metadata: "")
+      })
+    return sink.commit(content, timeout: .seconds(10))
+  }
+
+  @Test("a committed transaction whose markers were left out is ended as committed, all of it, offsets included")
+  func ended() throws {
+    let home = try #require(LocalBroker.find())
+    let folder = try TemporaryDirectory()
+    let broker = try LocalBroker(home: home, directory: URL(fileURLWithPath: folder.path + "/kafka"))
+    try broker.start()
+    let brokers = broker.bootstrapServers
+    try makeTopics(brokers)
+    let group = "\(prefix)nudge-counting"
+    let id = "\(prefix)nudge-counting-one-0-a"
+    let hanging = HangingTransactions(
+      stage: CountingStage.definition, topics: TopicNames(prefix: prefix), bootstrapServers: brokers, properties: [],
+      log: { _ in })
+    let sink = try TransactionSink(
+      SinkConfiguration(bootstrapServers: brokers, properties: []),
+      transactionalIDs: [id],
+      topics: [Topic.decisions, .analyzerState].map { TopicNames(prefix: prefix)($0) }, group: group)
+    func look() throws -> [OpenTransaction] {
+      try sink.openTransactions(in: hanging.writtenTopics, timeout: .seconds(10))
+    }
+    var transactions = 0
+    var found: [HangingTransactions.Found] = []
+    // Whether markers are left out is a matter of milliseconds: seen in most tries, not in all.
+    while found.isEmpty, transactions < 4 {
+      try sink.open(timeout: .seconds(30))
+      let consumer = try Consumer(.consumer(bootstrapServers: brokers, group: group), name: "member")
+      try consumer.subscribe([places(.timeline)[0].topic])
+      wait(for: "the group") {
+        if case .assigned = consumer.poll(timeout: .milliseconds(100)) { return true }
+        return false
+      }
+      guard case .committed = write(sink, try consumer.groupMetadata()) else { throw Failure() }
+      broker.kill()
+      transactions += 1
+      consumer.close(leavingGroup: false)
+      try broker.start()
+      #expect(sink.hasLostBroker)
+      // A new epoch comes once the coordinator takes the transaction for complete.
+      try sink.open(timeout: .seconds(60))
+      #expect(!sink.hasLostBroker)
+      let open = try look()
+      #expect(sink.decided(of: open) == open)
+      let look = try hanging.look(by: sink, ids: [id])
+      found = look.found
+      #expect(found.count == open.count && look.unexplained.isEmpty)
+    }
+    print("lone broker: \(transactions) transactions, then \(found.count) partitions without a marker")
+    #expect(found.allSatisfy { $0.isCommit })
+    #expect(Set(found.map(\.transactionalID)).count <= 1)
+    // Half of it, as by a process that dies in between; the rest by another, twice.
+    #expect(try hanging.end(Array(found.prefix(found.count / 2)), by: sink).count == found.count / 2)
+    let rest = try hanging.look(by: sink).found
+    #expect(rest.count == found.count - found.count / 2)
+    let repair = try StateRepair(
+      of: CountingStage.definition, topics: TopicNames(prefix: prefix), bootstrapServers: brokers)
+    let told = try repair.hangingTransactions()
+    #expect(told.transactions.flatMap(\.partitions).count == rest.count)
+    let ended = try repair.endHangingTransactions()
+    #expect(ended == told && ended.transactions.allSatisfy { $0.isCommit })
+    // The same epoch again: written, and of no effect.
+    #expect(try hanging.end(rest, by: sink).count == rest.count)
+    let left = try look()
+    #expect(left.isEmpty)
+    // All records are there, once.
+    for topic in [Topic.decisions, .analyzerState] {
+      let read = try Records.all(brokers: brokers, topic: TopicNames(prefix: prefix)(topic), partitions: partitions)
+      let counts = Dictionary(grouping: read, by: \.partition).mapValues(\.count)
+      #expect(counts == Dictionary(uniqueKeysWithValues: (0..<partitions).map { ($0, transactions) }), "\(topic)")
+    }
+    let member = try Consumer(.consumer(bootstrapServers: brokers, group: group), name: "asks")
+    let committed = try member.committed(places(.timeline), timeout: .seconds(10))
+    #expect(committed.allSatisfy { $0.offset == 0 })
+    // A marker of an epoch that is over ends nothing of a later transaction.
+    if let it = found.first {
+      let consumer = try Consumer(.consumer(bootstrapServers: brokers, group: group), name: "member")
+      try consumer.subscribe([places(.timeline)[0].topic])
+      wait(for: "the group") {
+        if case .assigned = consumer.poll(timeout: .milliseconds(100)) { return true }
+        return false
+      }
+      guard case .committed = write(sink, try consumer.groupMetadata()) else { throw Failure() }
+      wait(for: "the markers") { (try? look().isEmpty) == true }
+      #expect(try !sink.writeMarker(of: it.open, isCommit: false, timeout: .seconds(5)))
+      consumer.close()
+    }
+    sink.close()
+    broker.stop()
+  }
+
+  private struct Failure: Error {}
+
+  @Test("two services go on after a lone broker was stopped and killed under load; nothing is lost or doubled")
+  func underLoad() throws {
+    let home = try #require(LocalBroker.find())
+    let folder = try TemporaryDirectory()
+    let broker = try LocalBroker(home: home, directory: URL(fileURLWithPath: folder.path + "/kafka"))
+    try broker.start()
+    let brokers = broker.bootstrapServers
+    try makeTopics(brokers)
+    let topic = TopicNames(prefix: prefix)(.timeline)
+    let services = try ["one", "two"].map { (name: String) in
+      try ServiceUnderTest(
+        brokers: brokers, stateDirectory: "\(folder.path)/\(name)", instance: name, prefix: prefix,
+        kafkaProperties: ["session.timeout.ms=10000"])
+    }
+    for service in services { try service.start() }
+    let sent = Mutex(0)
+    let isOver = Mutex(false)
+    let load = Thread {
+      do {
+        let producer = try Producer(.producer(bootstrapServers: brokers, transactionalID: nil), name: "load")
+        let handle = try producer.topic(topic)
+        while !isOver.withLock({ $0 }) {
+          for _ in 0..<20 {
+            let number = sent.withLock { sent in
+              defer { sent += 1 }
+              return sent
+            }
+            let key = Array("key-\(number % 200)".utf8)
+            try producer.produce(
+              topic: handle, partition: Murmur2.partition(of: key, count: partitions), key: key,
+              value: Array("value".utf8))
+          }
+          producer.poll(timeout: .milliseconds(20))
+        }
+        try producer.flush(timeout: .seconds(60))
+      } catch {
+        Issue.record("the load ended: \(error)")
+      }
+    }
+    load.start()
+    func outputs() throws -> Int {
+      try Records.all(brokers: brokers, topic: TopicNames(prefix: prefix)(.decisions), partitions: partitions)
+        .count
+    }
+    for round in 0..<2 {
+      let before = try outputs()
+      try wait(for: "the services to work, round \(round)", atMost: 90) { try outputs() > before + 500 }
+      if round == 1 { broker.stop() } else { broker.kill() }
+      try broker.start()
+    }
+    isOver.withLock { $0 = true }
+    let all = sent.withLock { $0 }
+    try wait(for: "all \(all) outputs", atMost: 120) { try outputs() >= all }
+    let hung = services.map { $0.count(of: "left without markers was ended") }
+    print("lone broker under load: \(all) records; transactions ended: \(hung)")
+    for service in services {
+      #expect(service.ends.isEmpty, "\(service.ends)")
+      wait(for: "it to be ready") { service.isReady }
+      service.service.stop()
+    }
+    let read = try Records.all(
+      brokers: brokers, topic: TopicNames(prefix: prefix)(.decisions), partitions: partitions)
+    for (key, records) in Dictionary(grouping: read, by: { $0.key ?? "" }) {
+      let counts = records.compactMap { $0.value?.split(separator: " ").first.flatMap { Int($0) } }
+      #expect(counts == Array(1...counts.count), "counts of \(key)")
+    }
+    #expect(read.count == all)
+    broker.stop()
+  }
+}
