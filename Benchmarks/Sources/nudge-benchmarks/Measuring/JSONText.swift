@@ -8,10 +8,10 @@ enum JSONText {
     field.withUTF8Buffer { needle.append(contentsOf: $0) }
     needle += Array("\":\"".utf8)
     return bytes.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress, let found = memmem(base, bytes.count, needle, needle.count) else {
-        return nil
-      }
-      let value = bytes[(base.distance(to: UnsafeRawPointer(found)) + needle.count)...]
+      guard let base = bytes.baseAddress else { return nil }
+      var start = 0
+      while start + needle.count <= bytes.count, memcmp(base + start, needle, needle.count) != 0 { start += 1 }
+      let value = bytes.dropFirst(start + needle.count)
       return value.firstIndex(of: UInt8(ascii: "\"")).map { String(decoding: value[..<$0], as: UTF8.self) }
     }
   }
