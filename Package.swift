@@ -65,6 +65,7 @@ let package = Package(
     module("NudgeCodec", ["NudgeSchema", "JSONCodec"]),
     module("Wording", ["NudgeSchema"]),
     module("NudgeClient"),
+    module("VirtualPhone", ["NudgeClient"]),
 
     // How likely a message is for somebody.
     module("Relevance", exclude: ["Training"]),
@@ -89,12 +90,12 @@ let package = Package(
     module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance"]),
     module(
       "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
-    module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec"]),
+    module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "VirtualPhone"]),
     module(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer", "Dispatcher",
-        "Gzip", "Relevance",
+        "Gzip", "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone",
       ]),
 
     program("nudge-ingest", ["Ingest", "ServiceKit"]),
@@ -112,6 +113,7 @@ let package = Package(
     tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
     tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     tests("NudgeClientTests", ["NudgeClient"]),
+    tests("VirtualPhoneTests", ["VirtualPhone", "NudgeClient", "TestSupport"]),
     tests("KafkaTests", ["Kafka", "TestSupport"]),
     tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
@@ -135,18 +137,18 @@ let package = Package(
         "Dispatcher", "NudgeCodec", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit",
         "JSONCodec", "TestSupport",
       ]),
-    tests("FCMEmulatorTests", ["FCMEmulator", "HTTPTransport"]),
+    tests("FCMEmulatorTests", ["FCMEmulator", "HTTPTransport", "TestSupport", "VirtualPhone"]),
     tests(
       "NudgeCommandsTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
-        "Dispatcher", "TestSupport",
+        "Dispatcher", "NudgeClient", "VirtualPhone", "TestSupport",
       ]),
     tests(
       "IntegrationTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest", "Analyzer",
-        "TestSupport",
+        "NudgeClient", "VirtualPhone", "TestSupport",
       ]),
   ],
   cxxLanguageStandard: .cxx17

@@ -11,9 +11,16 @@ struct EmulatorControl: Sendable {
     case tokens = "/emulator/tokens"
     /// `POST`: the faults from now on.
     case faults = "/emulator/faults"
+    /// `POST`: the tokens of apps that were removed.
+    case uninstalled = "/emulator/uninstalled"
 
     /// Whether it takes POST; else GET.
-    var isPost: Bool { self == .faults }
+    var isPost: Bool {
+      switch self {
+      case .stats, .tokens: false
+      case .faults, .uninstalled: true
+      }
+    }
   }
 
   let ledger: EmulatorLedger
@@ -30,6 +37,7 @@ struct EmulatorControl: Sendable {
         ? FCMAnswer(status: 200, body: ledger.tokenJSON + "\n")
         : Self.refusal(404, "messages are counted by token only with --count-tokens")
     case .faults: replaceFaults(body)
+    case .uninstalled: uninstall(body)
     }
   }
 
@@ -42,6 +50,18 @@ struct EmulatorControl: Sendable {
     } catch {
       return Self.refusal(400, "\(error)")
     }
+  }
+
+  private struct Uninstalled: Decodable {
+    let tokens: [String]
+  }
+
+  private func uninstall(_ body: UnsafeRawBufferPointer) -> FCMAnswer {
+    guard let asked = try? JSONDecoder().decode(Uninstalled.self, from: Data(body)) else {
+      return Self.refusal(400, "use {\"tokens\": [\"…\"]}")
+    }
+    ledger.uninstall(asked.tokens)
+    return FCMAnswer(status: 200, body: "{\"tokens\":\(asked.tokens.count)}\n")
   }
 
   private static func refusal(_ status: Int, _ reason: String) -> FCMAnswer {

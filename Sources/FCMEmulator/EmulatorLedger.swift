@@ -54,6 +54,8 @@ final class EmulatorLedger: Sendable {
     var kept: [RecordedRequest] = []
     var accessTokens: [String: Date] = [:]
     var faults: FaultPlan
+    /// Tokens of apps that were removed.
+    var uninstalled: Set<String> = []
   }
 
   private let state: Mutex<State>
@@ -81,13 +83,30 @@ final class EmulatorLedger: Sendable {
     state.withLock { $0.faults = FaultPlan(faults, seed: seed) }
   }
 
+  /// From now on these tokens belong to no app.
+  func uninstall(_ tokens: [String]) {
+    state.withLock { $0.uninstalled.formUnion(tokens) }
+  }
+
+  /// Whether the app of a token was removed.
+  func isUninstalled(_ token: JSONText) -> Bool {
+    state.withLock { !$0.uninstalled.isEmpty && $0.uninstalled.contains(token.string) }
+  }
+
+  /// Counts a device token that a valid message was for.
+  func note(token: JSONText) {
+    state.withLock { Self.note(token, in: &$0) }
+  }
+
+  private static func note(_ token: JSONText, in state: inout State) {
+    var hasher = Hasher()
+    token.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    state.deviceTokens.insert(hasher.finalize())
+  }
+
   func fault(_ endpoint: Fault.Endpoint, token: JSONText?) -> (delay: Duration, action: Fault.Action?) {
     state.withLock { state in
-      if let token {
-        var hasher = Hasher()
-        token.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        state.deviceTokens.insert(hasher.finalize())
-      }
+      if let token { Self.note(token, in: &state) }
       return state.faults.isEmpty ? (.zero, nil) : state.faults.next(endpoint, token: token)
     }
   }

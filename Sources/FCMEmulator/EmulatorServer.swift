@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import Glibc
 internal import Synchronization
+internal import VirtualPhone
 
 /// The emulator's thread: epoll over its listeners and connections, and what each request is answered with.
 ///
@@ -21,6 +22,7 @@ final class EmulatorServer: @unchecked Sendable {
   private let control: EmulatorControl
   private let tokenEndpoint: TokenEndpoint
   private let phones: PhoneBoard?
+  private let deliveries: DeliveryLog?
   private let stopping = Atomic<Bool>(false)
   private let finished = DispatchGroup()
   private let poller: Int32
@@ -39,13 +41,15 @@ final class EmulatorServer: @unchecked Sendable {
 
   init(
     _ configuration: FCMEmulatorConfiguration, ledger: EmulatorLedger, control: EmulatorControl,
-    identity: EmulatorIdentity, tokenEndpoint: TokenEndpoint, phones: PhoneBoard?, listeners: [Listener]
+    identity: EmulatorIdentity, tokenEndpoint: TokenEndpoint, phones: PhoneBoard?, deliveries: DeliveryLog?,
+    listeners: [Listener]
   ) throws(FCMEmulatorError) {
     self.configuration = configuration
     self.ledger = ledger
     self.control = control
     self.tokenEndpoint = tokenEndpoint
     self.phones = phones
+    self.deliveries = deliveries
     self.listeners = listeners
     maxConcurrentStreams = configuration.maxConcurrentStreams
     keepsRequests = configuration.recordFile != nil || configuration.keepRequests > 0
@@ -244,6 +248,11 @@ final class EmulatorServer: @unchecked Sendable {
       switch MessageValidator.check(start: exchange.body, count: exchange.bodyCount) {
       case .refused(let answer): return .answer(answer)
       case .valid(let token, _):
+        if let token, ledger.isUninstalled(token) {
+          ledger.note(token: token)
+          if configuration.countsTokens { ledger.count(token: token.string, status: 404) }
+          return .answer(FCMAnswer(.unregistered))
+        }
         let fault = ledger.fault(.send, token: token)
         delay = configuration.delay + fault.delay
         let outcome = Self.outcome(fault.action, project: project)
@@ -300,7 +309,10 @@ final class EmulatorServer: @unchecked Sendable {
     if let phones, status == 200, case .send = exchange.route,
       let message = DeliveredMessage(body: UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount))
     {
-      phones.deliver(message, at: Int64(now.timeIntervalSince1970 * 1_000))
+      let at = Int64(now.timeIntervalSince1970 * 1_000)
+      phones.deliver(message, at: at)
+      deliveries?.add(
+        UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount), token: message.token, at: at)
     }
     guard keepsRequests else { return }
     let isMessage = if case .send = exchange.route { true } else { false }

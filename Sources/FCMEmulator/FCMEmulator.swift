@@ -9,9 +9,11 @@ internal import Synchronization
 /// - `POST /v1/projects/{project}/messages:send`: a message;
 /// - `GET /emulator/stats`: ``counters`` as JSON;
 /// - `GET /emulator/tokens`: messages by device token and status, where it counts them;
-/// - `POST /emulator/faults`: a ``FaultFile`` in place of the faults so far.
+/// - `POST /emulator/faults`: a ``FaultFile`` in place of the faults so far;
+/// - `POST /emulator/uninstalled`: `{"tokens": […]}` are answered with UNREGISTERED from now on, as those of apps that
+///   were removed.
 ///
-/// The last three are also at ``adminURL``, over HTTP/1.1.
+/// The last four are also at ``adminURL``, over HTTP/1.1, and beside them `GET /deliveries`, the stream of what devices get.
 public final class FCMEmulator: Sendable {
   /// The base URL with TLS, `https://127.0.0.1:PORT`.
   public let url: String
@@ -65,17 +67,18 @@ public final class FCMEmulator: Sendable {
     ledger = EmulatorLedger(configuration)
     let control = EmulatorControl(ledger: ledger, seed: configuration.seed, countsTokens: configuration.countsTokens)
     let board = configuration.adminAddress.map { _ in PhoneBoard() }
+    let deliveries = configuration.adminAddress.map { _ in DeliveryLog() }
     phones = try configuration.adminAddress.flatMap { (address) throws(FCMEmulatorError) in
-      try board.map { (board) throws(FCMEmulatorError) in
-        try PhonesServer(
-          address: address, board: board, decisions: configuration.decisionFile.map { DecisionFile(path: $0) },
-          control: control)
-      }
+      guard let board, let deliveries else { return nil }
+      return try PhonesServer(
+        address: address, board: board, deliveries: deliveries,
+        decisions: configuration.decisionFile.map { DecisionFile(path: $0) }, control: control)
     }
     adminURL = phones?.url
     server = try EmulatorServer(
       configuration, ledger: ledger, control: control, identity: identity,
       tokenEndpoint: TokenEndpoint(account: identity.account, audience: tokenURI), phones: board,
+      deliveries: deliveries,
       listeners: plain.map { [secure, $0] } ?? [secure])
   }
 

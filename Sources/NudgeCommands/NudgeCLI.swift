@@ -17,6 +17,7 @@ public enum NudgeCLI {
     DoctorCommand.command,
     LoadCommand.command,
     DemoCommand.command,
+    DeviceCommand.command,
     RelevanceCommand.command,
     RulesCommand.command,
     CompletionCommand.command,

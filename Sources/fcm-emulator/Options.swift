@@ -27,6 +27,8 @@ struct Options {
     with "adminUrl" where there is the page.
     SIGTERM or SIGINT ends it, with one line of totals. GET /emulator/stats gives the same while it runs,
     GET /emulator/tokens messages by device token and status. POST /emulator/faults replaces the faults by those of its body.
+    POST /emulator/uninstalled, {"tokens": […]}: these are UNREGISTERED from then on, as of apps that were removed.
+    GET /deliveries?after=NUMBER&tokens=PREFIX, at the admin address: what devices get, as soon as there is something.
 
     Exit status: 0 after SIGTERM or SIGINT, 1 when it cannot start, 2 for a wrong flag.
 

@@ -69,4 +69,22 @@ struct BadgeCounterTests {
     #expect(badge.signedOut() == 0)
     #expect(badge.received(messageId: "m1", in: "c1") == 1)
   }
+
+  @Test(
+    "C9: what the services tell is the number from then on; what is read and received counts from there, never below 0")
+  func told() {
+    var badge = BadgeCounter()
+    _ = badge.received(messageId: "m1", in: "c1")
+    // The services count two more, of which nothing was notified.
+    #expect(badge.told(3) == 3)
+    #expect(badge.read("c1") == 2)
+    #expect(badge.received(messageId: "m2", in: "c2") == 3)
+    // One of them was read elsewhere before this device has heard so.
+    #expect(badge.told(0) == 0)
+    #expect(badge.read("c2") == 0)
+    #expect(badge.refresh(unreadMessages: ["c3": 2]) == 1)
+    #expect(badge.told(5) == 5)
+    #expect(badge.signedOut() == 0)
+    #expect(badge.received(messageId: "m9", in: "c9") == 1)
+  }
 }

@@ -141,4 +141,24 @@ struct NotificationPresenterTests {
     for index in 900..<1_000 { #expect(presenter.admits(banner("m\(index)")) == false) }
     #expect(presenter.admits(banner("m0")) == true)
   }
+
+  @Test(
+    "D13: FCM keeps no order: a message that was taken back is not shown when it comes later, nor its edit, nor its banner"
+  )
+  func takenBack() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    let deleted = try PushPayload(data: [
+      "type": "deleted", "conversationId": "c1", "messageId": "m1", "badge": "2", "pushId": "p", "recipientId": "ada",
+    ])
+    #expect(
+      presenter.receive(deleted) == .removeNotification(conversationId: "c1", messageId: "m1", badge: 2))
+    #expect(presenter.receive(try messagePush()) == .setBadge(3))
+    #expect(presenter.receive(try messagePush(["replaces": "true"])) == .setBadge(3))
+    let (first, second) = (presenter.admits(banner("m1")), presenter.admits(banner("m2")))
+    #expect((first, second) == (false, true))
+    presenter.userChanged(to: "ben")
+    presenter.userChanged(to: "ada")
+    let afterwards = presenter.admits(banner("m1"))
+    #expect(afterwards)
+  }
 }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import VirtualPhone
 
 /// All phones that pushes have come for. The emulator's thread writes, the page's server reads and waits.
 final class PhoneBoard: Sendable {
@@ -14,7 +15,7 @@ final class PhoneBoard: Sendable {
       let badge: Int
       let pushes: Int
       let sounds: Int
-      let entries: [Phone.Entry]
+      let entries: [LockScreen.Entry]
     }
     /// What to ask with next.
     let version: Int
@@ -89,7 +90,7 @@ final class PhoneBoard: Sendable {
       phones: state.phones.values.filter { $0.version > version }.sorted { $0.number < $1.number }.map {
         Changes.View(
           number: $0.number, platform: $0.platform, owner: $0.owner, badge: $0.badge, pushes: $0.pushes,
-          sounds: $0.sounds, entries: $0.entries)
+          sounds: $0.sounds, entries: $0.lockScreen.entries)
       })
   }
 }

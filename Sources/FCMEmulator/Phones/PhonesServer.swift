@@ -6,6 +6,8 @@ internal import HTTPServer
 /// - `GET /`: the page;
 /// - `GET /phones?after=VERSION`: the phones that changed behind that version, as soon as there are some, or after 20 s;
 /// - `GET /decisions/{pushId}`: the decision that made a push;
+/// - `GET /deliveries?after=NUMBER&tokens=PREFIX`: the messages behind that number for devices whose tokens begin so, as
+///   ``DeliveryLog/Batch`` has them, as soon as there are some, or after 20 s; without `after` the latest number, at once;
 /// - what ``EmulatorControl`` answers, for tools without HTTP/2.
 struct PhonesServer: Sendable {
   /// How long a page is left waiting, in seconds: shorter than what proxies and browsers put up with.
@@ -16,7 +18,8 @@ struct PhonesServer: Sendable {
   let url: String
 
   init(
-    address: FCMEmulatorAddress, board: PhoneBoard, decisions: DecisionFile?, control: EmulatorControl
+    address: FCMEmulatorAddress, board: PhoneBoard, deliveries: DeliveryLog, decisions: DecisionFile?,
+    control: EmulatorControl
   ) throws(FCMEmulatorError) {
     let controls = EmulatorControl.Endpoint.allCases.map { endpoint in
       Route(endpoint.isPost ? .post : .get, endpoint.rawValue) { request in
@@ -30,6 +33,7 @@ struct PhonesServer: Sendable {
         routes: [
           Route(.get, "/") { _ in Self.page },
           Route(.get, "/phones") { (request, responder) in Self.changes(request, board, responder) },
+          Route(.get, "/deliveries") { (request, responder) in Self.deliveries(request, deliveries, responder) },
           Route(.get, "/decisions/{pushId}") { Self.decision($0, decisions) },
         ] + controls)
       try server.start()
@@ -59,6 +63,21 @@ struct PhonesServer: Sendable {
     }
     let id = board.wait(after: after) { responder.respond(.json($0)) }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience)) { board.giveUp(id) }
+  }
+
+  private static func deliveries(_ request: HTTPServerRequest, _ log: DeliveryLog, _ responder: HTTPResponder) {
+    guard let text = request.query["after"] else {
+      responder.respond(.json(bytes: DeliveryLog.Batch(next: log.last, missed: 0, deliveries: []).json))
+      return
+    }
+    guard let after = Int(text) else {
+      responder.respond(.error(400, code: "invalid", message: "after must be a whole number"))
+      return
+    }
+    let id = log.wait(after: after, tokenPrefix: request.query["tokens"] ?? "") {
+      responder.respond(.json(bytes: $0.json))
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience)) { log.giveUp(id) }
   }
 
   private static func decision(_ request: HTTPServerRequest, _ decisions: DecisionFile?) -> HTTPServerResponse {

@@ -16,6 +16,9 @@ public struct BadgeCounter: Sendable {
   // Push and real-time channel bring the same message, in any order, and one of them maybe after it was read.
   private var counted = RecentMessages()
   private var openConversationId: String?
+  /// What the services count and the device has heard nothing of, such as messages that were not notified; less than 0 where
+  /// the device does not know yet what was read elsewhere.
+  private var unheard = 0
 
   /// A counter with nothing unread.
   public init(mode: Mode = .conversations) {
@@ -23,7 +26,9 @@ public struct BadgeCounter: Sendable {
   }
 
   /// The number to show: 0 when all is read.
-  public var value: Int {
+  public var value: Int { max(0, counted(in: mode) + unheard) }
+
+  private func counted(in mode: Mode) -> Int {
     switch mode {
     case .conversations: unread.count
     case .messages: unread.values.reduce(0, +)
@@ -35,6 +40,13 @@ public struct BadgeCounter: Sendable {
     if counted.insert(messageId), conversationId != openConversationId {
       unread[conversationId, default: 0] += 1
     }
+    return value
+  }
+
+  /// A push says what the badge is to show. The services know of messages that this device has not heard of, and of what was
+  /// read elsewhere: what is received and read from now on counts from there.
+  public mutating func told(_ badge: Int) -> Int {
+    unheard = badge - counted(in: mode)
     return value
   }
 
@@ -58,12 +70,15 @@ public struct BadgeCounter: Sendable {
   /// The list of conversations was loaded, as at every launch: these have so many unread messages, all others none.
   public mutating func refresh(unreadMessages: [String: Int]) -> Int {
     unread = unreadMessages.filter { $0.value > 0 && $0.key != openConversationId }
+    unheard = 0
     return value
   }
 
   /// The user has changed what is counted.
   public mutating func modeChanged(to mode: Mode) -> Int {
     self.mode = mode
+    // Of the other number the services have not told yet.
+    unheard = 0
     return value
   }
 

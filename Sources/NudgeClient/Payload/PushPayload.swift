@@ -54,6 +54,11 @@ public struct PushPayload: Sendable, Equatable {
   public let recipientId: String
   /// What it is about.
   public let content: Content
+  /// The conversation it has to do with, if it names one: also where only the badge is to be set, for a message that is not
+  /// shown.
+  public let conversationId: String?
+  /// The message it has to do with, if it names one.
+  public let messageId: String?
   /// What the app's badge is to show, if the push says so.
   public let badge: Int?
   /// When the message was sent, to the second.
@@ -131,6 +136,8 @@ public struct PushPayload: Sendable, Equatable {
     }
     pushId = try required("pushId")
     recipientId = try required("recipientId")
+    conversationId = try optional("conversationId")
+    messageId = try optional("messageId")
     badge = try count("badge")
     timestamp = try count("timestamp").map { Date(timeIntervalSince1970: TimeInterval($0)) }
     self.title = title

@@ -25,6 +25,8 @@ public struct NotificationPresenter: Sendable {
     case openConversation
     /// Its message was shown already, and it brings no badge.
     case alreadyShown
+    /// Its message was taken back before it came, and it brings no badge.
+    case takenBack
   }
 
   /// Who is signed in; nil: nobody, and every push is dropped.
@@ -35,6 +37,8 @@ public struct NotificationPresenter: Sendable {
   public var openConversationId: String?
 
   private var shown = RecentMessages()
+  // FCM keeps no order: a message, or its edit, may come behind the push that took it back.
+  private var takenBack = RecentMessages()
 
   /// A presenter for who is signed in.
   public init(userId: String?, isForeground: Bool, openConversationId: String? = nil) {
@@ -49,6 +53,7 @@ public struct NotificationPresenter: Sendable {
     self.userId = userId
     openConversationId = nil
     shown = RecentMessages()
+    takenBack = RecentMessages()
   }
 
   /// A push has arrived.
@@ -60,8 +65,10 @@ public struct NotificationPresenter: Sendable {
     case .read(let conversationId, let badge):
       return .removeNotifications(conversationId: conversationId, badge: badge)
     case .deleted(let conversationId, let messageId, let badge):
+      _ = takenBack.insert(messageId)
       return .removeNotification(conversationId: conversationId, messageId: messageId, badge: badge)
     case .message(let message):
+      if takenBack.contains(message.messageId) { return push.badge.map(Action.setBadge) ?? .drop(.takenBack) }
       if isForeground, message.conversationId == openConversationId { return .drop(.openConversation) }
       // A low one shows nothing, so a banner of the same message may still come.
       // An edited one is shown again: the system puts it in the place of its former text.
@@ -76,7 +83,7 @@ public struct NotificationPresenter: Sendable {
   /// An in-app banner has arrived: whether it is to be shown.
   public mutating func admits(_ banner: InAppBanner) -> Bool {
     guard let userId, banner.userId == userId, banner.senderId != userId, isForeground,
-      banner.conversationId != openConversationId
+      banner.conversationId != openConversationId, !takenBack.contains(banner.messageId)
     else { return false }
     return shown.insert(banner.messageId)
   }

@@ -22,9 +22,20 @@ final class DemoBroker {
   private let deletesTopics: Bool
 
   /// Starts it, or only notes where it is. `run` makes the names of topics on a broker that others use.
-  init(_ options: DemoOptions, directory: URL, run: String) throws {
-    var properties = options.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-    switch options.broker {
+  convenience init(_ options: DemoOptions, directory: URL, run: String) throws {
+    try self.init(
+      options.broker, properties: options.kafkaProperties, topicPrefix: options.topicPrefix, keepsTopics: options.keep,
+      directory: directory, run: run)
+  }
+
+  /// Starts it, or only notes where it is. `topicPrefix` nil: none, or one of `run` on a broker that others use, where the
+  /// topics are deleted in the end unless `keepsTopics`.
+  init(
+    _ broker: DemoOptions.Broker, properties: [String: String] = [:], topicPrefix: String? = nil,
+    keepsTopics: Bool = false, directory: URL, run: String
+  ) throws {
+    var properties = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    switch broker {
     case .embedded:
       let broker = try EmbeddedBroker()
       // Before anybody connects. Where none is found, the demo is slower and no less true.
@@ -49,8 +60,8 @@ final class DemoBroker {
     self.properties = properties
     seesAborted = embedded != nil
     let isShared = embedded == nil && local == nil
-    topics = NudgeSchema.TopicNames(prefix: options.topicPrefix ?? (isShared ? "nudge-demo-\(run)-" : ""))
-    deletesTopics = isShared && options.topicPrefix == nil && !options.keep
+    topics = NudgeSchema.TopicNames(prefix: topicPrefix ?? (isShared ? "nudge-demo-\(run)-" : ""))
+    deletesTopics = isShared && topicPrefix == nil && !keepsTopics
   }
 
   /// How long it waits for a broker before it says that none is there.

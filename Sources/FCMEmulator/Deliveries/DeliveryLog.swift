@@ -1,0 +1,123 @@
+internal import Foundation
+internal import Synchronization
+
+/// The latest messages that the emulator has taken for devices, numbered from 1 on, for whoever plays devices. The emulator's
+/// thread writes, the stream's readers read and wait.
+final class DeliveryLog: Sendable {
+  /// The most messages that are kept. A reader that is further behind is told how many it has missed.
+  static let capacity = 20_000
+  /// The most messages of one answer, so that it stays below some megabytes.
+  static let mostAtOnce = 1_000
+
+  /// Messages behind a number.
+  struct Batch {
+    /// What to ask with next.
+    var next: Int
+    /// Messages behind that number that are not kept any more, for whomever they were.
+    var missed: Int
+    /// The messages that were asked for.
+    var deliveries: [Delivery]
+
+    /// As the stream gives it: `{"next", "missed", "deliveries": [{"number", "at", "request"}]}`. A request is JSON
+    /// already, as it came.
+    var json: [UInt8] {
+      var bytes = Array("{\"next\":\(next),\"missed\":\(missed),\"deliveries\":[".utf8)
+      for (index, delivery) in deliveries.enumerated() {
+        if index > 0 { bytes.append(0x2C) }
+        bytes += "{\"number\":\(delivery.number),\"at\":\(delivery.at),\"request\":".utf8
+        bytes += delivery.request
+        bytes.append(0x7D)
+      }
+      return bytes + "]}\n".utf8
+    }
+  }
+
+  /// A message that was answered with 200.
+  struct Delivery {
+    var number: Int
+    /// When it was taken, in milliseconds since the epoch.
+    var at: Int64
+    var token: String
+    /// The request's body.
+    var request: [UInt8]
+  }
+
+  private struct Waiter {
+    let id: Int
+    let after: Int
+    let tokenPrefix: String
+    let answer: @Sendable (Batch) -> Void
+  }
+
+  private struct State {
+    /// The message of the number n is at n - 1 - dropped.
+    var kept: [Delivery] = []
+    var dropped = 0
+    var waiters: [Waiter] = []
+    var lastWaiter = 0
+
+    var last: Int { dropped + kept.count }
+  }
+
+  private let state = Mutex(State())
+
+  /// A message was taken for a device.
+  func add(_ request: some Collection<UInt8>, token: String, at now: Int64) {
+    let answers = state.withLock { state in
+      state.kept.append(Delivery(number: state.last + 1, at: now, token: token, request: Array(request)))
+      // Trimmed now and then, not each time: removing the first of many moves all others.
+      if state.kept.count > 2 * Self.capacity {
+        state.dropped += state.kept.count - Self.capacity
+        state.kept.removeFirst(state.kept.count - Self.capacity)
+      }
+      let woken = state.waiters.filter { token.hasPrefix($0.tokenPrefix) }
+      guard !woken.isEmpty else { return [(Waiter, Batch)]() }
+      state.waiters.removeAll { waiter in woken.contains { $0.id == waiter.id } }
+      return woken.map { ($0, Self.batch(state, after: $0.after, tokenPrefix: $0.tokenPrefix)) }
+    }
+    for (waiter, batch) in answers { waiter.answer(batch) }
+  }
+
+  /// The number of the latest message.
+  var last: Int { state.withLock { $0.last } }
+
+  /// Answers with the messages behind a number, for devices whose tokens begin so, as soon as there are some. Returns what
+  /// `giveUp` needs.
+  func wait(after number: Int, tokenPrefix: String, _ answer: @escaping @Sendable (Batch) -> Void) -> Int {
+    let (id, batch) = state.withLock { state in
+      state.lastWaiter += 1
+      let batch = Self.batch(state, after: number, tokenPrefix: tokenPrefix)
+      // What is for others alone moves the reader on too, so that it is not looked through again and again.
+      guard batch.deliveries.isEmpty, batch.missed == 0 else { return (state.lastWaiter, Optional(batch)) }
+      state.waiters.append(
+        Waiter(id: state.lastWaiter, after: batch.next, tokenPrefix: tokenPrefix, answer: answer))
+      return (state.lastWaiter, nil)
+    }
+    if let batch { answer(batch) }
+    return id
+  }
+
+  /// Answers one who waits, with nothing new, if they still do.
+  func giveUp(_ id: Int) {
+    let (waiter, batch) = state.withLock { state in
+      let index = state.waiters.firstIndex { $0.id == id }
+      let waiter = index.map { state.waiters.remove(at: $0) }
+      return (waiter, waiter.map { Self.batch(state, after: $0.after, tokenPrefix: $0.tokenPrefix) })
+    }
+    if let waiter, let batch { waiter.answer(batch) }
+  }
+
+  private static func batch(_ state: State, after number: Int, tokenPrefix: String) -> Batch {
+    // A number of a former life of the emulator is behind all there is now.
+    let after = min(max(number, 0), state.last)
+    var batch = Batch(next: state.last, missed: max(0, state.dropped - after), deliveries: [])
+    for delivery in state.kept.dropFirst(max(0, after - state.dropped)) where delivery.token.hasPrefix(tokenPrefix) {
+      batch.deliveries.append(delivery)
+      if batch.deliveries.count == mostAtOnce {
+        batch.next = delivery.number
+        break
+      }
+    }
+    return batch
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import HTTPTransport
+import Synchronization
+import VirtualPhone
+
+/// Reads what the emulator delivers to devices, at its admin address, in the background: a request that waits, and the next
+/// one as soon as it is answered. One thread uses it.
+final class EmulatorStream {
+  /// A message for a device.
+  struct Delivery: Sendable {
+    let message: DeliveredMessage
+    /// When FCM took it, in milliseconds since the epoch.
+    let takenAt: Int64
+  }
+
+  /// How long an answer may take: behind the emulator's own patience of 20 s.
+  private static let timeout: Duration = .seconds(40)
+  /// Seconds until the emulator is asked again after it did not answer.
+  private static let pause = 0.5
+
+  private struct Batch: Decodable {
+    struct Delivery: Decodable {
+      let at: Int64
+      /// Nil: no push of Nudge's.
+      let message: DeliveredMessage?
+
+      enum CodingKeys: String, CodingKey {
+        case at
+        case message = "request"
+      }
+
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        at = try container.decode(Int64.self, forKey: .at)
+        message = try? container.decode(DeliveredMessage.self, forKey: .message)
+      }
+    }
+    let next: Int
+    let missed: Int
+    let deliveries: [Delivery]
+  }
+
+  private struct State {
+    var arrived: [Delivery] = []
+    var missed = 0
+    var failure: String?
+    var isOver = false
+  }
+
+  /// What the answers, which come on the client's thread, leave for the reader.
+  private final class Shared: Sendable {
+    let state = Mutex(State())
+  }
+
+  private let client: HTTPClient
+  private let url: String
+  private let tokenPrefix: String
+  private let shared = Shared()
+
+  /// A stream of what comes from now on for devices whose tokens begin so, of an emulator at its admin address, such as
+  /// `http://127.0.0.1:8080`.
+  /// - Throws: `ReadingError` where no emulator answers there.
+  init(url: String, tokenPrefix: String) throws {
+    self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+    self.tokenPrefix = tokenPrefix
+    client = try HTTPClient(
+      HTTPClientConfiguration(
+        // The request that waits, and one beside it.
+        maxConnectionsPerHost: 4, idleTransferLifetime: .seconds(60), maxResponseBytes: 64 << 20, plainProtocol: .http1)
+    )
+    let first: Batch
+    do {
+      first = try Self.batch(try request(method: .get, path: "/deliveries", timeout: .seconds(5)).get())
+    } catch {
+      client.shutdown(grace: .zero)
+      throw ReadingError(
+        "no emulator answers at \(url): \(error). Is it the address of fcm-emulator --admin-address, with http://?")
+    }
+    Self.ask(client, self.url, tokenPrefix, after: first.next, shared)
+  }
+
+  /// Messages that have come since the last time.
+  /// - Throws: `ReadingError` where some were missed for good, or the emulator has gone.
+  func take() throws -> [Delivery] {
+    let (arrived, missed, failure) = shared.state.withLock { state in
+      defer {
+        state.arrived.removeAll()
+        state.missed = 0
+      }
+      return (state.arrived, state.missed, state.failure)
+    }
+    if missed > 0 { throw ReadingError("\(missed) messages were gone from the emulator before they could be read") }
+    if let failure { throw ReadingError("the emulator at \(url) does not answer any more: \(failure)") }
+    return arrived
+  }
+
+  /// Tells the emulator that the app of a token was removed.
+  func uninstall(token: String) throws {
+    let body = try JSONEncoder().encode(["tokens": [token]])
+    let response = try request(
+      method: .post, path: "/emulator/uninstalled", body: Array(body), timeout: .seconds(5)
+    ).get()
+    guard response.status == 200 else {
+      throw ReadingError("the emulator answered HTTP \(response.status) to a removal of the app")
+    }
+  }
+
+  /// Ends it.
+  func close() {
+    shared.state.withLock { $0.isOver = true }
+    client.shutdown(grace: .zero)
+  }
+
+  private func request(
+    method: HTTPMethod, path: String, body: [UInt8] = [], timeout: Duration
+  ) -> Result<HTTPResponse, HTTPTransportError> {
+    let answered = DispatchSemaphore(value: 0)
+    let answer = Mutex<Result<HTTPResponse, HTTPTransportError>?>(nil)
+    client.send(
+      HTTPRequest(
+        method: method, url: url + path, headers: [("Content-Type", "application/json")], body: body,
+        timeout: timeout)
+    ) { result in
+      answer.withLock { $0 = result }
+      answered.signal()
+    }
+    answered.wait()
+    return answer.withLock { $0 }
+      ?? .failure(HTTPTransportError(kind: .cancelled, message: "no answer", responseStarted: false))
+  }
+
+  private static func ask(
+    _ client: HTTPClient, _ url: String, _ tokenPrefix: String, after number: Int, failures: Int = 0, _ shared: Shared
+  ) {
+    let prefix = tokenPrefix.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    let request = HTTPRequest(
+      method: .get, url: "\(url)/deliveries?after=\(number)&tokens=\(prefix)", timeout: timeout)
+    client.send(request) { answer in
+      guard !shared.state.withLock({ $0.isOver }) else { return }
+      do {
+        let batch = try batch(try answer.get())
+        // Asked again first: what comes meanwhile waits in the emulator.
+        ask(client, url, tokenPrefix, after: batch.next, shared)
+        let deliveries = batch.deliveries.compactMap { delivery in
+          delivery.message.map { Delivery(message: $0, takenAt: delivery.at) }
+        }
+        shared.state.withLock { state in
+          state.arrived += deliveries
+          state.missed += batch.missed
+        }
+      } catch {
+        guard failures < 10 else {
+          let failure = "\(error)"
+          shared.state.withLock { $0.failure = failure }
+          return
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + pause) {
+          ask(client, url, tokenPrefix, after: number, failures: failures + 1, shared)
+        }
+      }
+    }
+  }
+
+  private static func batch(_ response: HTTPResponse) throws -> Batch {
+    guard response.status == 200 else { throw ReadingError("HTTP \(response.status)") }
+    return try JSONDecoder().decode(Batch.self, from: Data(response.body))
+  }
+}

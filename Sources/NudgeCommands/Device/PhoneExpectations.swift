@@ -1,0 +1,349 @@
+import NudgeClient
+import VirtualPhone
+
+/// What virtual phones must see, worked out from what was published and from nothing that the services said; and what they
+/// saw, held against it.
+///
+/// The people of a load have used up their smart analyses, so that each message is decided by a rule that stands here too:
+/// `notify_all`, or the simple rules. A message that comes close to a change (an owner, a report, a read) may be decided
+/// either way, as events of several topics have no order among them; it is expected neither to be seen nor not to be.
+struct PhoneExpectations {
+  /// Milliseconds since the epoch.
+  typealias Time = Int64
+
+  /// How long a change may take until it counts everywhere, in milliseconds.
+  static let margin: Time = 3_000
+  /// How long a report of what is on the screen, or a written message, says that somebody is there, in milliseconds.
+  static let horizon: Time = 120_000
+
+  /// What applies to a person's messages.
+  enum Rule: Sendable {
+    case notifyAll
+    case simpleRules
+  }
+
+  /// How a message must appear.
+  enum Appearance: String, Sendable, Equatable {
+    case alert, silent, badge
+  }
+
+  /// A phone's time with one owner and one token.
+  struct Ownership {
+    let userId: String
+    /// When the services had acknowledged the token; nil: not yet.
+    var since: Time?
+    var until: Time?
+  }
+
+  private struct Conversation {
+    let members: [String]
+    let isGroup: Bool
+  }
+
+  private struct Message {
+    let id: String
+    let conversationId: String
+    let senderId: String
+    let text: String
+    let at: Time
+  }
+
+  private struct Report {
+    let deviceId: String
+    let at: Time
+    let conversationId: String?
+  }
+
+  private struct Person {
+    var rule = Rule.notifyAll
+    var reports: [Report] = []
+    var writes: [(conversationId: String, at: Time)] = []
+    var reads: [(conversationId: String, at: Time, upTo: Time)] = []
+  }
+
+  private struct Seen {
+    let phone: Int
+    let messageId: String
+    let at: Time
+    let userId: String?
+    let appearance: Appearance
+    let title: String
+    let body: String
+  }
+
+  /// What it came to.
+  struct Verdict: Encodable, Equatable {
+    /// Messages that phones had to show.
+    var expected = 0
+    /// Those that had to change the badge at most.
+    var expectedSilent = 0
+    /// Those that had to be kept from a phone: its owner had the conversation open, or had just written there.
+    var expectedSuppressed = 0
+    /// Those that came close to a change, of which nothing is expected.
+    var open = 0
+    /// Messages that phones did show.
+    var seen = 0
+    /// Badges and lock screens that were compared in the end.
+    var screens = 0
+    /// How many expectations do not hold.
+    var violated = 0
+    /// The first of them.
+    var violations: [String] = []
+
+    mutating func violate(_ text: @autoclosure () -> String) {
+      violated += 1
+      if violations.count < 20 { violations.append(text()) }
+    }
+  }
+
+  private var conversations: [String: Conversation] = [:]
+  private var people: [String: Person] = [:]
+  private var messages: [String: Message] = [:]
+  private var order: [String] = []
+  private var ownerships: [[Ownership]] = []
+  private var wasOffline: Set<Int> = []
+  private var seen: [Seen] = []
+  private var faults: [String] = []
+
+  // MARK: What happens
+
+  /// A conversation of these people.
+  mutating func conversation(_ id: String, members: [String], isGroup: Bool) {
+    conversations[id] = Conversation(members: members, isGroup: isGroup)
+  }
+
+  /// What applies to a person's messages.
+  mutating func rule(_ rule: Rule, for userId: String) { people[userId, default: Person()].rule = rule }
+
+  /// A phone published an event.
+  mutating func published(_ event: ClientEvent) {
+    let at = event.occurredAt
+    switch event.body {
+    case .messageCreated(let message):
+      messages[message.messageId] = Message(
+        id: message.messageId, conversationId: message.conversationId, senderId: message.senderId, text: message.text,
+        at: at)
+      order.append(message.messageId)
+      people[message.senderId, default: Person()].writes.append((message.conversationId, at))
+    case .messageRead(let read):
+      let upTo = read.messageId.flatMap { messages[$0]?.at } ?? at
+      people[read.userId, default: Person()].reads.append((read.conversationId, at, upTo))
+    case .userActivity(let activity):
+      people[activity.userId, default: Person()].reports.append(
+        Report(
+          deviceId: activity.deviceId, at: at,
+          conversationId: activity.state == .foreground ? activity.conversationId : nil))
+    case .feedbackSubmitted, .notification, .deviceRegistered, .deviceUnregistered, .preferencesUpdated: break
+    }
+  }
+
+  /// A phone has something to tell.
+  mutating func noted(_ note: PhoneNote, by phone: Int, userId: String?, at: Time) {
+    while ownerships.count <= phone { ownerships.append([]) }
+    switch note {
+    case .signedIn(let userId): ownerships[phone].append(Ownership(userId: userId, since: nil, until: nil))
+    case .registered:
+      if let last = ownerships[phone].indices.last, ownerships[phone][last].since == nil {
+        ownerships[phone][last].since = at
+      }
+    case .signedOut:
+      if let last = ownerships[phone].indices.last { ownerships[phone][last].until = at }
+    case .network(let isOnline): if !isOnline { wasOffline.insert(phone) }
+    case .shown(let entry, _, let push):
+      guard case .message(let message) = push.content else { return }
+      let appearance: Appearance =
+        switch message.priority {
+        case .high: .alert
+        case .medium: .silent
+        case .low: .badge
+        }
+      seen.append(
+        Seen(
+          phone: phone, messageId: message.messageId, at: at, userId: userId, appearance: appearance,
+          title: entry.title, body: entry.body))
+    case .fault(let text): faults.append(text)
+    default: break
+    }
+  }
+
+  /// Milliseconds from a message to a phone that showed it, in the order they were shown, while the phone was never off.
+  var latencies: [Int64] {
+    seen.compactMap { item in
+      guard !wasOffline.contains(item.phone), let message = messages[item.messageId] else { return nil }
+      return item.at - message.at
+    }
+  }
+
+  // MARK: The verdict
+
+  private enum Fate {
+    case notified(Appearance)
+    case suppressed
+    /// Decided either way.
+    case open
+  }
+
+  /// Holds what was seen against what had to be. `phones` are as they are in the end.
+  func verdict(phones: [VirtualPhone]) -> Verdict {
+    var verdict = Verdict()
+    for fault in faults { verdict.violate(fault) }
+    var judged: [String: [(message: Message, fate: Fate)]] = [:]
+    var seenBy: [String: [Seen]] = [:]
+    for item in seen {
+      verdict.seen += 1
+      seenBy["\(item.phone) \(item.userId ?? "") \(item.messageId)", default: []].append(item)
+      judge(item, &verdict)
+    }
+    let phonesOf = phonesByUser
+    for id in order {
+      guard let message = messages[id], let conversation = conversations[message.conversationId] else { continue }
+      for userId in conversation.members where userId != message.senderId {
+        let fate = fate(of: message, in: conversation, for: userId)
+        judged[userId, default: []].append((message, fate))
+        for phone in phonesOf[userId] ?? [] {
+          expect(message, fate, userId, phone, seenBy["\(phone) \(userId) \(id)"] ?? [], &verdict)
+        }
+      }
+    }
+    for number in phones.indices {
+      guard let userId = phones[number].userId else { continue }
+      compare(phones[number], number, judged[userId] ?? [], &verdict)
+    }
+    return verdict
+  }
+
+  private var phonesByUser: [String: Set<Int>] {
+    var phones: [String: Set<Int>] = [:]
+    for (phone, owners) in ownerships.enumerated() {
+      for owner in owners { phones[owner.userId, default: []].insert(phone) }
+    }
+    return phones
+  }
+
+  /// What was seen must be a message that its owner may see, as it was written.
+  private func judge(_ item: Seen, _ verdict: inout Verdict) {
+    guard let message = messages[item.messageId], let conversation = conversations[message.conversationId] else {
+      // Published by the backend before the load began.
+      return
+    }
+    guard let userId = item.userId, conversation.members.contains(userId) else {
+      return verdict.violate(
+        "phone \(item.phone) showed \(item.messageId), which is not for \(item.userId ?? "nobody")")
+    }
+    if message.senderId == userId {
+      verdict.violate("phone \(item.phone) showed \(userId) their own message \(item.messageId)")
+    }
+    if item.body != message.text { verdict.violate("phone \(item.phone) showed another text of \(item.messageId)") }
+    let sender = message.senderId
+    let title = conversation.isGroup ? "\(sender) in \(message.conversationId)" : sender
+    if item.title != title {
+      verdict.violate("phone \(item.phone) showed \(item.messageId) as \"\(item.title)\", not as \"\(title)\"")
+    }
+  }
+
+  private func expect(
+    _ message: Message, _ fate: Fate, _ userId: String, _ phone: Int, _ seen: [Seen], _ verdict: inout Verdict
+  ) {
+    let mine = ownerships[phone].filter { $0.userId == userId }
+    let isCertain = mine.contains { owner in
+      owner.since.map { $0 <= message.at - Self.margin } ?? false
+        && owner.until.map { $0 >= message.at + Self.margin } ?? true
+    }
+    if seen.count > 1 { verdict.violate("phone \(phone) showed \(message.id) \(seen.count) times") }
+    switch fate {
+    case .open: verdict.open += 1
+    case .suppressed:
+      verdict.expectedSuppressed += 1
+      if !seen.isEmpty { verdict.violate("phone \(phone) showed \(message.id), which \(userId) had before their eyes") }
+    case .notified(.badge):
+      verdict.expectedSilent += 1
+      if !seen.isEmpty { verdict.violate("phone \(phone) showed \(message.id), which is for the badge alone") }
+    case .notified(let appearance):
+      guard isCertain else {
+        verdict.open += 1
+        return
+      }
+      verdict.expected += 1
+      guard let first = seen.first else {
+        return verdict.violate("phone \(phone) of \(userId) did not show \(message.id)")
+      }
+      if first.appearance != appearance {
+        verdict.violate("phone \(phone) showed \(message.id) as \(first.appearance), not as \(appearance)")
+      }
+    }
+  }
+
+  private func fate(of message: Message, in conversation: Conversation, for userId: String) -> Fate {
+    guard let person = people[userId] else { return .open }
+    let near = (message.at - Self.margin)...(message.at + Self.margin)
+    if person.reports.contains(where: { near.contains($0.at) }) { return .open }
+    if person.writes.contains(where: { near.contains($0.at) }) { return .open }
+    // A read soon after it was written may come before the decision.
+    if person.reads.contains(where: { $0.conversationId == message.conversationId && near.contains($0.at) }) {
+      return .open
+    }
+    var latest: [String: Report] = [:]
+    for report in person.reports where report.at < message.at { latest[report.deviceId] = report }
+    for report in latest.values where report.conversationId == message.conversationId {
+      let age = message.at - report.at
+      if age < Self.horizon - Self.margin { return .suppressed }
+      if age < Self.horizon + Self.margin { return .open }
+    }
+    if let written = person.writes.last(where: { $0.at < message.at }),
+      written.conversationId == message.conversationId,
+      !latest.values.contains(where: { $0.at > written.at })
+    {
+      let age = message.at - written.at
+      if age < Self.horizon - Self.margin { return .suppressed }
+      if age < Self.horizon + Self.margin { return .open }
+    }
+    switch person.rule {
+    case .notifyAll: return .notified(.silent)
+    case .simpleRules:
+      guard !conversation.isGroup else { return .notified(.badge) }
+      return .notified(message.text.contains("urgent") ? .alert : .silent)
+    }
+  }
+
+  // MARK: In the end
+
+  /// Lock screen and badge of a phone that had one owner all the time, and was never off.
+  private func compare(
+    _ phone: VirtualPhone, _ number: Int, _ judged: [(message: Message, fate: Fate)], _ verdict: inout Verdict
+  ) {
+    guard ownerships.indices.contains(number), ownerships[number].count == 1, !wasOffline.contains(number),
+      let userId = phone.userId, let person = people[userId]
+    else { return }
+    verdict.screens += 1
+    let shown = Set(phone.lockScreen.entries.compactMap(\.messageId))
+    var (unread, perhaps): (Set<String>, Set<String>) = ([], [])
+    for (message, fate) in judged {
+      let conversationId = message.conversationId
+      let isRead =
+        person.reads.contains { $0.conversationId == conversationId && $0.upTo >= message.at }
+        || person.writes.contains { $0.conversationId == conversationId && $0.at >= message.at }
+      if isRead {
+        if shown.contains(message.id) {
+          verdict.violate("phone \(number) still shows \(message.id), which \(userId) has read")
+        }
+        continue
+      }
+      switch fate {
+      case .open: perhaps.insert(conversationId)
+      case .suppressed: break
+      case .notified: unread.insert(conversationId)
+      }
+    }
+    perhaps.subtract(unread)
+    // A badge that was counted before the services heard of a read may come behind it; the device that read is told no more.
+    let mayBeLate = person.reads.contains { read in
+      judged.contains { abs($0.message.at - read.at) <= Self.margin }
+    }
+    let most = unread.count + perhaps.count + (mayBeLate ? 1 : 0)
+    if phone.badge < unread.count || phone.badge > most {
+      verdict.violate(
+        "phone \(number) of \(userId) has the badge \(phone.badge), not \(unread.count)"
+          + (most == unread.count ? "" : " to \(most)"))
+    }
+  }
+}

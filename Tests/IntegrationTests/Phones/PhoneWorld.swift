@@ -1,0 +1,254 @@
+import Foundation
+import Kafka
+import NudgeClient
+import NudgeSchema
+import ServiceKit
+import Testing
+import VirtualPhone
+
+@testable import NudgeCommands
+
+/// A pipeline with virtual phones on it, which all scenarios of one kind of broker share: each has people of its own. One
+/// thread uses it.
+final class PhoneWorld {
+  /// The broker it runs on.
+  enum Kind: String {
+    case embedded
+    case kafka
+  }
+
+  private static let partitions = 4
+
+  /// A decision, as far as scenarios look at it.
+  struct Decided {
+    let reason: DecisionReason
+    let priority: NudgeSchema.Priority?
+    let badge: Int
+  }
+
+  let fleet: PhoneFleet
+  /// All notes of each phone, in order.
+  private(set) var notes: [Int: [(at: Date, note: PhoneNote)]] = [:]
+  /// Where logs, state and the record of requests are.
+  let directory: URL
+
+  private let broker: DemoBroker
+  private let processes: DemoProcesses
+  private let watch: Consumer
+  private let coder = RecordCoder()
+  private var batch: [ConsumerRecord] = []
+  /// Events on people's timelines, by their ids.
+  private var onTimeline: Set<String> = []
+  /// Events that phones have published and that belong on a timeline.
+  private var expected: Set<String> = []
+  private var decisions: [String: Decided] = [:]
+  private var outcomes: [String: [Outcome]] = [:]
+  private var lastEvent = 0
+
+  /// Starts broker, emulator and services.
+  init(_ kind: Kind) throws {
+    directory = RealKafka.directory.appendingPathComponent("phones-\(kind.rawValue)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let which: DemoOptions.Broker =
+      kind == .embedded ? .embedded : .running(bootstrapServers: try RealKafka.bootstrapServers())
+    broker = try DemoBroker(
+      which, topicPrefix: kind == .embedded ? nil : "phones.", directory: directory, run: kind.rawValue)
+    try broker.createTopics(partitions: Self.partitions)
+    processes = DemoProcesses(
+      programs: try DemoProgram.find(in: DemoProgram.directoryOfThisProgram()), directory: directory,
+      environment: broker.environment, showsPhones: true)
+    try processes.start(broker: broker, logLevel: .info) { usleep(10_000) }
+    let servers = broker.bootstrapServers
+    watch = try Consumer(
+      broker.client(.consumer(bootstrapServers: servers, group: nil)), name: "test-phones")
+    let names = broker.topics
+    try watch.assign(
+      [Topic.timeline, .decisions, .outcomes].flatMap { topic in
+        (0..<Int32(Self.partitions)).map {
+          TopicPartitionOffset(TopicPartition(topic: names(topic), partition: $0), offset: Offset.beginning)
+        }
+      })
+    fleet = PhoneFleet(
+      tokenPrefix: "scene-",
+      publisher: try KafkaPhonePublisher(
+        broker.client(.producer(bootstrapServers: servers, transactionalID: nil)), topics: names),
+      stream: try EmulatorStream(url: try #require(processes.phonesURL), tokenPrefix: "scene-"),
+      banners: try BannerFeed(broker.client(.consumer(bootstrapServers: servers, group: nil)), topics: names))
+    fleet.onSight = { [unowned self] sight in notes[sight.phone, default: []].append((sight.at, sight.note)) }
+    fleet.onPublish = { [unowned self] _, event in
+      if event.topic == .userEvents { expected.insert(event.eventId) }
+    }
+  }
+
+  /// The emulator's admin address.
+  var emulatorURL: String { processes.phonesURL ?? "" }
+  /// Where Kafka is.
+  var bootstrapServers: String { broker.bootstrapServers }
+  /// The names of the topics.
+  var topics: NudgeSchema.TopicNames { broker.topics }
+
+  /// Ends all of it.
+  func close() {
+    fleet.close()
+    watch.close()
+    processes.stopServices()
+    processes.stopEmulator()
+    try? broker.close(isDone: false)
+  }
+
+  // MARK: Time goes on
+
+  /// Lets everything go on until a condition holds; ends the scenario where it does not.
+  func wait(for what: String, atMost seconds: Double = 20, until condition: () throws -> Bool) throws {
+    try waitUntil(
+      what, atMost: seconds,
+      state: { "last notes: \(notes.mapValues { $0.suffix(3).map(\.note) }); logs in \(directory.path)" }
+    ) {
+      try turn()
+      return try condition()
+    }
+  }
+
+  private func turn() throws {
+    try fleet.turn(waiting: .milliseconds(2))
+    try processes.check()
+    batch.removeAll(keepingCapacity: true)
+    if case .error(let error) = watch.poll(into: &batch, maxRecords: 1_000, maxBytes: 4 << 20, timeout: .zero),
+      error.isFatal
+    {
+      throw error
+    }
+    for record in batch { try read(record) }
+  }
+
+  private func read(_ record: ConsumerRecord) throws {
+    guard let value = record.valueBytes(), let topic = broker.topics.topic(named: record.topic) else { return }
+    switch topic {
+    case .timeline: onTimeline.insert(try coder.decode(TimelineEvent.self, from: value).envelope.eventId)
+    case .decisions:
+      let body = try coder.decode(Decision.self, from: value).body
+      decisions["\(body.userId) \(body.messageId)"] = Decided(
+        reason: body.reason, priority: body.priority, badge: body.badge)
+    case .outcomes:
+      let outcome = try coder.decode(Outcome.self, from: value)
+      outcomes[outcome.body.deviceId, default: []].append(outcome)
+    default: break
+    }
+  }
+
+  /// Waits until what phones have published so far is on the timelines: what comes behind it finds it there.
+  func settle() throws {
+    try wait(for: "all events of phones are on the timelines") {
+      fleet.openEvents == 0 && expected.isSubset(of: onTimeline)
+    }
+    expected = []
+  }
+
+  // MARK: What there is
+
+  func phone(_ number: Int) -> VirtualPhone { fleet.phones[number] }
+
+  /// The decision about a message for a person, once there is one.
+  func decision(_ messageId: String, for userId: String) throws -> Decided {
+    var found: Decided?
+    try wait(for: "the decision about \(messageId) for \(userId)") {
+      found = decisions["\(userId) \(messageId)"]
+      return found != nil
+    }
+    return try #require(found)
+  }
+
+  /// What became of pushes to a device.
+  func outcomes(of deviceId: String) -> [Outcome] { outcomes[deviceId] ?? [] }
+
+  /// How a message was shown on a phone, each time it was.
+  func shown(_ messageId: String, on phone: Int) -> [(
+    entry: LockScreen.Entry, options: PresentationOptions, push: PushPayload
+  )] {
+    (notes[phone] ?? []).compactMap { _, note in
+      guard case .shown(let entry, let options, let push) = note, entry.messageId == messageId else { return nil }
+      return (entry, options, push)
+    }
+  }
+
+  /// Waits until a message was shown on a phone, and returns how.
+  @discardableResult
+  func see(
+    _ messageId: String, on phone: Int
+  ) throws -> (entry: LockScreen.Entry, options: PresentationOptions, push: PushPayload) {
+    try wait(for: "\(messageId) on phone \(phone)") { !shown(messageId, on: phone).isEmpty }
+    return shown(messageId, on: phone)[0]
+  }
+
+  // MARK: People
+
+  /// A phone of somebody's, known to the services. `deviceId` makes it one of several.
+  func phone(of userId: String, _ deviceId: String = "phone", platform: Device.Platform = .ios) throws -> Int {
+    let number = fleet.add(deviceId: "\(userId)/\(deviceId)", platform: platform)
+    try fleet.tell(number, .signIn(userId: userId))
+    try wait(for: "\(userId) is registered") {
+      (notes[number] ?? []).contains { $0.note == .registered(userId: userId) }
+    }
+    try settle()
+    return number
+  }
+
+  private func envelope() -> Envelope {
+    lastEvent += 1
+    return Envelope(
+      eventId: "backend-\(lastEvent)", occurredAt: Int64(Date().timeIntervalSince1970 * 1_000))
+  }
+
+  /// A conversation of these people, whose names are their ids with a capital; with a name it is a group.
+  func conversation(_ id: String, _ people: [String], group: String? = nil) throws {
+    try fleet.publish(
+      ChatEvent(
+        envelope(),
+        .conversationUpdated(
+          ConversationUpdated(
+            conversationId: id, kind: group == nil ? .direct : .group, name: group,
+            members: people.map { Member(userId: $0, displayName: Self.name($0)) }))))
+  }
+
+  /// Somebody's name: the part of the id behind the scenario's, with a capital.
+  static func name(_ userId: String) -> String {
+    (userId.split(separator: ".").last.map(String.init) ?? userId).capitalized
+  }
+
+  /// Somebody writes, by the backend.
+  func write(
+    _ messageId: String, in conversation: String, from sender: String, _ text: String, mentions: [String]? = nil
+  )
+    throws
+  {
+    try fleet.publish(
+      ChatEvent(
+        envelope(),
+        .messageCreated(
+          MessageCreated(
+            conversationId: conversation, messageId: messageId, senderId: sender, text: text, mentions: mentions))))
+  }
+
+  /// A message is edited (`text`) or deleted (nil).
+  func revise(_ messageId: String, in conversation: String, to text: String?) throws {
+    let revision = MessageRevision(conversationId: conversation, messageId: messageId, text: text)
+    try fleet.publish(ChatEvent(envelope(), text == nil ? .messageDeleted(revision) : .messageEdited(revision)))
+  }
+
+  // MARK: What FCM was asked
+
+  /// The record of all requests to FCM, as the emulator wrote it.
+  func requests() throws -> String {
+    try String(contentsOfFile: processes.requestRecord, encoding: .utf8)
+  }
+
+  /// Prints what one phone had to tell, from its beginning.
+  func printTimeline(of phone: Int, _ title: String) {
+    print("— \(title): what \(fleet.phones[phone].device.deviceId) saw")
+    guard let start = notes[phone]?.first?.at else { return }
+    for (at, note) in notes[phone] ?? [] {
+      let line = PhoneNoteLine(note, of: fleet.phones[phone], at: at)
+      print("  \(String(format: "%6.3f", at.timeIntervalSince(start))) s  \(line.words)")
+    }
+  }
+}
