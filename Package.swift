@@ -93,8 +93,8 @@ let package = Package(
     module(
       "NudgeCommands",
       [
-        "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer", "Dispatcher",
-        "Gzip", "Relevance",
+        "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer",
+        "Dispatcher", "Gzip", "Relevance",
       ]),
 
     program("nudge-ingest", ["Ingest", "ServiceKit"]),
@@ -105,7 +105,7 @@ let package = Package(
 
     // What the tests of several modules share.
     .target(
-      name: "TestSupport", dependencies: ["NudgeCodec", "NudgeSchema"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Kafka", "NudgeCodec", "NudgeSchema"], path: "Tests/TestSupport",
       swiftSettings: strict),
     tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
     tests("WordingTests", ["Wording", "NudgeSchema"]),
@@ -118,7 +118,9 @@ let package = Package(
     tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
     tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
     tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "TestSupport"]),
-    tests("StreamRuntimeTests", ["StreamRuntime", "Kafka", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
+    tests(
+      "StreamRuntimeTests",
+      ["StreamRuntime", "Kafka", "KafkaTransactions", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
     tests(
       "IngestTests",
       [
@@ -139,8 +141,8 @@ let package = Package(
     tests(
       "NudgeCommandsTests",
       [
-        "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
-        "Dispatcher", "TestSupport",
+        "NudgeCommands", "NudgeSchema", "Kafka", "KafkaTransactions", "FCMEmulator", "ServiceKit", "StreamRuntime",
+        "Ingest", "Analyzer", "Dispatcher", "TestSupport",
       ]),
     tests(
       "IntegrationTests",
