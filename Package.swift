@@ -77,6 +77,7 @@ let package = Package(
     module("HTTPServer", ["CMicroHTTPD"]),
     module("Gzip", ["CZlib"]),
     module("ServiceKit", ["HTTPServer", "COpenSSL"]),
+    module("OTLP", ["ServiceKit", "HTTPTransport"]),
     module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
@@ -84,11 +85,12 @@ let package = Package(
       "Ingest",
       [
         "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka", "HTTPServer",
-        "Gzip", "Relevance",
+        "Gzip", "Relevance", "OTLP",
       ]),
-    module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance"]),
+    module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance", "OTLP"]),
     module(
-      "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
+      "Dispatcher",
+      ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP"]),
     module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec"]),
     module(
       "NudgeCommands",
@@ -105,8 +107,8 @@ let package = Package(
 
     // What the tests of several modules share.
     .target(
-      name: "TestSupport", dependencies: ["Kafka", "NudgeCodec", "NudgeSchema"], path: "Tests/TestSupport",
-      swiftSettings: strict),
+      name: "TestSupport", dependencies: ["HTTPServer", "Kafka", "NudgeCodec", "NudgeSchema"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
     tests("WordingTests", ["Wording", "NudgeSchema"]),
     tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
@@ -117,6 +119,7 @@ let package = Package(
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
     tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
+    tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
     tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "TestSupport"]),
     tests(
       "StreamRuntimeTests",
@@ -148,7 +151,7 @@ let package = Package(
       "IntegrationTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest", "Analyzer",
-        "TestSupport",
+        "HTTPServer", "OTLP", "TestSupport",
       ]),
   ],
   cxxLanguageStandard: .cxx17

@@ -25,6 +25,7 @@ final class StreamObserver: Sendable {
   private let lostStates: Counter
   private let rekeyed: Counter
   private let timersFired: Counter
+  private let tallies: [Counter]
   private let state = Mutex(State())
 
   private struct State {
@@ -41,7 +42,7 @@ final class StreamObserver: Sendable {
     var isStopping = false
   }
 
-  init(stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry) {
+  init(stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry, tallies: [StageTally] = []) {
     self.stage = stage
     self.logger = logger
     self.health = health
@@ -78,6 +79,7 @@ final class StreamObserver: Sendable {
       "nudge_state_lost_total", help: "Times a task was found to have committed offsets but no position.")
     timersFired = metrics.counter(
       "nudge_timers_fired_total", help: "Timers that were due and were written to the stage's own input.")
+    self.tallies = tallies.map { metrics.counter($0.metric, help: $0.help, labels: $0.labels) }
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
   }
@@ -205,6 +207,8 @@ final class StreamObserver: Sendable {
           "records": .int(count), "outputs": .int(outputCount), "rows": .int(rowCount),
           "milliseconds": .int(Int(milliseconds)),
         ])
+    case .counted(let counts):
+      for (place, count) in counts where tallies.indices.contains(place) { tallies[place].increment(by: count) }
     case .transactionFailed(let reason):
       failedTransactions.increment()
       log.warning(

@@ -29,6 +29,7 @@ public final class StreamService<S: Stage>: Service {
   private let configuration: Configuration
   private let makeStage: @Sendable () -> S
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
+  private let spans: (any SpanRecorder)?
   private let logger: Logger
   private let metrics: MetricsRegistry
   private let observer: StreamObserver
@@ -56,17 +57,20 @@ public final class StreamService<S: Stage>: Service {
     var done: DispatchSemaphore
   }
 
-  /// A service. `makeStage` is called once for each thread.
+  /// A service. `makeStage` is called once for each thread; `spans` takes those of records whose trace is recorded.
   public init(
     _ configuration: Configuration, logger: Logger, health: HealthState, metrics: MetricsRegistry,
-    performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, makeStage: @escaping @Sendable () -> S
+    performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, spans: (any SpanRecorder)? = nil,
+    makeStage: @escaping @Sendable () -> S
   ) {
     self.configuration = configuration
     self.logger = logger
     self.metrics = metrics
     self.performer = performer
+    self.spans = spans
     self.makeStage = makeStage
-    observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
+    observer = StreamObserver(
+      stage: S.definition.name, logger: logger, health: health, metrics: metrics, tallies: S.tallies)
     watchdog = Watchdog(logger: logger, liveness: health.liveness)
     readiness = health.readiness
     fencing = FencingNote(
@@ -358,7 +362,7 @@ public final class StreamService<S: Stage>: Service {
     let observer = observer
     let thread = StreamThread(
       makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
-      performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
+      performer: performer, wake: { signal.raise() }, spans: spans, observe: { observer.observe($0, thread: number) })
     while true {
       watchdog.turned(number)
       switch stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() {
