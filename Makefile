@@ -15,11 +15,12 @@ DATA ?=
 SEEDS ?= 100000
 SEED ?= 1
 MINUTES ?= 3
+INCIDENTS ?=
 
 # Programs of PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos fuzz clean
+.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos night fuzz clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -96,6 +97,12 @@ chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for e
 	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-simulate
 	MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
 	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
+
+night: services ## A scripted night on call: things go wrong, alerts find them, the runbook mends them; needs KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make night" >&2; exit 1; }
+	@command -v prometheus > /dev/null || { echo "prometheus is missing; run: sudo apt-get install -y prometheus" >&2; exit 1; }
+	$(SWIFT) build -c release --product nudge
+	Tests/Night/night.py --programs "$$($(SWIFT) build -c release --show-bin-path)" $(INCIDENTS)
 
 fuzz: SECONDS = 60
 fuzz: deps ## libFuzzer for SECONDS on all that the HTTP API reads; what it finds goes to Tests/Corpus/http-inputs

@@ -78,6 +78,7 @@ let package = Package(
     module("HTTPServer", ["CMicroHTTPD"]),
     module("Gzip", ["CZlib"]),
     module("ServiceKit", ["HTTPServer", "COpenSSL"]),
+    module("OTLP", ["ServiceKit", "HTTPTransport"]),
     module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
@@ -85,17 +86,18 @@ let package = Package(
       "Ingest",
       [
         "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka", "HTTPServer",
-        "Gzip", "Relevance",
+        "Gzip", "Relevance", "OTLP",
       ]),
-    module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance"]),
+    module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance", "OTLP"]),
     module(
-      "Dispatcher", ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec"]),
+      "Dispatcher",
+      ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP"]),
     module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "VirtualPhone"]),
     module(
       "NudgeCommands",
       [
-        "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer", "Dispatcher",
-        "Gzip", "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone",
+        "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer",
+        "Dispatcher", "Gzip", "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone",
       ]),
 
     program("nudge-ingest", ["Ingest", "ServiceKit"]),
@@ -106,8 +108,8 @@ let package = Package(
 
     // What the tests of several modules share.
     .target(
-      name: "TestSupport", dependencies: ["NudgeCodec", "NudgeSchema"], path: "Tests/TestSupport",
-      swiftSettings: strict),
+      name: "TestSupport", dependencies: ["HTTPServer", "Kafka", "NudgeCodec", "NudgeSchema"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
     tests("WordingTests", ["Wording", "NudgeSchema"]),
     tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
@@ -119,8 +121,11 @@ let package = Package(
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
     tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
+    tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
     tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "TestSupport"]),
-    tests("StreamRuntimeTests", ["StreamRuntime", "Kafka", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
+    tests(
+      "StreamRuntimeTests",
+      ["StreamRuntime", "Kafka", "KafkaTransactions", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
     tests(
       "IngestTests",
       [
@@ -141,14 +146,14 @@ let package = Package(
     tests(
       "NudgeCommandsTests",
       [
-        "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
-        "Dispatcher", "NudgeClient", "VirtualPhone", "TestSupport",
+        "NudgeCommands", "NudgeSchema", "Kafka", "KafkaTransactions", "FCMEmulator", "ServiceKit", "StreamRuntime",
+        "Ingest", "Analyzer", "Dispatcher", "NudgeClient", "VirtualPhone", "TestSupport",
       ]),
     tests(
       "IntegrationTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest", "Analyzer",
-        "NudgeClient", "VirtualPhone", "TestSupport",
+        "HTTPServer", "OTLP", "NudgeClient", "VirtualPhone", "TestSupport",
       ]),
   ],
   cxxLanguageStandard: .cxx17

@@ -19,6 +19,9 @@ public struct AnalyzerStage: Stage {
     name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .timeline],
     changelog: .analyzerState, timers: .timeline)
 
+  /// Decisions, by what decided and how important the message was found.
+  public static var tallies: [StageTally] { DecisionTally.all }
+
   let rules: AnalyzerRules
   let codec = RecordCodec()
   var zones = TimeZones()

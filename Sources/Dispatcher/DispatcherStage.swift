@@ -59,7 +59,9 @@ public struct DispatcherStage: Stage {
     try work(in: step, on: record) { lanes in
       switch event.body {
       case .push(let push):
-        for item in PushRecord.items(of: push, in: event, record) { try lanes.accept(item, in: step) }
+        for item in PushRecord.items(of: push, in: event, record, inherited: step.inheritedHeaders) {
+          try lanes.accept(item, in: step)
+        }
       case .cancelled(let cancelled):
         try lanes.cancel(cancelled, cause: event.origin, in: step)
       }

@@ -23,13 +23,17 @@ enum PushRecord {
     return event
   }
 
-  /// A push's targets, as they wait in their lanes.
-  static func items(of push: Push, in event: PushEvent, _ record: InputRecord) -> [WaitingPush] {
+  /// A push's targets, as they wait in their lanes. `inherited`: the step's headers, for all that comes of it later.
+  static func items(
+    of push: Push, in event: PushEvent, _ record: InputRecord, inherited: [RecordHeaderField]
+  ) -> [WaitingPush] {
     var untargeted = push
     untargeted.targets = []
     func header(_ name: String) -> String? {
       // Longer than any of ours is a stranger's, and would not fit a row.
-      record.header(name).flatMap { $0.count <= 256 ? String(decoding: $0, as: UTF8.self) : nil }
+      inherited.first { $0.name == name }.flatMap {
+        $0.value.count <= 256 ? String(decoding: $0.value, as: UTF8.self) : nil
+      }
     }
     let traceparent = header(RecordHeader.traceparent)
     let replayId = header(RecordHeader.replayId)

@@ -36,7 +36,8 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
   /// What failed, the code's name and the explanation, in one line.
   public var description: String {
     let place = topicPartition.map { " (\($0))" } ?? ""
-    return "Kafka: \(operation)\(place): \(name): \(reason)"
+    let mend = isForbidden ? " (an access rule is missing for this user: 'nudge doctor --role' says which)" : ""
+    return "Kafka: \(operation)\(place): \(name): \(reason)\(mend)"
   }
 }
 
@@ -125,6 +126,22 @@ extension KafkaError {
       || isCode(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
       || isCode(RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
       || isCode(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
+  }
+
+  /// The broker does not take the login (`sasl.*`).
+  public var isLoginRefused: Bool {
+    isCode(RD_KAFKA_RESP_ERR__AUTHENTICATION) || isCode(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
+  }
+
+  /// TLS could not be agreed on: a certificate that nobody trusted vouches for, above all (`ssl.*`).
+  public var isTLSFailure: Bool { isCode(RD_KAFKA_RESP_ERR__SSL) }
+
+  /// No connection for a reason that waiting does not mend: who is asked refuses, or cannot be trusted.
+  public var isRefusedConnection: Bool { isLoginRefused || isTLSFailure }
+
+  /// No connection, for a reason of its own rather than because there is none to any broker.
+  var isConnectionFailure: Bool {
+    isLoginRefused || isTLSFailure || isCode(RD_KAFKA_RESP_ERR__TRANSPORT) || isCode(RD_KAFKA_RESP_ERR__RESOLVE)
   }
 
   private func isCode(_ known: rd_kafka_resp_err_t) -> Bool { code == known.rawValue }

@@ -39,7 +39,7 @@ struct ClusterSettings {
   /// - Throws: `NoBroker` where none does within some seconds; `KafkaError` for a property that is wrong.
   func admin() throws -> Admin {
     let admin = try Admin(
-      client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge", log: Self.show)
+      client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge")
     _ = try admin.topics(within: Self.patience, at: bootstrapServers)
     return admin
   }

@@ -19,6 +19,10 @@ struct DecoderTests {
     let metadata = try WireFrame.decode(MetadataRequest.self, sample("Metadata"), correlation: 1)
     #expect(metadata.brokers[2] == BrokerAddress(host: "b.example", port: 9092))
     #expect(metadata.topics[1].partitions[1] == .init(error: .none, index: 1, leader: 2))
+    #expect(metadata.topics[1].operations == .min && ResourceAccess(bits: .min) == .unknown)
+    let groups = try WireFrame.decode(DescribeGroupsRequest.self, sample("DescribeGroups"), correlation: 1).groups
+    #expect(groups == [.init(error: .none, id: "nudge-analyzer", operations: 0x108)])
+    #expect(ResourceAccess(bits: 0x108) == .operations([.read, .describe]))
     let produce = try WireFrame.decode(ProduceRequest.self, sample("Produce"), correlation: 1)
     #expect(produce.partitions.map(\.error.code) == [0, 87, 6, 0, 87, 6])
     #expect(produce.partitions[1].reason == "refused")

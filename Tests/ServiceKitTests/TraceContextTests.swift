@@ -39,6 +39,25 @@ struct TraceContextTests {
     #expect(TraceContext(traceparent: header) == nil)
   }
 
+  @Test("a child by a name and numbers has the same id each time, and another one for each name, number and parent")
+  func namedChild() throws {
+    let parent = try #require(TraceContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
+    var ids: Set<UInt64> = []
+    for name in ["chat.events", "nudge.timeline"] {
+      for partition: Int64 in 0..<10 {
+        for offset: Int64 in 0..<1_000 {
+          let child = parent.child(name, [partition, offset])
+          #expect(child.traceID == parent.traceID && child.isSampled)
+          ids.insert(child.span)
+        }
+      }
+    }
+    #expect(ids.count == 20_000 && !ids.contains(0))
+    #expect(parent.child("a", [1]) == parent.child("a", [1]))
+    #expect(parent.child("a", [1]).child("a", [1]).span != parent.child("a", [1]).span)
+    #expect(parent.child("a", [1]).spanID.count == 16)
+  }
+
   @Test("a child keeps the trace and the flags and has a span of its own; the same randomness gives the same ids")
   func child() throws {
     var random = SeededGenerator(seed: 7)

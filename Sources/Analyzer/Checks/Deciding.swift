@@ -169,6 +169,7 @@ extension PersonStep {
         analysis: checks.analysis, model: checks.model, rules: checks.rules, pushId: push?.pushId,
         mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,
         decidedAt: step.now, replayId: message.candidate.replayId))
+    step.count(DecisionTally.place(verdict.reason, priority))
     if let push { try emit(.push(push)) }
     if var notice = deliberation.limitNotice {
       notice.text = words.limitNotice(notice.fallback, limit: notice.limit)

@@ -1,3 +1,4 @@
+import OTLP
 public import ServiceKit
 import StreamRuntime
 
@@ -20,10 +21,12 @@ public enum AnalyzerService {
       try SimpleRulesFile(path: $0, logger: context.logger.with(label: "analyzer.rules"))
     }
     if let file { rules.simpleRules = { file.rules } }
+    let spans = try SpanExporter.make(context)
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
-      makeStage: { [rules] in AnalyzerStage(rules: rules) })
-    guard let file else { return ServiceParts(services: [streams], checks: [streams.topicCheck]) }
-    return ServiceParts(services: [file, streams], checks: [file.check, streams.topicCheck])
+      spans: spans, makeStage: { [rules] in AnalyzerStage(rules: rules) })
+    return ServiceParts(
+      services: [any Service]([spans].compactMap { $0 }) + [file].compactMap { $0 } + [streams],
+      checks: [file?.check].compactMap { $0 } + [streams.topicCheck])
   }
 }

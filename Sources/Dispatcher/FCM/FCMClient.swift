@@ -31,6 +31,7 @@ public final class FCMClient: EffectPerformer {
   private let timeout: Duration
   private let http: any HTTPSending
   private let monitor: FCMMonitor?
+  private let spans: (any SpanRecorder)?
   private let log: Logger
   private let now: @Sendable () -> Milliseconds
   private let shutDown: @Sendable () -> Void
@@ -42,26 +43,28 @@ public final class FCMClient: EffectPerformer {
   ///   - http: is the client's own from here on; `stop` ends it.
   ///   - baseURL: without a path, `https://fcm.googleapis.com` unless it is an emulator's.
   ///   - monitor: counts the answers, and says when FCM refuses.
+  ///   - spans: takes those of requests whose push's trace is recorded.
   ///   - maxPerMinute: requests a minute at most, FCM's quota of a project, of which `setShare` says the part.
   ///   - rampUp: how long after the start that rate is reached (P5).
   ///   - timeout: how long a request may take, time spent waiting for a free stream included.
   ///   - grace: how long `stop` lets requests finish that are on the wire.
   public convenience init(
     accounts: [ServiceAccount], http: HTTPClientGroup, baseURL: String = FCMClient.googleURL, log: Logger,
-    monitor: FCMMonitor? = nil, maxPerMinute: Int = 600_000, rampUp: Duration = .seconds(60),
+    monitor: FCMMonitor? = nil, spans: (any SpanRecorder)? = nil, maxPerMinute: Int = 600_000,
+    rampUp: Duration = .seconds(60),
     timeout: Duration = .seconds(15),
     grace: Duration = .seconds(1)
   ) {
     self.init(
       accounts: accounts, http: http, baseURL: baseURL, timeout: timeout, log: log, monitor: monitor,
-      makePacer: { SendPacer(perMinute: maxPerMinute, rampUp: rampUp.milliseconds) },
+      spans: spans, makePacer: { SendPacer(perMinute: maxPerMinute, rampUp: rampUp.milliseconds) },
       now: { SystemClock.milliseconds() },
       shutDown: { http.shutdown(grace: grace) })
   }
 
   init(
     accounts: [ServiceAccount], http: any HTTPSending, baseURL: String, timeout: Duration = .seconds(15), log: Logger,
-    monitor: FCMMonitor?, makePacer: () -> SendPacer,
+    monitor: FCMMonitor?, spans: (any SpanRecorder)? = nil, makePacer: () -> SendPacer,
     now: @escaping @Sendable () -> Milliseconds, shutDown: @escaping @Sendable () -> Void
   ) {
     precondition(!accounts.isEmpty, "a client needs a service account")
@@ -83,6 +86,7 @@ public final class FCMClient: EffectPerformer {
     self.timeout = timeout
     self.log = log
     self.monitor = monitor
+    self.spans = spans
     self.now = now
     self.shutDown = shutDown
   }
@@ -91,6 +95,7 @@ public final class FCMClient: EffectPerformer {
   public func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
     let project = effect.projectId.flatMap { projects[$0] } ?? own
     let isConfigured = effect.projectId.map { projects[$0] != nil } ?? true
+    let began = spans?.now() ?? 0
     project.pacer.enqueue { maySend in
       let started = self.now()
       let completion: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
@@ -100,6 +105,9 @@ public final class FCMClient: EffectPerformer {
           id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: self.now())
         self.monitor?.note(
           result, of: effect.messageAt, project: isConfigured ? project.account.projectId : nil)
+        if let spans = self.spans, let span = Span(result, to: effect, from: began, until: spans.now()) {
+          spans.record(span)
+        }
         reply(result)
       }
       if maySend {

@@ -383,7 +383,8 @@ struct TaskLanes {
       SendRequest(
         id: id, projectId: item.target.projectId, deviceId: item.target.deviceId, token: item.target.token,
         attempt: item.attempts, body: body,
-        messageAt: item.push.kind == .message && item.replayId == nil ? item.occurredAt : nil))
+        messageAt: item.push.kind == .message && item.replayId == nil ? item.occurredAt : nil,
+        traceparent: item.traceparent))
     return true
   }
 

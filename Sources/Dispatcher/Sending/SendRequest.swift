@@ -17,11 +17,13 @@ public struct SendRequest: Sendable, Equatable {
   /// When the message was written that it tells of, in milliseconds since the epoch; nil: it tells of none, or a replay
   /// asked for it.
   public var messageAt: Milliseconds?
+  /// The trace of its push; nil: it has none.
+  public var traceparent: String?
 
   /// A request.
   public init(
     id: UInt64, projectId: String?, deviceId: String, token: String, attempt: Int, body: [UInt8],
-    messageAt: Milliseconds? = nil
+    messageAt: Milliseconds? = nil, traceparent: String? = nil
   ) {
     self.id = id
     self.projectId = projectId
@@ -30,6 +32,7 @@ public struct SendRequest: Sendable, Equatable {
     self.attempt = attempt
     self.body = body
     self.messageAt = messageAt
+    self.traceparent = traceparent
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTransport
+import OTLP
 public import ServiceKit
 import StreamRuntime
 
@@ -30,8 +31,9 @@ public enum DispatcherService {
       log: { Self.log($1, at: $0, to: log) })
     let monitor = FCMMonitor(metrics: context.metrics, readiness: context.health.readiness)
     FCMMonitor.watch(http, metrics: context.metrics)
+    let spans = try SpanExporter.make(context)
     let client = FCMClient(
-      accounts: accounts, http: http, baseURL: url, log: log, monitor: monitor,
+      accounts: accounts, http: http, baseURL: url, log: log, monitor: monitor, spans: spans,
       maxPerMinute: context.values[DispatcherSettings.quota], rampUp: context.values[DispatcherSettings.rampUp],
       timeout: context.values[DispatcherSettings.timeout])
     let rules = DispatcherSettings.rules(from: context.values, ownProjects: accounts.map(\.projectId))
@@ -41,9 +43,9 @@ public enum DispatcherService {
     let streams = StreamService(
       .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),
       logger: context.logger, health: context.health, metrics: context.metrics,
-      performer: client, makeStage: { DispatcherStage(rules: rules, monitor: lanes) })
+      performer: client, spans: spans, makeStage: { DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [FCMWarmUp(client: client), streams],
+      services: [any Service]([spans].compactMap { $0 }) + [FCMWarmUp(client: client), streams],
       checks: [
         streams.topicCheck
       ]

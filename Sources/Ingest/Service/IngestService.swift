@@ -1,3 +1,4 @@
+import OTLP
 public import ServiceKit
 import StreamRuntime
 
@@ -17,12 +18,14 @@ public enum IngestService {
 
   private static func parts(_ context: ServiceContext) throws -> ServiceParts {
     let rules = IngestRules(freshness: context.settings.freshness.milliseconds, hash: { TokenHash.of($0) })
+    let spans = try SpanExporter.make(context)
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
-      makeStage: { IngestStage(rules) })
+      spans: spans, makeStage: { IngestStage(rules) })
     // Behind the streams, so that it is stopped before them.
     let api = try EventsAPI.make(context, rules: rules)
     return ServiceParts(
-      services: [streams] + [api].compactMap { $0 }, checks: [streams.topicCheck] + [api?.check].compactMap { $0 })
+      services: [any Service]([spans].compactMap { $0 }) + [streams] + [api].compactMap { $0 },
+      checks: [streams.topicCheck] + [api?.check].compactMap { $0 })
   }
 }

@@ -10,8 +10,19 @@ public final class Admin: Sendable {
   public init(
     _ configuration: ClientConfiguration, name: String = "admin", log: (@Sendable (KafkaLogLine) -> Void)? = nil
   ) throws(KafkaError) {
-    client = try Client(RD_KAFKA_PRODUCER, configuration, callbacks: ClientCallbacks(name: name, log: log))
+    // A producer's client has topics made that are asked for by name, where auto.create.topics.enable is true; a consumer's
+    // does not, unless allow.auto.create.topics says so.
+    var configuration = configuration
+    configuration.set("allow.auto.create.topics", "false")
+    client = try Client(RD_KAFKA_CONSUMER, configuration, callbacks: ClientCallbacks(name: name, log: log))
     try KafkaError.check("make an admin client", rd_kafka_set_log_queue(client.pointer, nil))
+  }
+
+  /// Why a connection could not be made, the last time that it could not; to be asked once a call has timed out.
+  public var connectionFailure: KafkaError? {
+    // Nobody else polls this client: what it has to say waits.
+    rd_kafka_poll(client.pointer, 0)
+    return client.connectionFailure
   }
 
   // MARK: Topics

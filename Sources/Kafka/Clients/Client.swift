@@ -15,6 +15,8 @@ final class Client: @unchecked Sendable {
   let pointer: OpaquePointer
   let name: String
   let life = Life()
+  /// Why a connection could not be made, as far as whoever polls has served it.
+  var connectionFailure: KafkaError? { callbacks.connectionFailure.withLock { $0 } }
   /// What the C callbacks get as their context. Kept until the client's threads have ended.
   private let callbacks: ClientCallbacks
   private let topics = Mutex<[OpaqueBits]>([])
@@ -102,6 +104,8 @@ final class ClientCallbacks: Sendable {
   let statistics: (@Sendable (String) -> Void)?
   let delivery: (@Sendable (Delivery) -> Void)?
   let rebalances: RebalanceInbox?
+  /// Why a connection could not be made, the last time that it could not.
+  let connectionFailure = Mutex<KafkaError?>(nil)
 
   init(
     name: String, log: (@Sendable (KafkaLogLine) -> Void)?, statistics: (@Sendable (String) -> Void)? = nil,
@@ -112,6 +116,14 @@ final class ClientCallbacks: Sendable {
     self.statistics = statistics
     self.delivery = delivery
     self.rebalances = rebalances
+  }
+
+  /// A refused login and a TLS handshake that fails say more than that a connection was closed, which follows.
+  private func note(_ error: KafkaError) {
+    guard error.isConnectionFailure else { return }
+    connectionFailure.withLock { known in
+      if error.isLoginRefused || error.isTLSFailure || known == nil { known = error }
+    }
   }
 
   /// The context behind a callback's `opaque`. Unretained: ``Client`` keeps it until after `rd_kafka_destroy`.
@@ -130,9 +142,11 @@ final class ClientCallbacks: Sendable {
 
   static let error: @convention(c) (OpaquePointer?, Int32, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = {
     client, code, reason, opaque in
-    guard let context = ClientCallbacks.from(opaque), let log = context.log else { return }
+    guard let context = ClientCallbacks.from(opaque) else { return }
     let error = KafkaError(
-      "client", rd_kafka_resp_err_t(code), reason: reason.map { String(cString: $0) }, client: client)
+      "connect", rd_kafka_resp_err_t(code), reason: reason.map { String(cString: $0) }, client: client)
+    context.note(error)
+    guard let log = context.log else { return }
     log(
       KafkaLogLine(
         level: error.isFatal ? 2 : 3, facility: "ERROR", message: "\(error.name): \(error.reason)",

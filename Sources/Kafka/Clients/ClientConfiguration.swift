@@ -64,7 +64,7 @@ extension ClientConfiguration {
   ) -> ClientConfiguration {
     var it = ClientConfiguration(bootstrapServers: bootstrapServers, properties: commonProperties)
     // librdkafka refuses to poll without a group; one that never subscribes and never commits leaves no trace.
-    it.set("group.id", group ?? "no-group")
+    it.set("group.id", group ?? noGroup)
     if let instance { it.set("group.instance.id", instance) }
     it.set("enable.auto.commit", "false")
     it.set("enable.auto.offset.store", "false")
@@ -85,6 +85,9 @@ extension ClientConfiguration {
     it.set("enable.partition.eof", reportsEndOfPartition ? "true" : "false")
     return it
   }
+
+  /// The group of a consumer that belongs to none.
+  static let noGroup = "no-group"
 
   /// A producer; a transactional one where an id is given.
   public static func producer(bootstrapServers: String, transactionalID: String?) -> ClientConfiguration {

@@ -89,6 +89,13 @@ extension Consumer {
     try open("ask for metadata").partitionCounts(of: topics, timeout: timeout)
   }
 
+  /// Why a connection could not be made, the last time that it could not; to be asked once a call has timed out. Drops the
+  /// events that wait: for a consumer that has nothing assigned.
+  public var connectionFailure: KafkaError? {
+    for _ in 0..<20 { _ = poll(timeout: .zero) }
+    return (try? open("ask why"))?.connectionFailure
+  }
+
   /// This member's identity for ``Producer/sendOffsets(_:group:timeout:)``: take it anew for each transaction.
   public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
     let client = try open("ask for group metadata")

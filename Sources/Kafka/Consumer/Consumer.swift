@@ -198,7 +198,7 @@ public final class Consumer {
     while count < maxRecords, bytes < maxBytes {
       guard let message = rd_kafka_consumer_poll(client.pointer, wait) else { return rebalanceEvent() }
       wait = 0
-      let event = event(of: message, client)
+      guard let event = event(of: message, client) else { continue }
       guard case .record(let record) = event else { return event }
       take(record)
       count += 1
@@ -210,8 +210,8 @@ public final class Consumer {
   /// Makes a poll that is waiting return; the same as ``waker``'s.
   public func wake() { waker.wake() }
 
-  /// Takes over the message.
-  private func event(of message: UnsafeMutablePointer<rd_kafka_message_t>, _ client: Client) -> Event {
+  /// Takes over the message; nil: it says nothing that matters.
+  private func event(of message: UnsafeMutablePointer<rd_kafka_message_t>, _ client: Client) -> Event? {
     let topic = message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { names.name($0) } ?? ""
     if message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
       return .record(ConsumerRecord(message, topic: topic, client: client))
@@ -220,6 +220,10 @@ public final class Consumer {
     let place = TopicPartition(topic: topic, partition: message.pointee.partition)
     if message.pointee.err == RD_KAFKA_RESP_ERR__PARTITION_EOF {
       return .endOfPartition(place, offset: message.pointee.offset)
+    }
+    // librdkafka looks for the coordinator of the group it was given, whom access rules need not let it find.
+    if message.pointee.err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, groupID == ClientConfiguration.noGroup {
+      return nil
     }
     return .error(
       KafkaError(

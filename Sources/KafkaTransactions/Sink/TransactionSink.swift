@@ -318,7 +318,7 @@ public final class TransactionSink {
 
   // MARK: Brokers
 
-  private static func pause(_ wait: Duration, _ deadline: Deadline) {
+  static func pause(_ wait: Duration, _ deadline: Deadline) {
     let (seconds, attoseconds) = min(wait, deadline.remaining).components
     Thread.sleep(forTimeInterval: Double(seconds) + Double(attoseconds) * 1e-18)
   }
@@ -328,8 +328,7 @@ public final class TransactionSink {
     _ kind: CoordinatorKind, of id: String, _ deadline: Deadline
   ) throws(SinkError) -> Int32 {
     let error = try askForCoordinator(kind, of: id, deadline)
-    let node = kind == .group ? cluster.groupCoordinator : cluster.transactionCoordinator(of: id)
-    guard error == .none, let node else {
+    guard error == .none, let node = coordinator(kind, of: id) else {
       let fix = error.isAuthorization ? ": allow the service's user to use it" : ""
       throw SinkError(
         error.meaning == .refused ? .refused : .passing, "find the coordinator of \(kind) \(id)", "\(error)\(fix)")
@@ -337,7 +336,12 @@ public final class TransactionSink {
     return node
   }
 
-  private func askForCoordinator(
+  /// The coordinator, once asked for: of groups only the last one's is kept.
+  func coordinator(_ kind: CoordinatorKind, of id: String) -> Int32? {
+    kind == .group ? cluster.groupCoordinator : cluster.transactionCoordinator(of: id)
+  }
+
+  func askForCoordinator(
     _ kind: CoordinatorKind, of id: String, _ deadline: Deadline
   ) throws(SinkError) -> BrokerError {
     let answer = try ask(FindCoordinatorRequest(kind: kind, id: id), deadline)
@@ -379,7 +383,7 @@ public final class TransactionSink {
   }
 
   /// A connection that is open, or the first that can be.
-  private func anyBroker(_ deadline: Deadline) throws(SinkError) -> BrokerConnection {
+  func anyBroker(_ deadline: Deadline) throws(SinkError) -> BrokerConnection {
     for (address, connection) in connections {
       if connection.isUsable { return connection }
       connections[address] = nil

@@ -115,6 +115,8 @@ struct MetadataRequest: WireRequest {
   static let name = "Metadata"
 
   var topics: [String]
+  /// Whether the answer says what may be done with each topic, which costs the broker a look at its access rules.
+  var asksForOperations = false
 
   struct Answer: Equatable {
     var brokers: [Int32: BrokerAddress]
@@ -125,6 +127,8 @@ struct MetadataRequest: WireRequest {
     var error: BrokerError
     var name: String?
     var partitions: [Partition]
+    /// A bit an operation; the smallest number where it was not asked for.
+    var operations: Int32 = .min
   }
 
   struct Partition: Equatable {
@@ -141,9 +145,9 @@ struct MetadataRequest: WireRequest {
       writer.text(topic)
       writer.noTags()
     }
-    // Neither makes topics nor tells what may be done with them.
+    // Makes no topics.
     writer.bool(false)
-    writer.bool(false)
+    writer.bool(asksForOperations)
     writer.noTags()
   }
 
@@ -169,9 +173,9 @@ struct MetadataRequest: WireRequest {
         try reader.tags()
         return partition
       }
-      _ = try reader.int32()
+      let topic = Topic(error: error, name: name, partitions: partitions, operations: try reader.int32())
       try reader.tags()
-      return Topic(error: error, name: name, partitions: partitions)
+      return topic
     }
     var addresses: [Int32: BrokerAddress] = [:]
     for broker in brokers { addresses[broker.node] = BrokerAddress(host: broker.host, port: broker.port) }

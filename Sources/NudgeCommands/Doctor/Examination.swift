@@ -10,7 +10,7 @@ import StreamRuntime
 /// Looks at everything a pipeline stands on. Reads only.
 struct Examination {
   /// How long a question to the cluster may take.
-  private static let timeout: Duration = .seconds(8)
+  static let timeout: Duration = .seconds(8)
   /// A record that is waiting for longer means that something is wrong.
   private static let usualAge: Milliseconds = 60_000
   /// How far apart clocks may be.
@@ -19,6 +19,8 @@ struct Examination {
   let cluster: ClusterSettings
   /// The service account's file; nil: not looked at.
   let credentials: String?
+  /// Whose access rules are looked for.
+  var role = DoctorRole.oncall
   /// The wall clock, in milliseconds since the epoch.
   let now: Milliseconds
 
@@ -57,6 +59,7 @@ struct Examination {
           mend: "start the controllers; librdkafka's embedded broker has none"))
       return
     }
+    guard examineProtocol(found), role.looks else { return }
     if let first = brokers.first { examineBroker(admin, first, of: brokers.count).forEach(found) }
     guard try examineTopics(admin, found) else { return }
     examineGroups(admin).forEach(found)
@@ -134,7 +137,7 @@ struct Examination {
 
   // MARK: The pipeline
 
-  private static let stages = [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition]
+  static let stages = [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition]
 
   private func examineGroups(_ admin: Admin) -> [Finding] {
     Self.stages.map { stage in

@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 import ServiceKit
-import Synchronization
+import StreamRuntime
 
 /// Reads topics for people: finds records by time and key, reads up to an end, committed records only, apart from any group.
 /// One thread uses it.
@@ -18,7 +18,6 @@ final class TopicBrowser {
   private let consumer: Consumer
   private let progress: ReadingProgress
   private let bootstrapServers: String
-  private let complaint: LastComplaint
   private var counts: [Topic: Int32] = [:]
   private var batch: [ConsumerRecord] = []
   /// Whether the broker finds offsets by time. librdkafka's embedded one answers "none" to everything.
@@ -29,16 +28,12 @@ final class TopicBrowser {
     names = cluster.topics
     self.progress = progress
     bootstrapServers = cluster.bootstrapServers
-    let complaint = LastComplaint()
-    self.complaint = complaint
     var configuration = ClientConfiguration.consumer(
       bootstrapServers: cluster.bootstrapServers, group: nil, reportsEndOfPartition: true)
     // Short pieces are read, of partitions that may be long: less is fetched ahead than a service would.
     configuration.set("queued.min.messages", "20000")
     configuration.set("queued.max.messages.kbytes", "32768")
-    consumer = try Consumer(
-      cluster.client(configuration), name: "nudge-reader",
-      log: { if $0.level <= 4 { complaint.note($0.message) } })
+    consumer = try Consumer(cluster.client(configuration), name: "nudge-reader")
   }
 
   /// Ends the client.
@@ -57,6 +52,7 @@ final class TopicBrowser {
   func find(_ topics: [Topic]) throws {
     let unknown = topics.filter { counts[$0] == nil }
     guard !unknown.isEmpty else { return }
+    try connect(unknown[0])
     let found = try asking { () throws(KafkaError) in
       try consumer.partitionCounts(of: unknown.map { names($0) }, timeout: Self.answerTimeout)
     }
@@ -180,7 +176,8 @@ final class TopicBrowser {
         let places = open.keys.sorted().map(\.description).joined(separator: ", ")
         throw ReadingError(
           "\(places) could not be read to the end: a transaction is still open there, or a broker does not answer. "
-            + "Try again; if that does not help: kafka-transactions.sh find-hanging" + complaint.text)
+            + "Try again; if that does not help: kafka-transactions.sh find-hanging"
+            + (consumer.connectionFailure.map { " (\(NoBroker.reason($0)))" } ?? ""))
       }
     }
     progress.end()
@@ -217,28 +214,35 @@ final class TopicBrowser {
     }
   }
 
+  /// Asks about a topic until a broker answers, or refuses to, for which nobody need wait until the time is over.
+  private func connect(_ topic: Topic) throws {
+    let end = ContinuousClock.now + Self.answerTimeout
+    try asking { () throws(KafkaError) in
+      while true {
+        do throws(KafkaError) {
+          _ = try consumer.partitionCounts(of: [names(topic)], timeout: .seconds(1))
+          return
+        } catch {
+          guard error.isTimedOut || error.isCoordinatorLoss, ContinuousClock.now < end,
+            consumer.connectionFailure?.isRefusedConnection != true
+          else { throw error }
+        }
+      }
+    }
+  }
+
   /// Calls librdkafka, and turns the silence of a broker into what a person can do about it.
   private func asking<Result>(_ body: () throws(KafkaError) -> Result) throws -> Result {
     do throws(KafkaError) {
       return try body()
     } catch {
       guard error.isTimedOut || error.isCoordinatorLoss else { throw error }
+      let why = consumer.connectionFailure ?? error
       throw ReadingError(
-        "no broker of --bootstrap-servers \(bootstrapServers) answered within \(Self.answerTimeout.settingText): is the "
-          + "address right, is the broker up, does it want TLS or a login (--kafka-property)?" + complaint.text)
+        (why.isRefusedConnection
+          ? "no connection to the brokers of --bootstrap-servers \(bootstrapServers)"
+          : "no broker of --bootstrap-servers \(bootstrapServers) answered within \(Self.answerTimeout.settingText)")
+          + " (\(NoBroker.reason(why))): \(NoBroker.mend(why))")
     }
-  }
-}
-
-/// The last thing librdkafka complained of: why a broker does not answer stands nowhere else.
-final class LastComplaint: Sendable {
-  private let line = Mutex("")
-
-  func note(_ message: String) { line.withLock { $0 = message } }
-
-  /// To be put behind an error; empty where nothing was complained of.
-  var text: String {
-    let line = line.withLock { $0 }
-    return line.isEmpty ? "" : "\nlibrdkafka said last: \(line)"
   }
 }

@@ -60,6 +60,11 @@ public enum TopicCreation {
   ) throws(KafkaError) -> TopicReport {
     let found = try admin.listTopics(timeout: timeout)
     let present = TopicPlan.all.map { names($0.topic) }.filter { found[$0] != nil }
+    // A topic that this user may not see is left out of the list; asked for by name it says so.
+    let unseen = TopicPlan.all.map { names($0.topic) }.filter { found[$0] == nil }
+    if !unseen.isEmpty, admin.hasController(timeout: timeout) {
+      _ = try admin.partitionCounts(of: unseen, timeout: timeout)
+    }
     let described = present.isEmpty ? [:] : try admin.describeTopicConfigurations(present, timeout: timeout)
     return TopicReport(
       topics: TopicPlan.all.map { plan in

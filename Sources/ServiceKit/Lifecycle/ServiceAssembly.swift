@@ -50,6 +50,9 @@ public struct ServiceAssembly: Sendable {
       run: { values in
         let context = context(values, sink)
         values.log(to: context.logger)
+        context.metrics.gauge("nudge_ready", help: "1: as /readyz says; 0: something keeps it from its work.") {
+          context.health.readiness.isReady ? 1 : 0
+        }
         let admin = try AdminServer(
           address: context.settings.adminAddress, health: context.health, metrics: context.metrics,
           logger: context.logger)
@@ -65,12 +68,14 @@ public struct ServiceAssembly: Sendable {
     let logger = Logger(
       label: name, metadata: ["service": .string(name), "instance": .string(settings.instance)], sink: sink)
     return ServiceContext(
-      settings: settings, values: values, logger: logger, health: HealthState(), metrics: MetricsRegistry())
+      name: name, settings: settings, values: values, logger: logger, health: HealthState(), metrics: MetricsRegistry())
   }
 }
 
 /// What the parts of a service are made from.
 public struct ServiceContext: Sendable {
+  /// The service's name: `ingest`.
+  public let name: String
   /// What every service is told.
   public let settings: ServiceSettings
   /// The values of all settings, the service's own among them.

@@ -62,10 +62,21 @@ public struct ServiceSettings: Sendable {
   public static let configurationFile = Setting<String?>(
     "config", default: nil, placeholder: "FILE", help: "JSON object of settings, by the names of the flags.")
 
+  /// Where spans go.
+  public static let otlpEndpoint = Setting<String?>(
+    "otlp-endpoint", environment: .named(["NUDGE_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"]), default: nil,
+    placeholder: "URL",
+    help: "Collector of OpenTelemetry's (OTLP over HTTP, JSON), such as http://localhost:4318; /v1/traces is added. "
+      + "Default: no spans.",
+    check: {
+      guard let url = $0, !url.hasPrefix("http://"), !url.hasPrefix("https://") else { return nil }
+      return "a URL that begins with http:// or https://"
+    })
+
   /// All of them, in the order of the help.
   public static let all: [any AnySetting] = [
     bootstrapServers, kafkaProperties, stateDirectory, instance, threads, adminAddress, freshness, topicPrefix,
-    logLevel, logFormat, configurationFile,
+    logLevel, logFormat, otlpEndpoint, configurationFile,
   ]
 
   /// Brokers, with commas.
@@ -90,6 +101,8 @@ public struct ServiceSettings: Sendable {
   public let logLevel: LogLevel
   /// How it is logged.
   public let logFormat: LogFormat
+  /// `http://host:4318`; nil: no spans.
+  public let otlpEndpoint: String?
 
   /// Takes them from the values of a schema that holds `all`.
   public init(_ values: SettingsValues) {
@@ -105,6 +118,7 @@ public struct ServiceSettings: Sendable {
     topicPrefix = values[Self.topicPrefix]
     logLevel = values[Self.logLevel]
     logFormat = values[Self.logFormat]
+    otlpEndpoint = values[Self.otlpEndpoint]
   }
 
   /// Sets level and format of a sink, by default the process's.

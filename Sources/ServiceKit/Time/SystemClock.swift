@@ -9,6 +9,13 @@ public enum SystemClock {
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 
+  /// Nanoseconds since the epoch.
+  public static func nanoseconds() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
   /// Milliseconds since the epoch.
   public static func milliseconds() -> Int64 {
     var time = timespec()

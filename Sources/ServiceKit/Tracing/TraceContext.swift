@@ -44,6 +44,32 @@ public struct TraceContext: Sendable, Hashable {
       traceHigh: traceHigh, traceLow: traceLow, span: UInt64.random(in: 1 ... .max, using: &random), flags: flags)
   }
 
+  /// The same trace, in a span whose id is made of the former one's, a name and numbers: whoever does the same work again,
+  /// after a crash or a rebalance, gives it the same id.
+  public func child(_ name: String, _ numbers: [Int64]) -> TraceContext {
+    var state = Self.mixed(traceLow ^ Self.mixed(span))
+    for byte in name.utf8 { state = Self.mixed(state ^ UInt64(byte)) }
+    for number in numbers { state = Self.mixed(state ^ UInt64(bitPattern: number)) }
+    return TraceContext(traceHigh: traceHigh, traceLow: traceLow, span: max(1, state), flags: flags)
+  }
+
+  /// SplitMix64's step: every bit of the result depends on every bit of the number.
+  private static func mixed(_ number: UInt64) -> UInt64 {
+    var z = number &+ 0x9e37_79b9_7f4a_7c15
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+
+  /// Whether the trace is recorded: its spans are to be exported.
+  public var isSampled: Bool { flags & 1 == 1 }
+
+  /// The span's id as 16 hexadecimal digits.
+  public var spanID: String { Self.spanID(span) }
+
+  /// The id of a span as 16 hexadecimal digits.
+  public static func spanID(_ span: UInt64) -> String { digits(span, 16) }
+
   /// The trace id as 32 hexadecimal digits, for logs and decisions.
   public var traceID: String { Self.digits(traceHigh, 16) + Self.digits(traceLow, 16) }
 

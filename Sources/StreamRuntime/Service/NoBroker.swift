@@ -7,8 +7,23 @@ public struct NoBroker: Error, CustomStringConvertible {
 
   init(_ servers: String, _ patience: Duration, _ error: KafkaError) {
     description =
-      "no broker answered at \(servers) within \(patience.components.seconds) s (\(error.name): \(error.reason)): look at "
-      + "--bootstrap-servers (NUDGE_KAFKA_BOOTSTRAP_SERVERS), and at --kafka-property where the brokers want TLS or SASL"
+      (error.isRefusedConnection
+        ? "no connection to the brokers at \(servers)"
+        : "no broker answered at \(servers) within \(patience.components.seconds) s")
+      + " (\(Self.reason(error))): \(Self.mend(error))"
+  }
+
+  /// Why, in one line.
+  public static func reason(_ error: KafkaError) -> String {
+    "\(error.name): \(error.reason.split(whereSeparator: \.isNewline).joined(separator: " "))"
+  }
+
+  /// Which settings to look at.
+  public static func mend(_ error: KafkaError) -> String {
+    if error.isLoginRefused { return "look at sasl.username, sasl.password and sasl.mechanism among --kafka-property" }
+    if error.isTLSFailure { return "look at ssl.ca.location, and at ssl.* as a whole, among --kafka-property" }
+    return
+      "look at --bootstrap-servers (NUDGE_KAFKA_BOOTSTRAP_SERVERS), and at --kafka-property where the brokers want TLS or SASL"
   }
 }
 
@@ -17,10 +32,18 @@ extension Admin {
   /// - Parameter servers: what `--bootstrap-servers` says.
   /// - Throws: ``NoBroker`` where none does within the time.
   public func topics(within patience: Duration, at servers: String) throws(NoBroker) -> [String: Int] {
-    do throws(KafkaError) {
-      return try listTopics(timeout: patience)
-    } catch {
-      throw NoBroker(servers, patience, error)
+    let end = ContinuousClock.now + patience
+    while true {
+      let rest = ContinuousClock.now.duration(to: end)
+      do throws(KafkaError) {
+        return try listTopics(timeout: min(rest, .seconds(1)))
+      } catch {
+        let why = connectionFailure ?? error
+        // Whoever refuses will go on to; a broker that is away may come back.
+        guard error.isTimedOut || error.isCoordinatorLoss, !why.isRefusedConnection, ContinuousClock.now < end else {
+          throw NoBroker(servers, patience, why)
+        }
+      }
     }
   }
 }

@@ -27,6 +27,7 @@ final class StreamObserver: Sendable {
   private let markersMissing: Counter
   private let ended: Counter
   private let timersFired: Counter
+  private let tallies: [Counter]
   private let state = Mutex(State())
 
   private struct State {
@@ -45,7 +46,7 @@ final class StreamObserver: Sendable {
     var isStopping = false
   }
 
-  init(stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry) {
+  init(stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry, tallies: [StageTally] = []) {
     self.stage = stage
     self.logger = logger
     self.health = health
@@ -87,6 +88,7 @@ final class StreamObserver: Sendable {
     ended = metrics.counter(
       "nudge_hanging_transactions_ended_total",
       help: "Transactions without markers that were ended as they were decided.")
+    self.tallies = tallies.map { metrics.counter($0.metric, help: $0.help, labels: $0.labels) }
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
   }
@@ -231,6 +233,8 @@ final class StreamObserver: Sendable {
           "records": .int(count), "outputs": .int(outputCount), "rows": .int(rowCount),
           "milliseconds": .int(Int(milliseconds)),
         ])
+    case .counted(let counts):
+      for (place, count) in counts where tallies.indices.contains(place) { tallies[place].increment(by: count) }
     case .transactionFailed(let reason):
       failedTransactions.increment()
       log.warning(

@@ -29,6 +29,7 @@ public final class StreamService<S: Stage>: Service {
   private let configuration: Configuration
   private let makeStage: @Sendable () -> S
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
+  private let spans: (any SpanRecorder)?
   private let logger: Logger
   private let metrics: MetricsRegistry
   private let observer: StreamObserver
@@ -56,17 +57,20 @@ public final class StreamService<S: Stage>: Service {
     var done: DispatchSemaphore
   }
 
-  /// A service. `makeStage` is called once for each thread.
+  /// A service. `makeStage` is called once for each thread; `spans` takes those of records whose trace is recorded.
   public init(
     _ configuration: Configuration, logger: Logger, health: HealthState, metrics: MetricsRegistry,
-    performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, makeStage: @escaping @Sendable () -> S
+    performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, spans: (any SpanRecorder)? = nil,
+    makeStage: @escaping @Sendable () -> S
   ) {
     self.configuration = configuration
     self.logger = logger
     self.metrics = metrics
     self.performer = performer
+    self.spans = spans
     self.makeStage = makeStage
-    observer = StreamObserver(stage: S.definition.name, logger: logger, health: health, metrics: metrics)
+    observer = StreamObserver(
+      stage: S.definition.name, logger: logger, health: health, metrics: metrics, tallies: S.tallies)
     watchdog = Watchdog(logger: logger, liveness: health.liveness)
     readiness = health.readiness
     fencing = FencingNote(
@@ -204,9 +208,12 @@ public final class StreamService<S: Stage>: Service {
     let needed = Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters])
     let check = TopicCheck(stage: definition, topics: topics, freshness: settings.freshness.milliseconds)
     guard let found = try waitForBroker(admin, patience: patience) else { return nil }
+    let hasController = admin.hasController(timeout: .seconds(1))
+    // Before what is missing is told of: a topic that this user may not see is left out of the list.
+    if hasController { try checkAccess() }
     let counts = try check.partitionCounts(from: found)
     for thread in 0..<settings.threads { observer.set(thread, .notReady("joining the group")) }
-    guard admin.hasController(timeout: .seconds(1)) else {
+    guard hasController else {
       logger.notice("topic settings were not checked: the cluster has no controller to ask (an embedded broker)")
       return (counts, isEmbedded())
     }
@@ -238,14 +245,37 @@ public final class StreamService<S: Stage>: Service {
 
   /// Whether the cluster has transactions of version 2, and the operator's properties can be followed.
   private func checkTransactions() throws {
+    let sink = try makeCheckSink()
+    defer { sink.close() }
+    try sink.checkBroker(timeout: .seconds(10))
+  }
+
+  private func makeCheckSink() throws -> TransactionSink {
     let settings = configuration.settings
     let configuration = try SinkConfiguration(
       bootstrapServers: settings.bootstrapServers,
       properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     for notice in configuration.notices { logger.notice("\(notice)") }
-    let sink = try TransactionSink(configuration, transactionalIDs: [], topics: [], group: nil)
-    defer { sink.close() }
-    try sink.checkBroker(timeout: .seconds(10))
+    return try TransactionSink(configuration, transactionalIDs: [], topics: [], group: nil)
+  }
+
+  /// Whether the service's user may do what the stage does. Settings of topics may be kept from it: then they are not
+  /// looked at. Where the brokers do not tell, nothing is said: what is refused shows later.
+  private func checkAccess() throws {
+    let settings = configuration.settings
+    let rules = AccessRule.rules(of: S.definition, topics: TopicNames(prefix: settings.topicPrefix)).map {
+      AccessRule($0.resource, $0.operations.subtracting([.describeConfigs]))
+    }
+    let report: AccessReport
+    do {
+      let sink = try makeCheckSink()
+      defer { sink.close() }
+      report = try AccessReport(on: rules, asking: sink, timeout: .seconds(5))
+    } catch {
+      logger.notice("access rules were not looked at", ["reason": "\(error)"])
+      return
+    }
+    if let refused = AccessRefused(report, settings.bootstrapServers, settings.kafkaProperties) { throw refused }
   }
 
   /// All topics with their partition counts, once a broker answers; nil when the service is stopped before one does. Throws
@@ -258,9 +288,13 @@ public final class StreamService<S: Stage>: Service {
         return try admin.listTopics(timeout: .seconds(1))
       } catch {
         if error.isAuthorization { throw error }
+        let why = admin.connectionFailure ?? error
         logger.limited("no-broker", every: .seconds(10))?.warning(
           "no broker answers; trying again",
-          ["brokers": .string(settings.bootstrapServers), "reason": .string("\(error.name): \(error.reason)")])
+          [
+            "brokers": .string(settings.bootstrapServers), "reason": .string(NoBroker.reason(why)),
+            "fix": .string(NoBroker.mend(why)),
+          ])
         for thread in 0..<settings.threads {
           observer.set(thread, .notReady("no broker answers at \(settings.bootstrapServers)"))
         }
@@ -328,7 +362,7 @@ public final class StreamService<S: Stage>: Service {
     let observer = observer
     let thread = StreamThread(
       makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
-      performer: performer, wake: { signal.raise() }, observe: { observer.observe($0, thread: number) })
+      performer: performer, wake: { signal.raise() }, spans: spans, observe: { observer.observe($0, thread: number) })
     while true {
       watchdog.turned(number)
       switch stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() {

@@ -15,6 +15,9 @@ public protocol Stage: SendableMetatype {
   /// What the stage is called, reads and writes.
   static var definition: StageDefinition { get }
 
+  /// What it counts of its own, by `Step.count`.
+  static var tallies: [StageTally] { get }
+
   /// What the stage keeps has reached its bound: nothing more is read until this is false again. Replies, timers and
   /// wake-ups go on.
   var holdsInput: Bool { get }
@@ -41,6 +44,8 @@ public protocol Stage: SendableMetatype {
 }
 
 extension Stage {
+  /// It counts nothing.
+  public static var tallies: [StageTally] { [] }
   /// It keeps nothing that grows with its input.
   public var holdsInput: Bool { false }
   /// Nothing is due.
@@ -59,6 +64,23 @@ extension Stage where Reply == Never {
 extension Stage where Effect == Never {
   /// There are no effects.
   public mutating func forgo(_ effect: Never, in step: Step<Self>) throws {}
+}
+
+/// Something a stage counts, as a series of a Prometheus counter; counted once what was done is committed.
+public struct StageTally: Sendable, Equatable {
+  /// The metric's name.
+  public var metric: String
+  /// What it means, in a sentence; the same for all of a metric.
+  public var help: String
+  /// From small sets.
+  public var labels: [String: String]
+
+  /// A series.
+  public init(_ metric: String, help: String, labels: [String: String]) {
+    self.metric = metric
+    self.help = help
+    self.labels = labels
+  }
 }
 
 /// What a stage is called, reads and writes.

@@ -1,5 +1,6 @@
 import Kafka
 public import NudgeSchema
+import ServiceKit
 
 /// What a stage has in its hands while it works on one record, reply or wake-up: time, state, and a place to leave what
 /// is to be done. A step is all or nothing.
@@ -25,10 +26,16 @@ public final class Step<S: Stage> {
   private(set) var hasEffects = false
   private(set) var wakeAt: Milliseconds?
   private(set) var deadLetter: Rejection?
+  /// Places in the stage's tallies.
+  private(set) var counted: [Int] = []
   /// Headers of the record at hand that go along with all it causes.
   public private(set) var inheritedHeaders: [RecordHeaderField] = []
   /// The key of the record at hand, whose bytes are shared with outputs of the same key.
   private var recordKey: [UInt8] = []
+  /// The span of the record at hand, and the one that it is a child of; nil: nobody records its trace.
+  private(set) var trace: (span: TraceContext, parent: UInt64)?
+  /// Whether spans are recorded: what a record causes then names the span of its processing as its cause.
+  private let recordsSpans: Bool
   private let partitionCounts: [Topic: Int32]
   private let maxOutputBytes: Int
   /// A `traceparent` has 55 bytes, a replay id at most as many as any id.
@@ -36,7 +43,7 @@ public final class Step<S: Stage> {
 
   init(
     table: RowTable, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
-    partitionCounts: [Topic: Int32], maxOutputBytes: Int
+    partitionCounts: [Topic: Int32], maxOutputBytes: Int, recordsSpans: Bool = false
   ) {
     self.table = table
     self.timers = timers
@@ -45,6 +52,7 @@ public final class Step<S: Stage> {
     self.coder = coder
     self.partitionCounts = partitionCounts
     self.maxOutputBytes = maxOutputBytes
+    self.recordsSpans = recordsSpans
   }
 
   // MARK: State
@@ -137,6 +145,9 @@ public final class Step<S: Stage> {
   /// Sends the record at hand to the dead letters and keeps what the step did.
   public func reject(_ rejection: Rejection) { deadLetter = rejection }
 
+  /// Counts one more of a tally, by its place in `Stage.tallies`; told with the commit, and not while rebuilding.
+  public func count(_ tally: Int) { counted.append(tally) }
+
   // MARK: Effects
 
   /// Asks for something to be done outside. It is done once the thread can prove that it owns the task, perhaps before
@@ -164,6 +175,8 @@ public final class Step<S: Stage> {
     outputs.removeAll(keepingCapacity: true)
     forgetEffects()
     deadLetter = nil
+    trace = nil
+    if !counted.isEmpty { counted.removeAll(keepingCapacity: true) }
     recordKey = record?.key ?? []
     if !inheritedHeaders.isEmpty { inheritedHeaders.removeAll(keepingCapacity: true) }
     if let record, !record.headers.isEmpty {
@@ -173,9 +186,21 @@ public final class Step<S: Stage> {
           inheritedHeaders.append(RecordHeaderField(name, value))
         }
       }
+      if recordsSpans { beginSpan(of: record) }
     }
     table.beginStep()
     timers.beginStep()
+  }
+
+  /// Where the record's trace is recorded, what it causes is a child of the span that begins here. The span's id is made of
+  /// the record's place: a step that is done again writes the same outputs.
+  private func beginSpan(of record: InputRecord) {
+    guard let first = inheritedHeaders.first, first.name == RecordHeader.traceparent,
+      let parent = TraceContext(traceparent: String(decoding: first.value, as: UTF8.self)), parent.isSampled
+    else { return }
+    let span = parent.child(record.topicName, [Int64(record.partition), record.offset])
+    trace = (span, parent.span)
+    inheritedHeaders[0] = RecordHeaderField(RecordHeader.traceparent, span.traceparent)
   }
 
   /// Forgets what this step did.
@@ -184,6 +209,7 @@ public final class Step<S: Stage> {
     timers.undoStep()
     outputs.removeAll(keepingCapacity: true)
     forgetEffects()
+    counted.removeAll(keepingCapacity: true)
     deadLetter = nil
   }
 

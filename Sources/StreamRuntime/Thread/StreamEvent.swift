@@ -39,6 +39,8 @@ public enum StreamEvent: Sendable, Equatable {
   case deadLettered(code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String)
   /// A transaction committed.
   case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
+  /// What the stage has counted in a transaction that committed, by the places of its tallies.
+  case counted([Int: Int])
   /// A transaction failed, or its outcome is unknown: a new producer, a look at the changelog, the same content again.
   case transactionFailed(reason: String)
   /// For so many milliseconds every attempt to commit has failed; why the last one did.

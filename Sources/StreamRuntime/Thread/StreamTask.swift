@@ -30,6 +30,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   private(set) var outputBytes = 0
   /// Records processed since the last commit.
   private(set) var records = 0
+  /// What the stage has counted since the last commit, by the places of its tallies.
+  private(set) var counts: [Int: Int] = [:]
   /// Something was done since the last commit: a record, a reply, a row to be written again.
   private(set) var isDirty = false
   /// The rows of a transaction that is being committed, encoded once for all attempts.
@@ -69,6 +71,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       for output in step.outputs { outputBytes += output.size }
       if step.hasEffects { waitingEffects += step.effects }
       if let wake { wakeAt = min(wakeAt ?? .max, wake) }
+      for place in step.counted { counts[place, default: 0] += 1 }
     }
     if let record {
       next[record.topic] = record.offset + 1
@@ -164,6 +167,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     outputs.removeAll(keepingCapacity: true)
     outputBytes = 0
     records = 0
+    if !counts.isEmpty { counts.removeAll(keepingCapacity: true) }
     isDirty = false
     if unstoredSince == nil && unstoredCount > 0 { unstoredSince = steadyNow }
   }

@@ -1,4 +1,5 @@
 import NudgeSchema
+import ServiceKit
 
 /// One stream thread: it owns a consumer, a transactional producer and the stores of its tasks, and goes round and round
 /// in `turn`: poll, process, commit, restore what is new. All calls come from one thread.
@@ -26,6 +27,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// Names this thread's life in position records, which add that of the task.
   private let writer: String
   private let observe: (StreamEvent) -> Void
+  private let spans: (any SpanRecorder)?
+  /// Of records that have been processed and are not committed.
+  private var openSpans: [(task: Int32, span: Span)] = []
   private let coder = RecordCoder()
 
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
@@ -77,7 +81,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   init(
     _ stage: S, io: IO, topics: TopicNames, partitionCounts: [Topic: Int32], limits: StreamLimits, writer: String,
     performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, wake: @escaping @Sendable () -> Void = {},
-    observe: @escaping (StreamEvent) -> Void
+    spans: (any SpanRecorder)? = nil, observe: @escaping (StreamEvent) -> Void
   ) {
     self.stage = stage
     self.io = io
@@ -89,6 +93,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     self.replies = ReplyBox(wake: wake)
     self.proof = OwnershipProof(sessionTimeout: limits.sessionTimeout)
     self.observe = observe
+    self.spans = spans
   }
 
   /// The tasks that run, in order.
@@ -281,8 +286,11 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     let step = task.step
     let (bytes, rows) = (task.outputBytes, step.uncommittedCount)
     step.begin(now: now, record: record, isRebuilding: task.rebuild != nil)
+    let began = step.trace == nil ? 0 : spans?.now() ?? 0
+    var refusal: Rejection?
     do {
       try body(&stage, step)
+      refusal = step.deadLetter
       if let rejection = step.deadLetter, let record { deadLetter(record, rejection, task) }
     } catch let failure as StoreFailure {
       throw failure
@@ -294,7 +302,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         throw StoreFailure(operation: "\(S.definition.name) step", reason: rejection.description)
       }
       deadLetter(record, rejection, task)
+      refusal = rejection
       isAccepted = false
+    }
+    if let trace = step.trace, let record, task.rebuild == nil {
+      openSpans.append(
+        (task.number, .processing(record, trace, from: began, stage: S.definition.name, refusal: refusal?.code)))
     }
     if let record, task.rebuild == nil,
       step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition })
@@ -531,6 +544,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     let records = group.reduce(0) { $0 + $1.records }
     for task in group {
       guard let position = positions[task.number] else { continue }
+      if !task.counts.isEmpty { observe(.counted(task.counts)) }
       try task.committed(
         position, at: io.positionOffset(of: task.number), steadyNow: end, wallNow: io.wallClock)
     }
@@ -583,10 +597,22 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   /// All that was done is committed, or is another owner's to do.
   private func nothingToCommit() {
+    endSpans()
     dirtySince = nil
     isFrozen = false
     pending = PendingWork()
     trouble = nil
+  }
+
+  /// What was processed is committed: others can see what it caused.
+  private func endSpans() {
+    guard let spans, !openSpans.isEmpty else { return }
+    let end = spans.now()
+    for (_, var span) in openSpans {
+      span.end = max(span.start, end)
+      spans.record(span)
+    }
+    openSpans.removeAll(keepingCapacity: true)
   }
 
   /// An attempt to commit has failed, or what comes before the next one.
@@ -698,6 +724,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if let position = found.position, position.sequence > task.position.sequence {
         if position == expected, task.isDirty || task.position.sequence == 0 {
           observe(.outcomeKnown(task: task.number, committed: true))
+          if !task.counts.isEmpty { observe(.counted(task.counts)) }
           try task.committed(
             position, changelogOffset: found.offsetBehindPosition, steadyNow: steady, wallNow: io.wallClock)
           try task.judged(readTo: end, tornKeys: found.tornKeys, steadyNow: steady)
@@ -848,6 +875,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       stage.close(partition: number)
     }
     proof.forget()
+    // What they have not committed their next owners do, under the same ids.
+    openSpans.removeAll { numbers.contains($0.task) }
     if tasks.isEmpty { nothingToCommit() }
     observe(.released(tasks: numbers.sorted(), lost: lost))
   }
@@ -945,7 +974,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       table: RowTable(
         of: S.Row.self, store: restored.store, coder: coder, cacheBytes: limits.cacheBytes / max(1, assignedCount)),
       timers: TimerQueue(store: restored.store), partition: number, topics: topics, coder: coder,
-      partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes)
+      partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes, recordsSpans: spans != nil)
     let audit = ChangelogAudit(
       readTo: restored.readTo, sequence: restored.position?.sequence ?? 0,
       tornSince: restored.tornKeys.isEmpty ? nil : restored.mark, steadyNow: io.steadyClock)

@@ -45,7 +45,7 @@ final class APIUnderTest {
       throw SettingsError("the arguments ask for something else")
     }
     return ServiceContext(
-      settings: ServiceSettings(values), values: values, logger: Logger(label: "ingest", sink: sink),
+      name: "ingest", settings: ServiceSettings(values), values: values, logger: Logger(label: "ingest", sink: sink),
       health: HealthState(), metrics: metrics)
   }
 

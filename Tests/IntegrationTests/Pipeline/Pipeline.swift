@@ -14,6 +14,7 @@ final class Pipeline {
   static let fcmTimeout = "3s"
 
   let brokers: String
+  private let serviceBrokers: String
   let names: NudgeSchema.TopicNames
   let directory: URL
   let publisher: Publisher
@@ -43,10 +44,15 @@ final class Pipeline {
     let caFile: String
   }
 
-  /// Makes the topics and starts the emulator. `faults`: its file of faults. `brokers`: others than the suite's.
-  init(_ name: String, faults: String? = nil, delay: String = "20ms", brokers: String? = nil) throws {
+  /// Makes the topics and starts the emulator. `faults`: its file of faults. `brokers`: others than the suite's;
+  /// `serviceBrokers`: where the services find them, if elsewhere.
+  init(
+    _ name: String, faults: String? = nil, delay: String = "20ms", brokers: String? = nil,
+    serviceBrokers: String? = nil
+  ) throws {
     let brokers = try brokers ?? RealKafka.bootstrapServers()
     self.brokers = brokers
+    self.serviceBrokers = serviceBrokers ?? brokers
     names = NudgeSchema.TopicNames(prefix: "\(name).")
     directory = RealKafka.directory.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -136,7 +142,8 @@ final class Pipeline {
     let place = directory.appendingPathComponent(instance ?? "unnamed")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     let command = try command(
-      program, instance: instance, stateDirectory: place.appendingPathComponent("state"), brokers: brokers)
+      program, instance: instance, stateDirectory: place.appendingPathComponent("state"),
+      brokers: serviceBrokers)
     return try Self.process(program, programs, command.arguments + arguments, place, failPoints: failPoints)
   }
 

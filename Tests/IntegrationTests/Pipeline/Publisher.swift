@@ -8,6 +8,8 @@ struct PublishedEvent: Sendable {
   var topic: Topic
   var key: String
   var value: String
+  /// The header; nil: none.
+  var traceparent: String?
 }
 
 /// A client of the pipeline's as anybody would write one: keys by murmur2, JSON by hand.
@@ -46,7 +48,8 @@ final class Publisher: Sendable {
     // -1: the partitioner chooses by the key.
     try producer.produce(
       topic: try producer.topic(names(event.topic)), partition: -1, key: Array(event.key.utf8),
-      value: Array(event.value.utf8))
+      value: Array(event.value.utf8),
+      headers: event.traceparent.map { [(RecordHeader.traceparent, Array($0.utf8))] } ?? [])
     state.withLock { $0.sent += 1 }
   }
 

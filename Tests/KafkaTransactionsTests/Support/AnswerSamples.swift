@@ -52,6 +52,26 @@ struct AnswerSample: Sendable, CustomTestStringConvertible {
       writer.oldText("PLAIN")
       writer.oldText("SCRAM-SHA-256")
     },
+    AnswerSample(DescribeGroupsRequest.self) { writer in
+      writer.int32(0)
+      writer.array(["nudge-analyzer"]) { writer, group in
+        writer.int16(0)
+        writer.text(group)
+        for text in ["Stable", "consumer", "range"] { writer.text(text) }
+        writer.array(["a", "b"]) { writer, member in
+          writer.text(member)
+          writer.text(nil)
+          writer.text("client")
+          writer.text("/10.0.0.7")
+          writer.data([1, 2, 3])
+          writer.data([])
+          writer.noTags()
+        }
+        writer.int32(1 << 3 | 1 << 8)
+        writer.noTags()
+      }
+      writer.noTags()
+    },
     AnswerSample(SASLAuthenticateRequest.self) { writer in
       writer.int16(58)
       writer.text("wrong")

@@ -1,6 +1,8 @@
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 import ServiceKit
+import StreamRuntime
 import TestSupport
 import Testing
 
@@ -30,5 +32,26 @@ struct DoctorTests {
     #expect(findings.map(\.subject) == ["librdkafka", "FCM credentials", "brokers"])
     #expect(findings.map(\.weight) == [.good, .problem, .problem])
     #expect(findings.allSatisfy { $0.weight == .good || $0.mend?.isEmpty == false })
+  }
+
+  @Test("transactions of an older version are a problem, with the command that upgrades the cluster")
+  func transactionVersion() {
+    #expect(Examination.transactions(2, servers: "k:9092").weight == .good)
+    for version in [0, 1] {
+      let finding = Examination.transactions(version, servers: "k:9092")
+      #expect(finding.weight == .problem && finding.text.contains("transaction.version=\(version)"))
+      #expect(
+        finding.mend == "kafka-features.sh --bootstrap-server k:9092 upgrade --feature transaction.version=2")
+    }
+  }
+
+  @Test("roles: who looks needs no right to write; a service's user none to look at what is not its own")
+  func roles() {
+    let names = TopicNames()
+    #expect(DoctorRole.oncall.rules(names).allSatisfy { !$0.operations.contains(.write) })
+    #expect(DoctorRole.oncall.rules(names).count == Topic.allCases.count + 3)
+    #expect(DoctorRole.replay.rules(names).contains { $0.resource == .transactionalIDs(prefix: "nudge-replay-") })
+    #expect(DoctorRole.dispatcher.rules(names).allSatisfy { $0.resource != .topic("chat.events") })
+    #expect(DoctorRole.allCases.filter(\.looks) == [.oncall, .replay])
   }
 }

@@ -7,6 +7,7 @@
   /// where somebody waits.
   final class RecordingIO: StreamIO {
     private(set) var calls: [String] = []
+    private(set) var outputs: [OutputRecord] = []
     /// What the next polls bring, in order; nothing afterwards.
     var polls: [PollResult] = []
     /// Further records, of a task whose inputs are consumed and not paused: is told how many at most.
@@ -64,7 +65,10 @@
     var hasLostBroker = false
     func takeEnded() -> [EndedTransaction] { [] }
     func begin() throws(IOFailure) { try note("begin") }
-    func produce(_ output: OutputRecord) throws(IOFailure) { try note("produce") }
+    func produce(_ output: OutputRecord) throws(IOFailure) {
+      try note("produce")
+      outputs.append(output)
+    }
     func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
       calls.append("change")
     }

@@ -1,13 +1,13 @@
 import Foundation
-import Kafka
-import Testing
+public import Kafka
 
-@testable import KafkaTransactions
-
-/// A broker with a listener of every kind, its own authority, and users; one for all tests, started by the first.
-final class SecuredBroker: Sendable {
-  static let isAvailable = LocalBroker.find() != nil
-  static let shared = Result<SecuredBroker, any Error> {
+/// A broker with a listener of every kind, its own authority, users and access rules; one for all tests, started by the
+/// first.
+public final class SecuredBroker: Sendable {
+  /// Whether there is a distribution to start it from.
+  public static let isAvailable = LocalBroker.find() != nil
+  /// The broker.
+  public static let shared = Result<SecuredBroker, any Error> {
     let broker = try SecuredBroker()
     atexit { SecuredBroker.remove() }
     return broker
@@ -19,14 +19,17 @@ final class SecuredBroker: Sendable {
     try? FileManager.default.removeItem(at: it.directory)
   }
 
-  let broker: LocalBroker
+  /// Its process.
+  public let broker: LocalBroker
   private let directory: URL
   private let home: URL
   private let ports: [String: UInt16]
-  /// Where the plain listener is.
-  var servers: String { broker.bootstrapServers }
+  /// Where the plain listener is, whose users may do everything.
+  public var servers: String { broker.bootstrapServers }
 
-  func file(_ name: String) -> String { directory.appendingPathComponent(name).path }
+  /// The path of one of its files: `ca.pem`, `other-ca.pem` (which nobody trusts), `client.crt`, `client.key`,
+  /// `stranger.crt`, `stranger.key` (by the other authority).
+  public func file(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
   private init() throws {
     guard let home = LocalBroker.find() else { throw Failure(description: "KAFKA_HOME names no distribution") }
@@ -35,7 +38,10 @@ final class SecuredBroker: Sendable {
     (self.home, self.directory) = (home, directory)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let first = UInt16.random(in: 15_000..<29_000)
-    ports = ["PLAINTEXT": first, "CONTROLLER": first + 1, "SSL": first + 2, "SASL_SSL": first + 3, "MUTUAL": first + 4]
+    ports = [
+      "PLAINTEXT": first, "CONTROLLER": first + 1, "SSL": first + 2, "SASL_SSL": first + 3, "MUTUAL": first + 4,
+      "LOGIN": first + 5,
+    ]
     let listeners = ports.map { "\($0.key)://127.0.0.1:\($0.value)" }
     try Self.certificates(directory)
     let plain = "org.apache.kafka.common.security.plain.PlainLoginModule required user_alice=\"alice-secret\";"
@@ -48,10 +54,12 @@ final class SecuredBroker: Sendable {
         (listeners.filter { !$0.hasPrefix("CONTROLLER") && !$0.hasPrefix("PLAINTEXT") }
         + ["PLAINTEXT://127.0.0.1:\(first)"]).joined(separator: ","),
       "listener.security.protocol.map":
-        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL,MUTUAL:SSL,SASL_SSL:SASL_SSL",
+        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL,MUTUAL:SSL,SASL_SSL:SASL_SSL,LOGIN:SASL_SSL",
       "inter.broker.listener.name": "PLAINTEXT", "controller.listener.names": "CONTROLLER",
       "controller.quorum.bootstrap.servers": "127.0.0.1:\(first + 1)",
-      "log.dirs": file("data"), "auto.create.topics.enable": "false",
+      "log.dirs": file("data"),
+      // The default: whoever asks for a topic in the wrong way makes it.
+      "auto.create.topics.enable": "true",
       "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "4",
       "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
       "transaction.state.log.num.partitions": "4", "group.initial.rebalance.delay.ms": "0",
@@ -64,6 +72,11 @@ final class SecuredBroker: Sendable {
       "listener.name.sasl_ssl.plain.sasl.jaas.config": plain,
       "listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config": scram,
       "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": scram,
+      // Users of the access rules; their logins do not expire.
+      "listener.name.login.sasl.enabled.mechanisms": "PLAIN",
+      "listener.name.login.plain.sasl.jaas.config":
+        "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        + ["service", "oncall", "reader", "nobody"].map { "user_\($0)=\"\($0)-secret\"" }.joined(separator: " ") + ";",
       // Logins expire: connections that live longer than this are closed by the broker.
       "listener.name.sasl_ssl.connections.max.reauth.ms": "3000",
       "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -82,7 +95,11 @@ final class SecuredBroker: Sendable {
     try broker.start()
   }
 
-  struct Failure: Error, CustomStringConvertible { let description: String }
+  /// Why it cannot be used.
+  public struct Failure: Error, CustomStringConvertible {
+    /// What a program said.
+    public let description: String
+  }
 
   /// Runs a program to its end; returns what it wrote.
   @discardableResult
@@ -105,8 +122,8 @@ final class SecuredBroker: Sendable {
     return text
   }
 
-  /// Runs one of the distribution's tools.
-  func tool(_ name: String, _ arguments: [String]) throws -> String {
+  /// Runs one of the distribution's tools; returns what it wrote.
+  public func tool(_ name: String, _ arguments: [String]) throws -> String {
     try Self.run(directory, home.appendingPathComponent("bin/\(name)").path, arguments)
   }
 
@@ -121,15 +138,17 @@ final class SecuredBroker: Sendable {
         "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=\(authority) "
           + "-keyout \(file("\(authority).key")) -out \(file("\(authority).pem"))")
     }
-    for name in ["server", "client"] {
+    for (number, name) in ["server", "client", "stranger"].enumerated() {
+      let authority = name == "stranger" ? "other-ca" : "ca"
       try openssl(
         "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=\(name) "
           + "-keyout \(file("\(name).key")) -out \(file("\(name).csr"))")
       try "subjectAltName=IP:127.0.0.1,DNS:localhost\n".write(
         toFile: file("extensions"), atomically: true, encoding: .utf8)
       try openssl(
-        "x509 -req -days 2 -in \(file("\(name).csr")) -CA \(file("ca.pem")) -CAkey \(file("ca.key")) "
-          + "-set_serial \(name == "server" ? 2 : 3) -extfile \(file("extensions")) -out \(file("\(name).crt"))")
+        "x509 -req -days 2 -in \(file("\(name).csr")) -CA \(file("\(authority).pem")) "
+          + "-CAkey \(file("\(authority).key")) -set_serial \(number + 2) -extfile \(file("extensions")) -out \(file("\(name).crt"))"
+      )
     }
     try openssl(
       "pkcs8 -topk8 -v2 aes-256-cbc -passout pass:key-secret -in \(file("client.key")) -out \(file("client-enc.key"))")
@@ -138,6 +157,14 @@ final class SecuredBroker: Sendable {
     try (key + certificate).write(toFile: file("server.pem"), atomically: true, encoding: .utf8)
   }
 
-  /// How a listener is reached.
-  func address(_ listener: String) -> String { "127.0.0.1:\(ports[listener] ?? 0)" }
+  /// The settings of a user of the listener `LOGIN`, which trusts an authority.
+  public func login(_ user: String, password: String? = nil, authority: String = "ca.pem") -> [String] {
+    [
+      "security.protocol=sasl_ssl", "sasl.mechanism=PLAIN", "sasl.username=\(user)",
+      "sasl.password=\(password ?? "\(user)-secret")", "ssl.ca.location=\(file(authority))",
+    ]
+  }
+
+  /// How a listener is reached: `SSL`, `MUTUAL`, `SASL_SSL` (logins expire) or `LOGIN`.
+  public func address(_ listener: String) -> String { "127.0.0.1:\(ports[listener] ?? 0)" }
 }

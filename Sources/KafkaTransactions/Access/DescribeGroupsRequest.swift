@@ -1,0 +1,45 @@
+/// What may be done with a group; its coordinator is asked.
+struct DescribeGroupsRequest: WireRequest {
+  static let key: Int16 = 15
+  static let version: Int16 = 5
+  static let name = "DescribeGroups"
+
+  var group: String
+
+  struct Answer: Equatable {
+    var groups: [Group]
+  }
+
+  struct Group: Equatable {
+    var error: BrokerError
+    var id: String
+    /// A bit an operation.
+    var operations: Int32
+  }
+
+  func encode(into writer: inout WireWriter) {
+    writer.array([group]) { writer, group in writer.text(group) }
+    // Tells what may be done with it.
+    writer.bool(true)
+    writer.noTags()
+  }
+
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    _ = try reader.int32()
+    return Answer(
+      groups: try reader.array { (reader) throws(WireError) in
+        let (error, id) = (try reader.errorCode(), try reader.text())
+        // State, kind of protocol, protocol.
+        for _ in 0..<3 { _ = try reader.text() }
+        _ = try reader.array { (reader) throws(WireError) in
+          // Member, instance, client, host; subscription and assignment.
+          for _ in 0..<4 { _ = try reader.nullableText() }
+          for _ in 0..<2 { _ = try reader.data() }
+          try reader.tags()
+        }
+        let group = Group(error: error, id: id, operations: try reader.int32())
+        try reader.tags()
+        return group
+      })
+  }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import HTTPTransport
+public import ServiceKit
+import Synchronization
+
+/// Sends a process's spans to a collector of OpenTelemetry's, by OTLP over HTTP with JSON bodies.
+///
+/// Whoever records a span is never kept waiting: there is a bounded queue, one request at a time empties it on a thread of
+/// its own, and what finds no room is dropped and counted.
+public final class SpanExporter: SpanRecorder, Service {
+  /// What it is called in logs.
+  public let name = "spans"
+  private let url: String
+  private let service: String
+  private let instance: String
+  private let http: HTTPClient
+  private let log: Logger
+  private let sent: Counter
+  private let full: Counter
+  private let refused: Counter
+  private let state: Mutex<State>
+  private let news = DispatchSemaphore(value: 0)
+  private let ended = DispatchSemaphore(value: 0)
+
+  private struct State {
+    var queue = SpanQueue()
+    var isStopping = false
+  }
+
+  /// How long one request may take.
+  static let timeout: Duration = .seconds(5)
+  /// How long `stop` waits for what is left to be sent.
+  static let drain: Duration = .seconds(2)
+
+  /// The exporter of a service that `--otlp-endpoint` names a collector for; nil where it does not.
+  public static func make(_ context: ServiceContext) throws -> SpanExporter? {
+    guard let endpoint = context.settings.otlpEndpoint else { return nil }
+    return try SpanExporter(
+      endpoint: endpoint, service: context.name, instance: context.settings.instance,
+      log: context.logger.with(label: "spans"),
+      metrics: context.metrics)
+  }
+
+  /// An exporter that has not started.
+  /// - Parameter endpoint: `http://host:4318`, to which `/v1/traces` is added unless it ends so.
+  public init(endpoint: String, service: String, instance: String, log: Logger, metrics: MetricsRegistry) throws {
+    url = Self.url(of: endpoint)
+    self.service = service
+    self.instance = instance
+    self.log = log
+    state = Mutex(State())
+    sent = metrics.counter("nudge_spans_exported_total", help: "Spans that the collector took.")
+    let help = "Spans that no collector has: the queue was full, or the collector refused them."
+    full = metrics.counter("nudge_spans_dropped_total", help: help, labels: ["reason": "queue_full"])
+    refused = metrics.counter("nudge_spans_dropped_total", help: help, labels: ["reason": "refused"])
+    http = try HTTPClient(
+      HTTPClientConfiguration(maxConnectionsPerHost: 1, maxConcurrentStreams: 1, maxQueued: 1, plainProtocol: .http1))
+  }
+
+  static func url(of endpoint: String) -> String {
+    var base = Substring(endpoint)
+    while base.last == "/" { base.removeLast() }
+    return base.hasSuffix("/v1/traces") ? String(base) : "\(base)/v1/traces"
+  }
+
+  /// The wall clock in nanoseconds since the epoch.
+  public func now() -> UInt64 { SystemClock.nanoseconds() }
+
+  /// Takes a span, or drops it where too many wait.
+  public func record(_ span: Span) {
+    let steady = SystemClock.steadyMilliseconds()
+    let (taken, isNews) = state.withLock { $0.queue.add(span, now: steady) }
+    if !taken { full.increment() }
+    if isNews { news.signal() }
+  }
+
+  // MARK: Sending
+
+  /// Starts the thread that sends.
+  public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
+    log.info("spans are sent", ["url": .string(url)])
+    let thread = Thread { [self] in
+      while turn() {}
+      ended.signal()
+    }
+    thread.name = "nudge-spans"
+    thread.start()
+  }
+
+  /// Sends what is left, for two seconds at most, and ends.
+  public func stop() {
+    state.withLock {
+      $0.isStopping = true
+      $0.queue.drain()
+    }
+    news.signal()
+    _ = ended.wait(timeout: .now() + Self.drain.seconds)
+    http.shutdown(grace: .zero)
+  }
+
+  /// False: it has ended.
+  private func turn() -> Bool {
+    let steady = SystemClock.steadyMilliseconds()
+    let (next, isOver) = state.withLock { state in
+      let next = state.queue.next(now: steady)
+      return (next, state.isStopping && state.queue.count == 0)
+    }
+    if isOver { return false }
+    switch next {
+    case .send(let spans): send(spans)
+    case .wait(let until):
+      guard let until else {
+        news.wait()
+        return true
+      }
+      _ = news.wait(timeout: .now() + .milliseconds(Int(max(1, until - steady))))
+    }
+    return true
+  }
+
+  private func send(_ spans: [Span]) {
+    let (outcome, reason) = post(spans)
+    let steady = SystemClock.steadyMilliseconds()
+    let (count, dropped) = state.withLock { $0.queue.finished(outcome, now: steady) }
+    sent.increment(by: count)
+    refused.increment(by: dropped)
+    guard let reason else { return }
+    log.limited("spans", every: .seconds(60))?.warning(
+      "the collector of spans does not take them; nothing waits for it",
+      ["url": .string(url), "reason": .string(reason), "dropped": .int(dropped)])
+  }
+
+  private func post(_ spans: [Span]) -> (outcome: SpanQueue.Outcome, reason: String?) {
+    let body: [UInt8]
+    do {
+      body = try OTLPDocument(spans, service: service, instance: instance).bytes()
+    } catch {
+      return (.refused, "\(error)")
+    }
+    let answer = Mutex<Result<HTTPResponse, HTTPTransportError>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    http.send(
+      HTTPRequest(
+        url: url, headers: [("content-type", "application/json")], body: body, timeout: Self.timeout)
+    ) { result in
+      answer.withLock { $0 = result }
+      done.signal()
+    }
+    done.wait()
+    switch answer.withLock({ $0 }) {
+    case .success(let response): return Self.outcome(of: response)
+    case .failure(let error): return (.unavailable(retryAfter: nil), "\(error)")
+    case nil: return (.unavailable(retryAfter: nil), "no answer")
+    }
+  }
+
+  /// By OTLP's specification: what may be tried again, and what may not.
+  static func outcome(of response: HTTPResponse) -> (outcome: SpanQueue.Outcome, reason: String?) {
+    switch response.status {
+    case 200..<300:
+      let answer = try? JSONDecoder().decode(OTLPDocument.Answer.self, from: Data(response.body))
+      let rejected = answer?.partialSuccess?.rejectedSpans ?? 0
+      return (.taken(rejected: rejected), rejected > 0 ? "it left out \(rejected) spans" : nil)
+    case 429, 502, 503, 504:
+      // A date instead of seconds means its own backoff here.
+      let seconds = response.headers["retry-after"].flatMap { Int64($0) }
+      return (.unavailable(retryAfter: seconds.map { $0 * 1_000 }), "HTTP \(response.status)")
+    default: return (.refused, "HTTP \(response.status)")
+    }
+  }
+}

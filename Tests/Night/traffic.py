@@ -1,0 +1,166 @@
+"""A chat that goes on all night, and the account of who was notified of what."""
+
+import collections
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from deployment import API_KEY, NightError, say, wait_for
+
+PEOPLE = 40
+
+
+class Traffic:
+    """One message after the other, each from a bot to one person who never answers: whoever is to be notified of it is
+    known beforehand. A message that was not acknowledged is sent again, under the same event id, as a backend does."""
+
+    def __init__(self, deployment, rate=5):
+        self.deployment, self.rate = deployment, rate
+        self.lock = threading.Lock()
+        self.messages = {}
+        self.running = True
+        # Wall-clock seconds by which a message's own time lies back, as that of an app with a slow line.
+        self.upload = 1.5
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self):
+        now = int(time.time() * 1000)
+        events = []
+        for number in range(PEOPLE):
+            person = f"person-{number}"
+            events.append(self._event("device.registered", f"device-{number}", now, userId=person, deviceId="phone",
+                                      token=f"token-of-{person}", platform="ios"))
+            events.append(self._event("preferences.updated", f"preferences-{number}", now, userId=person,
+                                      preferences={"maxAnalysesPerHour": 1000}))
+            events.append(self._event(
+                "conversation.updated", f"conversation-{number}", now, conversationId=f"talk-{number}", kind="direct",
+                members=[{"userId": "bot", "displayName": "Bot"}, {"userId": person, "displayName": person}]))
+        self.publish(events)
+        # What is known of devices comes by another topic than messages: one message each tells that all is there.
+        wait_for("the people's devices to be known", lambda: "token" in self.deployment.nudge(
+            "explain", "--user", f"person-{PEOPLE - 1}", allow=(0, 1)))
+        self.thread.start()
+
+    @staticmethod
+    def _event(type, event_id, occurred_at, **fields):
+        return {"schemaVersion": 1, "type": type, "eventId": event_id, "occurredAt": occurred_at, **fields}
+
+    def publish(self, events, at_most=120):
+        """Until Kafka has them; a refusal of an event is an error of the night's."""
+        body = "".join(json.dumps(event) + "\n" for event in events).encode()
+
+        def attempt():
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{self.deployment.http_port}/v1/events", data=body, method="POST",
+                headers={"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/x-ndjson"})
+            try:
+                with urllib.request.urlopen(request, timeout=15) as answer:
+                    return answer.status in (200, 202)
+            except urllib.error.HTTPError as error:
+                if error.code in (429, 503):
+                    return False
+                raise NightError(f"events were refused: {error.code} {error.read().decode()[:300]}") from error
+            except OSError:
+                return False
+
+        wait_for("Kafka to take events over HTTP", attempt, at_most, every=0.5)
+
+    def _run(self):
+        number = 0
+        while self.running:
+            try:
+                self.send(f"m-{number}", number % PEOPLE)
+            except NightError as error:
+                # Told at the end, by the account.
+                say(f"the chat: {error}")
+            number += 1
+            time.sleep(1 / self.rate)
+
+    def send(self, message, person, age=None):
+        """A message, noted before it is sent: what was acknowledged and not noted would be missing from the account."""
+        now = time.time()
+        with self.lock:
+            self.messages[message] = {"person": person, "at": now, "expected": True}
+        self.publish([self._event(
+            "message.created", f"event-{message}", int((now - (self.upload if age is None else age)) * 1000),
+            conversationId=f"talk-{person}", messageId=message, senderId="bot", text=f"words of {message}")])
+
+    def read(self, message):
+        """The person has read up to a message, elsewhere: nothing of it is to be sent any more."""
+        person = self.messages[message]["person"]
+        self.publish([self._event(
+            "message.read", f"read-{message}", int(time.time() * 1000), userId=f"person-{person}",
+            conversationId=f"talk-{person}", messageId=message)])
+
+    def since(self, start, until=None):
+        """The messages sent in a span."""
+        with self.lock:
+            return {
+                name: dict(it) for name, it in self.messages.items()
+                if it["at"] >= start and (until is None or it["at"] < until)
+            }
+
+    def not_expected(self, messages):
+        """These are not to notify anybody."""
+        with self.lock:
+            for message in messages:
+                self.messages[message]["expected"] = False
+
+    # The account
+
+    def notified(self):
+        """How often FCM took a notification, by the phone's token and collapse id."""
+        counts = collections.Counter()
+        if not self.deployment.requests.exists():
+            return counts
+        with open(self.deployment.requests, encoding="utf-8") as lines:
+            for line in lines:
+                if not line.endswith("\n"):
+                    continue
+                request = json.loads(line)
+                message = (request.get("body") or {}).get("message") or {}
+                collapse = ((message.get("apns") or {}).get("headers") or {}).get("apns-collapse-id")
+                # A badge alone shows nothing.
+                if request["status"] == 200 and collapse and message.get("notification"):
+                    counts[message["token"], collapse] += 1
+        return counts
+
+    def missing(self, messages):
+        """Those of messages that should have notified and have not."""
+        counts = self.notified()
+        return sorted(
+            name for name, it in messages.items()
+            if it["expected"] and not counts[f"token-of-person-{it['person']}", name])
+
+    def wait_until_delivered(self, messages, at_most=120):
+        """Until FCM has all of them that should notify."""
+        missing = []
+
+        def done():
+            nonlocal missing
+            missing = self.missing(messages)
+            return not missing
+
+        try:
+            wait_for("messages to be delivered", done, at_most, every=1)
+        except NightError as error:
+            raise NightError(f"{error}: {len(missing)} are missing, such as {missing[:5]}") from error
+
+    def judge(self):
+        """What is wrong with the whole night; empty: every message that should notify did so, once, and no other."""
+        counts = self.notified()
+        wrong = []
+        known = {(f"token-of-person-{it['person']}", name): it["expected"] for name, it in self.messages.items()}
+        for key, expected in known.items():
+            if expected and counts[key] != 1:
+                wrong.append(f"{key[1]} notified {counts[key]} times, not once")
+            if not expected and counts[key]:
+                wrong.append(f"{key[1]} notified {counts[key]} times, and should not have")
+        wrong += [f"{key} was notified of and never sent" for key in counts if key not in known]
+        return wrong
+
+    def stop(self):
+        self.running = False
+        self.thread.join(150)

@@ -1,0 +1,82 @@
+import Foundation
+import HTTPServer
+import ServiceKit
+import TestSupport
+import Testing
+
+@testable import OTLP
+
+@Suite("Sending spans to a collector", .serialized)
+struct SpanExporterTests {
+  private let metrics = MetricsRegistry()
+
+  private func exporter(_ endpoint: String) throws -> SpanExporter {
+    let exporter = try SpanExporter(
+      endpoint: endpoint, service: "analyzer", instance: "a-0",
+      log: Logger(label: "spans", sink: LogSink(level: .error)),
+      metrics: metrics)
+    try exporter.start { Issue.record("the exporter ended by itself: \($0)") }
+    return exporter
+  }
+
+  private func metric(_ name: String, _ labels: String = "") -> Int? {
+    metrics.exposition().split(separator: "\n").first { $0.hasPrefix("\(name)\(labels) ") }.flatMap {
+      $0.split(separator: " ").last.flatMap { Int($0) }
+    }
+  }
+
+  @Test("what is recorded arrives, each span once, with the service's name; what is left is sent at the end")
+  func arrives() throws {
+    let collector = try SpanCollector()
+    defer { collector.stop() }
+    let exporter = try exporter(collector.endpoint)
+    let count = SpanQueue.batchSize + 10
+    for number in 0..<count { exporter.record(span(number)) }
+    exporter.stop()
+    let arrived = try collector.spans()
+    #expect(arrived.map(\.span.spanId) == (0..<count).map { span($0).context.spanID })
+    #expect(arrived.allSatisfy { $0.service == "nudge-analyzer" })
+    #expect(metric("nudge_spans_exported_total") == count)
+  }
+
+  @Test("a collector that is overloaded gets the same spans again; one that refuses them does not, and that is counted")
+  func retries() throws {
+    let collector = try SpanCollector(answers: [
+      .error(503, code: "busy", message: "busy"), .json(bytes: Array("{}".utf8)),
+      .error(400, code: "bad", message: "bad"),
+    ])
+    defer { collector.stop() }
+    let exporter = try exporter(collector.endpoint)
+    defer { exporter.stop() }
+    exporter.record(span(1))
+    wait(for: "the second try") { metric("nudge_spans_exported_total") == 1 }
+    #expect(try collector.spans().map(\.span.spanId) == [span(1).context.spanID, span(1).context.spanID])
+    exporter.record(span(2))
+    wait(for: "the refusal") { metric("nudge_spans_dropped_total", #"{reason="refused"}"#) == 1 }
+    exporter.record(span(3))
+    wait(for: "what comes after it") { metric("nudge_spans_exported_total") == 2 }
+    #expect(collector.bodies.count == 4)
+  }
+
+  @Test("a collector that is away, or never answers, keeps nobody waiting: what finds no room is dropped and counted")
+  func away() throws {
+    let silent = try SpanCollector(isSilent: true)
+    defer { silent.stop() }
+    // Nobody listens on port 9.
+    for endpoint in ["http://127.0.0.1:9", silent.endpoint] {
+      let before = metric("nudge_spans_dropped_total", #"{reason="queue_full"}"#) ?? 0
+      let exporter = try exporter(endpoint)
+      let spans = (0..<SpanQueue.capacity + 1_000).map { span($0) }
+      let began = ContinuousClock.now
+      for span in spans { exporter.record(span) }
+      let took = began.duration(to: .now)
+      // A microsecond or two each; a single wait for the collector would take far longer than all of it.
+      #expect(took < .seconds(1), "\(took)")
+      let dropped = (metric("nudge_spans_dropped_total", #"{reason="queue_full"}"#) ?? 0) - before
+      #expect(dropped == 1_000)
+      let stopping = ContinuousClock.now
+      exporter.stop()
+      #expect(stopping.duration(to: .now) < SpanExporter.drain + .seconds(2))
+    }
+  }
+}

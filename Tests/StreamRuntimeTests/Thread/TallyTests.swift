@@ -1,0 +1,56 @@
+#if DEBUG
+  import NudgeSchema
+  import Testing
+
+  @testable import StreamRuntime
+
+  @Suite("What stages count")
+  struct TallyTests {
+    /// Counts a record at the place that its value says, and refuses the others.
+    private struct TallyingStage: Stage {
+      typealias Row = CountingStage.Row
+      static let definition = CountingStage.definition
+      static let tallies = ["a", "b"].map { StageTally("nudge_t_total", help: "T.", labels: ["t": $0]) }
+
+      func process(_ record: InputRecord, in step: Step<Self>) throws {
+        let text = String(decoding: record.value ?? [], as: UTF8.self)
+        step.count(text == "b" ? 1 : 0)
+        guard text == "a" || text == "b" else { throw Rejection(.schemaViolation, "neither") }
+      }
+    }
+
+    @Test("it is told once it is committed, by the places; what a refused step counted is not")
+    func committed() throws {
+      let io = RecordingIO()
+      var told: [[Int: Int]] = []
+      let thread = StreamThread(
+        TallyingStage(), io: io, topics: TopicNames(), partitionCounts: [:], limits: StreamLimits(), writer: "w",
+        observe: { if case .counted(let counts) = $0 { told.append(counts) } })
+      io.polls = [PollResult(change: .assigned([0]))]
+      for _ in 0..<100 where thread.runningTasks.isEmpty { #expect(thread.turn() == nil) }
+      func poll(_ values: [String], from offset: Int64) {
+        io.polls = [
+          PollResult(
+            records: values.enumerated().map {
+              InputRecord(
+                topic: .timeline, topicName: "nudge.timeline", partition: 0, offset: offset + Int64($0), timestamp: 0,
+                key: Array("k".utf8), value: Array($1.utf8))
+            })
+        ]
+      }
+      var isAway = true
+      io.fails = {
+        isAway && $0 == "commit" ? IOFailure(kind: .retriable, operation: "commit", reason: "simulated") : nil
+      }
+      poll(["a", "b", "x", "b"], from: 0)
+      for _ in 0..<20 { _ = thread.turn() }
+      #expect(io.calls.contains("commit") && told.isEmpty)
+      isAway = false
+      for _ in 0..<1_000 where told.isEmpty { _ = thread.turn() }
+      #expect(told == [[0: 1, 1: 2]])
+      poll(["a"], from: 4)
+      for _ in 0..<1_000 where told.count < 2 { _ = thread.turn() }
+      #expect(told == [[0: 1, 1: 2], [0: 1]])
+    }
+  }
+#endif
