@@ -465,7 +465,8 @@ struct HTTPServerLifeTests {
         let client = try SocketClient(port: server.port)
         try? client.send(bytes: bytes)
         client.finish()
-        if let answer = try? client.answer() { #expect((100..<500).contains(answer.status)) }
+        // 505: the bytes ask for a version of HTTP that there is not.
+        if let answer = try? client.answer() { #expect((100..<500).contains(answer.status) || answer.status == 505) }
       }
       #expect(try SocketClient(port: server.port).request("POST", "/a", body: "x").status == 200)
     }

@@ -137,6 +137,32 @@
       #expect(bench.thread.task(0)?.position.sequence == 1)
     }
 
+    @Test(
+      "transactions that stay open are looked for every 10 s, whatever is waited for; a failure is passed over"
+    )
+    func watched() throws {
+      let bench = try Bench(CountingStage())
+      bench.io.fails = { $0 == "watchTransactions" ? failure(.retriable) : nil }
+      let start = bench.io.steadyClock
+      try bench.turn(atMost: 10_000) { bench.io.steadyClock - start >= 65_000 }
+      #expect(bench.count("watchTransactions") == 6)
+      #expect(bench.thread.runningTasks == [0])
+    }
+
+    @Test("a broker that was away is reason for new producers, also of a thread that has nothing to commit")
+    func lostBroker() throws {
+      let bench = try Bench(CountingStage())
+      let opened = bench.count("openProducers")
+      bench.io.hasLostBroker = true
+      try bench.turn { bench.count("openProducers") > opened }
+      bench.io.hasLostBroker = false
+      bench.io.polls = [PollResult(records: [record(0)])]
+      try bench.turn { bench.count("commit") == 1 }
+      // What became of the transactions before was looked up.
+      #expect(bench.count("readChangelogs") > 1)
+      #expect(bench.thread.task(0)?.position.sequence == 1)
+    }
+
     @Test("a refusal for good inside a transaction ends the thread with its reason")
     func fatal() throws {
       let bench = try Bench(CountingStage())
