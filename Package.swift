@@ -142,7 +142,7 @@ let package = Package(
       "NudgeCommandsTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
-        "Dispatcher", "NudgeClient", "VirtualPhone", "TestSupport",
+        "Dispatcher", "NudgeClient", "VirtualPhone", "HTTPServer", "TestSupport",
       ]),
     tests(
       "IntegrationTests",
