@@ -147,7 +147,7 @@ let package = Package(
       "NudgeCommandsTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "KafkaTransactions", "FCMEmulator", "ServiceKit", "StreamRuntime",
-        "Ingest", "Analyzer", "Dispatcher", "NudgeClient", "VirtualPhone", "TestSupport",
+        "Ingest", "Analyzer", "Dispatcher", "NudgeClient", "VirtualPhone", "HTTPServer", "TestSupport",
       ]),
     tests(
       "IntegrationTests",

@@ -125,10 +125,10 @@ struct PhoneScreen: Sendable {
       bottom.append("\(typing.question): \(text)▏" + paint.dim("  Enter sends, Esc leaves"))
     } else {
       bottom.append(paint.dim("↑↓ choose · o open · r reply · m read · + 👍 · - 👎 · x dismiss"))
-      bottom.append(
-        paint.dim(
-          "a app \(phone.isForeground ? "away" : "open") · c conversation · b back · w write · n network · "
-            + "s sign \(phone.userId == nil ? "in" : "out") · i reinstall · q quit"))
+      let app = phone.isForeground ? "a app away" : "a app open"
+      bottom.append(paint.dim("\(app) · c conversation · b back · w write"))
+      let sign = phone.userId == nil ? "s sign in" : "s sign out"
+      bottom.append(paint.dim("\(sign) · n network · i reinstall · q quit"))
     }
     let room = max(0, height - top.count - bottom.count)
     let middle = entries.isEmpty ? [paint.dim("nothing on the lock screen")] : notifications(entries, room, paint)

@@ -36,6 +36,9 @@ struct PhoneScreenTests {
     let text = lines.joined(separator: "\n")
     let (first, second) = (try #require(text.range(of: "Bob 2")), try #require(text.range(of: "Bob 1")))
     #expect(first.lowerBound < second.lowerBound)
+    // All keys are told on a terminal of 80 columns.
+    #expect(lines.last == "s sign out · n network · i reinstall · q quit")
+    #expect(lines.suffix(3).allSatisfy { $0.count <= 80 })
     // Whatever a message says, the terminal obeys none of it.
     #expect(!text.contains("\u{1B}"))
     #expect(text.contains("two lines"))

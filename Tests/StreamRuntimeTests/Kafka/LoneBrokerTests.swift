@@ -31,6 +31,13 @@ struct LoneBrokerTests {
     (0..<partitions).map { TopicPartition(topic: TopicNames(prefix: prefix)(topic), partition: $0) }
   }
 
+  /// One that died is not waited for long.
+  private func member(of group: String, _ brokers: String) throws -> Consumer {
+    var configuration = ClientConfiguration.consumer(bootstrapServers: brokers, group: group)
+    configuration.set("session.timeout.ms", "6000")
+    return try Consumer(configuration, name: "member")
+  }
+
   /// One transaction over all partitions of outputs and changelog, and offsets of all inputs, as a stream thread's.
   private func write(_ sink: TransactionSink, _ group: ConsumerGroupMetadata) -> TransactionOutcome {
     var content = sink.makeContent(timestamp: SystemClock.milliseconds())
@@ -72,7 +79,7 @@ struct LoneBrokerTests {
     // Whether markers are left out is a matter of milliseconds: seen in most tries, not in all.
     while found.isEmpty, transactions < 4 {
       try sink.open(timeout: .seconds(30))
-      let consumer = try Consumer(.consumer(bootstrapServers: brokers, group: group), name: "member")
+      let consumer = try member(of: group, brokers)
       try consumer.subscribe([places(.timeline)[0].topic])
       wait(for: "the group") {
         if case .assigned = consumer.poll(timeout: .milliseconds(100)) { return true }
@@ -116,12 +123,12 @@ struct LoneBrokerTests {
       let counts = Dictionary(grouping: read, by: \.partition).mapValues(\.count)
       #expect(counts == Dictionary(uniqueKeysWithValues: (0..<partitions).map { ($0, transactions) }), "\(topic)")
     }
-    let member = try Consumer(.consumer(bootstrapServers: brokers, group: group), name: "asks")
-    let committed = try member.committed(places(.timeline), timeout: .seconds(10))
+    let asking = try Consumer(.consumer(bootstrapServers: brokers, group: group), name: "asks")
+    let committed = try asking.committed(places(.timeline), timeout: .seconds(10))
     #expect(committed.allSatisfy { $0.offset == 0 })
     // A marker of an epoch that is over ends nothing of a later transaction.
     if let it = found.first {
-      let consumer = try Consumer(.consumer(bootstrapServers: brokers, group: group), name: "member")
+      let consumer = try member(of: group, brokers)
       try consumer.subscribe([places(.timeline)[0].topic])
       wait(for: "the group") {
         if case .assigned = consumer.poll(timeout: .milliseconds(100)) { return true }
