@@ -26,6 +26,8 @@ final class StreamObserver: Sendable {
   private let rekeyed: Counter
   private let timersFired: Counter
   private let tallies: [Counter]
+  /// All there from the start: a series that begins with its first letters would not be seen to rise by them.
+  private let deadLetters: [DeadLetterCode: Counter]
   private let state = Mutex(State())
 
   private struct State {
@@ -79,6 +81,15 @@ final class StreamObserver: Sendable {
       "nudge_state_lost_total", help: "Times a task was found to have committed offsets but no position.")
     timersFired = metrics.counter(
       "nudge_timers_fired_total", help: "Timers that were due and were written to the stage's own input.")
+    deadLetters = Dictionary(
+      uniqueKeysWithValues: DeadLetterCode.allCases.map {
+        (
+          $0,
+          metrics.counter(
+            "nudge_dead_letters_total", help: "Records sent to the dead letters, by reason.",
+            labels: ["code": $0.rawValue])
+        )
+      })
     self.tallies = tallies.map { metrics.counter($0.metric, help: $0.help, labels: $0.labels) }
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
@@ -179,10 +190,7 @@ final class StreamObserver: Sendable {
     case .timersFired(let count): timersFired.increment(by: count)
     case .rekeyed: rekeyed.increment()
     case .deadLettered(let code, let topic, let partition, let offset, let message):
-      metrics.counter(
-        "nudge_dead_letters_total", help: "Records sent to the dead letters, by reason.",
-        labels: ["code": code.rawValue]
-      ).increment()
+      deadLetters[code]?.increment()
       log.limited("dead-letter-\(code.rawValue)", every: .seconds(1))?.warning(
         "record dead-lettered",
         [
