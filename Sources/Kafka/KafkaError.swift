@@ -134,7 +134,12 @@ extension KafkaError {
   }
 
   /// TLS could not be agreed on: a certificate that nobody trusted vouches for, above all (`ssl.*`).
-  public var isTLSFailure: Bool { isCode(RD_KAFKA_RESP_ERR__SSL) }
+  public var isTLSFailure: Bool {
+    // A broker that does not take the client's certificate says so behind the handshake, where librdkafka sees no more than
+    // a connection that fails; what OpenSSL says of it is in the reason alone.
+    isCode(RD_KAFKA_RESP_ERR__SSL)
+      || (isCode(RD_KAFKA_RESP_ERR__TRANSPORT) && reason.contains("SSL routines") && reason.contains("alert"))
+  }
 
   /// No connection for a reason that waiting does not mend: who is asked refuses, or cannot be trusted.
   public var isRefusedConnection: Bool { isLoginRefused || isTLSFailure }

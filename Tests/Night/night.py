@@ -23,7 +23,7 @@ from traffic import Traffic
 
 # In the order of the night. The deploy comes last: its rule compares with the time before.
 INCIDENTS = [
-    "lost_disk", "credentials_revoked", "broker_restart", "fcm_quota", "stuck_consumer", "bad_deploy",
+    "poison_flood", "lost_disk", "credentials_revoked", "broker_restart", "fcm_quota", "stuck_consumer", "bad_deploy",
 ]
 
 

@@ -28,6 +28,8 @@ final class StreamObserver: Sendable {
   private let ended: Counter
   private let timersFired: Counter
   private let tallies: [Counter]
+  /// All there from the start: a series that begins with its first letters would not be seen to rise by them.
+  private let deadLetters: [DeadLetterCode: Counter]
   private let state = Mutex(State())
 
   private struct State {
@@ -88,6 +90,15 @@ final class StreamObserver: Sendable {
     ended = metrics.counter(
       "nudge_hanging_transactions_ended_total",
       help: "Transactions without markers that were ended as they were decided.")
+    deadLetters = Dictionary(
+      uniqueKeysWithValues: DeadLetterCode.allCases.map {
+        (
+          $0,
+          metrics.counter(
+            "nudge_dead_letters_total", help: "Records sent to the dead letters, by reason.",
+            labels: ["code": $0.rawValue])
+        )
+      })
     self.tallies = tallies.map { metrics.counter($0.metric, help: $0.help, labels: $0.labels) }
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
@@ -205,10 +216,7 @@ final class StreamObserver: Sendable {
     case .timersFired(let count): timersFired.increment(by: count)
     case .rekeyed: rekeyed.increment()
     case .deadLettered(let code, let topic, let partition, let offset, let message):
-      metrics.counter(
-        "nudge_dead_letters_total", help: "Records sent to the dead letters, by reason.",
-        labels: ["code": code.rawValue]
-      ).increment()
+      deadLetters[code]?.increment()
       log.limited("dead-letter-\(code.rawValue)", every: .seconds(1))?.warning(
         "record dead-lettered",
         [

@@ -157,6 +157,8 @@ extension PipelineTests {
       let cases: [(settings: [String], listener: String, says: [String])] = [
         (secured.login("service", password: "wrong"), "LOGIN", ["Invalid username or password", "sasl.password"]),
         (secured.login("service", authority: "other-ca.pem"), "LOGIN", ["certificate", "ssl.ca.location"]),
+        // A certificate that the brokers' authority does not vouch for.
+        (Self.mutual(secured, "stranger"), "MUTUAL", ["certificate", "ssl."]),
         (secured.login("nobody"), "LOGIN", ["access rule"]),
       ]
       for (number, (settings, listener, says)) in cases.enumerated() {
