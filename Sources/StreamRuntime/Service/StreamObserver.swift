@@ -229,6 +229,8 @@ final class StreamObserver: Sendable {
         log.warning("nothing can be committed: not ready until it can", ["reason": .string(reason)])
       }
       setReadiness(thread)
+    case .canCommit:
+      progressed(thread)
     case .committed(let count, let outputCount, let rowCount, let milliseconds):
       progressed(thread)
       transactions.increment()

@@ -45,6 +45,8 @@ public enum StreamEvent: Sendable, Equatable {
   case transactionFailed(reason: String)
   /// For so many milliseconds every attempt to commit has failed; why the last one did.
   case notCommitting(milliseconds: Milliseconds, reason: String)
+  /// After `notCommitting`: a transaction can begin again, and nothing is left that waits for one.
+  case canCommit
   /// An unknown outcome was cleared up by the changelog.
   case outcomeKnown(task: Int32, committed: Bool)
   /// Committed rows went to the store.

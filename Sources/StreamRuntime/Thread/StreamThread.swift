@@ -601,6 +601,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     dirtySince = nil
     isFrozen = false
     pending = PendingWork()
+    if let trouble, trouble.toldAt > 0, case .ready = transactions.state { observe(.canCommit) }
     trouble = nil
   }
 

@@ -209,6 +209,7 @@ struct HostileTests {
     }
     try broker.start()
     wait(for: "the service to be ready again", atMost: 60) { service.isReady }
+    #expect(service.isReady, "\(service.health.readiness.reasons)")
     #expect(service.ends.isEmpty, "\(service.ends)")
     service.service.stop()
   }
