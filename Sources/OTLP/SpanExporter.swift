@@ -137,20 +137,11 @@ public final class SpanExporter: SpanRecorder, Service {
     } catch {
       return (.refused, "\(error)")
     }
-    let answer = Mutex<Result<HTTPResponse, HTTPTransportError>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    http.send(
-      HTTPRequest(
-        url: url, headers: [("content-type", "application/json")], body: body, timeout: Self.timeout)
-    ) { result in
-      answer.withLock { $0 = result }
-      done.signal()
-    }
-    done.wait()
-    switch answer.withLock({ $0 }) {
+    let request = HTTPRequest(
+      url: url, headers: [("content-type", "application/json")], body: body, timeout: Self.timeout)
+    switch http.response(to: request) {
     case .success(let response): return Self.outcome(of: response)
     case .failure(let error): return (.unavailable(retryAfter: nil), "\(error)")
-    case nil: return (.unavailable(retryAfter: nil), "no answer")
     }
   }
 

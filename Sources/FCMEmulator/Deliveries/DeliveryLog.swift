@@ -42,19 +42,16 @@ final class DeliveryLog: Sendable {
     var request: [UInt8]
   }
 
-  private struct Waiter {
-    let id: Int
+  private struct Question {
     let after: Int
     let tokenPrefix: String
-    let answer: @Sendable (Batch) -> Void
   }
 
   private struct State {
     /// The message of the number n is at n - 1 - dropped.
     var kept: [Delivery] = []
     var dropped = 0
-    var waiters: [Waiter] = []
-    var lastWaiter = 0
+    var readers = WaitingReaders<Question, Batch>()
 
     var last: Int { dropped + kept.count }
   }
@@ -70,12 +67,9 @@ final class DeliveryLog: Sendable {
         state.dropped += state.kept.count - Self.capacity
         state.kept.removeFirst(state.kept.count - Self.capacity)
       }
-      let woken = state.waiters.filter { token.hasPrefix($0.tokenPrefix) }
-      guard !woken.isEmpty else { return [(Waiter, Batch)]() }
-      state.waiters.removeAll { waiter in woken.contains { $0.id == waiter.id } }
-      return woken.map { ($0, Self.batch(state, after: $0.after, tokenPrefix: $0.tokenPrefix)) }
+      return state.readers.take { token.hasPrefix($0.tokenPrefix) }.map { ($0, Self.batch(state, $0.question)) }
     }
-    for (waiter, batch) in answers { waiter.answer(batch) }
+    for (reader, batch) in answers { reader.answer(batch) }
   }
 
   /// The number of the latest message.
@@ -85,13 +79,12 @@ final class DeliveryLog: Sendable {
   /// `giveUp` needs.
   func wait(after number: Int, tokenPrefix: String, _ answer: @escaping @Sendable (Batch) -> Void) -> Int {
     let (id, batch) = state.withLock { state in
-      state.lastWaiter += 1
-      let batch = Self.batch(state, after: number, tokenPrefix: tokenPrefix)
+      let id = state.readers.nextId()
+      let batch = Self.batch(state, Question(after: number, tokenPrefix: tokenPrefix))
       // What is for others alone moves the reader on too, so that it is not looked through again and again.
-      guard batch.deliveries.isEmpty, batch.missed == 0 else { return (state.lastWaiter, Optional(batch)) }
-      state.waiters.append(
-        Waiter(id: state.lastWaiter, after: batch.next, tokenPrefix: tokenPrefix, answer: answer))
-      return (state.lastWaiter, nil)
+      guard batch.deliveries.isEmpty, batch.missed == 0 else { return (id, Optional(batch)) }
+      state.readers.add(id, Question(after: batch.next, tokenPrefix: tokenPrefix), answer)
+      return (id, nil)
     }
     if let batch { answer(batch) }
     return id
@@ -99,19 +92,16 @@ final class DeliveryLog: Sendable {
 
   /// Answers one who waits, with nothing new, if they still do.
   func giveUp(_ id: Int) {
-    let (waiter, batch) = state.withLock { state in
-      let index = state.waiters.firstIndex { $0.id == id }
-      let waiter = index.map { state.waiters.remove(at: $0) }
-      return (waiter, waiter.map { Self.batch(state, after: $0.after, tokenPrefix: $0.tokenPrefix) })
-    }
-    if let waiter, let batch { waiter.answer(batch) }
+    let given = state.withLock { state in state.readers.take(id).map { ($0, Self.batch(state, $0.question)) } }
+    if let (reader, batch) = given { reader.answer(batch) }
   }
 
-  private static func batch(_ state: State, after number: Int, tokenPrefix: String) -> Batch {
+  private static func batch(_ state: State, _ question: Question) -> Batch {
     // A number of a former life of the emulator is behind all there is now.
-    let after = min(max(number, 0), state.last)
+    let after = min(max(question.after, 0), state.last)
     var batch = Batch(next: state.last, missed: max(0, state.dropped - after), deliveries: [])
-    for delivery in state.kept.dropFirst(max(0, after - state.dropped)) where delivery.token.hasPrefix(tokenPrefix) {
+    for delivery in state.kept.dropFirst(max(0, after - state.dropped))
+    where delivery.token.hasPrefix(question.tokenPrefix) {
       batch.deliveries.append(delivery)
       if batch.deliveries.count == mostAtOnce {
         batch.next = delivery.number

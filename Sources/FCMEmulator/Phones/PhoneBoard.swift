@@ -27,25 +27,19 @@ final class PhoneBoard: Sendable {
     let phones: [View]
   }
 
-  private struct Waiter {
-    let after: Int
-    let id: Int
-    let answer: @Sendable (Changes) -> Void
-  }
-
   private struct State {
     var phones: [String: Phone] = [:]
     var version = 0
     var unkept: Set<Int> = []
-    var waiters: [Waiter] = []
-    var lastWaiter = 0
+    /// Their questions are versions: what changed behind them.
+    var readers = WaitingReaders<Int, Changes>()
   }
 
   private let state = Mutex(State())
 
   /// A push has arrived on a device.
   func deliver(_ message: DeliveredMessage, at now: Int64) {
-    let (changes, waiters) = state.withLock { state in
+    let answers = state.withLock { state in
       state.version += 1
       if state.phones[message.token] != nil || state.phones.count < Self.capacity {
         var phone =
@@ -55,20 +49,18 @@ final class PhoneBoard: Sendable {
       } else {
         state.unkept.insert(message.token.hashValue)
       }
-      let waiters = state.waiters
-      state.waiters = []
-      return (waiters.map { Self.changes(state, after: $0.after) }, waiters)
+      return state.readers.take { _ in true }.map { ($0, Self.changes(state, after: $0.question)) }
     }
-    for (waiter, changes) in zip(waiters, changes) { waiter.answer(changes) }
+    for (reader, changes) in answers { reader.answer(changes) }
   }
 
   /// Answers with what changed behind a version, as soon as there is something. Returns what `giveUp` needs.
   func wait(after version: Int, _ answer: @escaping @Sendable (Changes) -> Void) -> Int {
     let (id, changes) = state.withLock { state in
-      state.lastWaiter += 1
-      guard state.version <= version else { return (state.lastWaiter, Optional(Self.changes(state, after: version))) }
-      state.waiters.append(Waiter(after: version, id: state.lastWaiter, answer: answer))
-      return (state.lastWaiter, nil)
+      let id = state.readers.nextId()
+      guard state.version <= version else { return (id, Optional(Self.changes(state, after: version))) }
+      state.readers.add(id, version, answer)
+      return (id, nil)
     }
     if let changes { answer(changes) }
     return id
@@ -76,12 +68,8 @@ final class PhoneBoard: Sendable {
 
   /// Answers one who waits, with nothing new, if they still do.
   func giveUp(_ id: Int) {
-    let (waiter, changes) = state.withLock { state in
-      let index = state.waiters.firstIndex { $0.id == id }
-      let waiter = index.map { state.waiters.remove(at: $0) }
-      return (waiter, waiter.map { Self.changes(state, after: $0.after) })
-    }
-    if let waiter, let changes { waiter.answer(changes) }
+    let given = state.withLock { state in state.readers.take(id).map { ($0, Self.changes(state, after: $0.question)) } }
+    if let (reader, changes) = given { reader.answer(changes) }
   }
 
   private static func changes(_ state: State, after version: Int) -> Changes {

@@ -38,9 +38,8 @@ struct DescribeProducersRequest: WireRequest {
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
     _ = try reader.int32()
-    let topics = try reader.array { (reader) throws(WireError) in
-      let topic = try reader.text()
-      let partitions = try reader.array { (reader) throws(WireError) in
+    return Answer(
+      partitions: try reader.partitions { (reader, topic) throws(WireError) in
         let (index, error) = (try reader.int32(), try reader.errorCode())
         _ = try reader.nullableText()
         let producers = try reader.array { (reader) throws(WireError) in
@@ -52,13 +51,8 @@ struct DescribeProducersRequest: WireRequest {
           try reader.tags()
           return state
         }
-        try reader.tags()
         return PartitionAnswer(topic: topic, index: index, error: error, producers: producers)
-      }
-      try reader.tags()
-      return partitions
-    }
-    return Answer(partitions: topics.flatMap { $0 })
+      })
   }
 }
 
@@ -99,19 +93,12 @@ struct WriteTxnMarkersRequest: WireRequest {
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
     let markers = try reader.array { (reader) throws(WireError) in
       _ = try reader.int64()
-      let topics = try reader.array { (reader) throws(WireError) in
-        _ = try reader.text()
-        let errors = try reader.array { (reader) throws(WireError) in
-          _ = try reader.int32()
-          let error = try reader.errorCode()
-          try reader.tags()
-          return error
-        }
-        try reader.tags()
-        return errors
+      let errors = try reader.partitions { (reader, _) throws(WireError) in
+        _ = try reader.int32()
+        return try reader.errorCode()
       }
       try reader.tags()
-      return topics.flatMap { $0 }
+      return errors
     }
     return Answer(errors: markers.flatMap { $0 })
   }

@@ -107,30 +107,24 @@ struct ProduceRequest: WireRequest {
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    let topics = try reader.array { (reader) throws(WireError) in
-      let topic = try reader.text()
-      let partitions = try reader.array { (reader) throws(WireError) in
-        let (index, error, baseOffset) = (try reader.int32(), try reader.errorCode(), try reader.int64())
-        _ = try reader.int64()
-        _ = try reader.int64()
-        let reasons = try reader.array { (reader) throws(WireError) in
-          _ = try reader.int32()
-          let reason = try reader.nullableText()
-          try reader.tags()
-          return reason
-        }
+    let partitions = try reader.partitions { (reader, topic) throws(WireError) in
+      let (index, error, baseOffset) = (try reader.int32(), try reader.errorCode(), try reader.int64())
+      _ = try reader.int64()
+      _ = try reader.int64()
+      let reasons = try reader.array { (reader) throws(WireError) in
+        _ = try reader.int32()
         let reason = try reader.nullableText()
         try reader.tags()
-        return PartitionAnswer(
-          topic: topic, index: index, error: error, baseOffset: baseOffset,
-          reason: reason ?? reasons.lazy.compactMap { $0 }.first)
+        return reason
       }
-      try reader.tags()
-      return partitions
+      let reason = try reader.nullableText()
+      return PartitionAnswer(
+        topic: topic, index: index, error: error, baseOffset: baseOffset,
+        reason: reason ?? reasons.lazy.compactMap { $0 }.first)
     }
     _ = try reader.int32()
     try reader.tags()
-    return Answer(partitions: topics.flatMap { $0 })
+    return Answer(partitions: partitions)
   }
 }
 
@@ -181,17 +175,10 @@ struct TxnOffsetCommitRequest: WireRequest {
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
     _ = try reader.int32()
-    let topics = try reader.array { (reader) throws(WireError) in
-      let topic = try reader.text()
-      let partitions = try reader.array { (reader) throws(WireError) in
-        let partition = PartitionAnswer(topic: topic, index: try reader.int32(), error: try reader.errorCode())
-        try reader.tags()
-        return partition
-      }
-      try reader.tags()
-      return partitions
-    }
-    return Answer(partitions: topics.flatMap { $0 })
+    return Answer(
+      partitions: try reader.partitions { (reader, topic) throws(WireError) in
+        PartitionAnswer(topic: topic, index: try reader.int32(), error: try reader.errorCode())
+      })
   }
 }
 

@@ -113,6 +113,23 @@ struct WireReader {
     return try elements(max(0, count), read)
   }
 
+  /// What an answer says of partitions, by topic: `read` gets the topic's name and reads a partition's fields.
+  mutating func partitions<Element>(
+    _ read: (inout WireReader, String) throws(WireError) -> Element
+  ) throws(WireError) -> [Element] {
+    let topics = try array { (reader) throws(WireError) in
+      let topic = try reader.text()
+      let partitions = try reader.array { (reader) throws(WireError) in
+        let partition = try read(&reader, topic)
+        try reader.tags()
+        return partition
+      }
+      try reader.tags()
+      return partitions
+    }
+    return topics.flatMap { $0 }
+  }
+
   private mutating func elements<Element>(
     _ count: Int, _ read: (inout WireReader) throws(WireError) -> Element
   ) throws(WireError) -> [Element] {

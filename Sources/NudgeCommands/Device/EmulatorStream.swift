@@ -114,19 +114,10 @@ final class EmulatorStream {
   private func request(
     method: HTTPMethod, path: String, body: [UInt8] = [], timeout: Duration
   ) -> Result<HTTPResponse, HTTPTransportError> {
-    let answered = DispatchSemaphore(value: 0)
-    let answer = Mutex<Result<HTTPResponse, HTTPTransportError>?>(nil)
-    client.send(
-      HTTPRequest(
+    client.response(
+      to: HTTPRequest(
         method: method, url: url + path, headers: [("Content-Type", "application/json")], body: body,
-        timeout: timeout)
-    ) { result in
-      answer.withLock { $0 = result }
-      answered.signal()
-    }
-    answered.wait()
-    return answer.withLock { $0 }
-      ?? .failure(HTTPTransportError(kind: .cancelled, message: "no answer", responseStarted: false))
+        timeout: timeout))
   }
 
   private static func ask(

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import Kafka
 import NudgeSchema
+import ServiceKit
 import Synchronization
 
 /// What became of an event.
@@ -88,6 +89,8 @@ final class HTTPPhonePublisher: PhonePublisher {
 
   private final class Shared: Sendable {
     let results = Mutex<[PublishResult]>([])
+    /// Signalled with each answer.
+    let news = DispatchSemaphore(value: 0)
   }
 
   private struct Answer: Decodable {
@@ -123,14 +126,11 @@ final class HTTPPhonePublisher: PhonePublisher {
       send(Array(queued.prefix(Self.mostAtOnce)))
       queued.removeFirst(min(queued.count, Self.mostAtOnce))
     }
-    let deadline = ContinuousClock.now + waiting
-    while true {
-      let results = shared.results.withLock { results in
-        defer { results.removeAll() }
-        return results
-      }
-      guard results.isEmpty, ContinuousClock.now < deadline else { return results }
-      usleep(1_000)
+    // One signal too many, of an answer that was taken with the one before, ends a wait early: the caller comes again.
+    if shared.results.withLock({ $0.isEmpty }) { _ = shared.news.wait(timeout: .now() + waiting.seconds) }
+    return shared.results.withLock { results in
+      defer { results.removeAll() }
+      return results
     }
   }
 
@@ -144,6 +144,7 @@ final class HTTPPhonePublisher: PhonePublisher {
     client.send(request) { answer in
       let results = Self.results(of: answer, ids)
       shared.results.withLock { $0 += results }
+      shared.news.signal()
     }
   }
 

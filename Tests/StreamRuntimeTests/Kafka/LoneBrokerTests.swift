@@ -160,31 +160,7 @@ struct LoneBrokerTests {
         kafkaProperties: ["session.timeout.ms=10000"])
     }
     for service in services { try service.start() }
-    let sent = Mutex(0)
-    let isOver = Mutex(false)
-    let load = Thread {
-      do {
-        let producer = try Producer(.producer(bootstrapServers: brokers, transactionalID: nil), name: "load")
-        let handle = try producer.topic(topic)
-        while !isOver.withLock({ $0 }) {
-          for _ in 0..<20 {
-            let number = sent.withLock { sent in
-              defer { sent += 1 }
-              return sent
-            }
-            let key = Array("key-\(number % 200)".utf8)
-            try producer.produce(
-              topic: handle, partition: Murmur2.partition(of: key, count: partitions), key: key,
-              value: Array("value".utf8))
-          }
-          producer.poll(timeout: .milliseconds(20))
-        }
-        try producer.flush(timeout: .seconds(60))
-      } catch {
-        Issue.record("the load ended: \(error)")
-      }
-    }
-    load.start()
+    let load = BackgroundLoad(to: topic, partitions: partitions, keys: 200, brokers: brokers)
     func outputs() throws -> Int {
       try Records.all(brokers: brokers, topic: TopicNames(prefix: prefix)(.decisions), partitions: partitions)
         .count
@@ -195,8 +171,7 @@ struct LoneBrokerTests {
       if round == 1 { broker.stop() } else { broker.kill() }
       try broker.start()
     }
-    isOver.withLock { $0 = true }
-    let all = sent.withLock { $0 }
+    let all = load.end()
     try wait(for: "all \(all) outputs", atMost: 120) { try outputs() >= all }
     let hung = services.map { $0.count(of: "left without markers was ended") }
     print("lone broker under load: \(all) records; transactions ended: \(hung)")
