@@ -36,6 +36,9 @@ final class ChaosBroker: Sendable {
     /// Since when it is away; milliseconds since the epoch.
     var awaySince: Int64?
     var absences: [ClosedRange<Int64>] = []
+    /// Since when nobody may write to a topic.
+    var refusedSince: [String: Int64] = [:]
+    var refusals: [(topic: String, time: ClosedRange<Int64>)] = []
   }
 
   /// Starts a broker with so many proxies, which is its own controller or has one.
@@ -53,6 +56,10 @@ final class ChaosBroker: Sendable {
     ]
     let controllerListener = "CONTROLLER://127.0.0.1:\(ports[1])"
     let controllerSettings = ["broker.session.timeout.ms": "\(Self.brokerSession)"]
+    let rights = [
+      "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+      "allow.everyone.if.no.acl.found": "true",
+    ]
 
     let id = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
       .replacingOccurrences(of: "+", with: "A").replacingOccurrences(of: "/", with: "B")
@@ -62,7 +69,7 @@ final class ChaosBroker: Sendable {
         "controller", id, "--standalone", home: home, directory: directory,
         cluster.merging(controllerSettings) { $1 }.merging([
           "process.roles": "controller", "node.id": "100", "listeners": controllerListener,
-        ]) { $1 })
+        ]) { $1 }.merging(rights) { $1 })
     }
     let named = zip(listeners, proxies).enumerated().map { index, pair in
       (name: "PROXIED\(index)", port: pair.0, advertised: pair.1.port)
@@ -88,12 +95,15 @@ final class ChaosBroker: Sendable {
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
         // Each listener has threads of its own.
         "num.network.threads": "2", "num.io.threads": "4",
-      ]) { $1 })
+      ]) { $1 }.merging(rights) { $1 })
     controller =
       try isCombined
       ? nil : Self.launch("controller", heap: "-Xms64M -Xmx192M", home: home, directory: directory)
     try startNow()
   }
+
+  /// Where it keeps its partitions.
+  var data: URL { directory.appendingPathComponent("broker-data") }
 
   // MARK: Processes
 
@@ -175,6 +185,67 @@ final class ChaosBroker: Sendable {
       }
     }
   }
+
+  /// Holds it up, as a long garbage collection would. Returns at once.
+  func pause() {
+    enqueue { [self] in
+      state.withLock { state in
+        state.awaySince = ChatLoad.now()
+        state.broker?.send("STOP")
+      }
+    }
+  }
+
+  /// Lets it go on. Returns at once.
+  func resume() {
+    enqueue { [self] in
+      state.withLock { state in
+        state.broker?.send("CONT")
+        guard let since = state.awaySince else { return }
+        state.absences.append(since...ChatLoad.now() + 1_000)
+        state.awaySince = nil
+      }
+    }
+  }
+
+  // MARK: Rights
+
+  /// Lets everybody do everything with topics of a prefix, by a rule that says so: what `revoke` refuses is then all that is
+  /// refused. Returns when it is done.
+  func grantAll(prefix: String) throws {
+    try Self.changeRights(
+      bootstrapServers, "--add", "--allow-principal", "User:*", "--operation", "All", "--topic", prefix,
+      "--resource-pattern-type", "prefixed")
+  }
+
+  /// Takes the right to write to a topic from everybody, or gives it back. Returns at once.
+  func setWritable(_ isWritable: Bool, _ topic: String) {
+    enqueue { [self] in
+      if !isWritable { state.withLock { $0.refusedSince[topic] = ChatLoad.now() } }
+      try Self.changeRights(
+        bootstrapServers, isWritable ? "--remove" : "--add", "--deny-principal", "User:*", "--operation", "Write",
+        "--topic", topic, isWritable ? "--force" : nil)
+      if isWritable {
+        state.withLock { state in
+          guard let since = state.refusedSince.removeValue(forKey: topic) else { return }
+          // Who was refused last may take a moment to end.
+          state.refusals.append((topic, since...ChatLoad.now() + 5_000))
+        }
+      }
+    }
+  }
+
+  private static func changeRights(_ bootstrapServers: String, _ arguments: String?...) throws {
+    let (status, output) = try RealKafka.run(
+      "kafka-acls.sh", ["--bootstrap-server", bootstrapServers] + arguments.compactMap(\.self))
+    guard status == 0 else { throw DemoError("the broker's rights could not be changed: \(output)") }
+  }
+
+  /// From when to when nobody could write to a topic; milliseconds since the epoch.
+  var refusals: [(topic: String, time: ClosedRange<Int64>)] { state.withLock { $0.refusals } }
+
+  /// Whether it serves everybody, with all rights.
+  var isWell: Bool { state.withLock { $0.awaySince == nil && $0.refusedSince.isEmpty && $0.waiting == 0 } }
 
   /// From when to when it served nobody, and a second more; milliseconds since the epoch.
   var absences: [ClosedRange<Int64>] { state.withLock { $0.absences } }

@@ -12,6 +12,9 @@ final class ChaosProxy: Sendable {
     case delayed(Int)
     /// They wait, and so does whoever connects.
     case cut
+    /// They pass, but for requests that only a coordinator answers: these wait, with all that is behind them on their
+    /// connections. So it is where the coordinator is on a broker that is gone, and the partitions' leaders are not.
+    case without(KafkaCoordinator)
   }
 
   /// It cannot listen.
@@ -106,6 +109,10 @@ final class ChaosProxy: Sendable {
 private struct ProxyDirection {
   let from: Int32
   let to: Int32
+  /// Where requests begin in them; of use only from a client to the broker.
+  private var requests = KafkaRequestScanner()
+  /// What waits until a coordinator is back; nothing is read while it does.
+  private var heldBack: [UInt8]?
   /// Not more than about this many bytes wait here; the rest waits with the sender.
   static let capacity = 4 << 20
   private var waiting: [(bytes: [UInt8], start: Int, due: Int)] = []
@@ -114,19 +121,29 @@ private struct ProxyDirection {
 
   init(from: Int32, to: Int32) { (self.from, self.to) = (from, to) }
 
-  var wantsToRead: Bool { !hasEnded && size < Self.capacity }
+  var wantsToRead: Bool { !hasEnded && size < Self.capacity && heldBack == nil }
   /// When the next bytes are due; nil where none wait.
   var due: Int? { waiting.first?.due }
   var isDone: Bool { hasEnded && waiting.isEmpty }
 
-  mutating func read(into buffer: UnsafeMutableRawBufferPointer, due: Int) {
+  mutating func read(into buffer: UnsafeMutableRawBufferPointer, due: Int, without coordinator: KafkaCoordinator?) {
     let count = recv(from, buffer.baseAddress, buffer.count, 0)
     if count > 0 {
-      waiting.append((Array(buffer.prefix(count)), 0, due))
+      let bytes = Array(buffer.prefix(count))
+      let passing = requests.scan(bytes, for: coordinator) ?? count
+      if passing < count { heldBack = Array(bytes[passing...]) }
+      if passing > 0 { waiting.append((Array(bytes.prefix(passing)), 0, due)) }
       size += count
     } else if count == 0 || errno != EAGAIN {
       hasEnded = true
     }
+  }
+
+  /// Lets what waits for a coordinator pass.
+  mutating func release(due: Int) {
+    guard let bytes = heldBack else { return }
+    heldBack = nil
+    waiting.append((bytes, 0, due))
   }
 
   /// Writes what is due; false where the other side is gone.
@@ -173,6 +190,8 @@ private struct ProxyTraffic {
       return drainWaker()
     }
     let delay = if case .delayed(let milliseconds) = condition { milliseconds } else { 0 }
+    let coordinator: KafkaCoordinator? = if case .without(let coordinator) = condition { coordinator } else { nil }
+    if coordinator == nil { for index in connections.indices { connections[index].there.release(due: Self.now()) } }
     var polls = [
       pollfd(fd: wakened, events: Int16(POLLIN), revents: 0), pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
     ]
@@ -194,8 +213,10 @@ private struct ProxyTraffic {
     let due = Self.now() + delay
     buffer.withUnsafeMutableBytes { buffer in
       for index in connections.indices {
-        if polls[2 + index * 2].revents != 0 { connections[index].there.read(into: buffer, due: due) }
-        if polls[3 + index * 2].revents != 0 { connections[index].back.read(into: buffer, due: due) }
+        if polls[2 + index * 2].revents != 0 {
+          connections[index].there.read(into: buffer, due: due, without: coordinator)
+        }
+        if polls[3 + index * 2].revents != 0 { connections[index].back.read(into: buffer, due: due, without: nil) }
       }
     }
     let time = Self.now()

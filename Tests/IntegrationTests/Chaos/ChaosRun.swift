@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import NudgeSchema
 import Testing
 
 @testable import NudgeCommands
@@ -51,6 +52,11 @@ final class ChaosRun {
   /// Instances of a service that are still to be restarted, one after the other.
   private var rolling: [DemoProgram: [ChaosInstance]] = [:]
   private var skipped = 0
+  private let stranger: ChaosStranger
+  /// Targets whose connections are delayed, or without a coordinator.
+  private var hampered = Set<ChaosSchedule.Target>()
+  /// Since when something is the matter with the services or the broker; milliseconds since the epoch.
+  private var troubledSince: Int64?
 
   /// Starts a broker; nothing else runs yet.
   init(_ plan: Plan) throws {
@@ -65,7 +71,11 @@ final class ChaosRun {
     let pipeline = try Pipeline(name, brokers: broker.bootstrapServers)
     self.pipeline = pipeline
     directory = pipeline.directory
+    pipeline.brokerData = broker.data
+    try broker.grantAll(prefix: pipeline.names.prefix)
     load = ChaosLoad(seed: plan.seed, messages: Int(Double(plan.seconds) * plan.rate))
+    stranger = try ChaosStranger(
+      brokers: broker.bootstrapServers, names: pipeline.names, seed: plan.seed, conversation: load.conversation)
     let (broker, directory) = (broker, directory)
     instances = try services.enumerated().map { index, service in
       try (1...max(3, plan.instances)).map { slot in
@@ -117,7 +127,7 @@ final class ChaosRun {
     }
     // Everything is healed by now; what is left comes about by itself.
     try wait("the load is published", atMost: Double(plan.seconds) + Self.recoveryTime) {
-      try pipeline.publisher.isDone()
+      try pipeline.publisher.isDone() && stranger.isDone()
     }
     let published = start.duration(to: .now)
     try wait("every service is ready again", atMost: Self.recoveryTime) { try isWell }
@@ -150,8 +160,20 @@ final class ChaosRun {
     }
   }
 
+  /// How long after the last trouble all may take to catch up, in milliseconds.
+  private static let catchUp: Int64 = 5_000
+
   private func supervise() throws {
     for instance in instances.joined() { try instance.supervise() }
+    let isWell =
+      broker.isWell && rolling.isEmpty && hampered.isEmpty && instances.joined().allSatisfy { $0.isOff || $0.isReady }
+    if !isWell {
+      troubledSince = troubledSince ?? ChatLoad.now()
+    } else if let since = troubledSince {
+      pipeline.troubles.append(since...ChatLoad.now() + Self.catchUp)
+      troubledSince = nil
+    }
+    _ = stranger.isDone()
     for (service, waiting) in rolling where of(service).allSatisfy({ $0.isOff || $0.isReady }) {
       rolling[service] = waiting.isEmpty ? nil : Array(waiting.dropFirst())
       waiting.first?.end(restarting: true)
@@ -175,6 +197,13 @@ final class ChaosRun {
     case .resume(let target): instance(target).resume()
     case .stopBroker(let cleanly): broker.stop(cleanly: cleanly)
     case .startBroker: broker.start()
+    case .pauseBroker: broker.pause()
+    case .resumeBroker: broker.resume()
+    case .revokeRights(let service): broker.setWritable(false, output(of: service))
+    case .giveBackRights(let service): broker.setWritable(true, output(of: service))
+    case .publishHostile:
+      try stranger.publish()
+      pipeline.sentByOthers = stranger.sent
     case .rollingRestart(let service): rolling[service] = of(service).filter { !$0.isOff }
     case .fillDisk(let target):
       guard canUseDisks() else { return }
@@ -194,14 +223,31 @@ final class ChaosRun {
       try instance(target).store.setWritable(true)
       instance(target).diskTroubleEnds = .now + Self.diskRecovery
     case .scale(let service, let count): try scale(service, to: count)
-    case .delay(let target, let milliseconds): proxy(target)?.set(.delayed(milliseconds))
+    case .delay(let target, let milliseconds):
+      hampered.insert(target)
+      proxy(target)?.set(.delayed(milliseconds))
+    case .cutCoordinator(let target, let coordinator):
+      hampered.insert(target)
+      // Without the group's it may lose its partitions; without that of transactions it keeps them, and all that it was told.
+      if coordinator == .group { instance(target).disturb() }
+      proxy(target)?.set(.without(coordinator))
     case .cut(let target):
       instance(target).disturb()
       proxy(target)?.set(.cut)
     case .mend(let target, let dropping):
       if dropping { proxy(target)?.drop() }
       proxy(target)?.set(.open)
+      hampered.remove(target)
       instance(target).calm()
+    }
+  }
+
+  /// A topic that a service alone writes to, or before all others.
+  private func output(of service: DemoProgram) -> String {
+    switch service {
+    case .analyzer: pipeline.names(.decisions)
+    case .dispatcher: pipeline.names(.outcomes)
+    default: pipeline.names(.timeline)
     }
   }
 
@@ -233,6 +279,7 @@ final class ChaosRun {
   }
 
   private func judge(published: Double, settled: Double) throws -> Report {
+    if let troubledSince { pipeline.troubles.append(troubledSince...ChatLoad.now()) }
     pipeline.dispatcherAbsences = of(.dispatcher).flatMap(\.absences) + broker.absences
     let (judge, violations) = try pipeline.verdict(load.expected)
     var report = Report(violations: violations, skipped: skipped)
@@ -240,7 +287,12 @@ final class ChaosRun {
       // What cannot reach a broker may be unable to end in good order, and says so.
       let excuses = broker.absences + instance.absences.filter { $0.count > 1 }
       return instance.failures.filter { failure in
-        failure.status != 79 || !excuses.contains { $0.overlaps(failure.time) }
+        if failure.status == 79 { return !excuses.contains { $0.overlaps(failure.time) } }
+        // All three write to the timeline.
+        let refusals = broker.refusals.filter {
+          $0.topic == output(of: instance.target.service) || $0.topic == pipeline.names(.timeline)
+        }
+        return failure.status != 70 || !refusals.contains { $0.time.overlaps(failure.time) }
       }.map(\.description)
     }
     report.rate = Double(load.messages) / published
@@ -250,7 +302,9 @@ final class ChaosRun {
     report.figures =
       "chaos seed \(plan.seed): \(load.messages) events, \(Int(report.rate))/s, \(judge.decisionCount) decisions, "
       + "\(judge.outcomeCount) outcomes \(judge.outcomesByResult), \(judge.requests.count) requests, "
-      + "\(judge.resends.count) resends; faults: \(faults.joined(separator: ", ")); actions skipped: \(skipped); "
+      + "\(judge.resends.count) resends, \(judge.ownerChanges.all) changes of owner "
+      + "(\(judge.ownerChanges.judgedByTime) judged by time), "
+      + "\(judge.hostileByCode.values.reduce(0, +)) hostile records of \(judge.hostileByCode.count) kinds; faults: \(faults.joined(separator: ", ")); actions skipped: \(skipped); "
       + "exits: \(exits.sorted { $0.key < $1.key }.map { "\($0.key) × \($0.value)" }.joined(separator: ", ")); "
       + "\(Int(settled)) s until settled; \(violations.count) violations"
     for instance in instances.joined() { instance.store.close() }

@@ -24,6 +24,15 @@ struct ChaosSchedule: Equatable, Sendable {
     /// SIGTERM or SIGKILL.
     case stopBroker(cleanly: Bool)
     case startBroker
+    /// SIGSTOP, for longer than a transaction may be open.
+    case pauseBroker
+    /// SIGCONT.
+    case resumeBroker
+    /// Nobody may write to a topic of this service's outputs any more.
+    case revokeRights(DemoProgram)
+    case giveBackRights(DemoProgram)
+    /// A second producer publishes huge and hostile records.
+    case publishHostile
     /// SIGTERM to one instance after the other; the next when the one before is ready again.
     case rollingRestart(DemoProgram)
     case fillDisk(Target)
@@ -37,6 +46,8 @@ struct ChaosSchedule: Equatable, Sendable {
     case delay(Target, milliseconds: Int)
     /// Nothing gets through between it and the broker.
     case cut(Target)
+    /// The requests that only a coordinator answers do not get through; all others do.
+    case cutCoordinator(Target, KafkaCoordinator)
     /// Ends a delay or a cut. What was under way arrives after all, or its connections are closed.
     case mend(Target, dropping: Bool)
   }
@@ -51,8 +62,11 @@ struct ChaosSchedule: Equatable, Sendable {
   enum Fault: String, CaseIterable, Sendable {
     case kill, killLosingState, suspend, brokerRestart, brokerKill, rollingRestart, diskFull, readOnlyStore, scale,
       delay
-    case cut
+    case cut, coordinatorAway, brokerPause, rightsRevoked, hostileRecords
   }
+
+  /// How long a broker is paused, in milliseconds: longer than a transaction may be open (5 s).
+  static let pause = 8_000
 
   /// In the order of their times.
   let entries: [Entry]
@@ -87,6 +101,11 @@ extension ChaosSchedule.Action: CustomStringConvertible {
     case .resume(let target): "resume \(target)"
     case .stopBroker(let cleanly): cleanly ? "stop the broker" : "kill the broker"
     case .startBroker: "start the broker"
+    case .pauseBroker: "pause the broker"
+    case .resumeBroker: "resume the broker"
+    case .revokeRights(let service): "take the right to write from \(service.shortName)"
+    case .giveBackRights(let service): "give the right to write back to \(service.shortName)"
+    case .publishHostile: "publish huge and hostile records"
     case .rollingRestart(let service): "rolling restart of \(service.shortName)"
     case .fillDisk(let target): "fill the disk of \(target)"
     case .emptyDisk(let target): "empty the disk of \(target)"
@@ -95,6 +114,7 @@ extension ChaosSchedule.Action: CustomStringConvertible {
     case .scale(let service, let count): "scale \(service.shortName) to \(count)"
     case .delay(let target, let milliseconds): "delay \(target) by \(milliseconds) ms"
     case .cut(let target): "cut \(target) off"
+    case .cutCoordinator(let target, let coordinator): "cut \(target) off from its coordinator of \(coordinator)"
     case .mend(let target, let dropping): "mend \(target), \(dropping ? "dropping" : "delivering") what was under way"
     }
   }
@@ -206,6 +226,26 @@ private struct Draft {
       guard take([.instance(target)], from: time, until: end) else { return false }
       add(time, .cut(target))
       add(end, .mend(target, dropping: .random(using: &random)))
+    case .coordinatorAway:
+      let target = any(1...1)
+      let end = time + session + .random(in: 500...8_000, using: &random)
+      guard take([.instance(target)], from: time, until: end) else { return false }
+      add(time, .cutCoordinator(target, .random(using: &random) ? .transactions : .group))
+      add(end, .mend(target, dropping: .random(using: &random)))
+    case .brokerPause:
+      let end = time + ChaosSchedule.pause
+      guard end <= duration - catchingUp, take([.broker], from: time, until: end + 2_000) else { return false }
+      add(time, .pauseBroker)
+      add(end, .resumeBroker)
+    case .rightsRevoked:
+      let service = any(1...1).service
+      let end = time + .random(in: 6_000...9_000, using: &random)
+      // Kafka's tool takes seconds to say it to the broker, both times.
+      guard end + 5_000 <= duration - catchingUp, take([.broker], from: time, until: end + 5_000) else { return false }
+      add(time, .revokeRights(service))
+      add(end, .giveBackRights(service))
+    case .hostileRecords:
+      add(time, .publishHostile)
     }
     return true
   }

@@ -30,6 +30,7 @@ struct ChaosScheduleTests {
     #expect(entries.allSatisfy { (0...Self.minutes).contains($0.at) })
     var (suspended, full, protected, disturbed) = (Set<String>(), Set<String>(), Set<String>(), Set<String>())
     var isBrokerUp = true
+    var since = 0
     var counts: [DemoProgram: Int] = [:]
     for entry in entries {
       switch entry.action {
@@ -39,18 +40,25 @@ struct ChaosScheduleTests {
       case .emptyDisk(let target): #expect(full.remove("\(target)") != nil)
       case .protectStore(let target): #expect(protected.insert("\(target)").inserted && target.slot > 1)
       case .unprotectStore(let target): #expect(protected.remove("\(target)") != nil)
-      case .delay(let target, _), .cut(let target): #expect(disturbed.insert("\(target)").inserted && target.slot == 1)
+      case .delay(let target, _), .cut(let target), .cutCoordinator(let target, _):
+        #expect(disturbed.insert("\(target)").inserted && target.slot == 1)
       case .mend(let target, _): #expect(disturbed.remove("\(target)") != nil)
-      case .stopBroker:
+      // One thing at a time is done to the broker.
+      case .stopBroker, .pauseBroker, .revokeRights:
         #expect(isBrokerUp)
         isBrokerUp = false
+        since = entry.at
+      case .resumeBroker, .giveBackRights:
+        #expect(!isBrokerUp)
+        isBrokerUp = true
+        if case .resumeBroker = entry.action { #expect(entry.at - since == 8_000) }
       case .startBroker:
         #expect(!isBrokerUp)
         isBrokerUp = true
         // It takes 13 s to serve, and what waited for it is to come within the time, too.
         #expect(entry.at + 13_000 + 10_000 <= Self.minutes)
       case .scale(let service, let count): counts[service] = count
-      case .kill, .rollingRestart: break
+      case .kill, .rollingRestart, .publishHostile: break
       }
     }
     #expect(suspended.isEmpty && full.isEmpty && protected.isEmpty && disturbed.isEmpty && isBrokerUp)
@@ -63,7 +71,7 @@ struct ChaosScheduleTests {
       var since: [String: Int] = [:]
       for entry in schedule(seed).entries {
         switch entry.action {
-        case .suspend(let target), .cut(let target): since["\(target)"] = entry.at
+        case .suspend(let target), .cut(let target), .cutCoordinator(let target, _): since["\(target)"] = entry.at
         case .resume(let target), .mend(let target, _):
           guard let start = since.removeValue(forKey: "\(target)") else { continue }
           #expect(entry.at - start > ChaosSchedule.sessionTimeout)

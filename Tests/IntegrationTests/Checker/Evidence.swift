@@ -9,6 +9,8 @@ struct KafkaRecord: Equatable {
   var key: String?
   var value: [UInt8]?
   var headers: [String: String] = [:]
+  /// The same, as they came.
+  var headerBytes: [String: [UInt8]] = [:]
 }
 
 /// A request to send a message, as FCM saw it.

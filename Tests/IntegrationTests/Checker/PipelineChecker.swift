@@ -17,8 +17,14 @@ struct PipelineChecker {
   /// How long before a crash an answer of FCM may have come whose outcome was lost with the process, in milliseconds: the
   /// time replies are gathered for (10 ms) and a transaction's, on a loaded machine.
   var inFlightTime: Int64 = 5_000
-  /// Within how many milliseconds after the loss of a token nothing more is sent for the former owner (T2).
+  /// Within how many milliseconds after the loss of a token is committed nothing more is sent for the former owner (T2).
   var ownershipTime: Int64 = 1_000
+  /// When a record of `nudge.timeline` was committed, by partition and offset, in milliseconds since the epoch; nil where that
+  /// is not known: then its own time counts, which is when its transaction began.
+  var commitTime: (Int32, Int64) -> Int64? = { _, _ in nil }
+  /// From when to when something was the matter with the services or their broker, so that a loss could not come from one to
+  /// the next within `ownershipTime`. What was caused by a record behind the loss is judged all the same.
+  var troubles: [ClosedRange<Int64>] = []
 
   // MARK: Evidence
 
@@ -26,6 +32,7 @@ struct PipelineChecker {
     var partition: Int32
     var offset: Int64
     static func < (a: Place, b: Place) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
+    static let last = Place(partition: .max, offset: .max)
   }
 
   /// A person and something else: a message, a candidate's place, a device.
@@ -52,9 +59,25 @@ struct PipelineChecker {
   private var forced = Set<Place>()
   private var candidates: [(place: Place, header: Wire.Header, body: Wire.Candidate)] = []
   private var decisions: [(place: Place, header: Wire.Header, body: Wire.Decision)] = []
-  private var pushes: [(place: Place, body: Wire.Push)] = []
+  private var pushes: [(place: Place, header: Wire.Header, body: Wire.Push)] = []
   private var outcomes: [Wire.Outcome] = []
-  private var ownership: [(time: Int64, userId: String, deviceId: String, token: String?, cause: String)] = []
+  /// A gain or a loss of a token on a person's timeline.
+  private struct Ownership {
+    var place: Place
+    var time: Int64
+    var userId: String
+    /// What is gained; nil: it is lost.
+    var token: String?
+    /// What is lost.
+    var tokenHash = ""
+    var cause: String
+  }
+  private var ownership: [Ownership] = []
+  /// By their hashes, as they were claimed.
+  private var tokens: [String: String] = [:]
+  /// The header of a record that a stranger has published to be refused; its value is the code it is to be refused with.
+  static let hostileHeader = "test-refused-as"
+  private var hostile: [Wire.Place: String] = [:]
   private(set) var requests: [SeenRequest] = []
   private(set) var deadLetters: [KafkaRecord] = []
   private var positions: [String: [Int32: [Wire.Position]]] = [:]
@@ -85,6 +108,10 @@ struct PipelineChecker {
 
   private mutating func take(_ record: KafkaRecord) throws {
     let place = Place(partition: record.partition, offset: record.offset)
+    if let code = record.headers[Self.hostileHeader], record.topic != "nudge.dead-letters" {
+      hostile[Wire.Place(topic: record.topic, partition: record.partition, offset: record.offset)] = code
+      return
+    }
     let data = Data(record.value ?? [])
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decode(type, from: data) }
     switch record.topic {
@@ -95,16 +122,25 @@ struct PipelineChecker {
       case "candidate.redecide": if try value(Wire.Candidate.self).forced == true { forced.insert(place) }
       case "device.registered":
         let fields = try value(Wire.DeviceGained.self)
-        ownership.append((record.timestamp, fields.userId, fields.deviceId, fields.token, header.type))
+        ownership.append(
+          Ownership(
+            place: place, time: record.timestamp, userId: fields.userId, token: fields.token, cause: header.type))
       case "device.unregistered":
         let fields = try value(Wire.DeviceLost.self)
-        ownership.append((record.timestamp, fields.userId, fields.deviceId, nil, fields.cause))
+        ownership.append(
+          Ownership(
+            place: place, time: record.timestamp, userId: fields.userId, tokenHash: fields.tokenHash,
+            cause: fields.cause))
       default: break
       }
     case "nudge.decisions": decisions.append((place, try value(Wire.Header.self), try value(Wire.Decision.self)))
     case "nudge.pushes":
-      guard try value(Wire.Header.self).type == "push" else { return }
-      pushes.append((place, try value(Wire.Push.self)))
+      let header = try value(Wire.Header.self)
+      guard header.type == "push" else { return }
+      pushes.append((place, header, try value(Wire.Push.self)))
+    case "nudge.device-claims":
+      let claim = try value(Wire.Claim.self)
+      if let device = claim.device { tokens[claim.tokenHash] = device.token }
     case "nudge.outcomes": outcomes.append(try value(Wire.Outcome.self))
     case "nudge.dead-letters": deadLetters.append(record)
     default:
@@ -144,6 +180,13 @@ struct PipelineChecker {
     decisions.first { $0.body.messageId == messageId && $0.body.userId == userId }?.body
   }
 
+  /// How many records were published to be refused, by what for.
+  var hostileByCode: [String: Int] { Dictionary(grouping: hostile.values, by: \.self).mapValues(\.count) }
+  /// How many tokens went from one person to another, and of how many the loss was followed by `ownershipTime` without trouble.
+  var ownerChanges: (all: Int, judgedByTime: Int) {
+    let times = losses().map(\.time)
+    return (times.count, times.count { time in !isTroubled(time...time + ownershipTime) })
+  }
   /// What was sent again after FCM had taken it, around a crash of the dispatcher: no fault, but told.
   var resends: [String] { sentAgain().excused }
 
@@ -153,14 +196,14 @@ struct PipelineChecker {
   var open: [PipelineViolation] {
     unprocessed() + missingCandidates() + decisionsOfCandidates().filter(\.rule.isOpen)
       + pushesOfDecisions().filter(\.rule.isOpen)
-      + outcomesOfTargets().filter(\.rule.isOpen) + missingRequests()
+      + outcomesOfTargets().filter(\.rule.isOpen) + missingRequests() + refusals().filter(\.rule.isOpen)
   }
 
   /// Everything that does not hold. `committed`: the groups' offsets, asked for when all was done.
   func violations(committed: [CommittedPlace]? = nil) -> [PipelineViolation] {
     var found: [PipelineViolation] = []
     found += unreadable.map { PipelineViolation(rule: .unreadable, detail: $0) }
-    found += unexpectedDeadLetters() + unprocessed() + missingCandidates() + doubledCandidates()
+    found += refusals() + unprocessed() + missingCandidates() + doubledCandidates()
     found += decisionsOfCandidates() + notifications() + pushesOfDecisions() + outcomesOfTargets() + missingRequests()
     found += sentAgain().violations + requestsOfTargets() + formerOwners() + userOrder() + deviceOrder() + limits()
     found += sequences()
@@ -231,14 +274,34 @@ struct PipelineChecker {
 
   // MARK: Candidates and decisions
 
-  private func unexpectedDeadLetters() -> [PipelineViolation] {
-    deadLetters.compactMap { letter in
+  /// Where the record was that a dead letter holds.
+  private func origin(of letter: KafkaRecord) -> Wire.Place? {
+    guard let topic = letter.headers["nudge-origin-topic"],
+      let partition = letter.headers["nudge-origin-partition"].flatMap({ Int32($0) }),
+      let offset = letter.headers["nudge-origin-offset"].flatMap({ Int64($0) })
+    else { return nil }
+    return Wire.Place(topic: topic, partition: partition, offset: offset)
+  }
+
+  private func refusals() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    var refused = Set<Wire.Place>()
+    for letter in deadLetters {
       let code = letter.headers["nudge-error-code"] ?? "(no code)"
-      guard !allowedDeadLetters.contains(code) else { return nil }
-      return .init(
-        rule: .unexpectedDeadLetter,
-        detail: "\(code) at \(letter.partition)/\(letter.offset): \(letter.headers["nudge-error-message"] ?? "")")
+      let place = origin(of: letter)
+      let what =
+        "\(code) at \(letter.partition)/\(letter.offset): \(letter.headers["nudge-error-message"] ?? "")"
+      if !allowedDeadLetters.contains(code), place.flatMap({ hostile[$0] }) != code {
+        let wanted = place.flatMap { hostile[$0] }.map { ", which was to be \($0)" } ?? ""
+        found.append(.init(rule: .unexpectedDeadLetter, detail: what + wanted))
+      }
+      if let place, !refused.insert(place).inserted { found.append(.init(rule: .deadLetterTwice, detail: what)) }
     }
+    for (place, code) in hostile where !refused.contains(place) {
+      found.append(
+        .init(rule: .deadLetterMissing, detail: "\(code): \(place.topic) \(place.partition)/\(place.offset)"))
+    }
+    return found
   }
 
   private func missingCandidates() -> [PipelineViolation] {
@@ -517,39 +580,63 @@ struct PipelineChecker {
     return found
   }
 
-  private func formerOwners() -> [PipelineViolation] {
-    var found: [PipelineViolation] = []
-    // Which tokens a person's device had when; the timeline of one person is one partition, so this is in order.
-    struct Loss {
-      var userId: String
-      var token: String
-      var from: Int64
-      var until: Int64
-    }
-    var held: [Pair<String>: String] = [:]
+  /// A person's loss of a token to somebody else.
+  private struct Loss {
+    var userId: String
+    var token: String
+    /// On `nudge.timeline`; behind it the token is somebody else's.
+    var place: Place
+    /// When it was committed.
+    var time: Int64
+    /// Where, and when, the person has it again.
+    var regained: (place: Place, time: Int64)?
+  }
+
+  private func losses() -> [Loss] {
+    // One person's timeline is one partition, whose records are in order here.
     var losses: [Loss] = []
+    var open: [Pair<String>: Int] = [:]
     for entry in ownership {
-      let device = Pair(user: entry.userId, other: entry.deviceId)
       if let token = entry.token {
-        held[device] = token
-        for index in losses.indices
-        where losses[index].userId == entry.userId && losses[index].token == token && losses[index].until == .max {
-          losses[index].until = entry.time
-        }
-      } else if entry.cause == "claimed_elsewhere", let token = held.removeValue(forKey: device) {
-        losses.append(Loss(userId: entry.userId, token: token, from: entry.time + ownershipTime, until: .max))
+        guard let index = open.removeValue(forKey: Pair(user: entry.userId, other: token)) else { continue }
+        losses[index].regained = (entry.place, entry.time)
+      } else if entry.cause == "claimed_elsewhere", let token = tokens[entry.tokenHash] {
+        open[Pair(user: entry.userId, other: token)] = losses.count
+        losses.append(
+          Loss(
+            userId: entry.userId, token: token, place: entry.place,
+            time: commitTime(entry.place.partition, entry.place.offset) ?? entry.time))
       }
     }
-    for loss in losses {
-      for request in requests
-      where request.recipientId == loss.userId && request.token == loss.token && request.time > loss.from
-        && request.time < loss.until
+    return losses
+  }
+
+  private func isTroubled(_ time: ClosedRange<Int64>) -> Bool { troubles.contains { $0.overlaps(time) } }
+
+  private func formerOwners() -> [PipelineViolation] {
+    var found: [PipelineViolation] = []
+    let requests = Dictionary(grouping: requests) { Pair(user: $0.recipientId, other: $0.token) }
+    let pushes = Dictionary(grouping: pushes, by: \.body.userId)
+    for loss in losses() {
+      for request in requests[Pair(user: loss.userId, other: loss.token)] ?? []
+      where request.time > loss.time + ownershipTime && request.time < loss.regained?.time ?? .max
+        && !isTroubled(loss.time...request.time)
       {
         found.append(
           .init(
             rule: .sentToFormerOwner,
-            detail: "push \(request.pushId) for \(loss.userId), \(request.time - loss.from + ownershipTime) ms after "
+            detail: "push \(request.pushId) for \(loss.userId), \(request.time - loss.time) ms after "
               + "the token was claimed by somebody else"))
+      }
+      for push in pushes[loss.userId] ?? [] where push.body.targets.contains(where: { $0.token == loss.token }) {
+        let cause = Place(partition: push.header.origin.partition, offset: push.header.origin.offset)
+        if cause.partition == loss.place.partition, cause > loss.place, cause < loss.regained?.place ?? .last {
+          found.append(
+            .init(
+              rule: .pushedToFormerOwner,
+              detail: "push \(push.body.pushId) for \(loss.userId) by timeline \(cause.partition)/\(cause.offset), "
+                + "who lost the token at \(loss.place.offset)"))
+        }
       }
     }
     return found

@@ -51,6 +51,16 @@ struct PipelineCheckerTests {
           topic: "nudge.dead-letters", partition: 0, offset: 0, timestamp: 0, value: [],
           headers: ["nudge-error-code": "internal"]))
     },
+    Fault(.unexpectedDeadLetter, "refused for another reason than it was to be") {
+      try $0.addHostile("invalid_json")
+      $0.addDeadLetter("schema_violation", 0)
+    },
+    Fault(.deadLetterTwice, "a record was refused again") {
+      try $0.addHostile("invalid_json")
+      $0.addDeadLetter("invalid_json", 0)
+      $0.addDeadLetter("invalid_json", 1)
+    },
+    Fault(.deadLetterMissing, "what was to be refused is gone") { try $0.addHostile("invalid_json") },
     Fault(.unexpectedRecipient, "the sender hears of it") { $0.checker.expected?["m1"] = ["bob"] },
     Fault(.candidateTwice, "ingest did an event again") {
       try $0.again("nudge.timeline", 1)
@@ -132,25 +142,12 @@ struct PipelineCheckerTests {
     Fault(.sentStale, "the freshness was over") { run in
       try run.change("nudge.pushes", 0) { $0["expiresAt"] = SampleRun.start + 9 }
     },
-    Fault(.sentToFormerOwner, "somebody else had claimed the token") {
-      let origin = SampleRun.place("nudge.device-claims", 0)
-      try $0.add(
-        "nudge.timeline", 2, key: "bob",
-        [
-          "type": "device.registered", "userId": "bob", "deviceId": "bob-1", "token": "token-bob-1", "origin": origin,
-          "source": origin,
-        ])
-      try $0.add(
-        "nudge.timeline", 3, key: "bob",
-        [
-          "type": "device.unregistered", "userId": "bob", "deviceId": "bob-1", "cause": "claimed_elsewhere",
-          "origin": origin, "source": origin,
-        ])
-      // bob's second request comes 1,010 ms after the loss.
-      try $0.change("nudge.analyzer-state", 2) { $0["next"] = ["nudge.timeline": 4] }
-      for index in $0.committed.indices where $0.committed[index].topic == "nudge.timeline" {
-        $0.committed[index].offset = 4
-      }
+    // bob's second request comes 1,010 ms after the loss.
+    Fault(.sentToFormerOwner, "somebody else had claimed the token") { try $0.loseToken(of: "bob", at: 2) },
+    Fault(.pushedToFormerOwner, "the message came behind the loss") { run in
+      run.checker.ownershipTime = 3_600_000
+      try run.loseToken(of: "bob", at: 2)
+      try run.change("nudge.pushes", 2) { $0["origin"] = SampleRun.place("nudge.timeline", 4) }
     },
     Fault(.userOrder, "two messages changed places") {
       for (index, offset) in [(0, 1), (2, 0)] {
@@ -218,6 +215,44 @@ struct PipelineCheckerTests {
     }
     let rules = run.violations().map(\.rule)
     #expect(rules.contains(.notifiedTwice) == !isForced)
+  }
+
+  @Test("T2: the clock starts when the loss is committed, and does not run while something is the matter")
+  func ownershipTime() throws {
+    // bob's second request comes 1,010 ms after the loss was written.
+    var run = try SampleRun()
+    try run.loseToken(of: "bob", at: 2)
+    #expect(run.violations().map(\.rule) == [.sentToFormerOwner])
+    run.checker.commitTime = { partition, offset in
+      partition == 0 && offset == 3 ? SampleRun.start + 500 : nil
+    }
+    #expect(run.violations() == [])
+    run.checker.ownershipTime = 509
+    #expect(run.violations().map(\.rule) == [.sentToFormerOwner])
+    run.checker.troubles = [SampleRun.start...SampleRun.start + 499]
+    #expect(run.violations().map(\.rule) == [.sentToFormerOwner])
+    run.checker.troubles = [SampleRun.start + 600...SampleRun.start + 601]
+    #expect(run.violations() == [])
+    var checker = run.checker
+    for record in run.records { checker.read(record) }
+    #expect(checker.ownerChanges == (1, 0))
+  }
+
+  @Test("T2: who claims a token back is its owner again")
+  func claimedBack() throws {
+    var run = try SampleRun()
+    run.checker.ownershipTime = -1
+    try run.loseToken(of: "bob", at: 2, regaining: true)
+    try run.change("nudge.pushes", 2) { $0["origin"] = SampleRun.place("nudge.timeline", 5) }
+    #expect(run.violations() == [])
+  }
+
+  @Test("what is published to be refused, and refused once, is as it should be")
+  func hostile() throws {
+    var run = try SampleRun()
+    try run.addHostile("invalid_json")
+    run.addDeadLetter("invalid_json", 0)
+    #expect(run.violations() == [])
   }
 
   @Test("P7: what was in flight when the dispatcher was killed may be sent once more, and is told")

@@ -14,6 +14,8 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case outcomeMissing
   /// An outcome says `sent`, and FCM knows nothing of it.
   case requestMissing
+  /// A record that a stranger published to be refused has no dead letter.
+  case deadLetterMissing
 
   // What is wrong at any time.
 
@@ -21,6 +23,8 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case unreadable
   /// A dead letter that the test did not ask for.
   case unexpectedDeadLetter
+  /// A record has two dead letters.
+  case deadLetterTwice
   /// A candidate names somebody whom the load did not expect.
   case unexpectedRecipient
   /// One event made two candidates for one person.
@@ -49,6 +53,8 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case sentStale
   /// Something was sent to a device for a person who had lost it.
   case sentToFormerOwner
+  /// What came behind the loss of a token on its former owner's timeline made a push to it.
+  case pushedToFormerOwner
   /// A person's decisions in a conversation are not in the order of their causes.
   case userOrder
   /// The pushes of a device were sent in another order than they were made.
@@ -61,7 +67,7 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case positionMismatch
 
   /// Whether it only says that work is under way.
-  var isOpen: Bool { self <= .requestMissing }
+  var isOpen: Bool { self <= .deadLetterMissing }
 
   static func < (a: Self, b: Self) -> Bool {
     guard let first = allCases.firstIndex(of: a), let second = allCases.firstIndex(of: b) else { return false }

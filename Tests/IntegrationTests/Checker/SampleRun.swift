@@ -101,6 +101,53 @@ struct SampleRun {
     records[place].value = Array(try JSONSerialization.data(withJSONObject: value))
   }
 
+  /// Lets a stage have processed an input up to an offset.
+  private mutating func advance(_ stage: String, _ topic: String, to offset: Int64) throws {
+    let index = records.lastIndex { $0.topic == "nudge.\(stage)-state" } ?? 0
+    var value = try Self.object(records[index])
+    value["next"] = (value["next"] as? [String: Int64] ?? [:]).merging([topic: offset]) { $1 }
+    records[index].value = Array(try JSONSerialization.data(withJSONObject: value))
+    for index in committed.indices where committed[index].topic == topic { committed[index].offset = offset }
+  }
+
+  /// Somebody else claims the token of a person's first device: gained at an offset of the timeline, lost at the next, and
+  /// gained again at the one behind it, or not.
+  mutating func loseToken(of user: String, at offset: Int64, regaining: Bool = false) throws {
+    let claim = Self.place("nudge.device-claims", 0)
+    let device: [String: Any] = ["userId": user, "deviceId": "\(user)-1", "token": "token-\(user)-1"]
+    let common = device.merging(["tokenHash": "hash", "origin": claim, "source": claim]) { $1 }
+    try add(
+      "nudge.device-claims", 0, key: "hash", ["type": "device.registered", "tokenHash": "hash", "device": device])
+    try advance("ingest", "nudge.device-claims", to: 1)
+    let gain = common.merging(["type": "device.registered"]) { $1 }
+    try add("nudge.timeline", offset, key: user, gain)
+    try add(
+      "nudge.timeline", offset + 1, key: user,
+      common.merging(["type": "device.unregistered", "cause": "claimed_elsewhere"]) { $1 })
+    if regaining { try add("nudge.timeline", offset + 2, key: user, gain) }
+    try advance("analyzer", "nudge.timeline", to: offset + (regaining ? 3 : 2))
+  }
+
+  /// A stranger publishes something that is to be refused with a code.
+  mutating func addHostile(_ code: String) throws {
+    records.append(
+      KafkaRecord(
+        topic: "chat.events", partition: 0, offset: 2, timestamp: Self.start, key: "c", value: [0xff],
+        headers: [PipelineChecker.hostileHeader: code]))
+    try advance("ingest", "chat.events", to: 3)
+  }
+
+  /// A dead letter of what `addHostile` has added.
+  mutating func addDeadLetter(_ code: String, _ offset: Int64) {
+    records.append(
+      KafkaRecord(
+        topic: "nudge.dead-letters", partition: 0, offset: offset, timestamp: Self.start, key: "c", value: [0xff],
+        headers: [
+          "nudge-error-code": code, "nudge-origin-topic": "chat.events", "nudge-origin-partition": "0",
+          "nudge-origin-offset": "2", PipelineChecker.hostileHeader: code,
+        ]))
+  }
+
   mutating func remove(_ topic: String, _ index: Int) {
     records.remove(at: records.indices.filter { records[$0].topic == topic }[index])
   }

@@ -39,7 +39,14 @@ enum Wire {
   struct DeviceLost: Decodable {
     var userId: String
     var deviceId: String
+    var tokenHash: String
     var cause: String
+  }
+
+  struct Claim: Decodable {
+    struct Device: Decodable { var token: String }
+    var tokenHash: String
+    var device: Device?
   }
 
   struct Decision: Decodable {

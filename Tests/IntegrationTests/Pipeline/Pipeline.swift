@@ -222,13 +222,25 @@ final class Pipeline {
 
   // MARK: What happens
 
-  /// Reads on, topics and requests. Throws where a service that should run has ended.
-  func look() throws {
+  /// Events that others than `publisher` have handed to Kafka.
+  var sentByOthers = 0
+  /// As the checker has them.
+  var troubles: [ClosedRange<Int64>] = []
+  /// The broker's data, where the checker is to go by the times of commits.
+  var brokerData: URL?
+
+  /// Throws where a service that should run has ended.
+  func check() throws {
     for service in services {
       if let status = service.exitStatus, status != 137, !isExpected(status, of: service) {
         throw StillWaiting(description: service.obituary(status))
       }
     }
+  }
+
+  /// Reads on, topics and requests. Throws where a service that should run has ended.
+  func look() throws {
+    try check()
     try reader.read { checker.read($0) }
     try requests.read { request, line in
       checker.read(request)
@@ -269,7 +281,7 @@ final class Pipeline {
     checker.expected = expected
     // Only what has been read can be open.
     let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
-    return try publisher.isDone() && read == publisher.sent && checker.open.isEmpty
+    return try publisher.isDone() && read == publisher.sent + sentByOthers && checker.open.isEmpty
   }
 
   /// Publishes a load's introductions and waits until they are worked off.
@@ -308,6 +320,13 @@ final class Pipeline {
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
     judge.dispatcherAbsences = dispatcherAbsences
+    judge.troubles = troubles
+    if let brokerData {
+      let logs = try (0..<Self.partitions).map {
+        try PartitionLog(in: brokerData.appendingPathComponent("\(names(.timeline))-\($0)"))
+      }
+      judge.commitTime = { partition, offset in logs[Int(partition)].commitTime(ofRecordAt: offset) }
+    }
     try TopicReader(brokers: brokers, names: names, partitions: Self.partitions, readsToTheEnd: true).readAll {
       judge.read($0)
     }

@@ -7,11 +7,17 @@ final class TopicReader {
   private let consumer: Consumer
   private let names: NudgeSchema.TopicNames
   private let places: Int
+  private let keepsValues: Bool
   private var batch: [ConsumerRecord] = []
 
-  /// `partitions`: of every topic. `readsToTheEnd`: for `readAll`.
-  init(brokers: String, names: NudgeSchema.TopicNames, partitions: Int32, readsToTheEnd: Bool = false) throws {
+  /// `partitions`: of every topic. `readsToTheEnd`: for `readAll`. `keepsValues`: false where those of inputs and dead letters
+  /// are of no use, and large.
+  init(
+    brokers: String, names: NudgeSchema.TopicNames, partitions: Int32, readsToTheEnd: Bool = false,
+    keepsValues: Bool = true
+  ) throws {
     self.names = names
+    self.keepsValues = keepsValues
     consumer = try Consumer(
       .consumer(bootstrapServers: brokers, group: nil, reportsEndOfPartition: readsToTheEnd), name: "test-reader")
     let all = Topic.allCases.filter { $0 != .audit }.flatMap { topic in
@@ -24,6 +30,9 @@ final class TopicReader {
   }
 
   deinit { consumer.close() }
+
+  /// What anybody may have written.
+  private static let `public`: Set<Topic> = [.chatEvents, .userEvents, .deviceClaims, .deadLetters]
 
   /// Hands over what is there, waiting for the first record no longer than told.
   func read(timeout: Duration = .milliseconds(20), _ body: (KafkaRecord) -> Void) throws {
@@ -46,19 +55,27 @@ final class TopicReader {
     }
   }
 
+  /// A header's value; of one that names a topic, the catalogue's name for it.
+  private func text(of header: Header) -> String {
+    let text = String(decoding: header.value ?? [], as: UTF8.self)
+    return header.name == RecordHeader.originTopic ? names.topic(named: text)?.rawValue ?? text : text
+  }
+
   /// The partition whose end was reached, if one was.
   private func poll(_ timeout: Duration, _ body: (KafkaRecord) -> Void) throws -> TopicPartition? {
     batch.removeAll(keepingCapacity: true)
     let event = consumer.poll(into: &batch, maxRecords: 1_000, maxBytes: 16 << 20, timeout: timeout)
     for record in batch {
       guard let topic = names.topic(named: record.topic) else { continue }
+      let isDropped = !keepsValues && Self.public.contains(topic)
+      let headers = record.headers()
       body(
         KafkaRecord(
           topic: topic.rawValue, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
-          key: record.keyBytes().map { String(decoding: $0, as: UTF8.self) }, value: record.valueBytes(),
-          headers: Dictionary(
-            record.headers().map { ($0.name, String(decoding: $0.value ?? [], as: UTF8.self)) }
-          ) { $1 }))
+          key: record.keyBytes().map { String(decoding: $0, as: UTF8.self) },
+          value: isDropped ? nil : record.valueBytes(),
+          headers: Dictionary(headers.map { ($0.name, text(of: $0)) }) { $1 },
+          headerBytes: Dictionary(headers.map { ($0.name, $0.value ?? []) }) { $1 }))
     }
     switch event {
     case .endOfPartition(let place, _): return place
