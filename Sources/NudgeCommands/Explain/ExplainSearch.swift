@@ -207,8 +207,8 @@ struct ExplainSearch {
       let isOwn = record.hasKey(own)
       guard
         isOwn
-          || (record.valueContains(withdrawn) && record.valueContains(needle)
-            && conversations.contains { record.hasKey($0) }),
+          || (conversations.contains { record.hasKey($0) } && record.valueContains(withdrawn)
+            && record.valueContains(needle)),
         let event = placed(record, .timeline)
       else { return true }
       for index in stories.indices where Self.isLater(event, stories[index]) { stories[index].later.append(event) }
@@ -279,7 +279,7 @@ struct ExplainSearch {
   }
 
   private func placed(_ record: ConsumerRecord, _ topic: Topic) -> PlacedRecord? {
-    PlacedRecord(record, of: topic, coder: browser.coder, redaction: redaction)
+    PlacedRecord(record, of: topic, redaction: redaction)
   }
 
   // MARK: No decision
