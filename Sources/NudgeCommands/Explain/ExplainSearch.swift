@@ -50,8 +50,12 @@ struct ExplainSearch {
       (decisions, answer.older) = try readDecisions(from: since, until: nil)
     } else {
       try TopicBrowser.searchBack(now: question.now) { from, until in
-        (decisions, answer.older) = try readDecisions(from: from, until: until)
-        return !decisions.isEmpty
+        let found = try readDecisions(from: from, until: until)
+        // Where a broker does not find times, each piece is the whole partition.
+        decisions = found.decisions.filter { !decisions.contains($0) } + decisions
+        answer.older += found.older
+        // What a replay decided was decided before.
+        return decisions.contains { $0.replayId == nil }
       }
     }
     answer.stories = stories(decisions)
@@ -71,7 +75,9 @@ struct ExplainSearch {
 
   // MARK: Decisions and their causes
 
-  private func readDecisions(from: Milliseconds?, until: Milliseconds?) throws -> ([PlacedRecord], older: Int) {
+  private func readDecisions(from: Milliseconds?, until: Milliseconds?) throws -> (
+    decisions: [PlacedRecord], older: Int
+  ) {
     var found: [PlacedRecord] = []
     var older = 0
     let needle = question.messageId.map { browser.coder.needle($0) } ?? []
