@@ -20,7 +20,7 @@ INCIDENTS ?=
 # Programs of PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos night fuzz clean
+.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos night explain image fuzz clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -104,6 +104,18 @@ night: services ## A scripted night on call: things go wrong, alerts find them, 
 	$(SWIFT) build -c release --product nudge
 	Tests/Night/night.py --programs "$$($(SWIFT) build -c release --show-bin-path)" $(INCIDENTS)
 
+explain: deps ## How long nudge explain takes for a message of yesterday among 10 million others; needs KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make explain" >&2; exit 1; }
+	$(SWIFT) build -c release --product nudge
+	Tests/Explain/explain.py --programs "$$($(SWIFT) build -c release --show-bin-path)"
+
+image: ## Deploy/Dockerfile built by buildah without a registry, and a message through what it makes; root, KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make image" >&2; exit 1; }
+	@[ "$$(id -u)" = 0 ] || { echo "buildah, debootstrap and chroot need root: sudo -E make image" >&2; exit 1; }
+	@command -v buildah debootstrap kcat > /dev/null || { apt-get update -q \
+	    && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends buildah debootstrap kcat; }
+	Deploy/try-image
+
 fuzz: SECONDS = 60
 fuzz: deps ## libFuzzer for SECONDS on all that the HTTP API reads; what it finds goes to Tests/Corpus/http-inputs
 	$(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release \
@@ -132,4 +144,4 @@ ci: ## What CI runs
 	.ci/run
 
 clean: ## Remove what was built
-	rm -rf .build .build-simulate .build-train .build-fuzz
+	rm -rf .build .build-simulate .build-train .build-fuzz .build-image

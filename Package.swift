@@ -81,7 +81,7 @@ let package = Package(
     module("HTTPServer", ["CMicroHTTPD"]),
     module("Gzip", ["CZlib"]),
     module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
-    module("OTLP", ["ServiceKit", "HTTPTransport"]),
+    module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),
     module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
@@ -100,7 +100,7 @@ let package = Package(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer",
-        "Dispatcher", "Gzip", "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone",
+        "Dispatcher", "Gzip", "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone", "JSONCodec",
       ]),
 
     program("nudge-ingest", ["Ingest", "ServiceKit"]),

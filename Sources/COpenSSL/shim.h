@@ -27,6 +27,10 @@ static inline int nudge_ssl_ctx_set_min_version(SSL_CTX *ctx, int version) {
 static inline void nudge_ssl_ctx_set_partial_writes(SSL_CTX *ctx) {
   SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
+// As Java's X500Principal.getName() writes a name: RFC 2253, with letters beyond ASCII as they are.
+static inline int nudge_x509_name_print(BIO *bio, const X509_NAME *name) {
+  return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
+}
 // `name` ends in NUL.
 static inline int nudge_x509_name_set_common(X509_NAME *subject, const char *name) {
   return X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0);

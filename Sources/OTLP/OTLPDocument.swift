@@ -1,112 +1,96 @@
-import Foundation
+import JSONCodec
 import ServiceKit
 
 /// Spans as an `ExportTraceServiceRequest` in OTLP's JSON: ids in hexadecimal, numbers of 64 bits as texts.
-struct OTLPDocument: Encodable {
-  /// Who sends: an attribute each.
-  struct Resource: Encodable {
-    var attributes: [Attribute]
-  }
-
-  struct Attribute: Encodable {
-    var key: String
-    var value: Value
-
-    enum Value: Encodable {
-      case string(String)
-      case int(Int64)
-
-      private enum Key: String, CodingKey { case stringValue, intValue }
-
-      func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        switch self {
-        case .string(let text): try container.encode(text, forKey: .stringValue)
-        case .int(let number): try container.encode(String(number), forKey: .intValue)
-        }
-      }
-    }
-
-    init(_ key: String, _ value: String) { (self.key, self.value) = (key, .string(value)) }
-
-    init(_ attribute: (name: String, value: ServiceKit.Span.Value)) {
-      key = attribute.name
-      switch attribute.value {
-      case .string(let text): value = .string(text)
-      case .int(let number): value = .int(number)
-      }
-    }
-  }
-
-  struct Span: Encodable {
-    struct Status: Encodable {
-      var code: Int
-      var message: String
-    }
-
-    var traceId: String
-    var spanId: String
-    var parentSpanId: String
-    var flags: Int
-    var name: String
-    var kind: Int
-    var startTimeUnixNano: String
-    var endTimeUnixNano: String
-    var attributes: [Attribute]
-    var status: Status?
-
-    init(_ span: ServiceKit.Span) {
-      traceId = span.context.traceID
-      spanId = span.context.spanID
-      parentSpanId = TraceContext.spanID(span.parent)
-      flags = Int(span.context.flags)
-      name = span.name
-      kind = span.kind.rawValue
-      startTimeUnixNano = String(span.start)
-      endTimeUnixNano = String(span.end)
-      attributes = span.attributes.map { Attribute($0) }
-      // 2: an error.
-      status = span.failure.map { Status(code: 2, message: $0) }
-    }
-  }
-
-  struct Scope: Encodable {
-    var name: String
-    var version: String
-  }
-
-  struct ScopeSpans: Encodable {
-    var scope: Scope
-    var spans: [Span]
-  }
-
-  struct ResourceSpans: Encodable {
-    var resource: Resource
-    var scopeSpans: [ScopeSpans]
-  }
-
-  var resourceSpans: [ResourceSpans]
+struct OTLPDocument {
+  private let spans: [Span]
+  private let service: String
+  private let instance: String
 
   /// Spans of one process.
   /// - Parameters:
   ///   - service: `ingest`.
   ///   - instance: the process's `--instance`.
-  init(_ spans: [ServiceKit.Span], service: String, instance: String) {
-    resourceSpans = [
-      ResourceSpans(
-        resource: Resource(attributes: [
-          Attribute("service.name", "nudge-\(service)"), Attribute("service.instance.id", instance),
-          Attribute("service.version", NudgeVersion.current),
-        ]),
-        scopeSpans: [
-          ScopeSpans(
-            scope: Scope(name: "nudge", version: NudgeVersion.current), spans: spans.map { Span($0) })
-        ])
-    ]
+  init(_ spans: [Span], service: String, instance: String) {
+    self.spans = spans
+    self.service = service
+    self.instance = instance
   }
 
-  /// UTF-8.
-  func bytes() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
+  /// UTF-8. Written field by field: what a span costs is mostly this.
+  func bytes() -> [UInt8] {
+    var json = JSONWriter(capacity: 512 + spans.count * 1_024)
+    json.beginObject()
+    json.key("resourceSpans")
+    json.beginArray()
+    json.beginObject()
+    json.key("resource")
+    json.beginObject()
+    Self.write(
+      [
+        ("service.name", .string("nudge-\(service)")), ("service.instance.id", .string(instance)),
+        ("service.version", .string(NudgeVersion.current)),
+      ], to: &json)
+    json.endObject()
+    json.key("scopeSpans")
+    json.beginArray()
+    json.beginObject()
+    json.key("scope")
+    json.beginObject()
+    json.field("name", "nudge")
+    json.field("version", NudgeVersion.current)
+    json.endObject()
+    json.key("spans")
+    json.beginArray()
+    for span in spans { Self.write(span, to: &json) }
+    json.endArray()
+    json.endObject()
+    json.endArray()
+    json.endObject()
+    json.endArray()
+    json.endObject()
+    return json.bytes
+  }
+
+  private static func write(_ span: Span, to json: inout JSONWriter) {
+    json.beginObject()
+    json.field("traceId", span.context.traceID)
+    json.field("spanId", span.context.spanID)
+    json.field("parentSpanId", TraceContext.spanID(span.parent))
+    json.field("flags", Int(span.context.flags))
+    json.field("name", span.name)
+    json.field("kind", span.kind.rawValue)
+    json.field("startTimeUnixNano", String(span.start))
+    json.field("endTimeUnixNano", String(span.end))
+    write(span.attributes, to: &json)
+    if let failure = span.failure {
+      json.key("status")
+      json.beginObject()
+      // 2: an error.
+      json.field("code", 2)
+      json.field("message", failure)
+      json.endObject()
+    }
+    json.endObject()
+  }
+
+  private static func write(_ attributes: [(name: String, value: Span.Value)], to json: inout JSONWriter) {
+    json.key("attributes")
+    json.beginArray()
+    for attribute in attributes {
+      json.beginObject()
+      json.field("key", attribute.name)
+      json.key("value")
+      json.beginObject()
+      switch attribute.value {
+      case .string(let text): json.field("stringValue", text)
+      case .int(let number): json.field("intValue", String(number))
+      }
+      json.endObject()
+      json.endObject()
+    }
+    json.endArray()
+  }
 
   /// What a collector says of a request that it took: how many of its spans it left out.
   struct Answer: Decodable {

@@ -131,12 +131,7 @@ public final class SpanExporter: SpanRecorder, Service {
   }
 
   private func post(_ spans: [Span]) -> (outcome: SpanQueue.Outcome, reason: String?) {
-    let body: [UInt8]
-    do {
-      body = try OTLPDocument(spans, service: service, instance: instance).bytes()
-    } catch {
-      return (.refused, "\(error)")
-    }
+    let body = OTLPDocument(spans, service: service, instance: instance).bytes()
     let request = HTTPRequest(
       url: url, headers: [("content-type", "application/json")], body: body, timeout: Self.timeout)
     switch http.response(to: request) {

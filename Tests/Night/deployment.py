@@ -106,8 +106,6 @@ class Deployment:
                 raise NightError(f"{self.programs / program} is missing: make services builds it")
         if not os.access(self.kafka_home / "bin/kafka-server-start.sh", os.X_OK):
             raise NightError(f"KAFKA_HOME={kafka_home} is no Kafka distribution")
-        if not shutil.which("prometheus"):
-            raise NightError("prometheus is missing: apt-get install prometheus")
         if not shutil.which("kcat"):
             raise NightError("kcat is missing: make deps installs it")
         ports = free_ports(8)
@@ -260,6 +258,8 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
     # Prometheus
 
     def start_prometheus(self):
+        if not shutil.which("prometheus"):
+            raise NightError("prometheus is missing: apt-get install prometheus")
         place = self.directory / "prometheus"
         place.mkdir()
         (place / "alerts.yml").write_text(shorten((REPOSITORY / "Deploy/prometheus/alerts.yml").read_text()))

@@ -1,5 +1,6 @@
 import Foundation
 public import Kafka
+import Synchronization
 
 /// A broker with a listener of every kind, its own authority, users and access rules; one for all tests, started by the
 /// first.
@@ -27,8 +28,9 @@ public final class SecuredBroker: Sendable {
   /// Where the plain listener is, whose users may do everything.
   public var servers: String { broker.bootstrapServers }
 
-  /// The path of one of its files: `ca.pem`, `other-ca.pem` (which nobody trusts), `client.crt`, `client.key`,
-  /// `stranger.crt`, `stranger.key` (by the other authority).
+  /// The path of one of its files: `ca.pem`, `other-ca.pem` (which nobody trusts), `client.crt`, `client.key` (who may do
+  /// everything), `limited.crt`, `limited.key` (who may do nothing
+  /// until a rule says so), `stranger.crt`, `stranger.key` (by the other authority).
   public func file(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
   private init() throws {
@@ -127,6 +129,21 @@ public final class SecuredBroker: Sendable {
     try Self.run(directory, home.appendingPathComponent("bin/\(name)").path, arguments)
   }
 
+  /// Runs commands of the distribution's tools side by side, each as a line for a shell.
+  public func shell(_ commands: [String]) throws {
+    let failures = Mutex<[any Error]>([])
+    DispatchQueue.concurrentPerform(iterations: commands.count) { index in
+      do {
+        try Self.run(
+          directory, "/bin/sh",
+          ["-c", "PATH=\"$1:$PATH\" exec \(commands[index])", "sh", home.appendingPathComponent("bin").path])
+      } catch {
+        failures.withLock { $0.append(error) }
+      }
+    }
+    if let first = failures.withLock({ $0.first }) { throw first }
+  }
+
   /// An authority, a server and a client that it vouches for, an authority that nobody trusts.
   private static func certificates(_ directory: URL) throws {
     func file(_ name: String) -> String { directory.appendingPathComponent(name).path }
@@ -138,10 +155,12 @@ public final class SecuredBroker: Sendable {
         "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=\(authority) "
           + "-keyout \(file("\(authority).key")) -out \(file("\(authority).pem"))")
     }
-    for (number, name) in ["server", "client", "stranger"].enumerated() {
+    // One subject of several parts: their order is turned round in the name of its user.
+    let names = [("server", ""), ("client", ""), ("limited", "/O=Example/OU=night-shift"), ("stranger", "")]
+    for (number, (name, above)) in names.enumerated() {
       let authority = name == "stranger" ? "other-ca" : "ca"
       try openssl(
-        "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=\(name) "
+        "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj \(above)/CN=\(name) "
           + "-keyout \(file("\(name).key")) -out \(file("\(name).csr"))")
       try "subjectAltName=IP:127.0.0.1,DNS:localhost\n".write(
         toFile: file("extensions"), atomically: true, encoding: .utf8)

@@ -74,6 +74,14 @@ public final class SocketClient {
     return try answer(hasBody: method != "HEAD")
   }
 
+  /// Asks for a page by HTTP 1.0, whose end is that of the connection, and returns its body whatever its status.
+  public func page(_ target: String) throws -> String {
+    try send("GET \(target) HTTP/1.0\r\nHost: localhost\r\n\r\n")
+    while try receive() {}
+    guard let end = headEnd() else { throw Failure(description: "closed before an answer") }
+    return String(decoding: received[(end + 4)...], as: UTF8.self)
+  }
+
   /// Reads one answer.
   public func answer(hasBody: Bool = true) throws -> Answer {
     var end = headEnd()

@@ -35,7 +35,7 @@ public final class SpanCollector: Sendable {
     public var parentSpanId: String
     /// Of a small set.
     public var name: String
-    /// 3: client, 5: consumer.
+    /// 2: server, 3: client, 5: consumer.
     public var kind: Int
     /// Nanoseconds since the epoch.
     public var startTimeUnixNano: String

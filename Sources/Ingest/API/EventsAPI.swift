@@ -23,17 +23,17 @@ final class EventsAPI: ReloadingService {
 
   /// The API as the settings want it; nil where they want none.
   /// - Throws: `SettingsError` for settings and files of keys that cannot be used; `KafkaError`, `HTTPServerError`.
-  static func make(_ context: ServiceContext, rules: IngestRules) throws -> EventsAPI? {
+  static func make(_ context: ServiceContext, rules: IngestRules, spans: (any SpanRecorder)?) throws -> EventsAPI? {
     guard try APISettings.isWanted(context.values) else {
       context.logger.info("the HTTP API is off: it needs --api-keys-file or --jwt-keys-file")
       return nil
     }
-    return try EventsAPI(context, rules: rules)
+    return try EventsAPI(context, rules: rules, spans: spans)
   }
 
   init(
-    _ context: ServiceContext, rules: IngestRules, limits: EventProducer.Limits = EventProducer.Limits(),
-    server serverLimits: HTTPServerLimits? = nil
+    _ context: ServiceContext, rules: IngestRules, spans: (any SpanRecorder)? = nil,
+    limits: EventProducer.Limits = EventProducer.Limits(), server serverLimits: HTTPServerLimits? = nil
   ) throws {
     let logger = context.logger.with(label: "ingest.http")
     self.logger = logger
@@ -46,7 +46,7 @@ final class EventsAPI: ReloadingService {
     producer = try EventProducer(settings: context.settings, limits: limits, logger: logger, metrics: metrics)
     let events = EventsEndpoint(
       credentials: credentials, rate: RateLimit(eventsPerSecond: values[APISettings.rate]), producer: producer,
-      rules: rules, metrics: metrics)
+      rules: rules, metrics: metrics, spans: spans)
     server = try HTTPServer(
       address: values[APISettings.address], routes: [events.route] + DocumentRoutes.all,
       limits: serverLimits

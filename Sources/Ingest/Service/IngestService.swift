@@ -23,7 +23,7 @@ public enum IngestService {
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
       spans: spans, makeStage: { IngestStage(rules) })
     // Behind the streams, so that it is stopped before them.
-    let api = try EventsAPI.make(context, rules: rules)
+    let api = try EventsAPI.make(context, rules: rules, spans: spans)
     return ServiceParts(
       services: [any Service]([spans].compactMap { $0 }) + [streams] + [api].compactMap { $0 },
       checks: [streams.topicCheck] + [api?.check].compactMap { $0 })

@@ -96,7 +96,7 @@ final class TLSContext {
   }
 
   /// All certificates of a PEM; the caller frees them.
-  private static func certificates(in source: TLSSettings.Source) throws(SinkError) -> [OpaquePointer] {
+  static func certificates(in source: TLSSettings.Source) throws(SinkError) -> [OpaquePointer] {
     let bytes = try contents(of: source)
     guard let bio = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw failure("prepare TLS") }
     defer { BIO_free(bio) }

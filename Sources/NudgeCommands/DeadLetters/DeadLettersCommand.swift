@@ -91,7 +91,7 @@ enum DeadLettersCommand {
     try selected(input, includesHandled: input[handled] || input.argument("place") != nil).read(browser) {
       letter, record in
       count += 1
-      let value = input[texts] ? record.value.flatMap { try? browser.coder.decode(JSONValue.self, from: $0) } : nil
+      let value = input[texts] ? record.value.flatMap { try? JSONValue($0) } : nil
       try printOne(
         Shown(letter: letter, value: value.map { redaction.apply(to: $0, of: .deadLetters) }), asJSON: input[json],
         wantsValue: input[texts])

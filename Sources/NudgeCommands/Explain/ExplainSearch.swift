@@ -50,8 +50,12 @@ struct ExplainSearch {
       (decisions, answer.older) = try readDecisions(from: since, until: nil)
     } else {
       try TopicBrowser.searchBack(now: question.now) { from, until in
-        (decisions, answer.older) = try readDecisions(from: from, until: until)
-        return !decisions.isEmpty
+        let found = try readDecisions(from: from, until: until)
+        // Where a broker does not find times, each piece is the whole partition.
+        decisions = found.decisions.filter { !decisions.contains($0) } + decisions
+        answer.older += found.older
+        // What a replay decided was decided before.
+        return decisions.contains { $0.replayId == nil }
       }
     }
     answer.stories = stories(decisions)
@@ -71,7 +75,9 @@ struct ExplainSearch {
 
   // MARK: Decisions and their causes
 
-  private func readDecisions(from: Milliseconds?, until: Milliseconds?) throws -> ([PlacedRecord], older: Int) {
+  private func readDecisions(from: Milliseconds?, until: Milliseconds?) throws -> (
+    decisions: [PlacedRecord], older: Int
+  ) {
     var found: [PlacedRecord] = []
     var older = 0
     let needle = question.messageId.map { browser.coder.needle($0) } ?? []
@@ -207,8 +213,8 @@ struct ExplainSearch {
       let isOwn = record.hasKey(own)
       guard
         isOwn
-          || (record.valueContains(withdrawn) && record.valueContains(needle)
-            && conversations.contains { record.hasKey($0) }),
+          || (conversations.contains { record.hasKey($0) } && record.valueContains(withdrawn)
+            && record.valueContains(needle)),
         let event = placed(record, .timeline)
       else { return true }
       for index in stories.indices where Self.isLater(event, stories[index]) { stories[index].later.append(event) }
@@ -279,7 +285,7 @@ struct ExplainSearch {
   }
 
   private func placed(_ record: ConsumerRecord, _ topic: Topic) -> PlacedRecord? {
-    PlacedRecord(record, of: topic, coder: browser.coder, redaction: redaction)
+    PlacedRecord(record, of: topic, redaction: redaction)
   }
 
   // MARK: No decision

@@ -17,8 +17,8 @@ struct PlacedRecord: Sendable, Encodable, Equatable {
 
 extension PlacedRecord {
   /// Takes what may be shown of a record. nil: its value is no JSON.
-  init?(_ record: ConsumerRecord, of topic: Topic, coder: RecordCoder, redaction: Redaction) {
-    guard let value = record.value, let json = try? coder.decode(JSONValue.self, from: value) else { return nil }
+  init?(_ record: ConsumerRecord, of topic: Topic, redaction: Redaction) {
+    guard let value = record.value, let json = try? JSONValue(value) else { return nil }
     self.init(
       position: RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset),
       timestamp: record.timestamp, traceparent: record.header(RecordHeader.traceparent).map(Self.text),

@@ -1,3 +1,5 @@
+import JSONCodec
+
 /// Any JSON: what people are shown of a record is taken from it by name, so that a field which a newer service writes is
 /// shown by an older command as well.
 enum JSONValue: Sendable, Equatable {
@@ -59,27 +61,43 @@ enum JSONValue: Sendable, Equatable {
   }
 }
 
-extension JSONValue: Codable {
+extension JSONValue {
   /// Reads any JSON.
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let flag = try? container.decode(Bool.self) {
-      self = .bool(flag)
-    } else if let number = try? container.decode(Int64.self) {
-      self = .integer(number)
-    } else if let number = try? container.decode(Double.self) {
-      self = .number(number)
-    } else if let text = try? container.decode(String.self) {
-      self = .string(text)
-    } else if let elements = try? container.decode([JSONValue].self) {
-      self = .array(elements)
-    } else {
-      self = .object(try container.decode([String: JSONValue].self))
-    }
+  /// - Throws: `JSONParseError` for bytes that are none.
+  init(_ bytes: UnsafeRawBufferPointer) throws(JSONParseError) {
+    let parser = JSONParser(maximumDepth: 512)
+    self.init(try parser.parse(bytes))
+    withExtendedLifetime(parser) {}
   }
 
+  /// Reads any JSON.
+  /// - Throws: `JSONParseError` for bytes that are none.
+  init(_ bytes: [UInt8]) throws { self = try bytes.withUnsafeBytes { try JSONValue($0) } }
+
+  private init(_ node: JSONNode) {
+    switch node.kind {
+    case .null: self = .null
+    case .bool: self = .bool(node.bool ?? false)
+    case .int64: self = .integer(node.int64 ?? 0)
+    case .uint64, .double:
+      let number = node.double ?? 0
+      self = Int64(exactly: number).map { .integer($0) } ?? .number(number)
+    case .string: self = .string(node.string ?? "")
+    case .array:
+      var elements: [JSONValue] = []
+      if let nodes = node.elements { for element in nodes { elements.append(JSONValue(element)) } }
+      self = .array(elements)
+    case .object:
+      var fields: [String: JSONValue] = [:]
+      if let members = node.members {
+        for member in members { fields[member.key.string ?? ""] = JSONValue(member.value) }
+      }
+      self = .object(fields)
+    }
+  }
+}
+
+extension JSONValue: Encodable {
   /// Writes it as it was read.
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()

@@ -19,9 +19,10 @@ extension TopicBrowser {
     }
   }
 
-  /// How far back a search for something of unknown age goes, piece by piece: what is asked about is mostly of today.
+  /// How far back a search for something of unknown age goes, piece by piece: what is asked about is mostly of today, and a
+  /// piece is read whole.
   private static let searchAges: [Milliseconds?] =
-    [3_600_000, 6 * 3_600_000, 86_400_000, 3 * 86_400_000, 7 * 86_400_000, nil]
+    [1, 6, 12, 24, 36, 48, 72, 120, 168].map { $0 * 3_600_000 } + [nil]
 
   /// Goes back from now in growing pieces of time until `body` has found something. `body` gets the bounds of a piece; nil:
   /// no bound.
@@ -40,8 +41,9 @@ extension TopicBrowser {
 extension ConsumerRecord {
   /// Whether the key is these bytes.
   func hasKey(_ bytes: [UInt8]) -> Bool {
-    guard let key, key.count == bytes.count else { return false }
-    return key.elementsEqual(bytes)
+    guard let key, key.count == bytes.count, let start = key.baseAddress else { return false }
+    // Of every record that is read, mostly somebody else's.
+    return memcmp(start, bytes, bytes.count) == 0
   }
 
   /// Whether the value has these bytes somewhere: a glance that spares reading what cannot be meant.

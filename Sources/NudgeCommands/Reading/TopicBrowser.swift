@@ -19,7 +19,6 @@ final class TopicBrowser {
   private let progress: ReadingProgress
   private let bootstrapServers: String
   private var counts: [Topic: Int32] = [:]
-  private var batch: [ConsumerRecord] = []
   /// Whether the broker finds offsets by time. librdkafka's embedded one answers "none" to everything.
   private var findsTimes: Bool?
 
@@ -30,9 +29,14 @@ final class TopicBrowser {
     bootstrapServers = cluster.bootstrapServers
     var configuration = ClientConfiguration.consumer(
       bootstrapServers: cluster.bootstrapServers, group: nil, reportsEndOfPartition: true)
-    // Short pieces are read, of partitions that may be long: less is fetched ahead than a service would.
-    configuration.set("queued.min.messages", "20000")
-    configuration.set("queued.max.messages.kbytes", "32768")
+    // Once the queue is full, 2.0.2 stops fetching for 1 s: it must hold what comes while a piece of a partition is read,
+    // which are hundreds of thousands of records a second.
+    configuration.set("queued.min.messages", "300000")
+    configuration.set("queued.max.messages.kbytes", "262144")
+    configuration.set("fetch.message.max.bytes", "262144")
+    // Piece after piece is read, and each waits for the request that is under way. Where nothing comes for long, as behind
+    // an end, brokers are asked this often.
+    configuration.set("fetch.wait.max.ms", "10")
     consumer = try Consumer(cluster.client(configuration), name: "nudge-reader")
   }
 
@@ -138,27 +142,39 @@ final class TopicBrowser {
       try consumer.assign(open.keys.sorted().map { TopicPartitionOffset($0, offset: starts[$0] ?? 0) })
     }
     // What is assigned goes on being fetched.
-    defer {
-      batch.removeAll()
-      try? consumer.assign([])
-    }
+    defer { try? consumer.assign([]) }
     var done: Int64 = 0
     var deadline = ContinuousClock.now + Self.readTimeout
+    // Most records are of the partition that the one before was of. An end of 0: it is read, or was not asked for.
+    var current = (place: TopicPartition(topic: "", partition: -1), end: Int64(0))
+    var goesOn = true
+    var failure: (any Error)?
     while !open.isEmpty {
-      batch.removeAll(keepingCapacity: true)
-      let event = consumer.poll(into: &batch, maxRecords: 5_000, maxBytes: 16 << 20, timeout: .milliseconds(100))
-      for record in batch {
-        let place = record.topicPartition
-        guard let end = open[place] else { continue }
-        guard record.offset < end else {
-          open[place] = nil
-          continue
+      var count = 0
+      let event = consumer.poll(maxRecords: 5_000, maxBytes: 16 << 20, timeout: .milliseconds(100)) { record in
+        count += 1
+        guard goesOn else { return }
+        if record.partition != current.place.partition || record.topic != current.place.topic {
+          let place = record.topicPartition
+          current = (place, open[place] ?? 0)
         }
+        let isBeyond = record.offset >= current.end
+        if record.offset >= current.end - 1 {
+          open[current.place] = nil
+          current.end = 0
+        }
+        guard !isBeyond else { return }
         done += 1
-        if record.offset == end - 1 { open[place] = nil }
-        guard try body(record) else { return progress.end() }
+        do {
+          goesOn = try body(record)
+        } catch {
+          failure = error
+          goesOn = false
+        }
       }
-      if !batch.isEmpty {
+      if let failure { throw failure }
+      guard goesOn else { return progress.end() }
+      if count > 0 {
         deadline = ContinuousClock.now + Self.readTimeout
         progress.reached(done)
       }

@@ -52,7 +52,7 @@ struct RulesSearch {
     var found: [Key: RulesReport.Decided] = [:]
     try browser.read(try browser.ranges(of: .decisions, from: since), "reading decisions") { record in
       guard record.valueContains(Array(#""rules":"#.utf8)), let value = record.value,
-        let json = try? browser.coder.decode(JSONValue.self, from: value), json["rules"]?.string != nil,
+        let json = try? JSONValue(value), json["rules"]?.string != nil,
         let userId = json["userId"]?.string, let conversationId = json["conversationId"]?.string,
         let messageId = json["messageId"]?.string,
         let priority = json["priority"]?.string.flatMap({ Priority(rawValue: $0) })

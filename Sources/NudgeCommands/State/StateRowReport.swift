@@ -67,7 +67,7 @@ struct StateRowReport: StateReporting {
     self.stage = stage.rawValue
     let coder = RecordCoder()
     rows = try found.map { row in
-      let json = try coder.decode(JSONValue.self, from: stage.json(of: row, coder: coder))
+      let json = try JSONValue(stage.json(of: row, coder: coder))
       return Row(
         task: row.task, key: row.key.written, bytes: row.bytes.count,
         row: redaction.apply(to: json, of: stage.definition.changelog))

@@ -66,8 +66,10 @@ enum TailCommand {
     let redaction = Redaction(showsTexts: input[texts])
     let now = SystemClock.milliseconds()
     let asJSON = input[json]
+    let glance = TailGlance(filter, of: topic, coder: browser.coder)
     func line(_ record: ConsumerRecord) -> TailLine? {
-      TailLine(record, of: topic, filter: filter, redaction: redaction, coder: browser.coder)
+      guard glance.mayShow(record) else { return nil }
+      return TailLine(record, of: topic, filter: filter, redaction: redaction)
     }
     func show(_ line: TailLine) throws {
       if asJSON {

@@ -17,10 +17,10 @@ struct TailLine: Encodable {
   var size: Int
 
   /// What is shown of a record; nil: the filter leaves it out.
-  init?(_ record: ConsumerRecord, of topic: Topic, filter: TailFilter, redaction: Redaction, coder: RecordCoder) {
+  init?(_ record: ConsumerRecord, of topic: Topic, filter: TailFilter, redaction: Redaction) {
     // A dead letter's value is what somebody published, perhaps with a token where nobody looks for one.
     let letter = topic == .deadLetters ? DeadLetterFacts(record) : nil
-    let value = letter == nil ? record.value.flatMap { try? coder.decode(JSONValue.self, from: $0) } : nil
+    let value = letter == nil ? record.value.flatMap { try? JSONValue($0) } : nil
     let key = record.key.map { String(decoding: $0, as: UTF8.self) }
     guard filter.matches(key: key, value: value, deadLetterCode: letter?.code) else { return nil }
     position = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)

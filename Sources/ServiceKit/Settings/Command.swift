@@ -26,13 +26,13 @@ public struct Command: Sendable {
     self.run = run
   }
 
-  /// A group, such as `topics` with `create` and `list`.
+  /// A group, such as `topics` with `create` and `list`. Its examples are the first of each of its commands.
   public init(_ name: String, abstract: String, subcommands: [Command]) {
     self.name = name
     self.abstract = abstract
     settings = []
     arguments = []
-    examples = []
+    examples = subcommands.compactMap(\.examples.first)
     self.subcommands = subcommands
     run = nil
   }
@@ -110,7 +110,7 @@ public struct CommandDispatcher: Sendable {
       }
       level = command.subcommands
       about = command.abstract
-      shownExamples = []
+      shownExamples = command.examples
     }
   }
 

@@ -11,6 +11,8 @@ public protocol SpanRecorder: Sendable {
 public struct Span: Sendable, Equatable {
   /// Who asked whom, in OpenTelemetry's terms and by its numbers.
   public enum Kind: Int, Sendable {
+    /// A request that was answered.
+    case server = 2
     /// A request over the network.
     case client = 3
     /// A record that was taken from a topic, and all it caused until that was committed.

@@ -91,7 +91,12 @@ public struct TraceContext: Sendable, Hashable {
   }
 
   private static func digits(_ value: UInt64, _ width: Int) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    String(unsafeUninitializedCapacity: width) { bytes in
+      for place in 0..<width {
+        let digit = UInt8(truncatingIfNeeded: value >> UInt64(4 * (width - 1 - place)) & 15)
+        bytes[place] = digit < 10 ? 48 + digit : 87 + digit
+      }
+      return width
+    }
   }
 }

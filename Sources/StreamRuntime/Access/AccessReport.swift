@@ -84,7 +84,7 @@ public struct AccessReport: Sendable {
     case "sasl_ssl", "sasl_plaintext": "User:\(properties["sasl.username"] ?? "NAME")"
     // Brokers may map it to something shorter (ssl.principal.mapping.rules).
     case "ssl" where properties["ssl.certificate.location"] != nil || properties["ssl.certificate.pem"] != nil:
-      "User:SUBJECT-OF-THE-CERTIFICATE"
+      "User:\(CertificateSubject.ofClient(properties) ?? "SUBJECT-OF-THE-CERTIFICATE")"
     default: "User:ANONYMOUS"
     }
   }

@@ -21,7 +21,7 @@ final class APIUnderTest {
   let api: EventsAPI
 
   init(
-    _ arguments: [String] = [], rules: IngestRules = IngestRules(),
+    _ arguments: [String] = [], rules: IngestRules = IngestRules(), spans: (any SpanRecorder)? = nil,
     limits: EventProducer.Limits = EventProducer.Limits(), server: HTTPServerLimits? = nil
   ) throws {
     broker = try EmbeddedBroker()
@@ -34,7 +34,7 @@ final class APIUnderTest {
         "--bootstrap-servers", broker.bootstrapServers, "--api-keys-file", directory.path + "/keys", "--jwt-keys-file",
         directory.path + "/jwks", "--jwt-issuer", Self.issuer, "--jwt-audience", Self.audience,
       ] + arguments, sink: capture.sink, metrics: metrics)
-    api = try EventsAPI(context, rules: rules, limits: limits, server: server)
+    api = try EventsAPI(context, rules: rules, spans: spans, limits: limits, server: server)
     try api.start { _ in }
   }
 

@@ -118,23 +118,41 @@ extension PipelineTests {
           && replay.output.contains("--resource-pattern-type prefixed --transactional-id '\(prefix)nudge-replay-'"),
         "\(replay.output)")
 
-      // What the reader may not: each of the services says so at start, before it does anything.
+      // A user who is known by a certificate and may do nothing yet: the doctor's own commands mend that.
+      let limited = Self.mutual(secured, "limited")
+      let user = "User:CN=limited,OU=night-shift,O=Example"
+      let unknown = try nudge(["doctor"], as: limited, at: "MUTUAL")
+      #expect(unknown.status == 1 && unknown.output.contains("\(user) lacks for --role oncall: "), "\(unknown.output)")
+      try secured.shell(
+        unknown.output.split(separator: "\n").compactMap { line in
+          line.firstRange(of: "kafka-acls.sh").map { String(line[$0.lowerBound...]) }
+        }.map { $0.replacing(secured.address("MUTUAL"), with: secured.servers) })
+      let known = try nudge(["doctor"], as: limited, at: "MUTUAL")
+      #expect(known.output.contains("\(user) may do all that --role oncall needs"), "\(known.output)")
+      #expect(try nudge(["lag"], as: limited, at: "MUTUAL").status == 0)
+
+      // What the reader may not, or whoever is on call: each of the services says so at start, before it does anything.
       let lag = try nudge(["lag"], as: secured.login("reader"))
       #expect(
         lag.status == 1 && lag.output.contains("GROUP_AUTHORIZATION_FAILED") && lag.output.contains("access rule"),
         "\(lag.output)")
-      let services = try [DemoProgram.ingest, .analyzer, .dispatcher].map { program in
-        let place = pipeline.directory.appendingPathComponent("reader-\(program.shortName)")
+      let reader = ("User:reader", "LOGIN", secured.login("reader"))
+      let attempts: [(DemoProgram, (user: String, listener: String, settings: [String]))] = [
+        (.ingest, reader), (.analyzer, reader), (.dispatcher, reader), (.analyzer, (user, "MUTUAL", limited)),
+      ]
+      let services = try attempts.map { program, who in
+        let place = pipeline.directory.appendingPathComponent("\(who.listener)-\(program.shortName)")
         let arguments = try pipeline.command(
-          program, instance: nil, stateDirectory: place, brokers: secured.address("LOGIN")
+          program, instance: nil, stateDirectory: place, brokers: secured.address(who.listener)
         ).arguments
         return (
           name: program.rawValue,
-          arguments: arguments + ["--admin-address", "127.0.0.1:0"] + Self.properties(secured.login("reader"))
+          arguments: arguments + ["--admin-address", "127.0.0.1:0"] + Self.properties(who.settings)
         )
       }
-      for (service, run) in zip(services, try Self.runAll(services)) {
-        let line = run.output.split(separator: "\n").last { $0.contains("access rules are missing for User:reader") }
+      for ((service, attempt), run) in zip(zip(services, attempts), try Self.runAll(services)) {
+        let refused = "access rules are missing for \(attempt.1.user): "
+        let line = run.output.split(separator: "\n").last { $0.contains(refused) }
         #expect(run.status == 70 && line != nil, "\(service.name): \(run.output)")
         #expect(
           line?.contains("--resource-pattern-type prefixed --transactional-id '\(prefix)\(service.name)-'") == true,

@@ -17,7 +17,12 @@ extension PipelineTests {
       defer { collector.stop() }
       let pipeline = try Pipeline("traced")
       let scene = OnCallScene(pipeline: pipeline)
-      try pipeline.start(instance: nil, ["--otlp-endpoint", collector.endpoint])
+      let traced = ["--otlp-endpoint", collector.endpoint]
+      let keys = pipeline.directory.appendingPathComponent("keys")
+      try Data("traced a-key-of-thirty-two-characters-or-more\n".utf8).write(to: keys)
+      let ingest = try pipeline.start(
+        [.ingest], instance: nil, traced + ["--http-address", "127.0.0.1:0", "--api-keys-file", keys.path])
+      try pipeline.start([.analyzer, .dispatcher], instance: nil, traced)
       try scene.publish([
         scene.device("bob", "bob-phone", token: "token-of-bob"), scene.conversation("lunch", ["ann", "bob"]),
       ])
@@ -26,11 +31,21 @@ extension PipelineTests {
       var unrecorded = scene.message("m2", in: "lunch", from: "ann", mentions: ["bob"])
       unrecorded.traceparent = "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-00f067aa0ba902b7-00"
       try scene.publish([recorded, unrecorded], ["m1": ["bob"], "m2": ["bob"]])
+      // One by the HTTP API.
+      let port = try String(contentsOf: ingest[0].log, encoding: .utf8)
+        .firstMatch(of: /HTTP API listens.*?"port":(\d+)/).flatMap { Int($0.1) }
+      let answer = try SocketClient(port: try #require(port)).request(
+        "POST", "/v1/events",
+        headers: [
+          "Content-Type: application/json", "Authorization: Bearer a-key-of-thirty-two-characters-or-more",
+          "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b8-01",
+        ], body: scene.message("m3", in: "lunch", from: "ann", mentions: ["bob"]).value)
+      #expect(answer.status == 202, "\(answer.body)")
 
       var spans: [(service: String, span: SpanCollector.ReceivedSpan)] = []
       try waitUntil("the request's span arrives", state: { "\(spans)" }) {
         spans = try collector.spans()
-        return spans.contains { $0.span.kind == 3 }
+        return spans.count { $0.span.kind == 3 } == 2
           && spans.contains { $0.span["nudge.stage"] == "dispatcher" && $0.span.kind == 5 }
       }
       #expect(Set(spans.map(\.span.traceId)) == ["4bf92f3577b34da6a3ce929d0e0e4736"])
@@ -38,17 +53,28 @@ extension PipelineTests {
 
       // From FCM back to the producer.
       let prefix = pipeline.names.prefix
-      var chain = [try #require(spans.first { $0.span.kind == 3 })]
-      while let cause = spans.first(where: { $0.span.spanId == chain.last?.span.parentSpanId }) { chain.append(cause) }
+      let chains = spans.filter { $0.span.kind == 3 }.map { request in
+        var chain = [request]
+        while let cause = spans.first(where: { $0.span.spanId == chain.last?.span.parentSpanId }) {
+          chain.append(cause)
+        }
+        return chain
+      }.sorted { $0.count < $1.count }
+      let stages = [
+        "nudge-dispatcher: POST messages:send", "nudge-dispatcher: process \(prefix)nudge.pushes",
+        "nudge-analyzer: process \(prefix)nudge.timeline", "nudge-ingest: process \(prefix)chat.events",
+      ]
       #expect(
-        chain.map { "\($0.service): \($0.span.name)" } == [
-          "nudge-dispatcher: POST messages:send", "nudge-dispatcher: process \(prefix)nudge.pushes",
-          "nudge-analyzer: process \(prefix)nudge.timeline", "nudge-ingest: process \(prefix)chat.events",
+        chains.map { $0.map { "\($0.service): \($0.span.name)" } } == [
+          stages, stages + ["nudge-ingest: POST /v1/events"],
         ])
-      #expect(chain.last?.span.parentSpanId == "00f067aa0ba902b7")
-      #expect(chain[0].span["http.response.status_code"] == "200" && chain[0].span["nudge.fcm.verdict"] == "sent")
-      for (later, earlier) in zip(chain, chain.dropFirst()) {
-        #expect(try #require(UInt64(later.span.startTimeUnixNano)) >= #require(UInt64(earlier.span.startTimeUnixNano)))
+      #expect(chains.map { $0.last?.span.parentSpanId } == ["00f067aa0ba902b7", "00f067aa0ba902b8"])
+      for chain in chains {
+        #expect(chain[0].span["http.response.status_code"] == "200" && chain[0].span["nudge.fcm.verdict"] == "sent")
+        for (later, earlier) in zip(chain, chain.dropFirst()) {
+          #expect(
+            try #require(UInt64(later.span.startTimeUnixNano)) >= #require(UInt64(earlier.span.startTimeUnixNano)))
+        }
       }
       for body in collector.bodies {
         for secret in ["secret words", "token-of-bob", "bob", "ann", "lunch"] {

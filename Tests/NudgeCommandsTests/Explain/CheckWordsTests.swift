@@ -6,7 +6,7 @@ import Testing
 @Suite("Checks in plain words")
 struct CheckWordsTests {
   private func words(_ json: String) throws -> String {
-    CheckWords(try RecordCoder().decode(JSONValue.self, from: Array(json.utf8))).text
+    CheckWords(try JSONValue(Array(json.utf8))).text
   }
 
   @Test("inputs say the same whether a record has them as text or as numbers")
@@ -50,10 +50,8 @@ struct CheckWordsTests {
 
   @Test("what the decision says in fields of its own is part of the words")
   func ofDecision() throws {
-    let decision = try RecordCoder().decode(
-      JSONValue.self,
-      from: Array(
-        #"{"priority":"medium","score":0.5,"analysis":{"used":10,"limit":10,"fallback":"simple_rules"}}"#.utf8))
+    let decision = try JSONValue(
+      Array(#"{"priority":"medium","score":0.5,"analysis":{"used":10,"limit":10,"fallback":"simple_rules"}}"#.utf8))
     func words(_ name: String, _ result: String = "pass") -> String {
       CheckWords(.object(["check": .string(name), "result": .string(result)]), of: decision).text
     }

@@ -11,7 +11,7 @@ struct MessageStoryTests {
   private func record(_ json: String, topic: Topic, at time: Milliseconds) throws -> PlacedRecord {
     PlacedRecord(
       position: RecordPosition(topic: topic.rawValue, partition: 0, offset: time - noon), timestamp: time,
-      record: try RecordCoder().decode(JSONValue.self, from: Array(json.utf8)))
+      record: try JSONValue(Array(json.utf8)))
   }
 
   private func story(_ result: String?, presentation: String = "alert") throws -> MessageStory {

@@ -45,7 +45,7 @@ struct TopicBrowserTests {
     defer { browser.close() }
     var numbers: [Int64] = []
     try browser.records(of: .decisions, key: "user-7") { record in
-      numbers.append(try browser.coder.decode(JSONValue.self, from: record.valueBytes() ?? [])["n"]?.integer ?? -1)
+      numbers.append(try JSONValue(record.valueBytes() ?? [])["n"]?.integer ?? -1)
       return true
     }
     let expected: [Int64] = Array(stride(from: 7, to: 300, by: 30))

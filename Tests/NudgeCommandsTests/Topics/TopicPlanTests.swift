@@ -1,11 +1,11 @@
 import Foundation
 import Kafka
 import NudgeSchema
-import ServiceKit
 import TestSupport
 import Testing
 
 @testable import NudgeCommands
+@testable import ServiceKit
 
 @Suite("Topics and their plans")
 struct TopicPlanTests {
@@ -50,6 +50,26 @@ struct TopicPlanTests {
     for command in NudgeCLI.commands { #expect(output.contains("  \(command.name) ")) }
     #expect(NudgeCLI.run(["topcis"], environment: [:], output: { _ in }, errors: { output = $0 }) == ExitCode.usage)
     #expect(output.contains("did you mean 'topics'?"))
+  }
+
+  @Test("the help of every command, and of every group of commands, ends with examples of it")
+  func examples() {
+    var seen = 0
+    func look(at commands: [Command], _ path: [String]) {
+      for command in commands {
+        let path = path + [command.name]
+        var output = ""
+        let status = NudgeCLI.run(path + ["--help"], environment: [:], output: { output = $0 }, errors: { _ in })
+        let example = output.components(separatedBy: "\nExamples:\n").dropFirst().first ?? ""
+        // One may begin with a variable, or with what is piped into it.
+        #expect(
+          status == ExitCode.success && example.contains("nudge \(path.joined(separator: " "))"), "\(path): \(output)")
+        seen += 1
+        look(at: command.subcommands, path)
+      }
+    }
+    look(at: NudgeCLI.commands, [])
+    #expect(seen > 30)
   }
 
   @Test("topics are made on a real broker once, and differences are named", .enabled(if: LocalBroker.find() != nil))

@@ -41,6 +41,7 @@ final class EventProducer: Sendable {
     var isHandedOver = false
     var bytes: Int
     let startedAt: ContinuousClock.Instant
+    let span: EventsSpan?
     let responder: HTTPResponder
   }
 
@@ -137,8 +138,10 @@ final class EventProducer: Sendable {
   /// - Parameters:
   ///   - result: What is known already; the events' own entries are overwritten.
   ///   - forbidden: See `BatchResult.answer`.
+  ///   - span: The request's, which ends with its answer.
   func publish(
-    _ events: [Event], _ result: BatchResult, forbidden: Bool, headers: [Header], responder: HTTPResponder
+    _ events: [Event], _ result: BatchResult, forbidden: Bool, headers: [Header], span: EventsSpan?,
+    responder: HTTPResponder
   ) {
     let bytes = events.reduce(0) { $0 + $1.value.count }
     let now = ContinuousClock.now
@@ -148,7 +151,7 @@ final class EventProducer: Sendable {
       for event in events { result.statuses[event.index] = .unknown }
       state.batches[state.lastBatch] = Batch(
         result: result, forbidden: forbidden, open: events.count, bytes: bytes, startedAt: now,
-        responder: responder)
+        span: span, responder: responder)
       state.deadlines.append((now + limits.acknowledgement, state.lastBatch))
       state.pendingEvents += events.count
       state.pendingBytes += bytes
@@ -217,7 +220,9 @@ final class EventProducer: Sendable {
 
   private func answer(_ batch: Batch) {
     metrics.count(batch.result, after: batch.startedAt.duration(to: .now))
-    batch.responder.respond(batch.result.answer(forbidden: batch.forbidden))
+    let answer = batch.result.answer(forbidden: batch.forbidden)
+    batch.span?.end(answer, events: batch.result.statuses.count)
+    batch.responder.respond(answer)
   }
 
   // MARK: The thread

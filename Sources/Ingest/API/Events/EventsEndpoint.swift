@@ -17,15 +17,18 @@ final class EventsEndpoint: Sendable {
   private let rate: RateLimit
   private let producer: EventProducer
   private let metrics: APIMetrics
+  private let spans: (any SpanRecorder)?
   private let reader: Mutex<Reader>
 
   init(
-    credentials: Credentials, rate: RateLimit, producer: EventProducer, rules: IngestRules, metrics: APIMetrics
+    credentials: Credentials, rate: RateLimit, producer: EventProducer, rules: IngestRules, metrics: APIMetrics,
+    spans: (any SpanRecorder)?
   ) {
     self.credentials = credentials
     self.rate = rate
     self.producer = producer
     self.metrics = metrics
+    self.spans = spans
     reader = Mutex(Reader(reading: EventReading(rules)))
   }
 
@@ -67,14 +70,19 @@ final class EventsEndpoint: Sendable {
 
   private func handle(_ request: HTTPServerRequest, _ responder: HTTPResponder) {
     guard let caller = request.admitted as? Caller else { return }  // the server answers 500
+    // Only what a reader can use goes along; anything else would be handed on to every record the event causes.
+    let trace = request.headers[RecordHeader.traceparent].flatMap { TraceContext(traceparent: $0) }
+    let span = EventsSpan(trace, spans)
     do throws(BodyRefusal) {
       let body = try RequestBody.decoded(request.body, encoding: request.headers["Content-Encoding"])
       let batch = try read(body, request, caller)
       rate.count(batch.result.statuses.count, of: caller.rateName, now: SystemClock.steadyMilliseconds())
-      publish(batch, traceparent: request.headers[RecordHeader.traceparent], responder)
+      publish(batch, trace: span?.context ?? trace, span, responder)
     } catch {
       rate.count(1, of: caller.rateName, now: SystemClock.steadyMilliseconds())
-      responder.respond(Self.refusal(error))
+      let answer = Self.refusal(error)
+      span?.end(answer, events: 0)
+      responder.respond(answer)
     }
   }
 
@@ -155,22 +163,22 @@ final class EventsEndpoint: Sendable {
     batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: value))
   }
 
-  private func publish(_ batch: Batch, traceparent: String?, _ responder: HTTPResponder) {
+  private func publish(_ batch: Batch, trace: TraceContext?, _ span: EventsSpan?, _ responder: HTTPResponder) {
     guard !batch.events.isEmpty else {
       metrics.count(batch.result)
-      return responder.respond(batch.result.answer(forbidden: batch.isForbidden))
+      let answer = batch.result.answer(forbidden: batch.isForbidden)
+      span?.end(answer, events: batch.result.statuses.count)
+      return responder.respond(answer)
     }
     let bytes = batch.events.reduce(0) { $0 + $1.value.count }
     guard !producer.isFull(adding: batch.events.count, bytes: bytes) else {
-      return responder.respond(
-        Self.comeBack(
-          after: 1, code: "too_many_requests", message: "too many events wait for Kafka: send them again in a second"))
+      let answer = Self.comeBack(
+        after: 1, code: "too_many_requests", message: "too many events wait for Kafka: send them again in a second")
+      span?.end(answer, events: batch.result.statuses.count)
+      return responder.respond(answer)
     }
-    // Only what a reader can use goes along; anything else would be handed on to every record the event causes.
-    let headers: [Header] =
-      traceparent.flatMap { TraceContext(traceparent: $0) }.map {
-        [(RecordHeader.traceparent, Array($0.traceparent.utf8))]
-      } ?? []
-    producer.publish(batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, responder: responder)
+    let headers: [Header] = trace.map { [(RecordHeader.traceparent, Array($0.traceparent.utf8))] } ?? []
+    producer.publish(
+      batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, span: span, responder: responder)
   }
 }
