@@ -20,7 +20,8 @@ INCIDENTS ?=
 # Programs of PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos night explain image fuzz clean
+.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos night explain image fuzz \
+  newest-librdkafka clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -127,6 +128,21 @@ fuzz: deps ## libFuzzer for SECONDS on all that the HTTP API reads; what it find
 	@# Only what takes a way of its own is kept.
 	"$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
 	  -merge=1 -max_len=2048 Tests/Corpus/http-inputs .build-fuzz/corpus
+
+# Suites that talk to a broker through librdkafka, and one through the whole pipeline.
+RDKAFKA_SUITES := ^KafkaTests\.|StreamRuntimeTests\.(RealServiceTests|HostileTests|LostStateTests|LagMonitorTests|EmbeddedServiceTests)|IntegrationTests\.ScaleTests
+NEWEST := .build/librdkafka
+
+newest-librdkafka: deps ## The suites on a real broker with PyPI's newest librdkafka; needs KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make newest-librdkafka" >&2; exit 1; }
+	@# The wheel of Confluent's client for Python has the library, with all it needs inside.
+	rm -rf $(NEWEST) && mkdir -p $(NEWEST)
+	[ -x $(TOOLS)/bin/pip ] || python3 -m venv $(TOOLS)
+	$(TOOLS)/bin/pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: -d $(NEWEST) confluent-kafka
+	cd $(NEWEST) && python3 -m zipfile -e confluent_kafka-*.whl . && ln -s confluent_kafka.libs/librdkafka-*.so.1 librdkafka.so.1
+	$(SWIFT) build --build-tests
+	LD_LIBRARY_PATH="$(CURDIR)/$(NEWEST)$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}" \
+	  $(SWIFT) test --skip-build --no-parallel --filter '$(RDKAFKA_SUITES)'
 
 check-deploy: ## Dockerfile, compose file, Kubernetes manifests, alert rules, by the tools of their trade
 	@command -v promtool > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -q \

@@ -76,7 +76,12 @@ extension KafkaError {
     isCode(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE) || isCode(RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
       || isCode(RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS) || isCode(RD_KAFKA_RESP_ERR__WAIT_COORD)
       || isCode(RD_KAFKA_RESP_ERR__TRANSPORT) || isCode(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+      || code == Self.brokerDropped
   }
+
+  /// `_DESTROY_BROKER`, which librdkafka 2.0.2 does not have and 2.16 answers: it forgot the broker that it was asking, as that
+  /// is gone.
+  private static let brokerDropped: Int32 = -137
 
   /// The offsets belong to a generation of the group that is over, or to a member it has dropped: the partitions may
   /// have another owner. In a transaction: abort.

@@ -86,6 +86,20 @@ import Testing
   @Test("M5: JSON that is no object is schema_violation", arguments: ["[]", "7", "\"text\"", "null", "true"])
   func noObject(json: String) { #expect(rejection(json)?.code == .schemaViolation) }
 
+  @Test(
+    "M5: a control character in a string that nobody reads is invalid_json; escaped, or between the members, it is none"
+  )
+  func controlCharacter() {
+    func with(_ member: String) -> String {
+      Self.read.replacing("{\"schemaVersion\"", with: "{\(member)\"schemaVersion\"")
+    }
+    for character in ["\u{1}", "\u{12}", "\n", "\t", "\r"] {
+      #expect(rejection(with("\"x\":\"a\(character)\","))?.code == .invalidJSON)
+      #expect(rejection(with("\"a\\\"\(character)\":1,"))?.code == .invalidJSON)
+    }
+    #expect(rejection(with("\n\"x\"\t:\r\"a\\u0012\\\\\",")) == nil)
+  }
+
   @Test("M5: a path leads to the member that is wrong")
   func nestedPath() {
     let json = """

@@ -38,6 +38,10 @@ enum RecordReading {
     }
     // JSON has no NUL outside of escapes, but Foundation takes it as a sign of UTF-16 or UTF-32 and reads on.
     guard !bytes.contains(0) else { throw Rejection(.invalidJSON, "the record's value is not JSON: it contains NUL") }
+    // Foundation looks for them only in the strings that it reads.
+    guard !hasControlCharacter(bytes) else {
+      throw Rejection(.invalidJSON, "the record's value is not JSON: a string contains a control character")
+    }
     do {
       return try coder.decode(Value.self, from: bytes)
     } catch let error as EventFormatError {
@@ -45,6 +49,27 @@ enum RecordReading {
     } catch let error as DecodingError {
       throw rejection(error)
     }
+  }
+
+  /// Whether a string of a JSON text has a control character that is not escaped.
+  private static func hasControlCharacter(_ bytes: [UInt8]) -> Bool {
+    var isInString = false
+    var isEscaped = false
+    for byte in bytes {
+      guard isInString else {
+        isInString = byte == UInt8(ascii: "\"")
+        continue
+      }
+      if byte < 0x20 { return true }
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if byte == UInt8(ascii: "\"") {
+        isInString = false
+      }
+    }
+    return false
   }
 
   /// Turns a broken rule of the schema into a rejection.
