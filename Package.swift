@@ -39,6 +39,7 @@ let package = Package(
       name: "NudgeServices",
       targets: [
         "Kafka", "KafkaTransactions", "StreamRuntime", "ServiceKit", "NudgeSchema", "Ingest", "Analyzer", "Dispatcher",
+        "HTTPTransport",
       ]),
     .executable(name: "nudge", targets: ["nudge"]),
     .executable(name: "nudge-ingest", targets: ["nudge-ingest"]),
@@ -56,6 +57,8 @@ let package = Package(
     system("CNghttp2", "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
     system("CZlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
     system("CLZ4", "liblz4", apt: "liblz4-dev", brew: "lz4"),
+    // glibc's settings of its allocator; empty elsewhere.
+    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
     .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CCRC32C"),
 
@@ -77,7 +80,7 @@ let package = Package(
     module("HTTPTransport", ["CLibcurl"]),
     module("HTTPServer", ["CMicroHTTPD"]),
     module("Gzip", ["CZlib"]),
-    module("ServiceKit", ["HTTPServer", "COpenSSL"]),
+    module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
     module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),
     module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
 
@@ -122,7 +125,7 @@ let package = Package(
     tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
     tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
     tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
-    tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "TestSupport"]),
+    tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "TestSupport"]),
     tests(
       "StreamRuntimeTests",
       ["StreamRuntime", "Kafka", "KafkaTransactions", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),

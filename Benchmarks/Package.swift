@@ -7,7 +7,7 @@ let package = Package(
   dependencies: [.package(name: "nudge", path: "..")],
   targets: [
     // What the C libraries can do with nothing on top.
-    .target(name: "CLoops", linkerSettings: [.linkedLibrary("rdkafka")]),
+    .target(name: "CLoops", linkerSettings: [.linkedLibrary("rdkafka"), .linkedLibrary("curl")]),
     .executableTarget(
       name: "nudge-benchmarks",
       dependencies: ["CLoops", .product(name: "NudgeServices", package: "nudge")],

@@ -51,7 +51,23 @@ struct BenchmarkOptions {
     help: "http: how long the load lasts through which the broker restarts.")
   static let servicesSetting = Setting<String>(
     "services", environment: .none, default: "../.build/release", placeholder: "DIR",
-    help: "backlog: where nudge-ingest, nudge-analyzer, nudge-dispatcher and fcm-emulator are.")
+    help: "backlog, transport: where nudge-ingest, nudge-analyzer, nudge-dispatcher and fcm-emulator are.")
+  static let requestsSetting = Setting<Int>(
+    "requests", environment: .none, default: 60_000, in: 1_000...10_000_000, help: "transport: requests of a run.")
+  static let fcmServerSetting = Setting<String?>(
+    "fcm-server", environment: .none, default: nil, placeholder: "URL",
+    help:
+      "transport: a server that takes any bearer token, instead of the emulator. It answers as it answers; needs --fcm-ca."
+  )
+  static let fcmCASetting = Setting<String?>(
+    "fcm-ca", environment: .none, default: nil, placeholder: "FILE",
+    help: "transport: the certificate authority of --fcm-server, PEM.")
+  static let firebasePythonSetting = Setting<String?>(
+    "firebase-python", environment: .none, default: nil, placeholder: "FILE",
+    help: "transport: a Python that has firebase-admin, to be measured as well.")
+  static let firebaseScriptSetting = Setting<String>(
+    "firebase-script", environment: .none, default: "firebase_admin_send.py", placeholder: "FILE",
+    help: "transport: what that Python runs.")
   static let kafkaPropertiesSetting = Setting<[String: String]>(
     "kafka-property", environment: .none, default: [:],
     help: "backlog: any property of librdkafka, for the services, such as compression.type=lz4.")
@@ -60,7 +76,8 @@ struct BenchmarkOptions {
     kafkaHomeSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting, keysSetting,
     partitionsSetting, batchSetting, roundsSetting, restoreSetting, timersSetting, messagesSetting,
     membersSetting, peopleSetting, secondsSetting, restartSecondsSetting, threadsSetting, chatLogSetting,
-    servicesSetting, kafkaPropertiesSetting,
+    servicesSetting, kafkaPropertiesSetting, requestsSetting, fcmServerSetting, fcmCASetting, firebasePythonSetting,
+    firebaseScriptSetting,
   ]
 
   let kafkaHome: String?
@@ -84,6 +101,11 @@ struct BenchmarkOptions {
   let chatLog: String?
   let services: String
   let kafkaProperties: [String: String]
+  let requests: Int
+  let fcmServer: String?
+  let fcmCA: String?
+  let firebasePython: String?
+  let firebaseScript: String
 
   init(_ values: SettingsValues) {
     kafkaHome = values[Self.kafkaHomeSetting]
@@ -107,5 +129,10 @@ struct BenchmarkOptions {
     chatLog = values[Self.chatLogSetting]
     services = values[Self.servicesSetting]
     kafkaProperties = values[Self.kafkaPropertiesSetting]
+    requests = values[Self.requestsSetting]
+    fcmServer = values[Self.fcmServerSetting]
+    fcmCA = values[Self.fcmCASetting]
+    firebasePython = values[Self.firebasePythonSetting]
+    firebaseScript = values[Self.firebaseScriptSetting]
   }
 }

@@ -6,7 +6,7 @@ import ServiceKit
 enum BenchmarkProgram {
   static let benchmarks: [any Benchmark.Type] = [
     TransactionsBenchmark.self, LatencyBenchmark.self, SinkBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
-    StagesBenchmark.self, BacklogBenchmark.self, HTTPBenchmark.self, FanOutBenchmark.self,
+    StagesBenchmark.self, BacklogBenchmark.self, HTTPBenchmark.self, FanOutBenchmark.self, TransportBenchmark.self,
   ]
 
   static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
@@ -20,6 +20,7 @@ enum BenchmarkProgram {
         "nudge-benchmarks --list", "KAFKA_HOME=/opt/kafka nudge-benchmarks",
         "nudge-benchmarks transactions latency --kafka-home /opt/kafka --repetitions 5 --json",
         "nudge-benchmarks stages",
+        "nudge-benchmarks transport --firebase-python /opt/firebase/bin/python3",
         "nudge-benchmarks backlog --people 60000 --messages 12000 --chat-log log.jsonl.gz --json",
       ])
     do {

@@ -49,6 +49,7 @@ public struct ServiceProgram: Sendable {
         }
         output("\(schema.program): the settings are good")
       case .run(let values):
+        Allocator.keepSmall(environment: environment)
         return try run(values)
       }
       return ExitCode.success

@@ -39,6 +39,8 @@ struct RowTable {
   private let decode: (RowKey, UnsafeRawBufferPointer) throws -> StoredRow
   /// Evicts clean rows beyond this many bytes of rows in memory.
   let cacheBytes: Int
+  /// The last sweep left more than that, in rows that must stay: not before so many bytes is another one worth it.
+  private var sweepFrom = 0
 
   /// A table of rows of one type.
   init<Row: StateRow>(of _: Row.Type, store: any RowStore, coder: RecordCoder, cacheBytes: Int) {
@@ -190,6 +192,8 @@ struct RowTable {
       }
     }
     uncommitted.removeAll(keepingCapacity: true)
+    // Rows that were only read go at once, and not when the store is written.
+    if cachedBytes >= sweepFrom { evict() }
   }
 
   // MARK: Write-behind
@@ -231,5 +235,6 @@ struct RowTable {
       for key in victims { slots[key] = nil }
       cachedBytes -= freed
     }
+    sweepFrom = cachedBytes > cacheBytes ? cachedBytes + cacheBytes / 4 : 0
   }
 }

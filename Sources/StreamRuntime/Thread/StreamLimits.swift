@@ -34,7 +34,8 @@ public struct StreamLimits: Sendable, Equatable {
   public var stopDrain: Milliseconds = 8000
   /// Bytes of rows kept in memory, of all tasks of a thread together, about.
   public var cacheBytes = 32 << 20
-  /// Committed rows that wait for the store, at most, per task.
+  /// Committed rows that wait for the store at most, of all tasks of a thread together: until they are there they stay in
+  /// memory, whatever `cacheBytes` is. Beyond it, the tasks that have most of them write theirs.
   public var maxUnstoredRows = 20_000
   /// How long a committed row waits for the store at most, in milliseconds.
   public var maxUnstoredAge: Milliseconds = 1000

@@ -1003,19 +1003,23 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func flushStores() throws {
     let steady = io.steadyClock
-    var due: (task: Task, since: Milliseconds)?
+    var unstored = 0
+    var waiting: [(task: Task, since: Milliseconds)] = []
     for task in tasks.values {
-      guard !task.isDirty, let since = task.unstoredSince else { continue }
-      if task.unstoredCount >= limits.maxUnstoredRows {
+      unstored += task.unstoredCount
+      if !task.isDirty, let since = task.unstoredSince { waiting.append((task, since)) }
+    }
+    if unstored >= limits.maxUnstoredRows {
+      waiting.sort { ($0.task.unstoredCount, $1.task.number) > ($1.task.unstoredCount, $0.task.number) }
+      for (task, _) in waiting where unstored >= limits.maxUnstoredRows {
+        unstored -= task.unstoredCount
         try flushStore(of: task)
-      } else if steady - since >= limits.maxUnstoredAge,
-        due.map({ (since, task.number) < ($0.since, $0.task.number) }) ?? true
-      {
-        due = (task, since)
       }
+      return
     }
     // One in a turn: its rows are written while the next records are processed, where a second would wait for the first.
-    if let due { try flushStore(of: due.task) }
+    let first = waiting.min { ($0.since, $0.task.number) < ($1.since, $1.task.number) }
+    if let first, steady - first.since >= limits.maxUnstoredAge { try flushStore(of: first.task) }
   }
 
   private func flushStore(of task: Task) throws {

@@ -99,6 +99,23 @@ struct RowTableTests {
     for round in 0..<20 { #expect(try table.row(key("\(round)-7"))?.counting == Row(count: round)) }
   }
 
+  @Test("rows that were only read go with the next commit; those the store lacks stay, however many")
+  func evictionOfReadRows() throws {
+    let store = MemoryRowStore()
+    store.apply((0..<1000).map { (key: key("read-\($0)"), bytes: Array("1".utf8)) })
+    var table = table(store, cacheBytes: 60_000)
+    for round in 0..<20 {
+      table.beginStep()
+      for index in 0..<50 { _ = try table.row(key("read-\(round * 50 + index)")) }
+      for index in 0..<10 { try table.set(TypedRow(Row(count: round)), for: key("\(round)-\(index)")) }
+      table.committed(try table.changes())
+    }
+    #expect(table.count < 500, "\(table.count) rows in memory of 1200")
+    #expect(table.unstoredCount == 200)
+    for round in 0..<20 { #expect(try table.row(key("\(round)-7"))?.counting == Row(count: round)) }
+    #expect(try table.row(key("read-3"))?.counting == Row(count: 1))
+  }
+
   @Test("keys are bytes: ids that Unicode deems equal are two rows")
   func canonicalEquivalence() throws {
     var table = table(MemoryRowStore())

@@ -1,0 +1,5 @@
+#pragma once
+// glibc's own: other C libraries have no mallopt, and nothing of this.
+#if defined(__linux__)
+#include <malloc.h>
+#endif
