@@ -151,8 +151,16 @@ struct HostileInputs {
   /// Whether a record could be an event of its topic, by a reader that shares nothing with the services': what is not may not
   /// be taken without a word.
   func couldBeEvent(_ input: HostileInput) -> Bool {
-    guard let value = input.value, let keyBytes = input.key, let key = String(validating: keyBytes, as: UTF8.self),
-      let object = try? JSONSerialization.jsonObject(with: Data(value)) as? [String: Any],
+    guard let value = input.value else { return false }
+    // Of a member that is there twice the first counts, and this reader keeps the last: it cannot tell.
+    let text = Data(value)
+    for name in ["schemaVersion", "eventId", "occurredAt", "type", Self.keyFields[input.topic] ?? ""] {
+      let quoted = Data("\"\(name)\"".utf8)
+      guard let first = text.range(of: quoted) else { continue }
+      if text.range(of: quoted, in: first.upperBound..<text.endIndex) != nil { return true }
+    }
+    guard let keyBytes = input.key, let key = String(validating: keyBytes, as: UTF8.self),
+      let object = try? JSONSerialization.jsonObject(with: text) as? [String: Any],
       (object["schemaVersion"] as? NSNumber)?.intValue == 1, object["eventId"] is String,
       object["occurredAt"] is NSNumber || object["occurredAt"] is String, let type = object["type"] as? String
     else { return false }
