@@ -78,6 +78,7 @@ struct PipelineChecker {
   /// The header of a record that a stranger has published to be refused; its value is the code it is to be refused with.
   static let hostileHeader = "test-refused-as"
   private var hostile: [Wire.Place: String] = [:]
+  private let prefix: String
   private(set) var requests: [SeenRequest] = []
   private(set) var deadLetters: [KafkaRecord] = []
   private var positions: [String: [Int32: [Wire.Position]]] = [:]
@@ -86,7 +87,11 @@ struct PipelineChecker {
   private var unreadable: [String] = []
   private let decoder = JSONDecoder()
 
-  init(expected: [String: Set<String>]? = nil) { self.expected = expected }
+  /// `prefix`: of the topics' names in Kafka, which dead letters say; records read have the catalogue's.
+  init(expected: [String: Set<String>]? = nil, prefix: String = "") {
+    self.expected = expected
+    self.prefix = prefix
+  }
 
   /// The inputs of each stage, and its changelog.
   static let stages: [String: (inputs: [String], changelog: String)] = [
@@ -276,11 +281,11 @@ struct PipelineChecker {
 
   /// Where the record was that a dead letter holds.
   private func origin(of letter: KafkaRecord) -> Wire.Place? {
-    guard let topic = letter.headers["nudge-origin-topic"],
+    guard let topic = letter.headers["nudge-origin-topic"], topic.hasPrefix(prefix),
       let partition = letter.headers["nudge-origin-partition"].flatMap({ Int32($0) }),
       let offset = letter.headers["nudge-origin-offset"].flatMap({ Int64($0) })
     else { return nil }
-    return Wire.Place(topic: topic, partition: partition, offset: offset)
+    return Wire.Place(topic: String(topic.dropFirst(prefix.count)), partition: partition, offset: offset)
   }
 
   private func refusals() -> [PipelineViolation] {

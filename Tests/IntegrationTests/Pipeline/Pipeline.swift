@@ -19,7 +19,7 @@ final class Pipeline {
   let directory: URL
   let publisher: Publisher
   /// What it knows so far; `judge` uses another that reads all anew.
-  private(set) var checker = PipelineChecker()
+  private(set) var checker: PipelineChecker
   /// Each request's line, as the emulator wrote it.
   private(set) var requestLines: [[UInt8]] = []
 
@@ -54,6 +54,7 @@ final class Pipeline {
     self.brokers = brokers
     self.serviceBrokers = serviceBrokers ?? brokers
     names = NudgeSchema.TopicNames(prefix: "\(name).")
+    checker = PipelineChecker(prefix: names.prefix)
     directory = RealKafka.directory.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     programs = try DemoProgram.find(in: DemoProgram.directoryOfThisProgram())
@@ -316,7 +317,7 @@ final class Pipeline {
     emulator.terminate()
     #expect(emulator.waitForEnd(timeout: .seconds(10)) == 0, sourceLocation: sourceLocation)
 
-    var judge = PipelineChecker(expected: expected)
+    var judge = PipelineChecker(expected: expected, prefix: names.prefix)
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
     judge.dispatcherAbsences = dispatcherAbsences
@@ -363,7 +364,7 @@ final class Pipeline {
       }
     }
     reader = try TopicReader(brokers: brokers, names: names, partitions: Self.partitions)
-    checker = PipelineChecker()
+    checker = PipelineChecker(prefix: names.prefix)
     requests = RequestFile(path: directory.appendingPathComponent("requests.jsonl").path)
     requestLines = []
   }

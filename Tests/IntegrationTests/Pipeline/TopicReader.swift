@@ -55,12 +55,6 @@ final class TopicReader {
     }
   }
 
-  /// A header's value; of one that names a topic, the catalogue's name for it.
-  private func text(of header: Header) -> String {
-    let text = String(decoding: header.value ?? [], as: UTF8.self)
-    return header.name == RecordHeader.originTopic ? names.topic(named: text)?.rawValue ?? text : text
-  }
-
   /// The partition whose end was reached, if one was.
   private func poll(_ timeout: Duration, _ body: (KafkaRecord) -> Void) throws -> TopicPartition? {
     batch.removeAll(keepingCapacity: true)
@@ -74,7 +68,7 @@ final class TopicReader {
           topic: topic.rawValue, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
           key: record.keyBytes().map { String(decoding: $0, as: UTF8.self) },
           value: isDropped ? nil : record.valueBytes(),
-          headers: Dictionary(headers.map { ($0.name, text(of: $0)) }) { $1 },
+          headers: Dictionary(headers.map { ($0.name, String(decoding: $0.value ?? [], as: UTF8.self)) }) { $1 },
           headerBytes: Dictionary(headers.map { ($0.name, $0.value ?? []) }) { $1 }))
     }
     switch event {
