@@ -49,7 +49,7 @@ public struct ServiceProgram: Sendable {
         }
         output("\(schema.program): the settings are good")
       case .run(let values):
-        Allocator.keepSmall(environment: environment)
+        Allocator.shareArenas(environment: environment)
         return try run(values)
       }
       return ExitCode.success

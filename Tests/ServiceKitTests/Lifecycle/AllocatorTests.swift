@@ -7,21 +7,43 @@
 
   @Suite("The C library's allocator")
   struct AllocatorTests {
-    @Test("a block as large as one that was freed before is mapped by itself, and given back")
-    func largeBlocksAreGivenBack() {
-      #expect(Allocator.keepSmall(environment: [:]))
-      // The first one freed raises the limit to its size, where that is not fixed.
-      free(malloc(1 << 20))
-      let before = mallinfo2().hblkhd
-      let block = malloc(1 << 20)
-      #expect(mallinfo2().hblkhd >= before + 1 << 20)
-      free(block)
-      #expect(mallinfo2().hblkhd <= before)
+    @Test("threads share two arenas")
+    func arenas() throws {
+      #expect(Allocator.shareArenas(environment: [:]))
+      // Threads that all hold memory at once would have an arena each. What was made before the setting stays.
+      let before = try arenaCount()
+      let ready = DispatchSemaphore(value: 0)
+      let go = DispatchSemaphore(value: 0)
+      let done = DispatchSemaphore(value: 0)
+      for _ in 0..<8 {
+        Thread {
+          let block = malloc(1000)
+          ready.signal()
+          go.wait()
+          free(block)
+          done.signal()
+        }.start()
+      }
+      for _ in 0..<8 { ready.wait() }
+      #expect(try arenaCount() <= max(before, 2))
+      for _ in 0..<8 { go.signal() }
+      for _ in 0..<8 { done.wait() }
+    }
+
+    /// As glibc's own report says.
+    private func arenaCount() throws -> Int {
+      var text: UnsafeMutablePointer<CChar>?
+      var size = 0
+      let file = try #require(open_memstream(&text, &size))
+      #expect(malloc_info(0, file) == 0)
+      fclose(file)
+      defer { free(text) }
+      return String(cString: try #require(text)).components(separatedBy: "<heap nr=").count - 1
     }
 
     @Test("what the operator has set stays", arguments: ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
     func operatorsChoiceStays(name: String) {
-      #expect(!Allocator.keepSmall(environment: [name: "4"]))
+      #expect(!Allocator.shareArenas(environment: [name: "4"]))
     }
   }
 #endif
