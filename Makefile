@@ -55,7 +55,13 @@ test: deps ## All tests; with KAFKA_HOME=/path/to/kafka also those on a real bro
 	@$(MAKE) --no-print-directory tools || echo "what PyPI has was not installed: the tests that need it are skipped (make tools)"
 	$(SWIFT) build --build-tests
 	@# One test at a time: many of them run processes, brokers and waits that would starve each other on two cores.
-	$(SWIFT) test --skip-build --no-parallel
+	@# Whoever reads the end of the log finds what failed there.
+	@status=0; $(SWIFT) test --skip-build --no-parallel 2>&1 | tee .build/test.log || status=$$?; \
+	  if [ $$status != 0 ]; then \
+	    echo; echo "What failed (all of it: .build/test.log):"; \
+	    { grep -aE -A3 '^✘ .*(recorded an issue|: error: )|^\S+: error: |Fatal error|unexpected signal' .build/test.log || true; } \
+	      | cut -c1-500 | head -n 80; \
+	  fi; exit $$status
 
 services: deps
 	$(SWIFT) build -c release --product nudge-ingest
