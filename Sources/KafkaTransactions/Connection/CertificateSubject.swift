@@ -6,15 +6,8 @@ public enum CertificateSubject {
   /// properties `ssl.certificate.pem` or `ssl.certificate.location`; nil where there is none, it cannot be read, or it has
   /// parts for which Java writes numbers instead of names, such as `emailAddress`.
   public static func ofClient(_ properties: [String: String]) -> String? {
-    let source: TLSSettings.Source
-    if let text = properties["ssl.certificate.pem"] {
-      source = .text(text)
-    } else if let path = properties["ssl.certificate.location"] {
-      source = .file(path, property: "ssl.certificate.location")
-    } else {
-      return nil
-    }
-    guard let certificates = try? TLSContext.certificates(in: source) else { return nil }
+    let source = TLSSettings.Source(properties, text: "ssl.certificate.pem", file: "ssl.certificate.location")
+    guard let source, let certificates = try? TLSContext.certificates(in: source) else { return nil }
     defer { for certificate in certificates { X509_free(certificate) } }
     // The client's own comes first, then those who vouch for it.
     guard let name = X509_get_subject_name(certificates.first), hasKnownParts(name),

@@ -4,6 +4,17 @@ struct TLSSettings: Equatable, Sendable {
   enum Source: Equatable, Sendable {
     case text(String)
     case file(String, property: String)
+
+    /// What two of librdkafka's properties say: the PEM itself, or else where it is. nil: neither does.
+    init?(_ properties: [String: String], text: String, file: String) {
+      if let value = properties[text], !value.isEmpty {
+        self = .text(value)
+      } else if let path = properties[file], !path.isEmpty, path != "probe" {
+        self = .file(path, property: file)
+      } else {
+        return nil
+      }
+    }
   }
 
   /// Whom to trust; nil: the system's authorities. A file, or a folder as OpenSSL has them.

@@ -110,11 +110,6 @@ public struct SinkConfiguration: Sendable {
   }
 
   private static func tls(_ values: [String: String]) throws(SinkError) -> TLSSettings {
-    func source(_ text: String, _ file: String) -> TLSSettings.Source? {
-      if let value = values[text], !value.isEmpty { return .text(value) }
-      guard let path = values[file], !path.isEmpty, path != "probe" else { return nil }
-      return .file(path, property: file)
-    }
     func flag(_ name: String) throws(SinkError) -> Bool {
       switch values[name]?.lowercased() {
       case nil, "true", "t", "1": return true
@@ -123,9 +118,9 @@ public struct SinkConfiguration: Sendable {
       }
     }
     var settings = TLSSettings()
-    settings.authorities = source("ssl.ca.pem", "ssl.ca.location")
-    settings.certificate = source("ssl.certificate.pem", "ssl.certificate.location")
-    settings.key = source("ssl.key.pem", "ssl.key.location")
+    settings.authorities = TLSSettings.Source(values, text: "ssl.ca.pem", file: "ssl.ca.location")
+    settings.certificate = TLSSettings.Source(values, text: "ssl.certificate.pem", file: "ssl.certificate.location")
+    settings.key = TLSSettings.Source(values, text: "ssl.key.pem", file: "ssl.key.location")
     settings.keyPassword = values["ssl.key.password"]
     settings.cipherSuites = values["ssl.cipher.suites"]
     settings.verifiesPeer = try flag("enable.ssl.certificate.verification")

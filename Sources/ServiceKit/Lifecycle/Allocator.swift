@@ -6,9 +6,9 @@
 enum Allocator {
   /// Keeps threads from each holding free memory of its own; before other threads are started.
   ///
-  /// glibc gives each of a service's twenty threads an arena (up to eight a core). With two, ingest takes 9 MB less, analyzer and
-  /// dispatcher 10 to 30, at the same CPU or less. To fix the size from which blocks are mapped as well (128 kB, as malloc begins)
-  /// saves another 10 to 25 MB, and was not taken: it costs a fifth of the analyzer's decisions a CPU second.
+  /// glibc gives each of a service's twenty threads an arena (up to eight a core). With two, the services take 2 to 30 MB less at no
+  /// more CPU (docs/benchmarks.md). To fix the size from which blocks are mapped as well saves 10 to 25 MB more, and was not taken:
+  /// it costs a fifth of the analyzer's decisions a CPU second.
   ///
   /// Does nothing where the operator tunes glibc (`MALLOC_…`, `GLIBC_TUNABLES`), or where the C library is another.
   /// - Returns: whether it was set so.

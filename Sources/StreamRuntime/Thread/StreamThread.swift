@@ -1004,22 +1004,24 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func flushStores() throws {
     let steady = io.steadyClock
     var unstored = 0
-    var waiting: [(task: Task, since: Milliseconds)] = []
+    var first: (task: Task, since: Milliseconds)?
     for task in tasks.values {
       unstored += task.unstoredCount
-      if !task.isDirty, let since = task.unstoredSince { waiting.append((task, since)) }
-    }
-    if unstored >= limits.maxUnstoredRows {
-      waiting.sort { ($0.task.unstoredCount, $1.task.number) > ($1.task.unstoredCount, $0.task.number) }
-      for (task, _) in waiting where unstored >= limits.maxUnstoredRows {
-        unstored -= task.unstoredCount
-        try flushStore(of: task)
-      }
-      return
+      guard !task.isDirty, let since = task.unstoredSince else { continue }
+      if first.map({ (since, task.number) < ($0.since, $0.task.number) }) ?? true { first = (task, since) }
     }
     // One in a turn: its rows are written while the next records are processed, where a second would wait for the first.
-    let first = waiting.min { ($0.since, $0.task.number) < ($1.since, $1.task.number) }
-    if let first, steady - first.since >= limits.maxUnstoredAge { try flushStore(of: first.task) }
+    if let first, steady - first.since >= limits.maxUnstoredAge {
+      unstored -= first.task.unstoredCount
+      try flushStore(of: first.task)
+    }
+    guard unstored >= limits.maxUnstoredRows else { return }
+    let waiting = tasks.values.filter { !$0.isDirty && $0.unstoredSince != nil }
+      .sorted { ($0.unstoredCount, $1.number) > ($1.unstoredCount, $0.number) }
+    for task in waiting where unstored >= limits.maxUnstoredRows {
+      unstored -= task.unstoredCount
+      try flushStore(of: task)
+    }
   }
 
   private func flushStore(of task: Task) throws {

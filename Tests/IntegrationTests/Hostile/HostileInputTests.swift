@@ -220,7 +220,7 @@ private final class HostileLoad: Sendable {
   private let state = Mutex<(isDone: Bool, failure: String?)>((false, nil))
 
   init(_ inputs: HostileInputs, count: Int, now: Int64, brokers: String, names: NudgeSchema.TopicNames) {
-    // The thread alone uses it from here on.
+    // A value that nobody changes: what keeps it from being Sendable are the `Any`s of the schemas' examples.
     nonisolated(unsafe) let inputs = inputs
     let thread = Thread { [self] in
       do {

@@ -16,15 +16,19 @@ enum TransportBenchmark: Benchmark {
     if let server = options.fcmServer {
       guard let caFile = options.fcmCA else { throw BenchmarkFailure("--fcm-server needs --fcm-ca FILE as well") }
       let target = TransportTarget(url: server, caFile: caFile)
-      try TransportComparison(context, "answers of \(server)", connections: 2, limit: 25).run(target, python: nil)
-      return try TransportComparison(context, "32 connections", connections: 32, limit: 50).run(target, python: nil)
+      for (connections, limit) in [(2, 25), (32, 50)] {
+        try TransportComparison(
+          context: context, subject: "answers of \(server)", connections: connections, limit: limit
+        ).run(target, python: nil)
+      }
+      return
     }
     guard let programs = context.services(["fcm-emulator"], for: name) else { return }
     for (delay, connections, limit) in [(0, 2, 25), (50, 32, 50)] {
       let subject = delay == 0 ? "answers at once" : "answers after \(delay) ms"
       let emulator = try TransportEmulator(in: programs, delay: delay)
       defer { emulator.removeFiles() }
-      try TransportComparison(context, subject, connections: connections, limit: limit)
+      try TransportComparison(context: context, subject: subject, connections: connections, limit: limit)
         .run(TransportTarget(url: emulator.url, caFile: emulator.caFile), python: emulator)
       try emulator.stop()
     }
@@ -102,20 +106,14 @@ private struct TransportComparison {
     let cpuSeconds: Double
   }
 
-  private let context: BenchmarkContext
-  private let subject: String
-  private let connections: Int
+  let context: BenchmarkContext
+  /// Of the server and its answers.
+  let subject: String
+  let connections: Int
+  /// Microseconds of CPU that a request may take.
+  let limit: Int
   /// Of the transport, with four connections each, as `--fcm-loops` has them; one where two connections do.
   private var loops: Int { max(1, connections / 4) }
-  /// Microseconds of CPU that a request may take.
-  private let limit: Int
-
-  init(_ context: BenchmarkContext, _ subject: String, connections: Int, limit: Int) {
-    self.context = context
-    self.subject = subject
-    self.connections = connections
-    self.limit = limit
-  }
 
   func run(_ target: TransportTarget, python emulator: TransportEmulator?) throws {
     let requests = context.options.requests
@@ -127,10 +125,10 @@ private struct TransportComparison {
       transport.append(try measureTransport(target, requests: requests))
     }
     var rows = [
-      row("\(subject): C loop", loop), row("\(subject): HTTPTransport", transport, target: "≤ \(limit)"),
+      row("C loop", loop), row("HTTPTransport", transport, target: "≤ \(limit)"),
     ]
     if let emulator, let python = try measurePython(emulator) {
-      rows.append(row("\(subject): firebase-admin", [python]))
+      rows.append(row("firebase-admin", [python]))
     }
     context.report.table(rows)
     let ratio = Samples(transport.map(\.perSecond)).median / Samples(loop.map(\.perSecond)).median
@@ -140,10 +138,10 @@ private struct TransportComparison {
   }
 
   private func row(
-    _ subject: String, _ runs: [TransportRun], target: String? = nil
+    _ client: String, _ runs: [TransportRun], target: String? = nil
   ) -> (subject: String, figures: [Report.Figure]) {
     (
-      subject,
+      "\(subject), \(connections) connections: \(client)",
       [
         .init(name: "requests", value: Samples(runs.map(\.perSecond)).median, unit: "/s"),
         .init(name: "CPU a request", value: Samples(runs.map(\.microseconds)).median, unit: "µs", target: target),
