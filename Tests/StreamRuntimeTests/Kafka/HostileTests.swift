@@ -212,4 +212,45 @@ struct HostileTests {
     try wait(for: "the second output") { try outputs(brokers, prefix) == 2 }
     next.service.stop()
   }
+
+  @Test("what waits for a transaction that does not end says so within 30 s: by log, readiness and a metric")
+  func pending() throws {
+    let prefix = "pending."
+    let brokers = try prepare(prefix)
+    let changelog = "\(prefix)nudge.analyzer-state"
+    // Open for longer than the test, in each changelog: nothing committed can be read behind it.
+    var configuration = ClientConfiguration.producer(bootstrapServers: brokers, transactionalID: "\(prefix)somebody")
+    configuration.set("transaction.timeout.ms", "120000")
+    let somebody = try Producer(configuration, name: "somebody")
+    defer { somebody.close() }
+    try somebody.initTransactions(timeout: .seconds(30))
+    try somebody.begin()
+    for partition in 0..<partitions {
+      try somebody.produce(
+        topic: somebody.topic(changelog), partition: partition, key: Array("key".utf8), value: Array("1".utf8))
+    }
+    try somebody.flush(timeout: .seconds(30))
+
+    let directory = try TemporaryDirectory()
+    let service = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
+    try service.start()
+    func reason() -> String? {
+      service.health.readiness.reasons.values.first { $0.contains("nudge state end-transactions --stage counting") }
+    }
+    wait(for: "readiness to say what waits, and the command", atMost: 30) { reason() != nil }
+    #expect(service.logged("pending transactions have not ended"))
+    #expect(
+      service.metrics.exposition().split(separator: "\n").contains {
+        $0.hasPrefix("nudge_pending_transactions_total ") && !$0.hasSuffix(" 0")
+      })
+    #expect(service.ends.isEmpty && !service.isReady)
+
+    try somebody.abort(timeout: .seconds(30))
+    wait(for: "the service to be ready", atMost: 30) { service.isReady }
+    #expect(reason() == nil)
+    try Records.produce(
+      [(key: "key-1", value: "value")], brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
+    try wait(for: "an output") { try outputs(brokers, prefix) == 1 }
+    service.service.stop()
+  }
 }

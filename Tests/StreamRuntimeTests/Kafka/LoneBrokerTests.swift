@@ -31,10 +31,11 @@ struct LoneBrokerTests {
     (0..<partitions).map { TopicPartition(topic: TopicNames(prefix: prefix)(topic), partition: $0) }
   }
 
-  /// One that died is not waited for long.
+  /// One that died is not waited for: its successor has its name.
   private func member(of group: String, _ brokers: String) throws -> Consumer {
     var configuration = ClientConfiguration.consumer(bootstrapServers: brokers, group: group)
     configuration.set("session.timeout.ms", "6000")
+    configuration.set("group.instance.id", "member")
     return try Consumer(configuration, name: "member")
   }
 
@@ -161,19 +162,20 @@ struct LoneBrokerTests {
     }
     for service in services { try service.start() }
     let load = BackgroundLoad(to: topic, partitions: partitions, keys: 200, brokers: brokers)
-    func outputs() throws -> Int {
-      try Records.all(brokers: brokers, topic: TopicNames(prefix: prefix)(.decisions), partitions: partitions)
-        .count
-    }
+    let outputs = try RecordCount(
+      brokers: brokers, topic: TopicNames(prefix: prefix)(.decisions), partitions: partitions)
     for round in 0..<2 {
-      let before = try outputs()
-      try wait(for: "the services to work, round \(round)", atMost: 90) { try outputs() > before + 500 }
+      let before = outputs.value()
+      wait(for: "the services to work, round \(round)", atMost: 90) { outputs.value() > before + 500 }
       if round == 1 { broker.stop() } else { broker.kill() }
       try broker.start()
     }
     let all = load.end()
-    try wait(for: "all \(all) outputs", atMost: 120) { try outputs() >= all }
+    wait(for: "all \(all) outputs", atMost: 120) { outputs.value() >= all }
     let hung = services.map { $0.count(of: "left without markers was ended") }
+    for (service, count) in zip(services, hung) {
+      #expect(service.metrics.exposition().contains("nudge_hanging_transactions_ended_total \(count)\n"))
+    }
     print("lone broker under load: \(all) records; transactions ended: \(hung)")
     for service in services {
       #expect(service.ends.isEmpty, "\(service.ends)")

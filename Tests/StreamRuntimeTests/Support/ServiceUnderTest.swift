@@ -110,6 +110,31 @@ enum Records {
   }
 }
 
+/// How many committed records a topic has, counted as they come. One thread uses it.
+final class RecordCount {
+  private let consumer: Consumer
+  private var count = 0
+
+  init(brokers: String, topic: String, partitions: Int32) throws {
+    consumer = try Consumer(.consumer(bootstrapServers: brokers, group: nil), name: "test-count")
+    try consumer.assign(
+      (0..<partitions).map { TopicPartitionOffset(TopicPartition(topic: topic, partition: $0), offset: 0) })
+  }
+
+  deinit { consumer.close() }
+
+  /// How many have come by now. Errors are waited out: a broker may be away.
+  func value() -> Int {
+    var batch: [ConsumerRecord] = []
+    repeat {
+      batch.removeAll(keepingCapacity: true)
+      _ = consumer.poll(into: &batch, maxRecords: 10_000, maxBytes: 16 << 20, timeout: .milliseconds(20))
+      count += batch.count
+    } while !batch.isEmpty
+    return count
+  }
+}
+
 /// What services said when they ended by themselves.
 final class Ends: Sendable {
   private let ends = Mutex<[ServiceEnd]>([])
