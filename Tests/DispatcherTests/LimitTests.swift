@@ -117,7 +117,8 @@ struct LimitTests {
   func fullLanes() throws {
     let health = HealthChecks()
     let metrics = MetricsRegistry()
-    let monitor = LaneMonitor(metrics: metrics, readiness: health, now: { DispatcherBench.start + 5_000 })
+    let monitor = LaneMonitor(
+      metrics: metrics, readiness: health, limit: 20, now: { DispatcherBench.start + 5_000 })
     let bench = DispatcherBench(monitor: monitor) { $0.maxWaiting = 20 }
     try bench.send(DispatcherBench.push("p0", user: "u0"))
     try bench.answer(.noProject)
@@ -131,6 +132,7 @@ struct LimitTests {
     #expect(monitor.total.pauses == ["refused": 1])
     let text = metrics.exposition()
     #expect(text.contains("nudge_lane_pushes 20\n") && text.contains("nudge_lane_devices 20\n"))
+    #expect(text.contains("nudge_lane_pushes_limit 20\n"))
     #expect(text.contains("nudge_lane_oldest_seconds 5\n"))
     #expect(text.contains("nudge_fcm_pauses{reason=\"refused\"} 1\n"))
     // A restart finds the lanes as they were.

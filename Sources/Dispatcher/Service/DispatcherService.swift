@@ -38,7 +38,8 @@ public enum DispatcherService {
       timeout: context.values[DispatcherSettings.timeout])
     let rules = DispatcherSettings.rules(from: context.values, ownProjects: accounts.map(\.projectId))
     let lanes = LaneMonitor(
-      metrics: context.metrics, readiness: context.health.readiness, now: { SystemClock.milliseconds() })
+      metrics: context.metrics, readiness: context.health.readiness,
+      limit: rules.maxWaiting * context.settings.threads, now: { SystemClock.milliseconds() })
     lanes.onShare { client.setShare($0) }
     let streams = StreamService(
       .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),

@@ -23,8 +23,10 @@ public final class LaneMonitor: Sendable {
   private let state = Mutex(State())
 
   /// A monitor that shows gauges in a registry and sets a part of readiness. `now` is the wall clock.
+  ///
+  /// `limit`: the pushes at which all threads together have stopped reading; 0: they never do.
   public init(
-    metrics: MetricsRegistry, readiness: HealthChecks, now: @escaping @Sendable () -> Milliseconds
+    metrics: MetricsRegistry, readiness: HealthChecks, limit: Int = 0, now: @escaping @Sendable () -> Milliseconds
   ) {
     self.readiness = readiness
     readiness.set(Self.part, .ready)
@@ -36,6 +38,9 @@ public final class LaneMonitor: Sendable {
     }
     gauge("nudge_lane_pushes", "Pushes that wait for an answer or another try, each with its device.") {
       Double($0.waiting)
+    }
+    gauge("nudge_lane_pushes_limit", "Pushes at which all threads have stopped reading; 0: they never do.") { _ in
+      Double(limit)
     }
     gauge("nudge_lane_bytes", "About the bytes they take.") { Double($0.bytes) }
     gauge("nudge_lane_devices", "Devices they are for.") { Double($0.lanes) }
