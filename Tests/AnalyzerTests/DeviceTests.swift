@@ -146,6 +146,32 @@ struct DeviceTests {
     #expect(try scene.message("m2", at: noon + 302 * day).push?.targets.map(\.deviceId) == ["phone"])
   }
 
+  @Test("of a device nothing is left 270 days after it was heard of last; an old registration does not bring it back")
+  func forgotten() throws {
+    let day = 24 * hour
+    let scene = try Scene.withPhone()
+    try scene.gain("tablet", at: noon)
+    _ = try lose(scene, "tablet", token: "token-tablet", version: 2, at: noon + 10 * day)
+    func fire(at time: Milliseconds) throws {
+      scene.driver.now = time
+      _ = try scene.driver.fireTimers()
+    }
+    func knows(_ deviceId: String) throws -> Bool {
+      try scene.driver.row(AnalyzerRow.deviceKey("ann", deviceId)) != nil
+    }
+    try fire(at: noon + 270 * day + 1)
+    #expect(try !knows("phone") && knows("tablet"))
+    try fire(at: noon + 280 * day)
+    #expect(try knows("tablet"))
+    try fire(at: noon + 280 * day + 1)
+    #expect(try !knows("tablet"))
+    // What came before it signed out comes now.
+    try scene.gain("tablet", at: noon + day)
+    #expect(try scene.message("m1", at: noon + 280 * day + 2).decision?.reason == .noDevice)
+    try fire(at: noon + 280 * day + 3)
+    #expect(try !knows("tablet"))
+  }
+
   @Test("T1: of very many devices the ones heard of last are kept")
   func manyDevices() throws {
     let scene = Scene()

@@ -110,7 +110,7 @@ extension FieldGenerator {
       }, written: maybe { WrittenMessage(conversationId: $0.text(), stamp: $0.stamp()) },
       window: maybe { AnalysisWindow(startedAt: $0.integer(), used: $0.int()) }, noticedWindow: maybe { $0.integer() },
       unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() },
-      hasTaught: flag() ? true : nil)
+      hasTaught: flag() ? true : nil, conversations: maybe { $0.int() })
   }
 
   fileprivate mutating func taste() -> Taste {

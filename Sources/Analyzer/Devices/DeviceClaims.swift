@@ -72,7 +72,7 @@ extension PersonStep {
     try set(row, for: deviceId)
   }
 
-  /// A device not heard of for too long is dropped, also where no push is for it (T5).
+  /// A device not heard of for too long is dropped, also where no push is for it (T5), and what is known of it forgotten.
   private static let timerName = "device"
 
   /// The name of a device's timer. Whose device it is says the key of `timer.fired`.
@@ -80,7 +80,7 @@ extension PersonStep {
 
   private func setTimer(of deviceId: String, _ row: inout DeviceRow) throws {
     // One millisecond more: dropped is what was not heard of for longer.
-    let due = row.lastSeenAt + rules.tokenLifetime + 1
+    let due = row.lastEventAt + rules.tokenLifetime + 1
     row.timerAt = due
     try step.setTimer(
       timerName(of: deviceId), due: due, key: userId, eventId: cause.envelope.eventId, origin: Origin(cause.position),
@@ -93,14 +93,13 @@ extension PersonStep {
     guard fired.timer.utf8.starts(with: prefix.utf8) else { return }
     let deviceId = String(decoding: fired.timer.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     guard var row = try device(deviceId), row.timerAt == fired.dueAt else { return }
-    row.timerAt = nil
-    guard row.token != nil else { return try set(row, for: deviceId) }
-    if step.now - row.lastSeenAt > rules.tokenLifetime {
-      try drop(deviceId, row)
-    } else {
+    guard step.now - row.lastEventAt > rules.tokenLifetime else {
       try setTimer(of: deviceId, &row)
-      try set(row, for: deviceId)
+      return try set(row, for: deviceId)
     }
+    try drop(deviceId, row)
+    // A registration that comes later than this, and is older than what was known, is too old itself.
+    try step.remove(AnalyzerRow.deviceKey(userId, deviceId))
   }
 
   /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).

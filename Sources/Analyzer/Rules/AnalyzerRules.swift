@@ -22,6 +22,8 @@ public struct AnalyzerRules: Sendable {
   public var replayPerPerson = 20
   /// How often one replay may notify by force, in one partition. Default: 100, all that `nudge replay force` ever asks for.
   public var replayForced = 100
+  /// How many conversations are kept for a person.
+  var conversationBound = ConversationBound()
   /// For so many seconds after an alert in a group, its messages are shown without one, for people who set nothing else.
   /// Default: 60.
   public var burstSeconds = 60

@@ -9,7 +9,8 @@ public enum AnalyzerRow: StateRow, Equatable {
   case user(UserRow)
   /// `p`, userId: preferences, a row of their own because they change rarely and may be large. At most 16 kB.
   case preferences(PreferencesRow)
-  /// `c`, userId, conversationId: what of a conversation the person has seen. At most 2.5 kB.
+  /// `c`, userId, conversationId: what of a conversation the person has seen. At most 2.5 kB; as many as `ConversationBound`
+  /// says.
   case conversation(ConversationRow)
   /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 300 bytes.
   case device(DeviceRow)
@@ -29,6 +30,8 @@ public enum AnalyzerRow: StateRow, Equatable {
   static func userKey(_ userId: String) -> RowKey { RowKey("u", userId) }
   /// The key of a person's preferences.
   static func preferencesKey(_ userId: String) -> RowKey { RowKey("p", userId) }
+  /// What the keys of all of a person's conversations are below.
+  static func conversationsKey(_ userId: String) -> RowKey { RowKey("c", userId) }
   /// The key of what a person has seen of a conversation.
   static func conversationKey(_ userId: String, _ conversationId: String) -> RowKey {
     RowKey("c", userId, conversationId)

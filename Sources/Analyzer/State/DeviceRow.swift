@@ -1,7 +1,7 @@
 import NudgeSchema
 
-/// How a device of a person is reached. It stays, without the token, when the device is lost: so that an older
-/// registration that comes late does not bring it back.
+/// How a device of a person is reached. It stays, without the token, when the device is lost, until a token's lifetime after it was
+/// heard of last: so that an older registration that comes late does not bring it back.
 public struct DeviceRow: Codable, Sendable, Equatable {
   /// Bytes of token, app version, locale and project together: keeps the row within its bound, however they are escaped.
   static let maxBytes = 6_500
@@ -24,4 +24,7 @@ public struct DeviceRow: Codable, Sendable, Equatable {
   var timerAt: Milliseconds?
   /// The last registration or sign-out: of different tokens, the later wins (D12).
   var stamp: EventStamp
+
+  /// The latest time of anything known of it.
+  var lastEventAt: Milliseconds { max(lastSeenAt, stamp.occurredAt) }
 }

@@ -47,7 +47,8 @@ public struct PersonView: Sendable {
   public init(userId: String) {
     self.userId = userId
     keys = (
-      AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), RowKey("c", userId), RowKey("d", userId)
+      AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), AnalyzerRow.conversationsKey(userId),
+      RowKey("d", userId)
     )
   }
 

@@ -4,8 +4,8 @@ import NudgeSchema
 extension UserRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "user"
-  /// 2 knows the badge that was told, 3 whether the person has taught something.
-  public static var version: UInt8 { 3 }
+  /// 2 knows the badge that was told, 3 whether the person has taught something, 4 how many conversations there are.
+  public static var version: UInt8 { 4 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -16,6 +16,7 @@ extension UserRow: PackedRow {
     if flags.take() { noticedWindow = try row.signed() }
     if flags.take() { toldBadge = Int(try row.signed()) }
     if flags.take() { hasTaught = true }
+    if flags.take() { conversations = Int(try row.signed()) }
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -36,6 +37,7 @@ extension UserRow: PackedRow {
     flags.add(noticedWindow != nil)
     flags.add(toldBadge != nil)
     flags.add(hasTaught == true)
+    flags.add(conversations != nil)
     row.unsigned(flags.bits)
     if let written {
       row.text(written.conversationId)
@@ -47,6 +49,7 @@ extension UserRow: PackedRow {
     }
     if let noticedWindow { row.signed(noticedWindow) }
     if let toldBadge { row.signed(toldBadge) }
+    if let conversations { row.signed(conversations) }
     row.signed(unreadConversations)
     row.signed(unreadMessages)
     row.count(devices.count)

@@ -27,6 +27,8 @@ public struct UserRow: Codable, Sendable, Equatable {
   var devices: [String] = []
   /// True: there is a row of what the person has taught; nil: there is none.
   var hasTaught: Bool?
+  /// Conversations of which there is a row (`PersonStep.beginConversation`); nil: not counted yet.
+  var conversations: Int?
 }
 
 /// What a device showed when it last reported.

@@ -14,7 +14,8 @@ struct PersonStep {
   let step: Step<AnalyzerStage>
   var user: UserRow
 
-  private let before: UserRow?
+  /// The person's row before the record; nil: there was none.
+  let before: UserRow?
   private let userKey: RowKey
   /// Records written to `nudge.pushes` so far: the dispatcher tells them apart by the index of their origin.
   private var pushRecords: Int32 = 0
@@ -60,6 +61,7 @@ struct PersonStep {
     _ after: ConversationRow, was before: ConversationRow, for conversationId: String
   ) throws {
     guard after != before else { return }
+    if before == ConversationRow() { try beginConversation(conversationId) }
     user.count(unreadBefore: before.unread, after: after.unread)
     try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))
   }

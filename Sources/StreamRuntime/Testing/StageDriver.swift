@@ -196,6 +196,11 @@ public final class StageDriver<S: Stage> {
   /// A row of a task's state.
   public func row(_ key: RowKey, partition: Int32 = 0) throws -> S.Row? { try step(partition).row(key) }
 
+  /// All rows of a task's state whose keys are `parent` and one part more, in key order.
+  public func rows(below parent: RowKey, partition: Int32 = 0) throws -> [(RowKey, S.Row)] {
+    try step(partition).rows(below: parent)
+  }
+
   /// Reads what a step wrote.
   public func decode<Value: Decodable>(_ type: Value.Type, from output: OutputRecord) throws -> Value {
     try coder.decode(type, from: output.value ?? [])

@@ -1,0 +1,55 @@
+import NudgeSchema
+import StreamRuntime
+
+/// How many conversations are kept for a person (decision 40).
+struct ConversationBound: Equatable, Sendable {
+  /// Conversations beyond which the oldest are forgotten.
+  var conversations = 4_096
+  /// How long nothing has happened in a conversation before it may be: messages as old as that notify nobody, whatever is known
+  /// of them.
+  var idle: Milliseconds = 28 * 86_400_000
+
+  /// How many more than the bound a person may have before somebody looks again: a look reads all of their rows.
+  var slack: Int { max(1, conversations / 8) }
+}
+
+extension PersonStep {
+  /// Counts a conversation of which there was no row. Where the person has too many of them, those in which nothing has happened for
+  /// longest are forgotten, with what was unread in them.
+  ///
+  /// It goes by the events' own times, so that a replay forgets the same. Who has more than the bound in which something has
+  /// happened within `ConversationBound.idle` keeps them all.
+  mutating func beginConversation(_ conversationId: String) throws {
+    let bound = rules.conversationBound
+    // A person's first row, or one of before there was a count.
+    let known =
+      try user.conversations ?? (before == nil ? 0 : step.rows(below: AnalyzerRow.conversationsKey(userId)).count)
+    user.conversations = known + 1
+    guard known >= bound.conversations, (known - bound.conversations) % bound.slack == 0 else { return }
+
+    let idleSince = cause.occurredAt - max(bound.idle, 2 * rules.freshness)
+    var rows: [(key: RowKey, row: ConversationRow, at: Milliseconds)] = []
+    for (key, row) in try step.rows(below: AnalyzerRow.conversationsKey(userId)) {
+      guard case .conversation(let row) = row else { continue }
+      // Without a time there is but the origin of an edit or a deletion, which is no message to count: it is kept.
+      rows.append((key, row, row.lastEventAt ?? .max))
+    }
+    user.conversations = rows.count + 1
+    let forgettable = rows.filter { $0.at < idleSince }.sorted { ($0.at, $0.key) < ($1.at, $1.key) }
+    for (key, row, _) in forgettable.prefix(rows.count + 1 + bound.slack - bound.conversations) {
+      user.count(unreadBefore: row.unread, after: 0)
+      try step.remove(key)
+      user.conversations? -= 1
+    }
+  }
+}
+
+extension ConversationRow {
+  /// The latest time of anything known of the conversation; nil: nothing has one.
+  var lastEventAt: Milliseconds? {
+    [
+      recent.map(\.place.at).max(), forgottenUpTo?.at, readUpTo?.at, readAhead?.stamp.occurredAt, withdrawnUpTo,
+      burst?.alertedAt,
+    ].compactMap { $0 }.max()
+  }
+}
