@@ -105,8 +105,8 @@ extension PipelineTests {
         "flaky",
         faults: """
           {"seed": 14, "faults": [
-            {"ratio": 0.01, "times": 10, "action": "hang"},
-            {"ratio": 0.2, "times": 150, "answer": "UNAVAILABLE"}]}
+            {"ratio": 0.01, "times": 5, "action": "hang"},
+            {"ratio": 0.2, "times": 80, "answer": "UNAVAILABLE"}]}
           """)
       try pipeline.start(instance: "one")
       let victim = try #require(try pipeline.start([.dispatcher], instance: "two").first)
