@@ -45,7 +45,8 @@ struct BenchmarkOptions {
     "chat-log", environment: .none, default: nil, placeholder: "FILE",
     help: "backlog: JSON lines with a text each, plain or gzip; texts are made up without.")
   static let secondsSetting = Setting<Int>(
-    "seconds", environment: .none, default: 10, in: 2...3_600, help: "http, fanout: how long each load lasts.")
+    "seconds", environment: .none, default: 10, in: 2...3_600,
+    help: "http, fanout, neighbours: how long each load lasts.")
   static let restartSecondsSetting = Setting<Int>(
     "restart-seconds", environment: .none, default: 60, in: 10...3_600,
     help: "http: how long the load lasts through which the broker restarts.")

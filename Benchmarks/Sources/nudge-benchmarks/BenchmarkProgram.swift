@@ -6,7 +6,8 @@ import ServiceKit
 enum BenchmarkProgram {
   static let benchmarks: [any Benchmark.Type] = [
     TransactionsBenchmark.self, LatencyBenchmark.self, SinkBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
-    StagesBenchmark.self, BacklogBenchmark.self, HTTPBenchmark.self, FanOutBenchmark.self, TransportBenchmark.self,
+    StagesBenchmark.self, BacklogBenchmark.self, HTTPBenchmark.self, FanOutBenchmark.self, NeighboursBenchmark.self,
+    TransportBenchmark.self,
   ]
 
   static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
