@@ -87,7 +87,7 @@ public final class StreamService<S: Stage>: Service {
   public var topicCheck: ServiceCheck {
     ServiceCheck("topics") { [self] in
       let topics = TopicNames(prefix: configuration.settings.topicPrefix)
-      let counts = try checkTopics(topics, patience: checkPatience)?.counts ?? [:]
+      let counts = try checkCluster(topics, patience: checkPatience)?.counts ?? [:]
       return "\(counts.count) of \(S.definition.name)'s, \(counts[S.definition.inputs[0]] ?? 0) partitions"
     }
   }
@@ -124,18 +124,17 @@ public final class StreamService<S: Stage>: Service {
   private func startThreads(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) {
     let settings = configuration.settings
     let topics = TopicNames(prefix: settings.topicPrefix)
-    let counts: [Topic: Int32]
-    let isEmbedded: Bool
+    let cluster: ClusterCheck.Finding
     do {
-      guard let checked = try checkTopics(topics) else { return }
-      (counts, isEmbedded) = checked
+      guard let found = try checkCluster(topics) else { return }
+      cluster = found
     } catch {
       onEnd(ServiceEnd(exitCode: ExitCode.software, reason: "\(error)"))
       return
     }
     watchBroker(topics)
     // The embedded broker has no offsets in transactions: all would look unprocessed for ever.
-    if !isEmbedded { measureLag(topics) }
+    if !cluster.isEmbedded { measureLag(topics) }
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
     for number in 0..<settings.threads {
       let running = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
@@ -143,7 +142,7 @@ public final class StreamService<S: Stage>: Service {
         stage: S.definition, topics: topics, bootstrapServers: settings.bootstrapServers,
         properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
         threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
-        stateDirectory: settings.stateDirectory, limits: configuration.limits, isEmbedded: isEmbedded,
+        stateDirectory: settings.stateDirectory, limits: configuration.limits, isEmbedded: cluster.isEmbedded,
         log: { [logger] in logger.write($0) })
       let isStopping = state.withLock { state in
         if state.stoppingSince == nil { state.threads.append(running) }
@@ -151,7 +150,7 @@ public final class StreamService<S: Stage>: Service {
       }
       if isStopping { return }
       spawn("nudge-stream-\(number)", running) { [self] in
-        run(number, kafka, counts, writer: "\(settings.instance)-\(number)/\(life)", running, onEnd)
+        run(number, kafka, cluster.counts, writer: "\(settings.instance)-\(number)/\(life)", running, onEnd)
       }
     }
   }
@@ -194,113 +193,20 @@ public final class StreamService<S: Stage>: Service {
     if !isStopping { monitor.start() }
   }
 
-  /// Waits for a broker, for no longer than a patience where one is given, then looks at the topics, and whether it has
-  /// transactions of version 2; nil when the service is stopped meanwhile.
-  private func checkTopics(
-    _ topics: TopicNames, patience: Duration? = nil
-  ) throws -> (counts: [Topic: Int32], isEmbedded: Bool)? {
+  /// Waits for a broker, for no longer than a patience where one is given, then looks at it; nil when the service is stopped
+  /// meanwhile.
+  private func checkCluster(_ topics: TopicNames, patience: Duration? = nil) throws -> ClusterCheck.Finding? {
     let settings = configuration.settings
-    let admin = try Admin(
-      ClientConfiguration(bootstrapServers: settings.bootstrapServers).merging(
-        overrides: settings.kafkaProperties.map { (name: $0.key, value: $0.value) }),
-      name: "nudge-\(S.definition.name)-check", log: { [logger] in logger.write($0) })
-    let definition = S.definition
-    let needed = Set(definition.inputs + definition.outputs + [definition.changelog, .deadLetters])
-    let check = TopicCheck(stage: definition, topics: topics, freshness: settings.freshness.milliseconds)
-    guard let found = try waitForBroker(admin, patience: patience) else { return nil }
-    let hasController = admin.hasController(timeout: .seconds(1))
-    // Before what is missing is told of: a topic that this user may not see is left out of the list.
-    if hasController { try checkAccess() }
-    let counts = try check.partitionCounts(from: found)
-    for thread in 0..<settings.threads { observer.set(thread, .notReady("joining the group")) }
-    guard hasController else {
-      logger.notice("topic settings were not checked: the cluster has no controller to ask (an embedded broker)")
-      return (counts, isEmbedded())
-    }
-    let descriptions: [String: Result<[String: String], KafkaError>]
-    do {
-      descriptions = try admin.describeTopicConfigurations(
-        needed.map { topics($0) }, timeout: patience ?? .seconds(10))
-    } catch {
-      logger.notice("topic settings were not checked: the broker does not tell them", ["reason": "\(error)"])
-      return (counts, isEmbedded())
-    }
-    try checkTransactions()
-    let complaints = check.complaints(about: descriptions.compactMapValues { try? $0.get() })
-    guard complaints.isEmpty else { throw TopicCheck.Failure(description: complaints.joined(separator: "; ")) }
-    return (counts, false)
-  }
-
-  /// Of a broker that does not tell settings of topics, as Kafka of every version does: whether it lacks transactions of
-  /// version 2, too.
-  private func isEmbedded() -> Bool {
-    do {
-      try checkTransactions()
-      return false
-    } catch {
-      logger.notice("transactions are librdkafka's, as with an embedded broker", ["reason": "\(error)"])
-      return true
-    }
-  }
-
-  /// Whether the cluster has transactions of version 2, and the operator's properties can be followed.
-  private func checkTransactions() throws {
-    let sink = try makeCheckSink()
-    defer { sink.close() }
-    try sink.checkBroker(timeout: .seconds(10))
-  }
-
-  private func makeCheckSink() throws -> TransactionSink {
-    let settings = configuration.settings
-    let configuration = try SinkConfiguration(
-      bootstrapServers: settings.bootstrapServers,
-      properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
-    for notice in configuration.notices { logger.notice("\(notice)") }
-    return try TransactionSink(configuration, transactionalIDs: [], topics: [], group: nil)
-  }
-
-  /// Whether the service's user may do what the stage does. Settings of topics may be kept from it: then they are not
-  /// looked at. Where the brokers do not tell, nothing is said: what is refused shows later.
-  private func checkAccess() throws {
-    let settings = configuration.settings
-    let rules = AccessRule.rules(of: S.definition, topics: TopicNames(prefix: settings.topicPrefix)).map {
-      AccessRule($0.resource, $0.operations.subtracting([.describeConfigs]))
-    }
-    let report: AccessReport
-    do {
-      let sink = try makeCheckSink()
-      defer { sink.close() }
-      report = try AccessReport(on: rules, asking: sink, timeout: .seconds(5))
-    } catch {
-      logger.notice("access rules were not looked at", ["reason": "\(error)"])
-      return
-    }
-    if let refused = AccessRefused(report, settings.bootstrapServers, settings.kafkaProperties) { throw refused }
-  }
-
-  /// All topics with their partition counts, once a broker answers; nil when the service is stopped before one does. Throws
-  /// where none does within a patience.
-  private func waitForBroker(_ admin: Admin, patience: Duration?) throws -> [String: Int]? {
-    let settings = configuration.settings
-    if let patience { return try admin.topics(within: patience, at: settings.bootstrapServers) }
-    while !isStopping {
-      do {
-        return try admin.listTopics(timeout: .seconds(1))
-      } catch {
-        if error.isAuthorization { throw error }
-        let why = admin.connectionFailure ?? error
-        logger.limited("no-broker", every: .seconds(10))?.warning(
-          "no broker answers; trying again",
-          [
-            "brokers": .string(settings.bootstrapServers), "reason": .string(NoBroker.reason(why)),
-            "fix": .string(NoBroker.mend(why)),
-          ])
-        for thread in 0..<settings.threads {
-          observer.set(thread, .notReady("no broker answers at \(settings.bootstrapServers)"))
-        }
-      }
-    }
-    return nil
+    let cluster = try KafkaClusterUnderCheck(
+      settings, stage: S.definition, patience: patience, logger: logger, isStopping: { [self] in isStopping },
+      setReadiness: { [observer] in
+        for thread in 0..<settings.threads { observer.set(thread, $0) }
+      })
+    let check = ClusterCheck(
+      topics: TopicCheck(stage: S.definition, topics: topics, freshness: settings.freshness.milliseconds),
+      isPatient: patience == nil, isStopping: { [self] in isStopping },
+      tell: { [logger] in logger.notice($0, $1.map { ["reason": .string($0)] } ?? [:]) })
+    return try check.run(on: cluster)
   }
 
   // MARK: A thread

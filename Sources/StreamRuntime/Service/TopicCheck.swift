@@ -14,6 +14,8 @@ struct TopicCheck {
 
   /// Every topic the stage touches.
   private var needed: [Topic] { stage.inputs + stage.outputs + [stage.changelog, .deadLetters] }
+  /// Their names in Kafka.
+  var names: [String] { Set(needed).map { topics($0) }.sorted() }
 
   /// The partition counts of all topics the stage touches. Throws what is wrong, with the fix.
   func partitionCounts(from found: [String: Int]) throws(Failure) -> [Topic: Int32] {

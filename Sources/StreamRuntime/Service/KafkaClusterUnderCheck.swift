@@ -1,0 +1,98 @@
+import Kafka
+import KafkaTransactions
+import NudgeSchema
+import ServiceKit
+
+/// A cluster as librdkafka's admin client and the sink see it, with the operator's settings.
+struct KafkaClusterUnderCheck: ClusterUnderCheck {
+  /// What each question may take.
+  private static let patience: Duration = .seconds(3)
+
+  private let settings: ServiceSettings
+  private let stage: StageDefinition
+  /// How long to wait for a broker; nil: until the service is stopped.
+  private let waitsForBroker: Duration?
+  private let logger: Logger
+  private let isStopping: () -> Bool
+  private let setReadiness: (HealthStatus) -> Void
+  private let admin: Admin
+
+  /// Connects to nothing yet. `setReadiness` is told whether a broker answers.
+  init(
+    _ settings: ServiceSettings, stage: StageDefinition, patience: Duration?, logger: Logger,
+    isStopping: @escaping () -> Bool, setReadiness: @escaping (HealthStatus) -> Void
+  ) throws {
+    self.settings = settings
+    self.stage = stage
+    self.waitsForBroker = patience
+    self.logger = logger
+    self.isStopping = isStopping
+    self.setReadiness = setReadiness
+    admin = try Admin(
+      ClientConfiguration(bootstrapServers: settings.bootstrapServers).merging(
+        overrides: settings.kafkaProperties.map { (name: $0.key, value: $0.value) }),
+      name: "nudge-\(stage.name)-check", log: { logger.write($0) })
+  }
+
+  func waitForBroker() throws -> [String: Int]? {
+    if let waitsForBroker { return try admin.topics(within: waitsForBroker, at: settings.bootstrapServers) }
+    while !isStopping() {
+      do {
+        let topics = try admin.listTopics(timeout: .seconds(1))
+        setReadiness(.notReady("joining the group"))
+        return topics
+      } catch {
+        if error.isAuthorization { throw error }
+        let why = admin.connectionFailure ?? error
+        logger.limited("no-broker", every: .seconds(10))?.warning(
+          "no broker answers; trying again",
+          [
+            "brokers": .string(settings.bootstrapServers), "reason": .string(NoBroker.reason(why)),
+            "fix": .string(NoBroker.mend(why)),
+          ])
+        setReadiness(.notReady("no broker answers at \(settings.bootstrapServers)"))
+      }
+    }
+    return nil
+  }
+
+  var hasController: Bool { admin.hasController(timeout: .seconds(1)) }
+
+  /// Settings of topics may be kept from the user: then they are not looked at. Where the brokers do not tell what it may do,
+  /// nothing is said: what is refused shows later.
+  func checkAccess() throws {
+    let rules = AccessRule.rules(of: stage, topics: TopicNames(prefix: settings.topicPrefix)).map {
+      AccessRule($0.resource, $0.operations.subtracting([.describeConfigs]))
+    }
+    let report: AccessReport
+    do {
+      let sink = try makeSink()
+      defer { sink.close() }
+      report = try AccessReport(on: rules, asking: sink, timeout: Self.patience)
+    } catch {
+      logger.notice("access rules were not looked at", ["reason": "\(error)"])
+      return
+    }
+    if let refused = AccessRefused(report, settings.bootstrapServers, settings.kafkaProperties) { throw refused }
+  }
+
+  func settings(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
+    try admin.describeTopicConfigurations(topics, timeout: Self.patience)
+  }
+
+  func checkTransactions() throws(SinkError) {
+    let sink = try makeSink()
+    defer { sink.close() }
+    try sink.checkBroker(timeout: Self.patience)
+  }
+
+  func pause() { ThreadSignal().wait(atMost: 200) }
+
+  private func makeSink() throws(SinkError) -> TransactionSink {
+    let configuration = try SinkConfiguration(
+      bootstrapServers: settings.bootstrapServers,
+      properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    for notice in configuration.notices { logger.notice("\(notice)") }
+    return try TransactionSink(configuration, transactionalIDs: [], topics: [], group: nil)
+  }
+}

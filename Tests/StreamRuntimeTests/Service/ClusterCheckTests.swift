@@ -1,0 +1,149 @@
+import NudgeSchema
+import Testing
+
+@testable import Kafka
+@testable import KafkaTransactions
+@testable import StreamRuntime
+
+/// A cluster that answers as it is told to, and notes what it was asked. One thread uses it.
+private final class FakeCluster: ClusterUnderCheck {
+  typealias Settings = Result<[String: Result<[String: String], KafkaError>], KafkaError>
+
+  private(set) var asked: [String] = []
+  var hasController = true
+  /// What it says in turn; when there is no more, all is well.
+  var settings: [Settings] = []
+  var transactions: [SinkError?] = []
+  /// Called at each question.
+  var onAsk: (String) -> Void = { _ in }
+  private let topics: [Topic]
+
+  init(_ topics: [Topic]) { self.topics = topics }
+
+  private func note(_ question: String) {
+    asked.append(question)
+    onAsk(question)
+  }
+
+  func waitForBroker() throws -> [String: Int]? {
+    note("broker")
+    return Dictionary(uniqueKeysWithValues: topics.map { ($0.rawValue, 3) })
+  }
+
+  func checkAccess() throws { note("access") }
+
+  func settings(of names: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
+    note("settings")
+    if !settings.isEmpty { return try settings.removeFirst().get() }
+    var all: [String: Result<[String: String], KafkaError>] = [:]
+    for topic in topics where names.contains(topic.rawValue) {
+      all[topic.rawValue] = .success(TopicPlan(topic).configuration)
+    }
+    return all
+  }
+
+  func checkTransactions() throws(SinkError) {
+    note("transactions")
+    if !transactions.isEmpty, let error = transactions.removeFirst() { throw error }
+  }
+
+  func pause() { note("pause") }
+}
+
+@Suite("What a service asks a cluster before its threads start")
+struct ClusterCheckTests {
+  private let stage = StageDefinition(
+    name: "counting", inputs: [.timeline], outputs: [.decisions], changelog: .analyzerState)
+  private let allWell = ["broker", "access", "transactions", "settings"]
+
+  private func cluster() -> FakeCluster {
+    FakeCluster(stage.inputs + stage.outputs + [stage.changelog, .deadLetters])
+  }
+
+  private func failure(_ code: Int32, _ name: String) -> KafkaError {
+    KafkaError(operation: "describe topics", code: code, name: name, reason: "as told")
+  }
+
+  private func run(
+    _ cluster: FakeCluster, isPatient: Bool = true, isStopping: @escaping () -> Bool = { false }
+  ) throws -> ClusterCheck.Finding? {
+    let topics = TopicCheck(stage: stage, topics: TopicNames(), freshness: 3_600_000)
+    return try ClusterCheck(topics: topics, isPatient: isPatient, isStopping: isStopping, tell: { _, _ in }).run(
+      on: cluster)
+  }
+
+  @Test("Kafka that answers everything is asked once")
+  func well() throws {
+    let cluster = cluster()
+    let finding = try run(cluster)
+    #expect(finding?.isEmbedded == false && finding?.counts[.timeline] == 3)
+    #expect(cluster.asked == allWell)
+  }
+
+  @Test("Kafka that stops answering is asked again from the beginning, and never taken for an embedded broker")
+  func stopsAnswering() throws {
+    let cluster = cluster()
+    cluster.settings = [
+      .failure(KafkaError(timedOut: "describe topics")),
+      .failure(failure(-195, "_TRANSPORT")),
+    ]
+    cluster.transactions = [SinkError(.passing, "connect", "refused")]
+    #expect(try run(cluster)?.isEmbedded == false)
+    #expect(
+      cluster.asked == ["broker", "access", "transactions", "pause"] + allWell + ["pause"] + allWell + ["pause"]
+        + allWell)
+  }
+
+  @Test("where the check is all that is wanted it says that there was no answer")
+  func check() throws {
+    let settings = cluster()
+    settings.settings = [.failure(KafkaError(timedOut: "describe topics"))]
+    #expect(throws: ClusterCheck.Unanswered.self) { try run(settings, isPatient: false) }
+    let transactions = cluster()
+    transactions.transactions = [SinkError(.passing, "connect", "refused")]
+    #expect(throws: ClusterCheck.Unanswered.self) { try run(transactions, isPatient: false) }
+  }
+
+  @Test("whoever stops the service is heard after any question, and nothing more is asked", arguments: 0..<8)
+  func stop(_ question: Int) throws {
+    let cluster = cluster()
+    cluster.transactions = [SinkError(.passing, "connect", "refused")]
+    var isStopping = false
+    cluster.onAsk = { _ in if cluster.asked.count == question + 1 { isStopping = true } }
+    let finding = try run(cluster, isStopping: { isStopping })
+    // What was the last question anyway is still answered; so is access, which comes with the broker's topics.
+    #expect(question == 7 ? finding != nil : finding == nil)
+    #expect(cluster.asked.count - (question + 1) <= 1, "\(cluster.asked)")
+  }
+
+  @Test(
+    "a broker without a controller, or one that tells no settings, and without transactions of version 2 is embedded")
+  func embedded() throws {
+    let refusal = SinkError(.refused, "check the broker", "transaction.version is 0")
+    let mock = cluster()
+    mock.hasController = false
+    mock.transactions = [refusal]
+    #expect(try run(mock)?.isEmbedded == true)
+    #expect(mock.asked == ["broker", "transactions"])
+    // librdkafka's mock cluster: it never answers.
+    let silent = cluster()
+    silent.settings = [.failure(KafkaError(timedOut: "describe topics"))]
+    silent.transactions = [refusal]
+    #expect(try run(silent)?.isEmbedded == true)
+    #expect(silent.asked == allWell)
+    let restricted = cluster()
+    restricted.settings = [.failure(failure(-165, "_UNSUPPORTED_FEATURE"))]
+    #expect(try run(restricted)?.isEmbedded == false)
+  }
+
+  @Test("what is wrong is thrown with its fix: Kafka without transactions of version 2, a topic's setting")
+  func wrong() throws {
+    let old = cluster()
+    old.transactions = [SinkError(.refused, "check the broker", "transaction.version is 1")]
+    #expect(throws: SinkError.self) { try run(old) }
+    let compacted = cluster()
+    compacted.settings = [.success([Topic.timeline.rawValue: .success(["cleanup.policy": "compact"])])]
+    let failure = #expect(throws: TopicCheck.Failure.self) { try run(compacted) }
+    #expect(failure?.description.contains("cleanup.policy=compact, needs delete") == true)
+  }
+}
