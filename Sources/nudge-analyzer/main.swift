@@ -1,5 +1,4 @@
-import Foundation
 import Analyzer
 import ServiceKit
 
-exit(AnalyzerService.assembly.program().main())
+AnalyzerService.assembly.program().runProcess()

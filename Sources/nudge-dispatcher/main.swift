@@ -1,5 +1,4 @@
-import Foundation
 import Dispatcher
 import ServiceKit
 
-exit(DispatcherService.assembly.program().main())
+DispatcherService.assembly.program().runProcess()

@@ -1,5 +1,4 @@
-import Foundation
 import Ingest
 import ServiceKit
 
-exit(IngestService.assembly.program().main())
+IngestService.assembly.program().runProcess()

@@ -27,7 +27,7 @@ public enum DispatcherService {
     let url = context.values[DispatcherSettings.url]
     let log = context.logger.with(label: "dispatcher.fcm")
     let http = try HTTPClientGroup(
-      DispatcherSettings.transport(from: context.values), count: context.values[DispatcherSettings.loops],
+      DispatcherSettings.transport(from: context.values), count: DispatcherSettings.loopCount(from: context.values),
       log: { Self.log($1, at: $0, to: log) })
     let monitor = FCMMonitor(metrics: context.metrics, readiness: context.health.readiness)
     FCMMonitor.watch(http, metrics: context.metrics)
@@ -46,7 +46,7 @@ public enum DispatcherService {
       logger: context.logger, health: context.health, metrics: context.metrics,
       performer: client, spans: spans, makeStage: { DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [FCMWarmUp(client: client), streams],
+      services: [any Service]([spans].compactMap { $0 }) + [FCMConnections(client: client, http: http), streams],
       checks: [
         streams.topicCheck
       ]

@@ -48,7 +48,14 @@ enum DispatcherSettings {
   /// Threads of the transport.
   static let loops = Setting<Int>(
     "fcm-loops", default: 1, in: 1...16,
-    help: "Threads that carry requests to FCM, which share the connections: more where one core is not enough.")
+    help:
+      "Threads that carry requests to FCM, which share the connections: more where one core is not enough; one for four "
+      + "connections at least."
+  )
+
+  /// What one thread carries. With 32, on a busy machine, a sixth of the requests ran into their time-out within libcurl, which lets
+  /// them wait for connections that are still being made; with 4 none did (docs/benchmarks.md).
+  private static let connectionsPerLoop = 4
 
   /// Requests a minute (P5).
   static let quota = Setting<Int>(
@@ -122,6 +129,11 @@ enum DispatcherSettings {
     var limits = StreamLimits()
     limits.maxEffects = values[inFlight]
     return limits
+  }
+
+  /// How many threads carry requests: as many as are asked for, and as many as the connections need.
+  static func loopCount(from values: SettingsValues) -> Int {
+    max(values[loops], (values[connections] + connectionsPerLoop - 1) / connectionsPerLoop)
   }
 
   /// How to connect.

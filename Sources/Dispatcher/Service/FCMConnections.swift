@@ -1,13 +1,15 @@
+import HTTPTransport
 import ServiceKit
 
-/// Gets access tokens and opens connections when the service starts, so that the first push waits for neither. What fails
-/// here is found out again, and said, by the first push.
-struct FCMWarmUp: Service {
-  let name = "fcm warm-up"
+/// The connections to FCM as a part of the process: opened when it starts, with an access token each, so that the first push waits
+/// for neither, and closed when it ends. What fails at start is found out again, and said, by the first push.
+struct FCMConnections: Service {
+  let name = "fcm connections"
   let client: FCMClient
+  let http: HTTPClientGroup
 
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) { client.warmUp() }
 
-  /// Nothing of it is left to end.
-  func stop() {}
+  /// Whoever sends has stopped by now, and was told of all answers it waited for.
+  func stop() { http.shutdown(grace: .zero) }
 }

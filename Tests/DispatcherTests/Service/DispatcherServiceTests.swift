@@ -62,4 +62,16 @@ struct DispatcherServiceTests {
     #expect(DispatcherSettings.limits(from: values).maxEffects == 7)
     #expect(rules.maxInFlight > 7, "a backlog stays on its topic rather than in the lanes")
   }
+
+  @Test(
+    "there is a thread for four connections at least, and as many as are asked for",
+    arguments: [
+      ([], 1), (["--fcm-connections", "5"], 2), (["--fcm-connections", "64"], 16), (["--fcm-loops", "3"], 3),
+    ])
+  func loops(_ arguments: [String], _ expected: Int) throws {
+    let request = try DispatcherService.assembly.schema.parse(
+      ["--bootstrap-servers", "127.0.0.1:1", "--fcm-credentials", "x"] + arguments, environment: [:])
+    guard case .run(let values) = request else { throw SettingsError("not a run") }
+    #expect(DispatcherSettings.loopCount(from: values) == expected)
+  }
 }
