@@ -61,6 +61,25 @@ struct FCMEmulatorTests {
     desk.end()
   }
 
+  @Test("The record, with tokens and texts in it, and the service account are their owner's alone")
+  func recordIsPrivate() async throws {
+    let folder = try ScratchFolder()
+    let path = folder.file("requests.jsonl")
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    for before in [nil, 0o644] {
+      if let before {
+        try FileManager.default.setAttributes([.posixPermissions: before], ofItemAtPath: path)
+        #expect(try mode(path) == before)
+      }
+      let desk = try Desk(FCMEmulatorConfiguration(directory: folder.file("emulator"), recordFile: path))
+      #expect(try mode(path) == 0o600)
+      #expect(try mode(desk.emulator.serviceAccountFile) == 0o600)
+      desk.end()
+    }
+  }
+
   @Test("The record has every request on a line of JSON, with the access token masked and no credential in it")
   func record() async throws {
     let folder = try ScratchFolder()
