@@ -21,7 +21,7 @@ INCIDENTS ?=
 TOOLS := .build/python
 
 .PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos night explain image fuzz \
-  newest-librdkafka clean
+  sanitize newest-librdkafka clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -135,6 +135,10 @@ fuzz: deps ## libFuzzer for SECONDS on all that the HTTP API reads; what it find
 	"$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
 	  -merge=1 -max_len=2048 Tests/Corpus/http-inputs .build-fuzz/corpus
 
+sanitize: deps ## The suites that allow it under ThreadSanitizer, then AddressSanitizer; some 25 minutes (docs/sanitizers.md)
+	Tests/Sanitize/run thread
+	Tests/Sanitize/run address
+
 # Suites that talk to a broker through librdkafka, and one through the whole pipeline.
 RDKAFKA_SUITES := ^KafkaTests\.|StreamRuntimeTests\.(RealServiceTests|HostileTests|LostStateTests|LagMonitorTests|EmbeddedServiceTests)|IntegrationTests\.ScaleTests
 NEWEST := .build/librdkafka
@@ -166,4 +170,4 @@ ci: ## What CI runs
 	.ci/run
 
 clean: ## Remove what was built
-	rm -rf .build .build-simulate .build-train .build-fuzz .build-image
+	rm -rf .build .build-simulate .build-train .build-fuzz .build-image .build-thread .build-address
