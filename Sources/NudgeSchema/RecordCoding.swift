@@ -28,6 +28,10 @@ public final class RecordCoder {
     guard !bytes.prefix(2).contains(where: { $0 == 0x00 || $0 >= 0xFE }) else {
       throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the record is not UTF-8"))
     }
+    guard JSONNesting.fits(bytes) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: [], debugDescription: "the record is nested deeper than \(JSONNesting.limit)"))
+    }
     // The data borrows the bytes for the length of the call: nothing decoded keeps a reference to them.
     let data = Data(
       bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: bytes.count, deallocator: .none)

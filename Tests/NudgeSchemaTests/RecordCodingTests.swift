@@ -27,6 +27,30 @@ struct RecordCodingTests {
     #expect(try record.read(more) == record.sample)
   }
 
+  @Test("however deep a record is nested, and wherever it breaks off, it is refused and the process goes on")
+  func nesting() throws {
+    for open in ["[", #"{"a":"#] {
+      for depth in [1, 511, 512, 513, 514, 5_000] {
+        for end in ["", " ", "\r", "\n", "1", "\"", "]", "}"] {
+          let text = Array((String(repeating: open, count: depth) + end).utf8)
+          #expect(throws: DecodingError.self) { try coder.decode(UserEvent.self, from: text) }
+          // As a value among others: what nobody looks at.
+          let inside = Array("{\(read),\"x\":".utf8) + text
+          #expect(throws: DecodingError.self) { try coder.decode(UserEvent.self, from: inside) }
+        }
+      }
+    }
+    func event(with value: String) throws -> UserEvent {
+      try coder.decode(UserEvent.self, from: Array("{\(read),\"x\":\(value)}".utf8))
+    }
+    let deep = String(repeating: "[", count: 511) + String(repeating: "]", count: 511)
+    #expect(try event(with: deep).body.userId == "u")
+    #expect(throws: DecodingError.self) { try event(with: "[\(deep)]") }
+    // Brackets of a text are no nesting.
+    let text = String(repeating: #"[\""#, count: 2_000)
+    #expect(try event(with: "\"\(text)\"").body.userId == "u")
+  }
+
   @Test("of a field that is there twice the first counts")
   func duplicateKeys() throws {
     let event = try coder.decode(UserEvent.self, from: Array("{\(read),\"userId\":\"v\",\"occurredAt\":\"x\"}".utf8))

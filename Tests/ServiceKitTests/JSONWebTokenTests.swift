@@ -36,6 +36,16 @@ struct JSONWebTokenTests {
           issuedAt: 1_900_000_000))
   }
 
+  @Test("a header that is nested deep is refused, wherever it breaks off, and the process goes on")
+  func nestedHeader() {
+    for depth in [1, 64, 65, 512, 513, 514, 2_000] {
+      for end in ["", "\r", "]"] {
+        let header = part(String(repeating: "[", count: depth) + end)
+        #expect(throws: JSONWebTokenError.malformed) { try verify("\(header).\(part("{}")).AAAA") }
+      }
+    }
+  }
+
   @Test("a public key in PEM does as well as a key set")
   func pem() throws {
     for (pem, token) in [(TokenVectors.rsaPublic, TokenVectors.rs256), (TokenVectors.ecPublic, TokenVectors.es256)] {

@@ -90,7 +90,9 @@ final class AccessTokenSource: Sendable {
   }
 
   private func read(_ response: HTTPResponse) {
-    let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
+    let answer =
+      response.body.withUnsafeBytes(JSONNesting.fits)
+      ? try? JSONDecoder().decode(Answer.self, from: Data(response.body)) : nil
     switch response.status {
     case 200:
       guard !response.incompleteBody, let token = answer?.access_token, !token.isEmpty,

@@ -47,6 +47,9 @@ public enum JSONWebToken {
     return claims
   }
 
+  /// Opening brackets of a header, which comes from anybody: Foundation's decoder may end the process where hundreds are nested.
+  private static let mostBrackets = 64
+
   private static func signedClaims(
     of token: String, keys: JSONWebKeySet
   ) throws(JSONWebTokenError) -> JSONWebClaims {
@@ -54,6 +57,7 @@ public enum JSONWebToken {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let headerBytes = Base64URL.decode(parts[0]), let body = Base64URL.decode(parts[1]),
       let signature = Base64URL.decode(parts[2]),
+      headerBytes.count(where: { $0 == 0x5B || $0 == 0x7B }) <= mostBrackets,
       let header = try? JSONDecoder().decode(Header.self, from: Data(headerBytes))
     else { throw .malformed }
     guard header.crit == nil else { throw .criticalExtension }

@@ -72,6 +72,11 @@ struct HostileInputs {
     var value: [UInt8]
     if random.oneIn(Self.hugeEvery) {
       (key, value) = (Array("huge".utf8), [UInt8](repeating: random.oneIn(2) ? 0xff : 0x5b, count: 4_190_000))
+    } else if random.oneIn(500) {
+      // About as deep as Foundation's decoder takes, and no further.
+      (key, value) = (
+        Array("deep".utf8), [UInt8](repeating: random.oneIn(2) ? 0x5b : 0x7b, count: 505 + random.below(20))
+      )
     } else if random.oneIn(5) {
       (key, value) = (Array("key-\(random.below(50))".utf8), corpus[random.below(corpus.count)])
     } else {
