@@ -107,7 +107,7 @@ let package = Package(
     program("nudge-analyzer", ["Analyzer", "ServiceKit"]),
     program("nudge-dispatcher", ["Dispatcher", "ServiceKit"]),
     program("fcm-emulator", ["FCMEmulator", "ServiceKit"]),
-    program("nudge", ["NudgeCommands"]),
+    program("nudge", ["NudgeCommands", "ServiceKit"]),
 
     // What the tests of several modules share.
     .target(

@@ -23,7 +23,7 @@ public enum NudgeCLI {
     CompletionCommand.command,
   ]
 
-  /// Runs what the process's own command line asks for: `exit(NudgeCLI.main())`.
+  /// Runs what the process's own command line asks for: `endProcess(NudgeCLI.main())`.
   public static func main() -> Int32 {
     let process = ProcessInfo.processInfo
     return run(

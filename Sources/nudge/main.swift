@@ -1,4 +1,4 @@
-import Foundation
 import NudgeCommands
+import ServiceKit
 
-exit(NudgeCLI.main())
+endProcess(NudgeCLI.main())

@@ -20,14 +20,7 @@ public struct ServiceProgram: Sendable {
   }
 
   /// Does what the process's own command line and environment ask for, and ends the process.
-  ///
-  /// Without the handlers that C libraries have for that: a thread that is still in one of them (libcurl's, which looks at an
-  /// authority's certificates while another service fails to start) would find OpenSSL freed, and the process crash.
-  public func runProcess() -> Never {
-    let status = main()
-    fflush(nil)
-    _exit(status)
-  }
+  public func runProcess() -> Never { endProcess(main()) }
 
   /// Does what the process's own command line and environment ask for. Returns what it is to exit with.
   func main() -> Int32 {
