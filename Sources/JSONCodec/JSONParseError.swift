@@ -27,7 +27,7 @@ public enum JSONParseError: Error, Sendable, Equatable, CustomStringConvertible 
     case .invalidNumber: "a number is malformed or larger than any double"
     case .invalidString:
       "a string has a bad escape, half a surrogate pair, a bare control character or no closing quote"
-    case .syntax: "the document is not JSON: a bracket, comma, colon or word is out of place"
+    case .syntax: "a bracket, comma, colon or word is out of place"
     case .outOfMemory: "no memory for a document of this size"
     }
   }

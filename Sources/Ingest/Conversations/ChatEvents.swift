@@ -7,7 +7,8 @@ import Wording
 extension IngestStage {
   /// A record of `chat.events`.
   mutating func processChatEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder) {
+    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
+    {
       codec.read(ChatEvent.self, from: $0)
     }
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }

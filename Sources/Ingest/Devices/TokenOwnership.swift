@@ -6,7 +6,8 @@ import StreamRuntime
 extension IngestStage {
   /// A record of `nudge.device-claims`.
   func processDeviceClaim(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    let claim = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder) {
+    let claim = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
+    {
       codec.read(DeviceClaim.self, from: $0)
     }
     var timeline = TimelineWriter(

@@ -1,3 +1,5 @@
+import JSONCodec
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -25,7 +27,7 @@ enum RecordReading {
 
   /// Reads the record's value: directly where it can be, else as `coder` reads or refuses it.
   static func decode<Value: Decodable>(
-    from record: InputRecord, maxBytes: Int, coder: RecordCoder, directly read: ([UInt8]) -> Value?
+    from record: InputRecord, maxBytes: Int, coder: RecordCoder, codec: RecordCodec, directly read: ([UInt8]) -> Value?
   ) throws -> Value {
     guard let bytes = record.value else { throw Rejection(.schemaViolation, "the record has no value (a tombstone)") }
     guard bytes.count <= maxBytes else {
@@ -36,14 +38,13 @@ enum RecordReading {
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw Rejection(.invalidUTF8, "the record's value is not UTF-8")
     }
-    // JSON has no NUL outside of escapes, but Foundation takes it as a sign of UTF-16 or UTF-32 and reads on.
-    guard !bytes.contains(0) else { throw Rejection(.invalidJSON, "the record's value is not JSON: it contains NUL") }
-    // Foundation looks for them only in the strings that it reads.
-    guard !hasControlCharacter(bytes) else {
-      throw Rejection(.invalidJSON, "the record's value is not JSON: a string contains a control character")
-    }
+    let fault = codec.fault(in: bytes)
+    // Of a number the decoder may know more: where it is, if it is one that is read, and too large.
+    if let fault, fault != .invalidNumber { throw notJSON(fault) }
     do {
-      return try coder.decode(Value.self, from: bytes)
+      let value = try coder.decode(Value.self, from: bytes)
+      if let fault { throw notJSON(fault) }
+      return value
     } catch let error as EventFormatError {
       throw rejection(error)
     } catch let error as DecodingError {
@@ -51,25 +52,8 @@ enum RecordReading {
     }
   }
 
-  /// Whether a string of a JSON text has a control character that is not escaped.
-  private static func hasControlCharacter(_ bytes: [UInt8]) -> Bool {
-    var isInString = false
-    var isEscaped = false
-    for byte in bytes {
-      guard isInString else {
-        isInString = byte == UInt8(ascii: "\"")
-        continue
-      }
-      if byte < 0x20 { return true }
-      if isEscaped {
-        isEscaped = false
-      } else if byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if byte == UInt8(ascii: "\"") {
-        isInString = false
-      }
-    }
-    return false
+  private static func notJSON(_ fault: JSONParseError) -> Rejection {
+    Rejection(.invalidJSON, "the record's value is not JSON: \(fault)")
   }
 
   /// Turns a broken rule of the schema into a rejection.

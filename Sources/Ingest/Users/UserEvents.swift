@@ -5,7 +5,8 @@ import StreamRuntime
 extension IngestStage {
   /// A record of `user.events`: devices go to the claims, everything else to the person's timeline as it came.
   func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder) {
+    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
+    {
       codec.read(UserEvent.self, from: $0)
     }
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }

@@ -33,14 +33,14 @@ struct EventReading {
     let record = InputRecord(
       topic: topic, topicName: topic.rawValue, partition: 0, offset: 0, timestamp: 0, key: nil, value: bytes)
     if isUserEvent {
-      let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder) {
+      let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
         codec.read(UserEvent.self, from: $0)
       }
       try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
       return ReadEvent(
         topic: topic, key: event.body.userId, envelope: event.envelope, speaker: event.body.userId)
     }
-    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder) {
+    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
       codec.read(ChatEvent.self, from: $0)
     }
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
