@@ -176,18 +176,13 @@ private final class BacklogRun {
   private func measureDispatcher(
     pushes: Int, cancellations: Int
   ) throws -> (Measurement, emulatorCPU: Double, requests: Int) {
-    struct Ready: Decodable {
-      let url: String
-      let serviceAccount: String
-      let caFile: String
-    }
     struct Totals: Decodable {
       let byStatus: [String: Int]
       let distinctTokens: Int
     }
     let emulator = try start(
       "fcm-emulator", ["--directory", broker.directory.appendingPathComponent("fcm").path])
-    let ready = try JSONDecoder().decode(Ready.self, from: Data(try emulator.waitUntilReady().utf8))
+    let ready = try EmulatorReady(of: emulator)
     let cpu = try ProcessUsage.cpuSeconds(emulator.number)
     // A push has one target here, and each target one outcome.
     let measurement = try measure(

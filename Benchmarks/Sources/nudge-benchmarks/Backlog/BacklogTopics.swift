@@ -38,6 +38,18 @@ final class BacklogTopics {
 
   func flush() throws { try producer.flush(timeout: .seconds(120)) }
 
+  /// A consumer of a topic's committed records from its beginning, as soon as they come. To be closed.
+  func follow(_ topic: Topic) throws -> Consumer {
+    var configuration = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil)
+    configuration.set("fetch.wait.max.ms", "5")
+    let consumer = try Consumer(configuration, name: topic.rawValue)
+    try consumer.assign(
+      (0..<partitions).map {
+        TopicPartitionOffset(TopicPartition(topic: topic.rawValue, partition: $0), offset: 0)
+      })
+    return consumer
+  }
+
   /// Reads a topic from its beginning to its end, committed records only.
   func census(of topic: Topic) throws -> Census {
     var census = Census()

@@ -141,3 +141,15 @@ final class ServiceProcess {
     return lastWords
   }
 }
+
+/// How an FCM emulator is reached: the line it prints when it is ready.
+struct EmulatorReady: Decodable {
+  let url: String
+  let serviceAccount: String
+  let caFile: String
+
+  /// Waits for an emulator's line.
+  init(of emulator: ServiceProcess) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(try emulator.waitUntilReady().utf8))
+  }
+}

@@ -32,12 +32,6 @@ private final class NeighboursRun {
     ("hangs-", #""action": "hang""#), ("fails-", #""answer": "UNAVAILABLE""#), ("gone-", #""answer": "UNREGISTERED""#),
   ]
 
-  private struct Ready: Decodable {
-    let url: String
-    let serviceAccount: String
-    let caFile: String
-  }
-
   private let options: BenchmarkOptions
   private let report: Report
   private let broker: BenchmarkBroker
@@ -68,7 +62,7 @@ private final class NeighboursRun {
     let emulator = try start(
       "fcm-emulator",
       ["--directory", broker.directory.appendingPathComponent("fcm").path, "--delay", "20ms", "--faults", faults.path])
-    let ready = try JSONDecoder().decode(Ready.self, from: Data(try emulator.waitUntilReady().utf8))
+    let ready = try EmulatorReady(of: emulator)
     let dispatcher = try start(
       "nudge-dispatcher",
       [
@@ -77,14 +71,8 @@ private final class NeighboursRun {
         "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile, "--fcm-ramp-up", "0s",
       ])
     _ = try dispatcher.waitUntilReady()
-    var configuration = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil)
-    configuration.set("fetch.wait.max.ms", "5")
-    let consumer = try Consumer(configuration, name: "outcomes")
+    let consumer = try topics.follow(.outcomes)
     defer { consumer.close() }
-    try consumer.assign(
-      (0..<options.partitions).map {
-        TopicPartitionOffset(TopicPartition(topic: Topic.outcomes.rawValue, partition: $0), offset: 0)
-      })
 
     try measure(consumer, troubled: false)
     var alone: [Double] = []

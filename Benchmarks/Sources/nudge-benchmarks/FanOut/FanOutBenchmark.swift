@@ -62,14 +62,8 @@ private final class FanOutRun {
         ], log: broker.directory.appendingPathComponent("\(program).log"))
     }
     for service in services { _ = try service.waitUntilReady() }
-    var configuration = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil)
-    configuration.set("fetch.wait.max.ms", "5")
-    let consumer = try Consumer(configuration, name: "decisions")
+    let consumer = try topics.follow(.decisions)
     defer { consumer.close() }
-    try consumer.assign(
-      (0..<options.partitions).map {
-        TopicPartitionOffset(TopicPartition(topic: Topic.decisions.rawValue, partition: $0), offset: 0)
-      })
 
     try drive(consumer, seconds: 5)
     // The first one reads the group's members into memory.

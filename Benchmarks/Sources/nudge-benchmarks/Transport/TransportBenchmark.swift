@@ -66,15 +66,10 @@ struct TransportRun {
 
 /// The emulator as a process that answers after so long.
 private final class TransportEmulator {
-  private struct Ready: Decodable {
-    let url: String
-    let caFile: String
-  }
-
   private let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent("nudge-transport-\(UUID().uuidString)")
   private let process: ServiceProcess
-  private let ready: Ready
+  private let ready: EmulatorReady
 
   var url: String { ready.url }
   var caFile: String { ready.caFile }
@@ -85,7 +80,7 @@ private final class TransportEmulator {
       "fcm-emulator", in: programs,
       ["--directory", directory.path, "--accept-any-token", "--delay", "\(milliseconds)ms"],
       log: directory.appendingPathComponent("emulator.log"))
-    ready = try JSONDecoder().decode(Ready.self, from: Data(try process.waitUntilReady().utf8))
+    ready = try EmulatorReady(of: process)
   }
 
   func stop() throws {
