@@ -79,18 +79,24 @@ public final class SQLiteConnection {
       }
     handle = try SQLiteDatabaseHandle(path: path, flags: mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE)
     sqlite3_busy_timeout(handle.pointer, options.busyTimeoutMilliseconds)
-    try execute("PRAGMA cache_size = -\(max(0, options.cacheKibibytes))")
     guard options.mode != .readOnly else {
+      try setCacheSize(options.cacheKibibytes)
       // The first read of the file, here and below by journal_mode, is what finds that it is no database.
       try execute("SELECT 1 FROM sqlite_master LIMIT 1")
       return
     }
-    // Before journal_mode, too: the log then needs no memory shared with other processes.
+    // Before anything that looks into the file, as cache_size does: the log then needs no memory shared with other processes, and a
+    // read no lock.
     if options.isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
+    try setCacheSize(options.cacheKibibytes)
     // Before journal_mode: with it the file gets its first page, and with that its page size for good.
     try execute("PRAGMA page_size = \(options.pageSize)")
     try useWriteAheadLog()
     try execute("PRAGMA synchronous = \(options.synchronous == .off ? "OFF" : "NORMAL")")
+  }
+
+  private func setCacheSize(_ kibibytes: Int32) throws(SQLiteError) {
+    try execute("PRAGMA cache_size = -\(max(0, kibibytes))")
   }
 
   /// SQLite answers `PRAGMA journal_mode` with the mode it has, which on a file system without shared memory is not

@@ -147,6 +147,19 @@ struct ConnectionTests {
     #expect(try count(database.open(.init(mode: .readOnly))) == 1)
   }
 
+  @Test(
+    "an exclusive connection shares no memory, and so locks nothing at each read, with a file that is there already, too"
+  )
+  func exclusiveAgain() throws {
+    let database = try TemporaryDatabase()
+    for _ in 0..<2 {
+      let connection = try database.open(.init(isExclusive: true))
+      try connection.execute("CREATE TABLE IF NOT EXISTS again (key INTEGER PRIMARY KEY)")
+      #expect(FileManager.default.fileExists(atPath: database.path + "-wal"))
+      #expect(!FileManager.default.fileExists(atPath: database.path + "-shm"))
+    }
+  }
+
   @Test("an error names the operation and the SQL and no bound value")
   func errorText() throws {
     let connection = try SQLiteConnection(path: ":memory:")

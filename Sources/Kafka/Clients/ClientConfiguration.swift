@@ -78,7 +78,7 @@ extension ClientConfiguration {
     it.set("fetch.wait.max.ms", "50")
     // Once the queue is full, 2.0.2 stops fetching for 1 s: it must hold more than a second of peak.
     it.set("queued.min.messages", "100000")
-    it.set("queued.max.messages.kbytes", "24576")
+    it.set("queued.max.messages.kbytes", "8192")
     // What an answer brings of each partition comes on top of the queue's bound, and is compressed: text grows tenfold. A
     // batch that is larger comes all the same, one at a time.
     it.set("fetch.message.max.bytes", "131072")

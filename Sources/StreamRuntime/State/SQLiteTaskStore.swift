@@ -32,7 +32,7 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   /// Memory for pages, in KiB: hot rows are kept above the store, decoded.
-  private static let cacheKibibytes: Int32 = 2048
+  private static let cacheKibibytes: Int32 = 512
 
   /// Opens a file, or makes it, with its folder.
   /// - Parameter writer: what `applyLater` is done by; the same for all stores of a thread.

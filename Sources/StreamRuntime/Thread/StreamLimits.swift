@@ -3,7 +3,7 @@ public import NudgeSchema
 /// Bounds and times of a stream thread.
 public struct StreamLimits: Sendable, Equatable {
   /// Records of one transaction at most.
-  public var maxBatchRecords = 2000
+  public var maxBatchRecords = 1000
   /// Bytes of records polled for one transaction, about.
   public var maxBatchBytes = 8 << 20
   /// Bytes of outputs after which a transaction is closed, of all tasks of a thread together, about.
@@ -33,10 +33,10 @@ public struct StreamLimits: Sendable, Equatable {
   /// How long to wait for replies on stop, in milliseconds.
   public var stopDrain: Milliseconds = 8000
   /// Bytes of rows kept in memory, of all tasks of a thread together, about.
-  public var cacheBytes = 32 << 20
+  public var cacheBytes = 16 << 20
   /// Committed rows that wait for the store at most, of all tasks of a thread together: until they are there they stay in
   /// memory, whatever `cacheBytes` is. Beyond it, the tasks that have most of them write theirs.
-  public var maxUnstoredRows = 20_000
+  public var maxUnstoredRows = 8_000
   /// How long a committed row waits for the store at most, in milliseconds.
   public var maxUnstoredAge: Milliseconds = 1000
   /// A store older than this is restored from the log's start: tombstones it lacks may be gone. Below the changelogs'
