@@ -74,10 +74,11 @@ let package = Package(
     module("Relevance", exclude: ["Training"]),
 
     // The parts the services stand on.
-    module("Kafka", ["CLibrdkafka"]),
-    module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL"]),
-    module("SQLite", ["CSQLite"]),
     module("HTTPTransport", ["CLibcurl"]),
+    module("OAuthBearer", ["HTTPTransport", "JSONCodec"]),
+    module("Kafka", ["CLibrdkafka", "OAuthBearer"]),
+    module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL", "OAuthBearer"]),
+    module("SQLite", ["CSQLite"]),
     module("HTTPServer", ["CMicroHTTPD"]),
     module("Gzip", ["CZlib"]),
     module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
@@ -119,6 +120,7 @@ let package = Package(
     tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     tests("NudgeClientTests", ["NudgeClient"]),
     tests("VirtualPhoneTests", ["VirtualPhone", "NudgeClient", "TestSupport"]),
+    tests("OAuthBearerTests", ["OAuthBearer", "HTTPServer", "TestSupport"]),
     tests("KafkaTests", ["Kafka", "TestSupport"]),
     tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),

@@ -305,6 +305,45 @@ struct RealSinkTests {
   }
 
   @Test(
+    "OAUTHBEARER, both clients: a token from a file; the next one before the login expires; one that the broker refuses"
+  )
+  func bearer() throws {
+    let properties = try secured.bearer(#""sub":"mia""#, lifetime: 4, file: "mia.jwt")
+    let mia = try sink(at: secured.address("BEARER"), properties)
+    let admin = try Admin(
+      ClientConfiguration(bootstrapServers: secured.address("BEARER"), properties: properties), name: "mia")
+    try commitOne(mia)
+    #expect(try admin.listTopics(timeout: patience)[topics[0]] != nil)
+    // Whoever keeps the file puts the next token there before the last one expires.
+    _ = try secured.bearer(#""sub":"mia""#, file: "mia.jwt")
+    let began = ContinuousClock.now
+    while began.duration(to: .now) < .seconds(6) { try commitOne(mia) }
+    #expect(try admin.listTopics(timeout: patience)[topics[0]] != nil)
+    // Not issued before next year: the broker says so, in JSON.
+    let later = Int64(Date().timeIntervalSince1970) + 31_536_000
+    let refused = try secured.bearer(#""sub":"mia","iat":\#(later)"#, lifetime: 63_072_000, file: "later.jwt")
+    let error = #expect(throws: SinkError.self) {
+      try sink(at: secured.address("BEARER"), refused).open(timeout: .seconds(3))
+    }
+    #expect(error?.kind == .refused)
+    #expect(error?.reason.contains("SASL_AUTHENTICATION_FAILED") == true, "\(String(describing: error))")
+    let stranger = try Admin(
+      ClientConfiguration(bootstrapServers: secured.address("BEARER"), properties: refused), name: "stranger")
+    #expect(throws: KafkaError.self) { try stranger.listTopics(timeout: .seconds(3)) }
+    #expect(stranger.connectionFailure?.isLoginRefused == true, "\(String(describing: stranger.connectionFailure))")
+    // No token at all: what is missing is named.
+    let none = refused.dropLast() + [("sasl.oauthbearer.token.endpoint.url", "file:///nowhere.jwt")]
+    let missing = #expect(throws: SinkError.self) {
+      try sink(at: secured.address("BEARER"), Array(none)).open(timeout: .seconds(3))
+    }
+    #expect(missing?.description.contains("/nowhere.jwt cannot be read") == true, "\(String(describing: missing))")
+    let without = try Admin(
+      ClientConfiguration(bootstrapServers: secured.address("BEARER"), properties: Array(none)), name: "without")
+    #expect(throws: KafkaError.self) { try without.listTopics(timeout: .seconds(3)) }
+    #expect(without.connectionFailure?.reason.contains("/nowhere.jwt cannot be read") == true)
+  }
+
+  @Test(
     "a wrong password, a wrong authority, a certificate that is missing, a key's wrong password: each says what it is")
   func refusals() throws {
     func failure(_ at: String, _ properties: [(name: String, value: String)]) -> SinkError? {

@@ -42,7 +42,7 @@ public final class SecuredBroker: Sendable {
     let first = UInt16.random(in: 15_000..<29_000)
     ports = [
       "PLAINTEXT": first, "CONTROLLER": first + 1, "SSL": first + 2, "SASL_SSL": first + 3, "MUTUAL": first + 4,
-      "LOGIN": first + 5,
+      "LOGIN": first + 5, "BEARER": first + 6,
     ]
     let listeners = ports.map { "\($0.key)://127.0.0.1:\($0.value)" }
     try Self.certificates(directory)
@@ -56,7 +56,7 @@ public final class SecuredBroker: Sendable {
         (listeners.filter { !$0.hasPrefix("CONTROLLER") && !$0.hasPrefix("PLAINTEXT") }
         + ["PLAINTEXT://127.0.0.1:\(first)"]).joined(separator: ","),
       "listener.security.protocol.map":
-        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL,MUTUAL:SSL,SASL_SSL:SASL_SSL,LOGIN:SASL_SSL",
+        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL,MUTUAL:SSL,SASL_SSL:SASL_SSL,LOGIN:SASL_SSL,BEARER:SASL_SSL",
       "inter.broker.listener.name": "PLAINTEXT", "controller.listener.names": "CONTROLLER",
       "controller.quorum.bootstrap.servers": "127.0.0.1:\(first + 1)",
       "log.dirs": file("data"),
@@ -79,10 +79,15 @@ public final class SecuredBroker: Sendable {
       "listener.name.login.plain.sasl.jaas.config":
         "org.apache.kafka.common.security.plain.PlainLoginModule required "
         + ["service", "oncall", "reader", "nobody"].map { "user_\($0)=\"\($0)-secret\"" }.joined(separator: " ") + ";",
+      // Tokens are believed without a signature, and logins last as long as they.
+      "listener.name.bearer.sasl.enabled.mechanisms": "OAUTHBEARER",
+      "listener.name.bearer.oauthbearer.sasl.jaas.config":
+        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"broker\";",
+      "listener.name.bearer.connections.max.reauth.ms": "3600000",
       // Logins expire: connections that live longer than this are closed by the broker.
       "listener.name.sasl_ssl.connections.max.reauth.ms": "3000",
       "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-      "super.users": "User:ANONYMOUS;User:alice;User:CN=client",
+      "super.users": "User:ANONYMOUS;User:alice;User:CN=client;User:mia",
     ]
     try settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined().write(
       toFile: file("server.properties"), atomically: true, encoding: .utf8)
@@ -184,6 +189,23 @@ public final class SecuredBroker: Sendable {
     ]
   }
 
-  /// How a listener is reached: `SSL`, `MUTUAL`, `SASL_SSL` (logins expire) or `LOGIN`.
+  /// The settings of whoever has a token with these claims, in a file of this name, on the listener `BEARER`.
+  /// - Parameter claims: JSON's members, such as `"sub":"mia"`; the rest is added where it is not there.
+  public func bearer(_ claims: String, lifetime: Int64 = 3_600, file name: String) throws -> [(
+    name: String, value: String
+  )] {
+    let now = Int64(Date().timeIntervalSince1970)
+    let issued = claims.contains("iat") ? "" : #","iat":\#(now)"#
+    let parts = [#"{"alg":"none"}"#, #"{\#(claims)\#(issued),"exp":\#(now + lifetime)}"#, ""].map {
+      Data($0.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+    try parts.joined(separator: ".").write(toFile: file(name), atomically: true, encoding: .utf8)
+    return [
+      ("security.protocol", "sasl_ssl"), ("sasl.mechanism", "OAUTHBEARER"), ("ssl.ca.location", file("ca.pem")),
+      ("sasl.oauthbearer.token.endpoint.url", "file://\(file(name))"),
+    ]
+  }
+
+  /// How a listener is reached: `SSL`, `MUTUAL`, `SASL_SSL` (logins expire), `LOGIN` or `BEARER` (tokens).
   public func address(_ listener: String) -> String { "127.0.0.1:\(ports[listener] ?? 0)" }
 }

@@ -1,5 +1,6 @@
 import CLibrdkafka
 import Foundation
+import OAuthBearer
 import Synchronization
 
 /// Owns one `rd_kafka_t` and all topic handles made from it.
@@ -31,7 +32,13 @@ final class Client: @unchecked Sendable {
     if configuration["client.id"] == nil { configuration.set("client.id", callbacks.name) }
     // Log lines wait in the queue that is polled: our closure never runs on librdkafka's threads and cannot stall them.
     configuration.set("log.queue", "true")
+    let tokens = try configuration.makeTokenSource()
+    callbacks.tokens.withLock { $0 = tokens }
     let conf = try configuration.makeC()
+    if tokens != nil {
+      rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf, ClientCallbacks.refreshToken)
+      rd_kafka_conf_enable_sasl_queue(conf, 1)
+    }
     rd_kafka_conf_set_opaque(conf, Unmanaged.passUnretained(callbacks).toOpaque())
     rd_kafka_conf_set_log_cb(conf, ClientCallbacks.log)
     rd_kafka_conf_set_error_cb(conf, ClientCallbacks.error)
@@ -47,6 +54,12 @@ final class Client: @unchecked Sendable {
     self.pointer = pointer
     self.callbacks = callbacks
     self.name = callbacks.name
+    // Tokens are fetched on librdkafka's own thread: whoever polls does not wait for an endpoint, and some never poll.
+    if tokens != nil, let error = rd_kafka_sasl_background_callbacks_enable(pointer) {
+      let reason = String(cString: rd_kafka_error_string(error))
+      rd_kafka_error_destroy(error)
+      throw .invalid(operation, "OAUTHBEARER: \(reason)")
+    }
   }
 
   /// A handle of a topic, destroyed with the client (and before it, as librdkafka wants).
@@ -97,7 +110,7 @@ struct OpaqueBits: @unchecked Sendable {
   init(_ pointer: OpaquePointer) { self.pointer = pointer }
 }
 
-/// The context of a client's C callbacks. They run on the thread that polls.
+/// The context of a client's C callbacks. They run on the thread that polls, but for `refreshToken`.
 final class ClientCallbacks: Sendable {
   let name: String
   let log: (@Sendable (KafkaLogLine) -> Void)?
@@ -106,6 +119,8 @@ final class ClientCallbacks: Sendable {
   let rebalances: RebalanceInbox?
   /// Why a connection could not be made, the last time that it could not.
   let connectionFailure = Mutex<KafkaError?>(nil)
+  /// Where the login's tokens come from; nil: it needs none.
+  let tokens = Mutex<BearerTokenSource?>(nil)
 
   init(
     name: String, log: (@Sendable (KafkaLogLine) -> Void)?, statistics: (@Sendable (String) -> Void)? = nil,
@@ -138,6 +153,27 @@ final class ClientCallbacks: Sendable {
       KafkaLogLine(
         level: Int(level), facility: facility.map { String(cString: $0) } ?? "",
         message: text.map { String(cString: $0) } ?? "", client: context.name))
+  }
+
+  /// Called by librdkafka's background thread at first, when four fifths of a token's life are over, and ten seconds after a failure.
+  static let refreshToken: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = {
+    client, _, opaque in
+    guard let client, let tokens = ClientCallbacks.from(opaque)?.tokens.withLock({ $0 }) else { return }
+    do throws(BearerTokenError) {
+      let token = try tokens.token()
+      let fields = tokens.settings.extensions.flatMap { [strdup($0.key), strdup($0.value)] }
+      defer { for field in fields { free(field) } }
+      var names = fields.map { UnsafePointer<CChar>($0) }
+      var text = [CChar](repeating: 0, count: 512)
+      let code = rd_kafka_oauthbearer_set_token(
+        client, token.value, token.expiresAt, token.principal, &names, names.count, &text, text.count)
+      // Its words may hold a part of the token.
+      if code != RD_KAFKA_RESP_ERR_NO_ERROR {
+        rd_kafka_oauthbearer_set_token_failure(client, "librdkafka does not take the token (not shown)")
+      }
+    } catch {
+      rd_kafka_oauthbearer_set_token_failure(client, error.description)
+    }
   }
 
   static let error: @convention(c) (OpaquePointer?, Int32, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = {

@@ -1,4 +1,5 @@
 import CLibrdkafka
+import OAuthBearer
 
 /// Properties for one client, in order; the last value of a name wins. Names and values are librdkafka's.
 public struct ClientConfiguration: Sendable, CustomStringConvertible {
@@ -123,13 +124,22 @@ extension ClientConfiguration {
 }
 
 extension ClientConfiguration {
+  /// Where tokens come from; nil: the login is another one.
+  func makeTokenSource() throws(KafkaError) -> BearerTokenSource? {
+    do throws(BearerTokenError) {
+      return try BearerTokenSettings(properties: properties).map { BearerTokenSource($0) }
+    } catch {
+      throw .invalid("configure property \"\(error.property ?? "sasl.mechanisms")\"", error.reason)
+    }
+  }
+
   /// A new `rd_kafka_conf_t` with these properties; the caller owns it.
   func makeC() throws(KafkaError) -> OpaquePointer {
     guard let configuration = rd_kafka_conf_new() else {
       throw KafkaError("configure", RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE)
     }
     var text = [CChar](repeating: 0, count: 512)
-    for (name, value) in properties {
+    for (name, value) in properties where !BearerTokenSettings.owns(name) {
       guard rd_kafka_conf_set(configuration, name, value, &text, text.count) != RD_KAFKA_CONF_OK else { continue }
       rd_kafka_conf_destroy(configuration)
       // librdkafka repeats the value in its explanation.

@@ -1,7 +1,10 @@
+import OAuthBearer
+
 /// Who the client is, and how it shows that.
-enum SASLCredentials: Equatable, Sendable {
+enum SASLCredentials: Sendable {
   case plain(user: String, password: String)
   case scram(SCRAMHash, user: String, password: String)
+  case bearer(BearerTokenSource)
 
   /// The mechanism's registered name.
   var mechanism: String {
@@ -9,17 +12,20 @@ enum SASLCredentials: Equatable, Sendable {
     case .plain: "PLAIN"
     case .scram(.sha256, _, _): "SCRAM-SHA-256"
     case .scram(.sha512, _, _): "SCRAM-SHA-512"
+    case .bearer: "OAUTHBEARER"
     }
   }
 
-  /// A login of one connection.
-  func makeLogin() -> any SASLLogin {
+  /// A login of one connection. Fetches a token where one is needed and none is there.
+  func makeLogin(deadline: Deadline) throws(BearerTokenError) -> any SASLLogin {
     switch self {
     case .plain(let user, let password): PlainLogin(user: user, password: password)
     case .scram(let hash, let user, let password):
       SCRAMLogin(
         hash, user: user, password: password,
         nonce: Array((0..<24).map { _ in UInt8.random(in: .min ... .max) }.base64.utf8))
+    case .bearer(let source):
+      BearerLogin(token: try source.token(timeout: deadline.remaining), extensions: source.settings.extensions)
     }
   }
 }
@@ -55,4 +61,29 @@ struct PlainLogin: SASLLogin {
   var first: [UInt8] { [0] + Array(user.utf8) + [0] + Array(password.utf8) }
 
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]? { nil }
+}
+
+/// RFC 7628: a token as it is. For encrypted connections.
+struct BearerLogin: SASLLogin {
+  let token: BearerToken
+  let extensions: [BearerTokenSettings.Extension]
+  private var isRefused = false
+
+  init(token: BearerToken, extensions: [BearerTokenSettings.Extension]) {
+    self.token = token
+    self.extensions = extensions
+  }
+
+  var first: [UInt8] {
+    let fields = extensions.map { "\($0.key)=\($0.value)\u{1}" }.joined()
+    return Array("n,,\u{1}auth=Bearer \(token.value)\u{1}\(fields)\u{1}".utf8)
+  }
+
+  /// A broker that does not take the token says so in JSON; to the one byte that follows it answers with the error.
+  mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]? {
+    if message.isEmpty && !isRefused { return nil }
+    guard !isRefused else { throw .malformed("a second refusal") }
+    isRefused = true
+    return [1]
+  }
 }

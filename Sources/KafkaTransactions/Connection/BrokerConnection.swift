@@ -1,3 +1,5 @@
+import OAuthBearer
+
 /// A connection to a broker, one request at a time.
 final class BrokerConnection {
   private let stream: any ByteStream
@@ -40,7 +42,12 @@ final class BrokerConnection {
         "\(handshake.error); the broker takes \(handshake.mechanisms.sorted().joined(separator: ", "))"
       )
     }
-    var login = credentials.makeLogin()
+    var login: any SASLLogin
+    do throws(BearerTokenError) {
+      login = try credentials.makeLogin(deadline: deadline)
+    } catch {
+      throw SinkError(error.isPassing ? .passing : .refused, operation, error.description)
+    }
     var message: [UInt8]? = login.first
     while let next = message {
       let answer = try call(SASLAuthenticateRequest(message: next), deadline: deadline)

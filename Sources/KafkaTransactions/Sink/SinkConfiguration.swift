@@ -1,3 +1,5 @@
+import OAuthBearer
+
 /// What a sink needs to know, by librdkafka's property names, so that operators set them once for all clients.
 public struct SinkConfiguration: Sendable {
   /// Where to begin to look for the cluster.
@@ -148,11 +150,23 @@ public struct SinkConfiguration: Sendable {
       return .scram(.sha256, user: try secret("sasl.username"), password: try secret("sasl.password"))
     case "SCRAM-SHA-512":
       return .scram(.sha512, user: try secret("sasl.username"), password: try secret("sasl.password"))
+    case "OAUTHBEARER": return .bearer(try bearer(values))
     default:
       throw refusal(
         "sasl.mechanisms",
-        "\(mechanism) is not there for transactions; use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or certificates "
+        "\(mechanism) is not there for transactions; use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, or certificates "
           + "(security.protocol=ssl)")
     }
+  }
+
+  private static func bearer(_ values: [String: String]) throws(SinkError) -> BearerTokenSource {
+    do throws(BearerTokenError) {
+      if let settings = try BearerTokenSettings(properties: values.map { ($0.key, $0.value) }) {
+        return BearerTokenSource(settings)
+      }
+    } catch {
+      throw refusal(error.property ?? "sasl.mechanisms", error.reason)
+    }
+    throw refusal("sasl.mechanisms", "OAUTHBEARER is for security.protocol=sasl_ssl")
   }
 }

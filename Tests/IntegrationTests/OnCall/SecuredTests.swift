@@ -24,6 +24,13 @@ extension PipelineTests {
       ]
     }
 
+    private static func tokenless(_ secured: SecuredBroker) -> [String] {
+      [
+        "security.protocol=sasl_ssl", "ssl.ca.location=\(secured.file("ca.pem"))", "sasl.mechanism=OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url=file:///nowhere.jwt",
+      ]
+    }
+
     /// Runs programs side by side: each waits for a broker for seconds.
     private static func runAll(_ commands: [(name: String, arguments: [String])]) throws -> [Run] {
       let directory = DemoProgram.directoryOfThisProgram()
@@ -48,7 +55,7 @@ extension PipelineTests {
     }
 
     @Test(
-      "a pipeline over TLS with passwords, one service by a certificate, works with the rules of docs/operations.md and no others; whoever is on call reads with theirs; what they lack, nudge doctor and the services say with the command that adds it"
+      "a pipeline over TLS, one service by a password, one by a certificate, one by a token, works with the rules of docs/operations.md and no others; whoever is on call reads with theirs; what they lack, nudge doctor and the services say with the command that adds it"
     )
     func rules() throws {
       let secured = try SecuredBroker.shared.get()
@@ -75,7 +82,10 @@ extension PipelineTests {
       #expect(refused.withLock { $0 } == [])
 
       let scene = OnCallScene(pipeline: pipeline)
-      try pipeline.start([.ingest, .dispatcher], instance: nil, Self.properties(secured.login("service")))
+      try pipeline.start([.ingest], instance: nil, Self.properties(secured.login("service")))
+      let token = try secured.bearer(#""sub":"mia""#, file: "dispatcher.jwt").map { "\($0.name)=\($0.value)" }
+      try pipeline.start(
+        [.dispatcher], instance: nil, Self.properties(token) + ["--bootstrap-servers", secured.address("BEARER")])
       // The analyzer's user is its certificate's subject, which is told where it listens by a flag that comes later.
       try pipeline.start(
         [.analyzer], instance: nil,
@@ -178,6 +188,7 @@ extension PipelineTests {
         // A certificate that the brokers' authority does not vouch for.
         (Self.mutual(secured, "stranger"), "MUTUAL", ["certificate", "ssl."]),
         (secured.login("nobody"), "LOGIN", ["access rule"]),
+        (Self.tokenless(secured), "BEARER", ["/nowhere.jwt cannot be read"]),
       ]
       for (number, (settings, listener, says)) in cases.enumerated() {
         let cluster =

@@ -1,0 +1,100 @@
+/// Where tokens come from, by librdkafka's and Java's names of properties.
+///
+/// `sasl.oauthbearer.token.endpoint.url` is `https://…`, asked with the client's credentials (RFC 6749, section 4.4), or
+/// `file:///…`, where something else keeps a JSON Web Token.
+public struct BearerTokenSettings: Sendable, Equatable {
+  enum Place: Sendable, Equatable {
+    case file(String)
+    case endpoint(url: String, id: String, secret: String)
+  }
+
+  let place: Place
+  /// What the token is to be good for; nil: what the endpoint gives without being asked.
+  let scope: String?
+  /// Authorities the endpoint's certificate may be of, as a file; nil: the system's.
+  let authorities: String?
+  /// What goes to the broker beside the token (RFC 7628, section 3.1), such as a cluster's name.
+  public let extensions: [Extension]
+
+  /// A key and its value.
+  public struct Extension: Sendable, Equatable {
+    /// Letters.
+    public let key: String
+    /// Printable characters and blanks.
+    public let value: String
+  }
+
+  private static let urlProperty = "sasl.oauthbearer.token.endpoint.url"
+
+  /// Reads properties, the last value of a name counts; nil where the login is another one, or there is none.
+  /// - Throws: with the property and the fix, where a value is wrong or missing.
+  public init?(properties: [(name: String, value: String)]) throws(BearerTokenError) {
+    var values: [String: String] = [:]
+    for (name, value) in properties { values[name == "sasl.mechanism" ? "sasl.mechanisms" : name] = value }
+    guard values["security.protocol"]?.lowercased().hasPrefix("sasl_") == true,
+      values["sasl.mechanisms"]?.uppercased() == "OAUTHBEARER"
+    else { return nil }
+    func value(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
+    for name in ["sasl.oauthbearer.config", "enable.sasl.oauthbearer.unsecure.jwt"] {
+      guard value(name).map({ $0 == "false" }) ?? true else {
+        throw BearerTokenError(name, "tokens without a signature are for tests; set \(Self.urlProperty)")
+      }
+    }
+    guard let url = value(Self.urlProperty) else {
+      throw BearerTokenError(
+        Self.urlProperty, "OAUTHBEARER needs it: https://… of the token endpoint, or file:///… of a file with a token")
+    }
+    if url.hasPrefix("file://") {
+      let path = String(url.dropFirst("file://".count))
+      guard path.hasPrefix("/") else { throw BearerTokenError(Self.urlProperty, "a file's path begins with file:///") }
+      place = .file(path)
+    } else {
+      guard url.hasPrefix("https://") || Self.isOnThisMachine(url) else {
+        throw BearerTokenError(
+          Self.urlProperty, "it is neither https:// nor file:///; the client's secret is not sent over http")
+      }
+      func needed(_ name: String) throws(BearerTokenError) -> String {
+        guard let found = value(name) else { throw BearerTokenError(name, "the token endpoint asks for it") }
+        return found
+      }
+      place = .endpoint(
+        url: url, id: try needed("sasl.oauthbearer.client.id"), secret: try needed("sasl.oauthbearer.client.secret"))
+    }
+    scope = value("sasl.oauthbearer.scope")
+    authorities = value("https.ca.location")
+    extensions = try Self.extensions(value("sasl.oauthbearer.extensions") ?? "")
+  }
+
+  /// Whether a property is about tokens, and nothing that librdkafka is to see: Debian's has no part for token endpoints.
+  public static func owns(_ property: String) -> Bool {
+    property.hasPrefix("sasl.oauthbearer.") || property == "https.ca.location"
+      || property == "enable.sasl.oauthbearer.unsecure.jwt"
+  }
+
+  /// Nobody else hears what is said there: an agent beside the service, a test.
+  private static func isOnThisMachine(_ url: String) -> Bool {
+    ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
+      guard url.hasPrefix(start) else { return false }
+      let next = url.dropFirst(start.count).first
+      return next == nil || next == ":" || next == "/"
+    }
+  }
+
+  /// `key=value,key=value`.
+  private static func extensions(_ text: String) throws(BearerTokenError) -> [Extension] {
+    let name = "sasl.oauthbearer.extensions"
+    var found: [Extension] = []
+    for part in text.split(separator: ",") {
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard pair.count == 2, !pair[0].isEmpty, pair[0].allSatisfy({ $0.isASCII && $0.isLetter }) else {
+        throw BearerTokenError(name, "it is a list of key=value with commas between; a key is letters")
+      }
+      guard pair[0] != "auth" else { throw BearerTokenError(name, "the key auth is the token's own") }
+      guard pair[1].utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+        throw BearerTokenError(name, "the value of \(pair[0]) has characters that are not printable ASCII")
+      }
+      found.append(Extension(key: String(pair[0]), value: String(pair[1])))
+    }
+    return found
+  }
+}
