@@ -65,11 +65,17 @@ public struct BearerTokenSettings: Sendable, Equatable {
     extensions = try Self.extensions(value("sasl.oauthbearer.extensions") ?? "")
   }
 
-  /// Whether a property is about tokens, and nothing that librdkafka is to see: Debian's has no part for token endpoints.
-  public static func owns(_ property: String) -> Bool {
-    property.hasPrefix("sasl.oauthbearer.") || property == "https.ca.location"
-      || property == "enable.sasl.oauthbearer.unsecure.jwt"
-  }
+  /// Whether a property is read here, and nothing that librdkafka is to see: Debian's has no part for token endpoints. A name that is
+  /// not read here is librdkafka's to refuse, one that is misspelt above all.
+  public static func owns(_ property: String) -> Bool { owned.contains(property) }
+
+  private static let owned: Set<String> = [
+    urlProperty, "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret", "sasl.oauthbearer.scope",
+    "sasl.oauthbearer.extensions", "https.ca.location", "sasl.oauthbearer.config",
+    "enable.sasl.oauthbearer.unsecure.jwt",
+    // Where librdkafka would be told to ask an endpoint: the URL says so here.
+    "sasl.oauthbearer.method",
+  ]
 
   /// Nobody else hears what is said there: an agent beside the service, a test.
   private static func isOnThisMachine(_ url: String) -> Bool {

@@ -5,8 +5,6 @@ import Synchronization
 
 /// Keeps a token, and gets the next one before it expires. Any thread may ask; while one fetches, the others wait for it.
 public final class BearerTokenSource: Sendable {
-  /// How long a file or an endpoint may take, in seconds.
-  static let patience = 10.0
   /// Of a token's life, the part after which the next one is fetched.
   static let usedShare = 0.8
   /// The longest token that is taken, in bytes: a broker's answer to a larger one is to close the connection.
@@ -25,16 +23,13 @@ public final class BearerTokenSource: Sendable {
 
   /// A source that has not asked yet.
   /// - Parameter now: milliseconds since the epoch; the system's clock where nil.
-  public init(
-    _ settings: BearerTokenSettings,
-    now: (@Sendable () -> Int64)? = nil
-  ) {
+  public init(_ settings: BearerTokenSettings, now: (@Sendable () -> Int64)? = nil) {
     self.settings = settings
     self.now = now ?? { Int64(Date().timeIntervalSince1970 * 1000) }
   }
 
   /// A token that is valid now; nearly always at once. Where there is no newer one, the one there is counts until it expires.
-  /// - Parameter timeout: how long it may take; at most ten seconds.
+  /// - Parameter timeout: how long an endpoint may take.
   public func token(timeout: Duration = .seconds(10)) throws(BearerTokenError) -> BearerToken {
     let fetched = kept.withLock { kept in
       let now = now()
@@ -83,7 +78,7 @@ public final class BearerTokenSource: Sendable {
   private func ask(_ url: String, _ id: String, _ secret: String, _ now: Int64, _ timeout: Duration)
     throws(BearerTokenError) -> BearerToken
   {
-    let response = try post(url, id, secret, min(timeout, .seconds(Self.patience)))
+    let response = try post(url, id, secret, timeout)
     let answer = Answer(response.body)
     guard response.status == 200 else {
       // What the endpoint says is not repeated, but for OAuth's own codes.

@@ -48,4 +48,11 @@ struct BearerTokenSettingsTests {
     #expect(settings.extensions.map(\.key) == ["logicalCluster", "identityPoolId"])
     #expect(settings.extensions.map(\.value) == ["lkc-1", "pool=2"])
   }
+
+  @Test("a property that is misspelt is not taken for one of these: librdkafka is to refuse it")
+  func misspelt() {
+    #expect(BearerTokenSettings.owns("sasl.oauthbearer.scope"))
+    #expect(!BearerTokenSettings.owns("sasl.oauthbearer.scop"))
+    #expect(!BearerTokenSettings.owns("sasl.mechanisms"))
+  }
 }
