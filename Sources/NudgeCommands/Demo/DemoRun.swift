@@ -59,7 +59,8 @@ final class DemoRun {
 
     let observer = try PipelineObserver(
       broker.client(.consumer(bootstrapServers: broker.bootstrapServers, group: nil)), names: broker.topics,
-      isFresh: broker.areTopicsNew, decisionLines: decisionLines)
+      isFresh: broker.areTopicsNew, decisionLines: decisionLines,
+      rest: broker.seesAborted ? .zero : PipelineObserver.unhurried)
     let publisher = try EventPublisher(
       broker.client(.producer(bootstrapServers: broker.bootstrapServers, transactionalID: nil)), topics: broker.topics)
     let load = LoadRun(

@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import NudgeSchema
+import ServiceKit
 
 /// Reads what the pipeline writes, from where its topics ended when the demo began, and enters it into an account.
 /// One thread uses it.
@@ -15,16 +16,35 @@ final class PipelineObserver {
   private let decisionLines: DecisionLines?
   private let keyPrefix: [UInt8]?
   private var batch: [ConsumerRecord] = []
+  private var places: [TopicPartition] = []
+  /// How long nothing is asked for between two looks; zero: records are waited for at the broker.
+  private let rest: Duration
+  /// Nothing is asked for until then; nil: the broker is asked.
+  private var restsUntil: ContinuousClock.Instant?
+  /// When the look under way began, and which partitions it has not read to their ends.
+  private var looksSince = ContinuousClock.now
+  private var unread: Set<TopicPartition> = []
+
+  /// A look that takes longer ends as well: a partition may have no leader for a while.
+  private static let longestLook: Duration = .seconds(1)
+
+  /// A `rest` that shows what happens soon enough for people.
+  static let unhurried: Duration = .milliseconds(200)
 
   /// Finds the ends of the topics. `isFresh`: the topics were made a moment ago, so that all is read. `decisionLines` gets
   /// the decisions that made a push. `keyPrefix`: records whose keys begin otherwise are somebody else's.
+  /// `rest`: between two looks. A broker looks at all partitions of a reader that waits each time that one of them gets a
+  /// record or a marker: with one that waits for all the pipeline writes, two cores are busy with that rather than with it.
   init(
     _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, isFresh: Bool,
-    decisionLines: DecisionLines? = nil, keyPrefix: String? = nil
+    decisionLines: DecisionLines? = nil, keyPrefix: String? = nil, rest: Duration = .zero
   ) throws {
+    self.rest = rest
     self.keyPrefix = keyPrefix.map { Array($0.utf8) }
     self.names = names
     self.decisionLines = decisionLines
+    var configuration = configuration
+    configuration.set("enable.partition.eof", rest > .zero ? "true" : "false")
     consumer = try Consumer(configuration, name: "nudge-demo")
     let full = Self.topics.map { names($0) }
     let counts = try consumer.partitionCounts(of: full, timeout: .seconds(30))
@@ -39,10 +59,23 @@ final class PipelineObserver {
       }
     }
     try consumer.assign(places)
+    self.places = places.map(\.topicPartition)
+    unread = Set(self.places)
   }
 
   /// Reads what is there, waiting for the first record no longer than told. Returns how many records came.
   func read(into account: inout Account, timeout: Duration) throws -> Int {
+    if let restsUntil {
+      let left = ContinuousClock.now.duration(to: restsUntil)
+      guard left <= .zero else {
+        usleep(UInt32(clamping: min(left, timeout).milliseconds * 1000))
+        return 0
+      }
+      try consumer.resume(places)
+      self.restsUntil = nil
+      looksSince = .now
+      unread = Set(places)
+    }
     batch.removeAll(keepingCapacity: true)
     let event = consumer.poll(
       into: &batch, maxRecords: Self.batchRecords, maxBytes: Self.batchBytes, timeout: timeout)
@@ -55,6 +88,12 @@ final class PipelineObserver {
       if error.isFatal { throw error }
     }
     for record in batch { try enter(record, into: &account) }
+    if case .endOfPartition(let place, _) = event { unread.remove(place) }
+    if rest > .zero, unread.isEmpty || looksSince.duration(to: .now) >= Self.longestLook {
+      // What was fetched and not polled is fetched again: each partition was read to its end, so none is for ever behind.
+      try consumer.pause(places)
+      restsUntil = .now + rest
+    }
     return batch.count
   }
 

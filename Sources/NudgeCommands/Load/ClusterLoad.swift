@@ -42,7 +42,7 @@ final class ClusterLoad {
     }
     let observer = try PipelineObserver(
       cluster.client(.consumer(bootstrapServers: cluster.bootstrapServers, group: nil)), names: cluster.topics,
-      isFresh: false, keyPrefix: plan.prefix)
+      isFresh: false, keyPrefix: plan.prefix, rest: PipelineObserver.unhurried)
     defer { observer.close() }
     let publisher = try EventPublisher(
       cluster.client(.producer(bootstrapServers: cluster.bootstrapServers, transactionalID: nil)),

@@ -19,7 +19,7 @@ public struct StreamLimits: Sendable, Equatable {
   /// The longest wait in a poll, in milliseconds.
   public var maxPollWait: Milliseconds = 100
   /// How long a stage with effects gathers replies before it commits, in milliseconds.
-  public var replyLinger: Milliseconds = 10
+  public var replyLinger: Milliseconds = 40
   /// A stage with effects receives replies after so many records of a batch.
   public var replyStride = 32
   /// Effects under way and waiting, beyond which nothing more is polled until half of them are done.
