@@ -7,8 +7,8 @@ public import StreamRuntime
 /// It is a pure function of the timeline and the wall clock it is given. What it keeps is described by `AnalyzerRow`.
 ///
 /// Repeats: a candidate, an own message or a withdrawal whose origin is not later than the last one of its (person,
-/// conversation) was seen before (a transaction of ingest that was torn and written again). It is dropped whole, without
-/// a decision. That is something else than the check `duplicate`: there a producer published a message a second time.
+/// conversation) was seen before (an embedded broker has no transactions, and a topic can be filled from a copy). It is dropped
+/// whole, without a decision. That is something else than the check `duplicate`: there a producer published a message a second time.
 /// All other events are last-writer-wins by stamp or version, so that a repeat changes nothing either.
 public struct AnalyzerStage: Stage {
   /// See `AnalyzerRow`.

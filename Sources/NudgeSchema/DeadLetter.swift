@@ -55,9 +55,6 @@ public enum RecordHeader {
   public static let replayId = "nudge-replay-id"
   /// `timer.fired`: when the timer was due, a space, its name. Written and understood by the runtime.
   public static let timer = "nudge-timer"
-  /// Rows of changelogs: the transaction they belong to, as the sequence in its position record, a space, and the writer
-  /// there. Written and understood by the runtime.
-  public static let transaction = "nudge-transaction"
   /// Dead letters: `DeadLetterCode`.
   public static let errorCode = "nudge-error-code"
   /// Dead letters: the reason for people.

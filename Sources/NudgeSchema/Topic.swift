@@ -84,9 +84,6 @@ public struct TopicPlan: Sendable, Equatable {
     } else {
       settings["cleanup.policy"] = "compact"
       settings["min.cleanable.dirty.ratio"] = "0.1"
-      // A restore that reads while the log is compacted must still find a transaction's rows and its position record
-      // together, and the repair of a torn prefix needs the rows it hides.
-      settings["min.compaction.lag.ms"] = String(10 * 60_000)
       // Tombstones stay longer than any store file that may still need them: a store older than this is rebuilt.
       settings["delete.retention.ms"] = String(7 * Self.day)
       settings["segment.ms"] = String(Self.day)

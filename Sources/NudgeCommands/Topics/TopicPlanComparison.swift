@@ -11,7 +11,7 @@ enum TopicPlanComparison {
 
   private static let rules: [String: Rule] = [
     "cleanup.policy": .equal, "max.message.bytes": .atLeast, "retention.ms": .atLeast,
-    "min.compaction.lag.ms": .atLeast, "delete.retention.ms": .atLeast, "min.cleanable.dirty.ratio": .atMost,
+    "delete.retention.ms": .atLeast, "min.cleanable.dirty.ratio": .atMost,
     "segment.ms": .atMost,
   ]
 

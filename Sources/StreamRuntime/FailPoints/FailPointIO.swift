@@ -1,5 +1,4 @@
 #if DEBUG
-  import KafkaTransactions
   import NudgeSchema
 
   /// A stream thread's I/O that dies, stalls or fails where it is told to, and else is the one it stands around.
@@ -8,17 +7,11 @@
 
     private let base: Base
     private let points: FailPoints
-    /// The places within a transaction are between the requests of its commit, not between calls.
-    private var isInterruptible = false
-
     init(_ base: Base, _ points: FailPoints) {
       self.base = base
       self.points = points
-      guard let kafka = base as? KafkaStreamIO else { return }
-      isInterruptible = kafka.interruptTransactions { step in
-        let point: FailPoint = step == .recordsWritten ? .midTransaction : .beforeCommit
-        return points.reach(point) ? "fail-point \(point.rawValue)" : nil
-      }
+      // These are between the requests of a commit.
+      base.interruptTransactions { points.reach($0) }
     }
 
     private func pass(_ point: FailPoint) throws(IOFailure) {
@@ -63,44 +56,19 @@
     func watchTransactions() throws(IOFailure) { try base.watchTransactions() }
     func takeEnded() -> [EndedTransaction] { base.takeEnded() }
 
-    func begin() throws(IOFailure) {
-      try pass(.beforeTransaction)
-      if points.takeAnswers() { try pass(.effectSent) }
-      try base.begin()
+    func commit(_ transaction: SealedTransaction) -> CommitOutcome {
+      if points.reach(.beforeTransaction) { return .notCommitted("fail-point before-transaction") }
+      if points.takeAnswers(), points.reach(.effectSent) { return .notCommitted("fail-point effect-sent") }
+      let outcome = base.commit(transaction)
+      if case .committed = outcome, points.reach(.commitSent) { return .unknown("fail-point commit-sent") }
+      return outcome
     }
 
-    func produce(_ output: OutputRecord) throws(IOFailure) { try base.produce(output) }
-
-    func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
-      try base.produce(change: key, bytes: bytes, task: task, tag: tag)
-    }
-
-    func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) {
-      try base.produce(position: bytes, task: task)
-    }
-
-    func flush() throws(IOFailure) { try base.flush() }
-
-    func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
-      if !isInterruptible { try pass(.midTransaction) }
-      try base.sendOffsets(offsets)
-    }
-
-    func commit() throws(IOFailure) {
-      if !isInterruptible { try pass(.beforeCommit) }
-      try base.commit()
-      try pass(.commitSent)
-    }
-
-    var refusesLateCopies: Bool { base.refusesLateCopies }
-
-    func positionOffset(of task: Int32) -> Int64? { base.positionOffset(of: task) }
+    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool) { base.interruptTransactions(fails) }
 
     // MARK: Changelog and store
 
     func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds { try base.changelogEnds(of: task) }
-
-    func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 { try base.changelogHigh(of: task) }
 
     func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
       // An empty list ends the reading.

@@ -47,8 +47,6 @@ final class KafkaStreamIO: StreamIO {
   private let signal: ThreadSignal
   private let consumer: Consumer
   private let changelogConsumer: Consumer
-  /// The tag of the changelog row that was read last.
-  private var lastTag: TransactionTag?
   /// Whether the changelog consumer was told where its topic is.
   private var knowsChangelog = false
   /// Sees uncommitted records too: for high watermarks.
@@ -235,56 +233,17 @@ final class KafkaStreamIO: StreamIO {
 
   func takeEnded() -> [EndedTransaction] { transactions.takeEnded() }
 
-  func begin() throws(IOFailure) { try transactions.begin() }
-
-  func produce(_ output: OutputRecord) throws(IOFailure) {
-    try transactions.produce(
-      to: output.topic, partition: output.partition, key: output.key, value: output.value,
-      headers: output.headers.map { (name: $0.name, value: $0.value) }, isPosition: false)
-  }
-
-  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
-    try transactions.produce(
-      to: settings.stage.changelog, partition: task, key: key.bytes, value: bytes,
-      headers: [(name: RecordHeader.transaction, value: tag.bytes)], isPosition: false)
-  }
-
-  func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) {
-    try transactions.produce(
-      to: settings.stage.changelog, partition: task, key: PositionRecord.key.bytes, value: bytes, headers: [],
-      isPosition: true)
-  }
-
-  func flush() throws(IOFailure) { try transactions.flush() }
-
-  func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
-    let group: ConsumerGroupMetadata
+  func commit(_ transaction: SealedTransaction) -> CommitOutcome {
     do throws(KafkaError) {
-      group = try consumer.groupMetadata()
+      return transactions.commit(transaction, by: try consumer.groupMetadata())
     } catch {
-      throw IOFailure(kind: error.isFenced ? .fenced : error.isUnknownFormat ? .fatal : .retriable, error)
+      if error.isFenced { return .fenced("\(error)") }
+      return error.isUnknownFormat ? .refused("\(error)") : .notCommitted("\(error)")
     }
-    try transactions.sendOffsets(
-      offsets.map {
-        TopicPartitionOffset(
-          TopicPartition(topic: settings.topics($0.topic), partition: $0.task), offset: $0.offset,
-          metadata: $0.metadata)
-      }, group)
   }
-
-  func commit() throws(IOFailure) { try transactions.commit() }
-
-  var refusesLateCopies: Bool { !settings.isEmbedded }
-
-  func positionOffset(of task: Int32) -> Int64? { transactions.positionOffset(of: task) }
 
   #if DEBUG
-    /// Calls `interrupt` between the requests of a transaction, where there are several; false: they are calls of this I/O.
-    func interruptTransactions(_ interrupt: @escaping (TransactionStep) -> String?) -> Bool {
-      guard let sink = transactions as? SinkTransactions else { return false }
-      sink.interrupt(interrupt)
-      return true
-    }
+    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool) { transactions.interrupt(fails) }
   #endif
 
   // MARK: Changelog and store
@@ -294,21 +253,12 @@ final class KafkaStreamIO: StreamIO {
   }
 
   func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
-    try changelogEnds(of: task, timeout: Self.queryTimeout)
-  }
-
-  private func changelogEnds(of task: Int32, timeout: Duration) throws(IOFailure) -> ChangelogEnds {
     do throws(KafkaError) {
-      let ends = try watermarkConsumer.watermarks(changelog(task), timeout: timeout)
+      let ends = try watermarkConsumer.watermarks(changelog(task), timeout: Self.queryTimeout)
       return ChangelogEnds(start: ends.low, high: ends.high)
     } catch {
       throw IOFailure(kind: .retriable, error)
     }
-  }
-
-  func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 {
-    // Nothing depends on it now, so nothing waits for it for long.
-    try changelogEnds(of: task, timeout: .seconds(1)).high
   }
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
@@ -333,16 +283,10 @@ final class KafkaStreamIO: StreamIO {
       maxRecords: Self.changelogBatch, maxBytes: 16 << 20, timeout: .milliseconds(timeout)
     ) { record in
       guard let key = record.keyBytes() else { return }
-      record.withHeader(RecordHeader.transaction) { bytes in
-        // Rows of one transaction come together.
-        guard let bytes else { return lastTag = nil }
-        if let last = lastTag, last.bytes.elementsEqual(bytes) { return }
-        lastTag = TransactionTag(bytes: Array(bytes))
-      }
       items.append(
         .record(
           task: record.partition, offset: record.offset, timestamp: record.timestamp, key: RowKey(bytes: key),
-          bytes: record.valueBytes(), tag: lastTag))
+          bytes: record.valueBytes()))
     }
     switch event {
     case .endOfPartition(let place, let offset): items.append(.end(task: place.partition, offset: offset))

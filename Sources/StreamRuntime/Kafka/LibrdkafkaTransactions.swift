@@ -28,6 +28,9 @@ final class LibrdkafkaTransactions: TransactionWriter {
   private var turn = 0
   private let positionOffsets = PositionOffsets()
   private var patience = TopicPatience()
+  #if DEBUG
+    private var fails: ((FailPoint) -> Bool)?
+  #endif
 
   private static let queryTimeout: Duration = .seconds(5)
   private static let transactionTimeout: Duration = .seconds(10)
@@ -73,20 +76,17 @@ final class LibrdkafkaTransactions: TransactionWriter {
     turn = 0
   }
 
-  private func opened(_ operation: String) throws(IOFailure) -> TransactionalProducer {
-    guard turn < producers.count else {
-      throw IOFailure(kind: .retriable, operation: operation, reason: "there is no producer")
-    }
-    return producers[turn]
-  }
-
   /// What an error inside a transaction means: a new producer mends most of them. It does not where somebody else works
-  /// under this name, and where the broker refuses what is asked for and will refuse it again.
-  private func failure(_ error: KafkaError) -> IOFailure {
-    if error.isFenced { return IOFailure(kind: .fenced, error) }
-    if error.isStaleMember { return IOFailure(kind: .notMember, error) }
-    if let refusal = refusal(error) { return .lasting(refusal, error.operation, "\(error.name): \(error.reason)") }
-    return IOFailure(kind: .retriable, error)
+  /// under this name, and where the broker refuses what is asked for and will refuse it again. `isEnding`: the transaction
+  /// may have ended all the same.
+  private func outcome(_ error: KafkaError, isEnding: Bool) -> CommitOutcome {
+    let reason = "\(error)"
+    if error.isFenced { return .fenced(reason) }
+    if error.isStaleMember { return .notMember(reason) }
+    if let refusal = refusal(error) {
+      return .refused(refusal, error.operation, "\(error.name): \(error.reason)")
+    }
+    return isEnding ? .unknown(reason) : .notCommitted(reason)
   }
 
   /// What no repetition mends; nil for an error that may pass.
@@ -97,51 +97,65 @@ final class LibrdkafkaTransactions: TransactionWriter {
     return error.isUnknownTopicOrPartition && patience.isOver() ? .topicGone : nil
   }
 
-  func begin() throws(IOFailure) {
-    turn = producers.isEmpty ? 0 : (turn + 1) % producers.count
-    let producer = try opened("begin transaction").producer
-    do throws(KafkaError) { try producer.begin() } catch { throw failure(error) }
+  func commit(_ transaction: SealedTransaction, by member: ConsumerGroupMetadata) -> CommitOutcome {
+    guard !producers.isEmpty else { return .notCommitted("begin transaction: there is no producer") }
+    turn = (turn + 1) % producers.count
+    let it = producers[turn]
+    var isEnding = false
+    do throws(KafkaError) {
+      try it.producer.begin()
+      for part in transaction.parts {
+        if let undeclared = try produce(part, by: it) { return undeclared }
+      }
+      try it.producer.flush(timeout: Self.transactionTimeout)
+      #if DEBUG
+        if fails?(.midTransaction) == true { return .notCommitted("fail-point mid-transaction") }
+      #endif
+      try it.producer.sendOffsets(
+        transaction.offsets.map {
+          TopicPartitionOffset(
+            TopicPartition(topic: settings.topics($0.topic), partition: $0.task), offset: $0.offset,
+            metadata: $0.metadata)
+        }, group: member, timeout: Self.transactionTimeout)
+      #if DEBUG
+        if fails?(.beforeCommit) == true { return .notCommitted("fail-point before-commit") }
+      #endif
+      isEnding = true
+      try it.producer.commit(timeout: Self.transactionTimeout)
+    } catch {
+      return outcome(error, isEnding: isEnding)
+    }
+    patience = TopicPatience()
+    var positions: [Int32: Int64] = [:]
+    for part in transaction.parts { positions[part.task] = positionOffsets.take(part.task) }
+    return .committed(positions: positions)
   }
 
-  func produce(
-    to topic: Topic, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [Header], isPosition: Bool
-  ) throws(IOFailure) {
-    let it = try opened("produce")
-    guard let handle = it.handles[topic] else { throw .undeclared(topic, settings.stage) }
-    do throws(KafkaError) {
+  /// Adds a task's records to the transaction; returns why that cannot be.
+  private func produce(
+    _ part: SealedTransaction.Part, by it: TransactionalProducer
+  ) throws(KafkaError) -> CommitOutcome? {
+    for output in part.outputs {
+      guard let handle = it.handles[output.topic] else { return .undeclared(output.topic, settings.stage) }
       try it.producer.produce(
-        topic: handle, partition: partition, key: key, value: value, headers: headers,
-        tag: isPosition ? UInt64(partition) + 1 : 0)
-    } catch {
-      throw failure(error)
+        topic: handle, partition: output.partition, key: output.key, value: output.value,
+        headers: output.headers.map { (name: $0.name, value: $0.value) })
     }
-  }
-
-  func flush() throws(IOFailure) {
-    let producer = try opened("flush").producer
-    do throws(KafkaError) { try producer.flush(timeout: Self.transactionTimeout) } catch { throw failure(error) }
-  }
-
-  func sendOffsets(_ offsets: [TopicPartitionOffset], _ group: ConsumerGroupMetadata) throws(IOFailure) {
-    let producer = try opened("send offsets").producer
-    do throws(KafkaError) {
-      try producer.sendOffsets(offsets, group: group, timeout: Self.transactionTimeout)
-    } catch {
-      throw failure(error)
+    guard let changelog = it.handles[settings.stage.changelog] else {
+      return .undeclared(settings.stage.changelog, settings.stage)
     }
-  }
-
-  func commit() throws(IOFailure) {
-    let producer = try opened("commit").producer
-    do throws(KafkaError) {
-      try producer.commit(timeout: Self.transactionTimeout)
-      patience = TopicPatience()
-    } catch {
-      throw failure(error)
+    for (key, bytes) in part.changes {
+      try it.producer.produce(topic: changelog, partition: part.task, key: key.bytes, value: bytes)
     }
+    try it.producer.produce(
+      topic: changelog, partition: part.task, key: PositionRecord.key.bytes, value: part.position,
+      tag: UInt64(part.task) + 1)
+    return nil
   }
 
-  func positionOffset(of task: Int32) -> Int64? { positionOffsets.take(task) }
+  #if DEBUG
+    func interrupt(_ fails: @escaping (FailPoint) -> Bool) { self.fails = fails }
+  #endif
 
   // The embedded broker has no markers.
   var hasLostBroker: Bool { false }

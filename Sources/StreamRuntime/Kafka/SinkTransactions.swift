@@ -12,9 +12,6 @@ final class SinkTransactions: TransactionWriter {
   /// The place of each topic in the content.
   private let places: [Topic: Int]
   private var content: TransactionContent
-  /// Tasks with a position record in the transaction.
-  private var positioned: [Int32] = []
-  private var positionOffsets: [Int32: Int64] = [:]
   private var patience = TopicPatience()
   private let hanging: HangingTransactions
   private var ended: [EndedTransaction] = []
@@ -46,8 +43,12 @@ final class SinkTransactions: TransactionWriter {
   }
 
   #if DEBUG
-    /// Ends transactions where it says so, for fail-points.
-    func interrupt(_ interrupt: @escaping (TransactionStep) -> String?) { sink.interrupt = interrupt }
+    func interrupt(_ fails: @escaping (FailPoint) -> Bool) {
+      sink.interrupt = { step in
+        let point: FailPoint = step == .recordsWritten ? .midTransaction : .beforeCommit
+        return fails(point) ? "fail-point \(point.rawValue)" : nil
+      }
+    }
   #endif
 
   func open() throws(IOFailure) {
@@ -121,54 +122,53 @@ final class SinkTransactions: TransactionWriter {
       KafkaLogLine(level: 4, facility: "MARKERS", message: text, client: "\(settings.transactionalID)-sink"))
   }
 
-  func begin() throws(IOFailure) {
+  func commit(_ transaction: SealedTransaction, by member: ConsumerGroupMetadata) -> CommitOutcome {
     content.reset(timestamp: SystemClock.milliseconds())
-    positioned.removeAll(keepingCapacity: true)
-    positionOffsets.removeAll(keepingCapacity: true)
-  }
-
-  func produce(
-    to topic: Topic, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [Header], isPosition: Bool
-  ) throws(IOFailure) {
-    guard let place = places[topic] else { throw .undeclared(topic, settings.stage) }
-    content.append(topic: place, partition: partition, key: key, value: value, headers: headers)
-    if isPosition { positioned.append(partition) }
-  }
-
-  func flush() throws(IOFailure) {}
-
-  func sendOffsets(_ offsets: [TopicPartitionOffset], _ group: ConsumerGroupMetadata) throws(IOFailure) {
+    for part in transaction.parts {
+      for output in part.outputs {
+        guard let place = places[output.topic] else { return .undeclared(output.topic, settings.stage) }
+        content.append(
+          topic: place, partition: output.partition, key: output.key, value: output.value,
+          headers: output.headers.map { (name: $0.name, value: $0.value) })
+      }
+      guard let place = places[settings.stage.changelog] else {
+        return .undeclared(settings.stage.changelog, settings.stage)
+      }
+      for (key, bytes) in part.changes {
+        content.append(topic: place, partition: part.task, key: key.bytes, value: bytes, headers: [])
+      }
+      content.append(
+        topic: place, partition: part.task, key: PositionRecord.key.bytes, value: part.position, headers: [])
+    }
     content.offsets = TransactionOffsets(
-      group: group.groupID, memberID: group.memberID, generation: group.generation, instanceID: group.groupInstanceID,
-      offsets: offsets.compactMap { place in
-        place.offset.map {
+      group: member.groupID, memberID: member.memberID, generation: member.generation,
+      instanceID: member.groupInstanceID,
+      offsets: transaction.offsets.compactMap { input in
+        input.offset.map {
           .init(
-            topic: place.topicPartition.topic, partition: place.topicPartition.partition, offset: $0,
-            metadata: place.metadata ?? "")
+            topic: settings.topics(input.topic), partition: input.task, offset: $0, metadata: input.metadata)
         }
       })
-  }
-
-  func commit() throws(IOFailure) {
     let operation = "commit transaction"
     switch sink.commit(content, timeout: Self.commitTimeout) {
     case .committed(let records):
       patience = TopicPatience()
-      for task in positioned { positionOffsets[task] = records.lastOffset(topic: changelog, partition: task) }
+      var positions: [Int32: Int64] = [:]
+      for part in transaction.parts {
+        positions[part.task] = records.lastOffset(topic: changelog, partition: part.task)
+      }
+      return .committed(positions: positions)
     case .notCommitted(let reason) where sink.isTopicUnknown && patience.isOver():
-      throw .lasting(.topicGone, operation, reason)
-    case .notCommitted(let reason): throw IOFailure(kind: .retriable, operation: operation, reason: reason)
-    case .unknown(let reason):
-      throw IOFailure(kind: .retriable, operation: operation, reason: "the outcome is unknown: \(reason)")
-    case .notMember(let reason): throw IOFailure(kind: .notMember, operation: operation, reason: reason)
-    case .fenced(let reason): throw IOFailure(kind: .fenced, operation: operation, reason: reason)
-    case .refused(.forbidden, let reason): throw .lasting(.forbidden, operation, reason)
-    case .refused(.tooLarge, let reason): throw .lasting(.tooLarge, operation, reason)
-    case .refused(.invalid, let reason): throw .lasting(.invalidRecord, operation, reason)
+      return .refused(.topicGone, operation, reason)
+    case .notCommitted(let reason): return .notCommitted("\(operation): \(reason)")
+    case .unknown(let reason): return .unknown("\(operation): the outcome is unknown: \(reason)")
+    case .notMember(let reason): return .notMember("\(operation): \(reason)")
+    case .fenced(let reason): return .fenced("\(operation): \(reason)")
+    case .refused(.forbidden, let reason): return .refused(.forbidden, operation, reason)
+    case .refused(.tooLarge, let reason): return .refused(.tooLarge, operation, reason)
+    case .refused(.invalid, let reason): return .refused(.invalidRecord, operation, reason)
     }
   }
-
-  func positionOffset(of task: Int32) -> Int64? { positionOffsets.removeValue(forKey: task) }
 
   func close() { sink.close() }
 }

@@ -2,23 +2,20 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// How a stream thread's transactions reach Kafka: the calls of `StreamIO`, with places by topic.
+/// How a stream thread's transactions reach Kafka.
 ///
 /// There are two. `SinkTransactions` speaks transactions of version 2. `LibrdkafkaTransactions` is for the embedded broker,
 /// which has none: librdkafka and its mock cluster agree on what that means.
 protocol TransactionWriter: AnyObject {
   /// Replaces the producers by ones with new epochs.
   func open() throws(IOFailure)
-  func begin() throws(IOFailure)
-  /// Adds a record. `isPosition`: its offset is asked for later.
-  func produce(
-    to topic: Topic, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [Header], isPosition: Bool
-  ) throws(IOFailure)
-  func flush() throws(IOFailure)
-  func sendOffsets(_ offsets: [TopicPartitionOffset], _ group: ConsumerGroupMetadata) throws(IOFailure)
-  func commit() throws(IOFailure)
-  /// The offset of the position record of a task's last transaction; nil where the broker did not tell.
-  func positionOffset(of task: Int32) -> Int64?
+  /// Commits a transaction of the group's member. All records are acknowledged before the offsets are sent, and these
+  /// before it is ended.
+  func commit(_ transaction: SealedTransaction, by member: ConsumerGroupMetadata) -> CommitOutcome
+  #if DEBUG
+    /// See `StreamIO.interruptTransactions`.
+    func interrupt(_ fails: @escaping (FailPoint) -> Bool)
+  #endif
   /// The only broker was away since `open`.
   var hasLostBroker: Bool { get }
   /// Ends transactions of the stage, also of others' ids, that were decided and whose markers a lone broker has left out.
@@ -66,16 +63,14 @@ struct TopicPatience {
   }
 }
 
-extension IOFailure {
+extension CommitOutcome {
   /// What no repetition mends.
-  static func lasting(_ refusal: LastingRefusal, _ operation: String, _ reason: String) -> IOFailure {
-    IOFailure(kind: .fatal, operation: operation, reason: "\(reason): this does not pass; \(refusal.fix)")
+  static func refused(_ refusal: LastingRefusal, _ operation: String, _ reason: String) -> CommitOutcome {
+    .refused("\(operation): \(reason): this does not pass; \(refusal.fix)")
   }
 
   /// A topic that the stage does not name among its outputs.
-  static func undeclared(_ topic: Topic, _ stage: StageDefinition) -> IOFailure {
-    IOFailure(
-      kind: .fatal, operation: "produce",
-      reason: "stage \(stage.name) does not say that it writes \(topic.rawValue)")
+  static func undeclared(_ topic: Topic, _ stage: StageDefinition) -> CommitOutcome {
+    .refused("produce: stage \(stage.name) does not say that it writes \(topic.rawValue)")
   }
 }

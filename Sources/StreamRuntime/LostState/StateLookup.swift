@@ -72,16 +72,14 @@ public final class StateLookup {
 
   private func rows(at key: RowKey, of task: Int32, in changelog: TopicPartition) throws -> [Found] {
     let ends = try reader.ends(of: changelog)
-    var groups = ChangelogGroups(after: nil, offset: ends.start, coder: coder)
+    var rows = ChangelogRows(after: nil, offset: ends.start, coder: coder)
     try reader.records(of: changelog, from: ends.start, to: ends.high) { record in
       guard let bytes = record.keyBytes() else { return }
       let found = RowKey(bytes: bytes)
       guard found == PositionRecord.key || found == key || found.isBelow(key) else { return }
-      try groups.read(
-        offset: record.offset, key: found, bytes: record.valueBytes(),
-        tag: record.header(RecordHeader.transaction).flatMap(TransactionTag.init(bytes:)))
+      try rows.read(offset: record.offset, key: found, bytes: record.valueBytes())
     }
-    return groups.takeClosed().compactMap { row in
+    return rows.take().compactMap { row in
       row.bytes.map { Found(task: task, key: row.key, bytes: $0) }
     }
   }

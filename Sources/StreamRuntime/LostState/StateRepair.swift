@@ -66,10 +66,7 @@ public final class StateRepair {
       // The order matters as it does in a restore: offsets that are stable first, then the changelog's end.
       let ends = try reader.ends(of: changelog(number))
       let position = try reader.last(of: changelog(number), from: ends.start, to: ends.high, position)
-      return TaskState(
-        number, position, inputs,
-        neverEnded: try position == nil && inputs.areOfFirstTransaction
-          && holdsFirstTransaction(changelog(number), ends))
+      return TaskState(number, position, inputs)
     }
   }
 
@@ -84,18 +81,6 @@ public final class StateRepair {
         "the position record at offset \(record.offset) of \(record.topicPartition) cannot be read: it was written by "
           + "another version of Nudge, or by something else. Use the version that wrote it")
     }
-  }
-
-  /// Whether all that a changelog holds are rows of its task's first transaction, as a restore judges it.
-  private func holdsFirstTransaction(_ changelog: TopicPartition, _ ends: ChangelogEnds) throws -> Bool {
-    var groups = ChangelogGroups(after: nil, offset: ends.start, coder: coder)
-    try reader.records(of: changelog, from: ends.start, to: ends.high) { record in
-      guard let key = record.keyBytes() else { return }
-      try groups.read(
-        offset: record.offset, key: RowKey(bytes: key), bytes: record.valueBytes(),
-        tag: record.header(RecordHeader.transaction).flatMap(TransactionTag.init(bytes:)))
-    }
-    return groups.holdsFirstTransaction
   }
 
   private func changelog(_ task: Int32) -> TopicPartition {
@@ -296,9 +281,8 @@ public final class StateRepair {
     let position = PositionRecord(
       sequence: repair.sequence, next: repair.next, writer: "nudge state \(method.rawValue)",
       rebuildTo: repair.rebuildTo.isEmpty ? nil : repair.rebuildTo, history: history)
-    let tag = (name: RecordHeader.transaction, value: Optional(TransactionTag(position).bytes))
     for key in draft.keys {
-      try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil, headers: [tag])
+      try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil)
     }
     try producer.produce(
       topic: handle, partition: repair.task, key: PositionRecord.key.bytes, value: try coder.encode(position), tag: 1)
@@ -330,8 +314,7 @@ private final class DeliveredOffset: Sendable {
 
 extension TaskState {
   /// Judges a task as a restore does.
-  /// - Parameter neverEnded: all there is, offsets and rows, is of the task's first transaction.
-  init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput], neverEnded: Bool) {
+  init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput]) {
     task = number
     sequence = position?.sequence
     next = position?.next ?? [:]
@@ -341,7 +324,7 @@ extension TaskState {
     let sequences = Set(inputs.map { PositionRecord.sequence(inMetadata: $0.metadata) })
     committedSequence = sequences.count == 1 && committed.count == inputs.count ? sequences.first ?? nil : nil
     if position == nil {
-      condition = committed.isEmpty || neverEnded ? .neverRan : .lost
+      condition = committed.isEmpty ? .neverRan : .lost
     } else {
       condition = rebuildTo.isEmpty ? .present : .rebuilding
     }

@@ -12,12 +12,6 @@ final class RestoreBatch<Store: TaskStore> {
     var moved: Bool
     /// Behind the position record.
     var changelogOffset: Int64
-    /// Where the changelog was read to: its last stable offset then.
-    var readTo: Int64
-    /// Where to begin to judge what is in the changelog.
-    var mark: ChangelogAudit.Mark
-    /// To be written again by the next transaction.
-    var tornKeys: [RowKey]
     /// Changelog records read.
     var rows: Int
   }
@@ -32,24 +26,20 @@ final class RestoreBatch<Store: TaskStore> {
   private final class Entry {
     var store: Store
     var machine: RestoreMachine
-    var groups: ChangelogGroups
+    var changelog: ChangelogRows
     var target: Int64 = 0
     var rows = 0
     /// The last stable offset, as far as it was read.
     var stable: Int64 = 0
     /// When the last position record read was written, by the wall clock.
     var positionTime: Milliseconds = 0
-    /// Where reading began.
-    var begin = ChangelogAudit.Mark(offset: 0, sequence: 0)
-    /// Where a later restore must begin.
-    var mark: ChangelogAudit.Mark { groups.mark ?? begin }
     var action: RestoreMachine.Action = .askCommitted(notBefore: 0)
     var isDone = false
 
-    init(store: Store, machine: RestoreMachine, groups: ChangelogGroups) {
+    init(store: Store, machine: RestoreMachine, changelog: ChangelogRows) {
       self.store = store
       self.machine = machine
-      self.groups = groups
+      self.changelog = changelog
     }
   }
 
@@ -69,7 +59,7 @@ final class RestoreBatch<Store: TaskStore> {
   /// When it came further last, by the steady clock, and what it waits for.
   private(set) var progressAt: Milliseconds
   private(set) var waitsFor = "the group's committed offsets"
-  /// About how many bytes of closed groups wait for their stores, of all tasks.
+  /// About how many bytes of rows wait for their stores, of all tasks.
   private var waitingBytes = 0
 
   init(stores: [Int32: Store], limits: StreamLimits, coder: RecordCoder, startedAt: Milliseconds) {
@@ -82,7 +72,7 @@ final class RestoreBatch<Store: TaskStore> {
       entries[number] = Entry(
         store: store,
         machine: RestoreMachine(task: number, store: store.header, maxStoreAge: limits.maxStoreAge),
-        groups: ChangelogGroups(after: nil, offset: 0, coder: coder))
+        changelog: ChangelogRows(after: nil, offset: 0, coder: coder))
     }
   }
 
@@ -145,12 +135,9 @@ final class RestoreBatch<Store: TaskStore> {
           try entry.store.wipe()
         }
         let held = entry.store.header
-        waitingBytes -= entry.groups.closedBytes
-        entry.begin = ChangelogAudit.Mark(
-          offset: from, sequence: held.map { $0.mark?.sequence ?? $0.position.sequence - 1 } ?? 0)
-        entry.groups = ChangelogGroups(
-          after: held?.position, offset: held?.changelogOffset ?? from, mark: entry.begin,
-          openBytes: limits.restoreBytes / 4 / entries.count, coder: coder)
+        waitingBytes -= entry.changelog.bytes
+        entry.changelog = ChangelogRows(
+          after: held?.position, offset: held?.changelogOffset ?? from, coder: coder)
         starts[number] = from
       }
     }
@@ -162,27 +149,24 @@ final class RestoreBatch<Store: TaskStore> {
     var told: (task: Int32, offset: Int64)?
     for item in try io.pollChangelogs(timeout: 10) {
       switch item {
-      case .record(let task, let offset, let timestamp, let key, let bytes, let tag):
+      case .record(let task, let offset, let timestamp, let key, let bytes):
         // A restore that is done waits for the others, or for a question to be asked again. Should the task have a new owner
         // by then, what that one writes is no part of what was found here, and the store must not say that it has it.
         guard let entry = entries[task], !entry.isDone else { continue }
         progressAt = io.steadyClock
         entry.rows += 1
-        let before = entry.groups.closedBytes
-        try entry.groups.read(offset: offset, key: key, bytes: bytes, tag: tag)
+        let before = entry.changelog.bytes
+        try entry.changelog.read(offset: offset, key: key, bytes: bytes)
         if key == PositionRecord.key { entry.positionTime = min(timestamp, io.wallClock) }
-        waitingBytes += entry.groups.closedBytes - before
-        if waitingBytes >= limits.restoreBytes, entry.groups.closedBytes > before {
-          try storeLargest()
-        }
+        waitingBytes += entry.changelog.bytes - before
+        if waitingBytes >= limits.restoreBytes { try storeLargest() }
         told = (task, offset)
       case .end(let task, let offset):
         guard let entry = entries[task] else { continue }
         guard !entry.isDone else { continue }
         entry.stable = offset
         entry.action = entry.machine.reached(
-          offset, position: entry.groups.position, continuesStore: entry.groups.continuesKnown,
-          holdsFirstTransaction: entry.groups.holdsFirstTransaction)
+          offset, position: entry.changelog.position, continuesStore: entry.changelog.continuesKnown)
         if case .read(_, let wipe?) = entry.action {
           observe(.storeWiped(task: task, reason: wipe.rawValue))
           try entry.store.wipe()
@@ -193,7 +177,7 @@ final class RestoreBatch<Store: TaskStore> {
         } else {
           entry.isDone = true
           progressAt = io.steadyClock
-          if entry.groups.closedBytes > 0 { try store(entry, asOf: io.wallClock) }
+          if entry.changelog.bytes > 0 { try store(entry, asOf: io.wallClock) }
         }
       }
     }
@@ -212,7 +196,7 @@ final class RestoreBatch<Store: TaskStore> {
 
   /// Writes the rows of the task that has most of them: the larger the step, the less it costs a row.
   private func storeLargest() throws {
-    guard let largest = entries.values.max(by: { $0.groups.closedBytes < $1.groups.closedBytes }) else { return }
+    guard let largest = entries.values.max(by: { $0.changelog.bytes < $1.changelog.bytes }) else { return }
     // What was written after the position is not read yet: by the time somebody goes on from here, tombstones of then may
     // be gone.
     try store(largest, asOf: largest.positionTime)
@@ -220,15 +204,15 @@ final class RestoreBatch<Store: TaskStore> {
 
   /// `asOf`: nothing that was compacted away before is missing.
   private func store(_ entry: Entry, asOf: Milliseconds) throws {
-    waitingBytes -= entry.groups.closedBytes
+    waitingBytes -= entry.changelog.bytes
     // Rows may be ahead of the header: whoever begins there reads them once more. It stays as it is while it is not known
     // whether the store is of this log; should it not be, the next to look finds that out by it.
     var header = entry.store.header
-    if entry.groups.continuesKnown, let position = entry.groups.position {
+    if entry.changelog.continuesKnown, let position = entry.changelog.position {
       header = StoreHeader(
-        position: position, changelogOffset: entry.groups.offsetBehindPosition, storedAt: asOf, mark: entry.mark)
+        position: position, changelogOffset: entry.changelog.offsetBehindPosition, storedAt: asOf)
     }
-    try entry.store.applyLater(entry.groups.takeClosed(), header: header)
+    try entry.store.applyLater(entry.changelog.take(), header: header)
   }
 
   private func result(_ entry: Entry) throws -> Result {
@@ -236,13 +220,13 @@ final class RestoreBatch<Store: TaskStore> {
     case .finish(.position(let position, let moved)):
       return .restored(
         Restored(
-          store: entry.store, position: position, moved: moved, changelogOffset: entry.groups.offsetBehindPosition,
-          readTo: entry.stable, mark: entry.mark, tornKeys: entry.groups.tornKeys, rows: entry.rows))
+          store: entry.store, position: position, moved: moved, changelogOffset: entry.changelog.offsetBehindPosition,
+          rows: entry.rows))
     case .finish(.fresh):
       return .restored(
         Restored(
-          store: entry.store, position: nil, moved: false, changelogOffset: entry.groups.offsetBehindPosition,
-          readTo: entry.stable, mark: entry.mark, tornKeys: entry.groups.tornKeys, rows: entry.rows))
+          store: entry.store, position: nil, moved: false, changelogOffset: entry.changelog.offsetBehindPosition,
+          rows: entry.rows))
     case .askCommitted, .askEnds, .read, .readOn, .stateLost: return .stateLost(entry.store)
     }
   }

@@ -35,7 +35,7 @@ struct RestoreMachine {
 
   /// What a finished restore found.
   enum Finding: Equatable {
-    /// A task that never ran, or whose first transaction was committed in part only: it begins at its inputs' first offsets.
+    /// A task that never ran: it begins at its inputs' first offsets.
     case fresh
     /// The position to go on from, and whether the group's offsets say something else.
     case position(PositionRecord, moved: Bool)
@@ -86,27 +86,20 @@ struct RestoreMachine {
     if store.changelogOffset < ends.start || wallNow - store.storedAt > maxStoreAge {
       return .read(from: ends.start, wipe: .tooOld)
     }
-    // The position record the store was written at is read again: it shows that this is the log the store is of. And what
-    // its owner had not yet judged is judged.
-    let from = min(store.mark?.offset ?? .max, store.changelogOffset - 1)
-    return .read(from: max(from, ends.start), wipe: nil)
+    // The position record the store was written at is read again: it shows that this is the log the store is of.
+    return .read(from: max(store.changelogOffset - 1, ends.start), wipe: nil)
   }
 
   /// Everything before an offset has been read, and it is the last stable offset. `continuesStore`: what was read goes on
-  /// from where the store is. `holdsFirstTransaction`: all that was read are rows of the task's first transaction.
-  mutating func reached(
-    _ offset: Int64, position: PositionRecord?, continuesStore: Bool, holdsFirstTransaction: Bool
-  ) -> Action {
+  /// from where the store is.
+  mutating func reached(_ offset: Int64, position: PositionRecord?, continuesStore: Bool) -> Action {
     guard offset >= target else { return .readOn }
     guard store == nil || continuesStore else {
       store = nil
       return .read(from: start, wipe: .otherHistory)
     }
     guard let position else {
-      // A late EndTxn may have committed the rows and offsets of a task's first transaction, whose owner died before it
-      // wrote the position record. Had the log been lost, those rows would be, too.
-      let neverEnded = holdsFirstTransaction && committed.areOfFirstTransaction
-      return neverEnded || committed.allSatisfy { $0.offset == nil } ? .finish(.fresh) : .stateLost
+      return committed.allSatisfy { $0.offset == nil } ? .finish(.fresh) : .stateLost
     }
     // In a rebuild the offsets say what was processed before the loss.
     let moved =

@@ -19,7 +19,6 @@ final class StreamObserver: Sendable {
   private let latency: Histogram
   private let cached: Gauge
   private let moved: Counter
-  private let torn: Counter
   private let wiped: Counter
   private let gaps: Counter
   private let lostStates: Counter
@@ -75,8 +74,6 @@ final class StreamObserver: Sendable {
     moved = metrics.counter(
       "nudge_offsets_moved_total",
       help: "Tasks started whose committed offsets had been moved by somebody else; the position stands.")
-    torn = metrics.counter(
-      "nudge_torn_transactions_total", help: "Torn transactions found in a changelog and written again.")
     wiped = metrics.counter(
       "nudge_stores_wiped_total", help: "Stores found to be of no use and restored from the start.")
     gaps = metrics.counter(
@@ -197,17 +194,6 @@ final class StreamObserver: Sendable {
         "the log begins behind the position: these records were never processed",
         [
           "task": .int(Int(task)), "topic": .string(topic), "from": .int(Int(from)), "to": .int(Int(to)),
-        ])
-    case .strangersRecords(let tasks):
-      log.notice(
-        "a changelog has more than its owner wrote: it is looked at, and what does not count is written over",
-        ["tasks": .string(Self.list(tasks))])
-    case .tornTransaction(let task, let rows):
-      torn.increment()
-      log.warning(
-        "a torn transaction was found; its rows are written again",
-        [
-          "task": .int(Int(task)), "rows": .int(rows),
         ])
     case .processed(let count, let milliseconds):
       records.increment(by: count)

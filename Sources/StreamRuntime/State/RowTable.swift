@@ -127,14 +127,6 @@ struct RowTable {
     return found.sorted { $0.0 < $1.0 }
   }
 
-  /// Marks a row to be written again as it is, or its absence as a tombstone: the changelog may end in a value of this key
-  /// that does not count.
-  mutating func rewrite(_ key: RowKey) throws {
-    let slot = try slot(key)
-    slot.isInChangelog = true
-    noteChange(slot)
-  }
-
   // MARK: Steps
 
   /// From here on changes can be undone.

@@ -25,10 +25,6 @@ public enum StreamEvent: Sendable, Equatable {
   case stateLost(task: Int32)
   /// The log begins behind the position: so many records of the topic were never processed.
   case gap(task: Int32, topic: String, from: Int64, to: Int64)
-  /// Rows of a torn transaction, or of a former owner, were found; their keys are written again.
-  case tornTransaction(task: Int32, rows: Int)
-  /// The changelogs of these tasks have more than the tasks have written: they are looked at.
-  case strangersRecords(tasks: [Int32])
   /// Records were processed; the age is that of the last one, by its timestamp.
   case processed(records: Int, age: Milliseconds)
   /// Timers were due, and were written to the stage's own input.

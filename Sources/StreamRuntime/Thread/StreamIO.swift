@@ -45,32 +45,18 @@ protocol StreamIO: AnyObject {
   func watchTransactions() throws(IOFailure)
   /// What was ended so since this was asked last.
   func takeEnded() -> [EndedTransaction]
-  /// Begins a transaction.
-  func begin() throws(IOFailure)
-  /// Adds an output to the transaction.
-  func produce(_ output: OutputRecord) throws(IOFailure)
-  /// Adds a row, or with nil a tombstone, to a task's changelog.
-  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure)
-  /// Adds a position record to a task's changelog; `positionOffset` tells its offset later.
-  func produce(position bytes: [UInt8], task: Int32) throws(IOFailure)
-  /// Waits until the broker has acknowledged all that was added.
-  func flush() throws(IOFailure)
-  /// Adds offsets with the group's metadata: the fence against former owners (KIP-447).
-  func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure)
-  /// Commits. Any error leaves the outcome unknown.
-  func commit() throws(IOFailure)
-  /// Whether brokers refuse a late copy of a request of a transaction that has been committed (transactions of version 2):
-  /// then nothing is uncertain about a commit that was answered, however slowly.
-  var refusesLateCopies: Bool { get }
-  /// The offset of a task's last position record, once it is acknowledged; nil where the broker did not tell.
-  func positionOffset(of task: Int32) -> Int64?
+  /// Commits a transaction, or says why not.
+  func commit(_ transaction: SealedTransaction) -> CommitOutcome
+  #if DEBUG
+    /// From now on asks, where a transaction is on its way to a broker, whether it is to fail there: with `midTransaction` and
+    /// `beforeCommit`.
+    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool)
+  #endif
 
   // MARK: Changelog and store
 
   /// Where a task's changelog begins and ends.
   func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds
-  /// The high watermark of a task's changelog, asked for while it runs.
-  func changelogHigh(of task: Int32) throws(IOFailure) -> Int64
   /// Reads exactly these tasks' changelogs from these offsets, committed records only.
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure)
   /// What has been read, waiting up to `timeout` milliseconds.
@@ -136,15 +122,6 @@ struct CommittedInput: Equatable {
   var metadata: String = ""
 }
 
-extension [CommittedInput] {
-  /// Whether offsets were committed, all of them by a task's first transaction.
-  var areOfFirstTransaction: Bool {
-    let committed = filter { $0.offset != nil }
-    return !committed.isEmpty
-      && committed.allSatisfy { PositionRecord.sequence(inMetadata: $0.metadata) == PositionRecord.firstSequence }
-  }
-}
-
 /// Where a changelog partition begins and ends.
 struct ChangelogEnds: Equatable {
   /// The first offset there is.
@@ -155,9 +132,8 @@ struct ChangelogEnds: Equatable {
 
 /// Something read from a changelog.
 enum ChangelogItem: Equatable {
-  /// A committed record. `tag`: of rows; nil where it was written before rows had them.
-  case record(
-    task: Int32, offset: Int64, timestamp: Milliseconds, key: RowKey, bytes: [UInt8]?, tag: TransactionTag?)
+  /// A committed record.
+  case record(task: Int32, offset: Int64, timestamp: Milliseconds, key: RowKey, bytes: [UInt8]?)
   /// All before this offset has been read, and it is the last stable offset now.
   case end(task: Int32, offset: Int64)
 }
@@ -194,6 +170,4 @@ struct StoreHeader: Codable, Equatable {
   /// When its position was the last, by the wall clock: nothing that was compacted away before is missing in it. Where it
   /// was not the last, because a restore was not finished, when it was written.
   var storedAt: Milliseconds
-  /// Where to begin to judge what is in the changelog, before the position; nil: at the position.
-  var mark: ChangelogAudit.Mark?
 }

@@ -7,15 +7,13 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   let life: Int
   let store: Store
   let step: Step<S>
-  /// Names this life of the task in position records and tags.
+  /// Names this life of the task in position records.
   private let writer: String
 
   /// The last committed position; sequence 0 is none.
   private(set) var position: PositionRecord
   /// Behind the last position record known in the changelog.
   private(set) var changelogOffset: Int64
-  /// Whether the changelog holds what was written to it, and nothing else.
-  private(set) var audit: ChangelogAudit
   /// When the position was the last, by the wall clock. The store's age counts from here, not from when it is written: the
   /// machine may have slept for days in between, while tombstones went.
   private var asOf: Milliseconds
@@ -32,7 +30,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   private(set) var records = 0
   /// What the stage has counted since the last commit, by the places of its tallies.
   private(set) var counts: [Int: Int] = [:]
-  /// Something was done since the last commit: a record, a reply, a row to be written again.
+  /// Something was done since the last commit: a record, a reply, a timer that was due.
   private(set) var isDirty = false
   /// The rows of a transaction that is being committed, encoded once for all attempts.
   private var preparedChanges: [(key: RowKey, bytes: [UInt8]?)]?
@@ -48,7 +46,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   init(
     number: Int32, life: Int, writer: String, store: Store, step: Step<S>, position: PositionRecord?,
-    next: [Topic: Int64], changelogOffset: Int64, audit: ChangelogAudit, asOf: Milliseconds, rebuild: StateRebuild?
+    next: [Topic: Int64], changelogOffset: Int64, asOf: Milliseconds, rebuild: StateRebuild?
   ) {
     self.number = number
     self.life = life
@@ -58,7 +56,6 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     self.position = position ?? PositionRecord(sequence: PositionRecord.firstSequence - 1, next: [:], writer: "")
     self.next = next
     self.changelogOffset = changelogOffset
-    self.audit = audit
     self.asOf = asOf
     self.rebuild = rebuild
   }
@@ -105,16 +102,6 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     isDirty = true
   }
 
-  /// The changelog ends in rows that do not count: the next transaction writes them again as they are.
-  func rewrite(_ keys: [RowKey]) throws {
-    guard !keys.isEmpty else { return }
-    for key in keys {
-      if TimerKey.isTimer(key) { try step.timers.rewrite(key) } else { try step.table.rewrite(key) }
-    }
-    preparedChanges = nil
-    isDirty = true
-  }
-
   // MARK: Transactions
 
   /// The rows to be written, the same for every attempt.
@@ -124,6 +111,15 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     changes += step.timers.changes()
     preparedChanges = changes
     return changes
+  }
+
+  /// What goes into a transaction, and the position it ends with.
+  func part(coder: RecordCoder) throws -> (SealedTransaction.Part, position: PositionRecord) {
+    let position = nextPosition
+    return (
+      SealedTransaction.Part(
+        task: number, outputs: outputs, changes: try changes(), position: try coder.encode(position)), position
+    )
   }
 
   /// The position record of the transaction under way.
@@ -144,43 +140,20 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     }
   }
 
-  /// The transaction has committed, as the broker has answered. `offset`: of its position record, where it told.
+  /// The transaction has committed. `offset`: of its position record, where known.
   func committed(_ position: PositionRecord, at offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds) throws {
-    // Where no row changed there was one tombstone.
-    audit.committed(
-      rows: max(1, try changes().count), positionAt: offset, sequence: position.sequence, steadyNow: steadyNow)
-    try committed(position, changelogOffset: offset.map { $0 + 1 }, steadyNow: steadyNow, wallNow: wallNow)
-  }
-
-  /// The transaction has committed. `offset`: behind its position record, where known.
-  func committed(
-    _ position: PositionRecord, changelogOffset offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds
-  )
-    throws
-  {
     step.table.committed(try changes())
     step.timers.committed()
     preparedChanges = nil
     self.position = position
     asOf = wallNow
-    if let offset { changelogOffset = offset }
+    if let offset { changelogOffset = offset + 1 }
     outputs.removeAll(keepingCapacity: true)
     outputBytes = 0
     records = 0
     if !counts.isEmpty { counts.removeAll(keepingCapacity: true) }
     isDirty = false
     if unstoredSince == nil && unstoredCount > 0 { unstoredSince = steadyNow }
-  }
-
-  // MARK: Others' records
-
-  /// The log's end was asked for, and perhaps told.
-  func compared(high: Int64?, steadyNow: Milliseconds) { audit.compared(high: high, steadyNow: steadyNow) }
-
-  /// The changelog was read from the audit's mark to its last stable offset; rows that do not count hide these keys.
-  func judged(readTo end: Int64, tornKeys: [RowKey], steadyNow: Milliseconds) throws {
-    audit.read(to: end, sequence: position.sequence, isWhole: tornKeys.isEmpty, steadyNow: steadyNow)
-    try rewrite(tornKeys)
   }
 
   // MARK: Store
@@ -196,7 +169,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     let rows = step.timers.unstoredRows() + step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
-    let header = StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf, mark: audit.mark)
+    let header = StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf)
     // Rows that are being written may be gone from memory: whoever asks the store for one waits for the write.
     if waits { try store.apply(rows, header: header) } else { try store.applyLater(rows, header: header) }
     step.table.stored()

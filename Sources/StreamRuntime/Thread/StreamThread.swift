@@ -4,7 +4,7 @@ import ServiceKit
 /// One stream thread: it owns a consumer, a transactional producer and the stores of its tasks, and goes round and round
 /// in `turn`: poll, process, commit, restore what is new. All calls come from one thread.
 ///
-/// The decisions are values of their own (`TransactionMachine`, `RestoreMachine`, `ChangelogGroups`, `OwnershipProof`);
+/// The decisions are values of their own (`TransactionMachine`, `RestoreMachine`, `OwnershipProof`);
 /// this class carries them out on a `StreamIO`.
 final class StreamThread<S: Stage, IO: StreamIO> {
   /// Why a thread ended.
@@ -149,7 +149,6 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try advanceRestore()
     try flushStores()
     try loadTimers()
-    try compareChangelogs()
   }
 
   /// Does what there is to do with what was polled, and commits it.
@@ -485,98 +484,77 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       do {
         try checkPositions()
       } catch let failure as IOFailure where failure.isPassing {
-        noteTrouble(failure, since: io.steadyClock)
+        noteTrouble(failure.description, since: io.steadyClock)
         throw failure
       }
       return false
     case .begin: break
     }
-    let start = io.steadyClock
     let group = tasks.values.filter { $0.isDirty || hasEffects }.sorted { $0.number < $1.number }
     guard !group.isEmpty else {
       nothingToCommit()
       return true
     }
     var positions: [Int32: PositionRecord] = [:]
-    var rows = 0
-    var outputs = 0
-    var commitStart = start
-    do {
-      try io.begin()
-      for task in group where task.isDirty || task.position.sequence == 0 {
-        positions[task.number] = task.nextPosition
-        outputs += task.outputs.count
-        rows += try task.changes().count
-      }
-      try produce(group.compactMap { task in positions[task.number].map { (task, TransactionTag($0)) } })
-      // A delayed EndTxn of an earlier transaction may end this one early, and commit or abort what has arrived of it; what
-      // comes then begins another transaction. So everything a position record stands for is acknowledged first, then the
-      // offsets, which fence former owners, then the position records: after an early end their partitions, which were
-      // part of what ended, are part of no transaction any more, and the leader refuses them (it asks the coordinator,
-      // KIP-890, part 1). A position record is committed only with, or after, all it stands for, and never unfenced.
-      if !positions.isEmpty { try io.flush() }
-      try io.sendOffsets(group.flatMap { $0.offsets(positions[$0.number] ?? $0.position) })
-      for task in group {
-        guard let position = positions[task.number] else { continue }
-        try io.produce(position: try coder.encode(position), task: task.number)
-      }
-      commitStart = io.steadyClock
-      try io.commit()
-    } catch let failure as IOFailure {
-      isFrozen = true
-      isOutOfGroup = failure.kind == .notMember
-      // Its tasks may have another owner already, which is told to nobody who does not poll.
-      if isOutOfGroup { proof.forget() }
-      noteTrouble(failure, since: start)
-      transactions.failed(failure)
-      switch failure.kind {
-      case .fenced: end(.fenced)
-      case .fatal: end(.failed(failure.description))
-      case .retriable, .unstable, .notMember: observe(.transactionFailed(reason: failure.description))
-      }
+    var parts: [SealedTransaction.Part] = []
+    for task in group where task.isDirty || task.position.sequence == 0 {
+      let (part, position) = try task.part(coder: coder)
+      parts.append(part)
+      positions[task.number] = position
+    }
+    let transaction = SealedTransaction(
+      parts: parts, offsets: group.flatMap { $0.offsets(positions[$0.number] ?? $0.position) })
+    let start = io.steadyClock
+    let outcome = io.commit(transaction)
+    guard case .committed(let offsets) = outcome else {
+      notCommitted(outcome, since: start)
       return false
     }
     let end = io.steadyClock
-    // Only the request that ends a transaction can be repeated by the client and come late: all before it has been answered.
-    transactions.committed(took: io.refusesLateCopies ? 0 : end - commitStart)
+    transactions.committed()
     proof.proven(at: start)
     isOutOfGroup = false
     let records = group.reduce(0) { $0 + $1.records }
     for task in group {
       guard let position = positions[task.number] else { continue }
       if !task.counts.isEmpty { observe(.counted(task.counts)) }
-      try task.committed(
-        position, at: io.positionOffset(of: task.number), steadyNow: end, wallNow: io.wallClock)
+      try task.committed(position, at: offsets[task.number], steadyNow: end, wallNow: io.wallClock)
     }
     nothingToCommit()
-    observe(.committed(records: records, outputs: outputs, rows: rows, milliseconds: end - start))
-    judgeSuspicions()
+    observe(
+      .committed(
+        records: records, outputs: parts.reduce(0) { $0 + $1.outputs.count },
+        rows: parts.reduce(0) { $0 + $1.changes.count }, milliseconds: end - start))
     return true
   }
 
-  /// Adds outputs and rows of these tasks to the transaction, some of each task first: a partition becomes part of the
-  /// transaction by a request that librdkafka sends 1 ms after the partition's first record, for all that have one by
-  /// then. It spends that millisecond spinning (2.0.2), so the partitions had better come at once.
-  private func produce(_ group: [(task: Task, tag: TransactionTag)]) throws {
-    let lead = 8
-    for (task, tag) in group {
-      try produce(task, tag, outputs: task.outputs.prefix(lead), changes: task.changes().prefix(lead))
-      // The changelog's partition must be part of the transaction before the offsets are, see `commit`.
-      if try task.changes().isEmpty {
-        try io.produce(change: PositionRecord.opening, bytes: nil, task: task.number, tag: tag)
-      }
-    }
-    for (task, tag) in group {
-      try produce(task, tag, outputs: task.outputs.dropFirst(lead), changes: task.changes().dropFirst(lead))
+  /// An attempt to commit has failed: the same content is committed later, where it turns out not to be.
+  private func notCommitted(_ outcome: CommitOutcome, since start: Milliseconds) {
+    isFrozen = true
+    isOutOfGroup = false
+    switch outcome {
+    case .committed: return
+    case .notCommitted(let reason), .unknown(let reason): retryLater(reason, since: start)
+    case .notMember(let reason):
+      isOutOfGroup = true
+      // Its tasks may have another owner already, which is told to nobody who does not poll.
+      proof.forget()
+      retryLater(reason, since: start)
+    case .fenced(let reason):
+      noteTrouble(reason, since: start)
+      transactions.failed(isFenced: true)
+      end(.fenced)
+    case .refused(let reason):
+      noteTrouble(reason, since: start)
+      transactions.failed(isFenced: false)
+      end(.failed(reason))
     }
   }
 
-  private func produce(
-    _ task: Task, _ tag: TransactionTag, outputs: ArraySlice<OutputRecord>,
-    changes: ArraySlice<(key: RowKey, bytes: [UInt8]?)>
-  ) throws {
-    for output in outputs { try io.produce(output) }
-    for (key, bytes) in changes { try io.produce(change: key, bytes: bytes, task: task.number, tag: tag) }
+  private func retryLater(_ reason: String, since start: Milliseconds) {
+    noteTrouble(reason, since: start)
+    transactions.failed(isFenced: false)
+    observe(.transactionFailed(reason: reason))
   }
 
   private func openProducer() throws {
@@ -586,7 +564,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       transactions.producerOpened()
     } catch {
       transactions.producerFailed(error, steadyNow: io.steadyClock)
-      if !tasks.isEmpty { noteTrouble(error, since: io.steadyClock) }
+      if !tasks.isEmpty { noteTrouble(error.description, since: io.steadyClock) }
       switch error.kind {
       case .fenced: end(.fenced)
       case .fatal: end(.failed(error.description))
@@ -617,8 +595,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   /// An attempt to commit has failed, or what comes before the next one.
-  private func noteTrouble(_ failure: IOFailure, since start: Milliseconds) {
-    trouble = (trouble?.since ?? start, failure.description, trouble?.toldAt ?? 0)
+  private func noteTrouble(_ reason: String, since start: Milliseconds) {
+    trouble = (trouble?.since ?? start, reason, trouble?.toldAt ?? 0)
   }
 
   /// Says so, once a second, while nothing could be committed for longer than some seconds.
@@ -630,78 +608,53 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     observe(.notCommitting(milliseconds: steady - trouble.since, reason: trouble.reason))
   }
 
-  /// Where a changelog has more than its owner wrote, it is looked at before anything else is committed.
-  private func judgeSuspicions() {
-    guard tasks.values.contains(where: { $0.audit.isSuspicious }) else { return }
-    observe(.strangersRecords(tasks: tasks.values.filter { $0.audit.isSuspicious }.map { $0.number }.sorted()))
-    transactions.suspected()
-  }
-
-  /// Asks for the ends of changelogs now and then; of one in a turn.
-  private func compareChangelogs() throws {
-    let steady = io.steadyClock
-    guard !isFrozen, let task = tasks.values.first(where: { $0.audit.isDue(steadyNow: steady) }) else { return }
-    try compareChangelog(of: task)
-    judgeSuspicions()
-  }
-
-  /// False: the end was not told.
-  @discardableResult
-  private func compareChangelog(of task: Task) throws -> Bool {
-    let steady = io.steadyClock
-    do throws(IOFailure) {
-      task.compared(high: try io.changelogHigh(of: task.number), steadyNow: steady)
-      return true
-    } catch {
-      // Later: what goes on does not depend on it.
-      task.compared(high: nil, steadyNow: steady)
-      if !error.isPassing { throw error }
-      observe(.retrying(reason: error.description))
-      return false
-    }
-  }
-
-  /// All is committed and tasks are given up: sees that what was written need not be judged by who is next. The marker of
-  /// the last transaction may take some milliseconds.
-  private func compareBeforeRelease() throws {
-    var waits = 3
-    for task in tasks.values.sorted(by: { $0.number < $1.number }) {
-      while !task.audit.isSettled && !task.audit.isSuspicious {
-        guard try compareChangelog(of: task) else { return }
-        if task.audit.isSettled || task.audit.isSuspicious { break }
-        if waits == 0 { return }
-        waits -= 1
-        io.idle(atMost: 5)
-      }
-    }
-  }
-
   /// After an unknown outcome, with a new producer: everything the old one wrote is committed or aborted now, or will be
-  /// before the last stable offset passes the high watermark. The changelogs tell which. And where a changelog has more than
-  /// its owner wrote: what does not count of it is to be written again.
+  /// before the last stable offset passes the high watermark. The changelogs tell which.
   private func checkPositions() throws {
     let group = tasks.values.sorted { $0.number < $1.number }
-    var targets: [Int32: Int64] = [:]
-    var groups: [Int32: ChangelogGroups] = [:]
+    let found = try readPositions(of: group)
+    var lost: [Int32] = []
     for task in group {
-      targets[task.number] = try io.changelogEnds(of: task.number).high
-      groups[task.number] = ChangelogGroups(judgingFrom: task.audit.mark, coder: coder)
+      guard let (position, offset) = found[task.number], position.sequence > task.position.sequence else {
+        if task.isDirty && isFrozen { observe(.outcomeKnown(task: task.number, committed: false)) }
+        continue
+      }
+      guard position == task.nextPosition, task.isDirty || task.position.sequence == 0 else {
+        lost.append(task.number)
+        continue
+      }
+      observe(.outcomeKnown(task: task.number, committed: true))
+      if !task.counts.isEmpty { observe(.counted(task.counts)) }
+      try task.committed(position, at: offset, steadyNow: io.steadyClock, wallNow: io.wallClock)
     }
+    transactions.positionsChecked(steadyNow: io.steadyClock)
+    // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
+    release(lost, lost: true)
+    // Without them there may be nothing left that waits for its commit.
+    if !tasks.values.contains(where: { $0.isDirty }) { nothingToCommit() }
+    if !lost.isEmpty { try assignRunning() }
+  }
+
+  /// The last position record behind that which each task knows, and its offset. Reads until every transaction that was
+  /// begun by now has ended.
+  private func readPositions(of group: [Task]) throws -> [Int32: (position: PositionRecord, offset: Int64)] {
+    var found: [Int32: (position: PositionRecord, offset: Int64)] = [:]
+    var targets: [Int32: Int64] = [:]
+    for task in group { targets[task.number] = try io.changelogEnds(of: task.number).high }
     // Other tasks may still be restored, by the same reader.
     restore?.interrupted()
-    try io.readChangelogs(Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.audit.mark.offset) }))
+    try io.readChangelogs(Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.changelogOffset) }))
     var unread = Set(targets.keys)
-    var readTo: [Int32: Int64] = [:]
     let start = io.steadyClock
     let deadline = start + limits.sessionTimeout
     var hasSuspected = false
     while !unread.isEmpty {
       for item in try io.pollChangelogs(timeout: limits.maxPollWait) {
         switch item {
-        case .record(let task, let offset, _, let key, let bytes, let tag):
-          try groups[task]?.read(offset: offset, key: key, bytes: bytes, tag: tag)
+        case .record(let task, let offset, _, let key, let bytes):
+          guard key == PositionRecord.key else { continue }
+          found[task] = (try PositionRecord(bytes, offset: offset, coder: coder), offset)
         case .end(let task, let offset):
-          readTo[task] = offset
           if let target = targets[task], offset >= target { unread.remove(task) }
         }
       }
@@ -717,34 +670,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       }
     }
     try io.readChangelogs([:])
-    var lost: [Int32] = []
-    for task in group {
-      guard let found = groups[task.number], let end = readTo[task.number] else { continue }
-      let expected = task.nextPosition
-      let steady = io.steadyClock
-      if let position = found.position, position.sequence > task.position.sequence {
-        if position == expected, task.isDirty || task.position.sequence == 0 {
-          observe(.outcomeKnown(task: task.number, committed: true))
-          if !task.counts.isEmpty { observe(.counted(task.counts)) }
-          try task.committed(
-            position, changelogOffset: found.offsetBehindPosition, steadyNow: steady, wallNow: io.wallClock)
-          try task.judged(readTo: end, tornKeys: found.tornKeys, steadyNow: steady)
-          continue
-        }
-        lost.append(task.number)
-        continue
-      }
-      if task.isDirty && isFrozen { observe(.outcomeKnown(task: task.number, committed: false)) }
-      if !found.tornKeys.isEmpty { observe(.tornTransaction(task: task.number, rows: found.tornKeys.count)) }
-      try task.judged(readTo: end, tornKeys: found.tornKeys, steadyNow: steady)
-      if task.isDirty && dirtySince == nil { dirtySince = steady }
-    }
-    transactions.positionsChecked(steadyNow: io.steadyClock)
-    // Another owner has committed in these tasks: the group will say so; until then nothing of ours counts.
-    release(lost, lost: true)
-    // Without them there may be nothing left that waits for its commit.
-    if !tasks.values.contains(where: { $0.isDirty }) { nothingToCommit() }
-    if !lost.isEmpty { try assignRunning() }
+    return found
   }
 
   /// Pending transactions should have ended by now.
@@ -828,10 +754,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
           io.idle(atMost: min(deadline - io.steadyClock, limits.maxPollWait))
           continue
         }
-        if !tasks.values.contains(where: { $0.isDirty }) {
-          if !late { try compareBeforeRelease() }
-          return
-        }
+        if !tasks.values.contains(where: { $0.isDirty }) { return }
       }
       do {
         if try commit() { continue }
@@ -976,22 +899,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         of: S.Row.self, store: restored.store, coder: coder, cacheBytes: limits.cacheBytes / max(1, assignedCount)),
       timers: TimerQueue(store: restored.store), partition: number, topics: topics, coder: coder,
       partitionCounts: partitionCounts, maxOutputBytes: limits.maxOutputBytes, recordsSpans: spans != nil)
-    let audit = ChangelogAudit(
-      readTo: restored.readTo, sequence: restored.position?.sequence ?? 0,
-      tornSince: restored.tornKeys.isEmpty ? nil : restored.mark, steadyNow: io.steadyClock)
     let task = Task(
       number: number, life: lives, writer: "\(writer)/\(lives)", store: restored.store, step: step,
-      position: restored.position, next: next, changelogOffset: restored.changelogOffset, audit: audit,
-      asOf: io.wallClock,
+      position: restored.position, next: next, changelogOffset: restored.changelogOffset, asOf: io.wallClock,
       rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock))
     tasks[number] = task
     if restored.moved, let position = restored.position {
       observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
-    }
-    if !restored.tornKeys.isEmpty {
-      observe(.tornTransaction(task: number, rows: restored.tornKeys.count))
-      try task.rewrite(restored.tornKeys)
-      if dirtySince == nil { dirtySince = io.steadyClock }
     }
     // A task whose state is being rebuilt runs, and is opened, once it is complete.
     guard task.rebuild == nil else { return tellRebuild(of: task) }

@@ -6,9 +6,9 @@ import NudgeSchema
 /// the store keeps them in order, and a window of the next ones is read at a time.
 ///
 /// The row stays until the record `timer.fired` has come back through the stage's input and is processed; then it goes, in
-/// that record's transaction. So a timer fires exactly once whatever happens in between: one that was written twice (by a
-/// torn transaction, or by two owners) finds its row gone the second time, and one that was cancelled when its record was
-/// under way is not heard of any more.
+/// that record's transaction. So a timer fires exactly once whatever happens in between: one that was written twice (on the
+/// embedded broker, which has no transactions) finds its row gone the second time, and one that was cancelled when its record
+/// was under way is not heard of any more.
 ///
 /// One thread owns it. As with `RowTable`, a step's changes can be undone, and the store never leads.
 struct TimerQueue {
@@ -87,11 +87,6 @@ struct TimerQueue {
   private mutating func change(_ key: RowKey, to value: Value) {
     journal.append((key, uncommitted[key], window[key], fired[key]))
     uncommitted[key] = .some(value)
-  }
-
-  /// The changelog may hold a value of this key that does not count: it is written again as it is.
-  mutating func rewrite(_ key: RowKey) throws {
-    uncommitted[key] = .some(try value(key))
   }
 
   /// From here on changes can be undone.

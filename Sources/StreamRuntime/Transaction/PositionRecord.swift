@@ -22,9 +22,6 @@ struct PositionRecord: Codable, Equatable {
   /// The changelog key of position records. Row keys of stages begin with a letter.
   static let key = RowKey("@position")
 
-  /// The changelog key of a tombstone that takes the place of rows in a transaction that changes none.
-  static let opening = RowKey("@opening")
-
   /// What is committed in the metadata field of the offsets of the same transaction.
   var offsetMetadata: String { "nudge:\(sequence)" }
 
@@ -36,4 +33,15 @@ struct PositionRecord: Codable, Equatable {
 
   /// The next offset of an input; nil: none recorded, begin at the log's start.
   func next(_ topic: Topic) -> Int64? { next[topic.rawValue] }
+}
+
+extension PositionRecord {
+  /// Reads the record at an offset of a changelog.
+  /// - Throws: where it is a tombstone, or cannot be decoded.
+  init(_ bytes: [UInt8]?, offset: Int64, coder: RecordCoder) throws {
+    guard let bytes else {
+      throw StoreFailure(operation: "restore", reason: "the position record at offset \(offset) is a tombstone")
+    }
+    self = try coder.decode(PositionRecord.self, from: bytes)
+  }
 }

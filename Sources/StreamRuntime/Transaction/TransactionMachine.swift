@@ -14,10 +14,8 @@ struct TransactionMachine {
     case noProducer
     /// A transaction may begin, not before a time of the steady clock.
     case ready(notBefore: Milliseconds)
-    /// Something failed, or took so long that copies of its requests may be on their way.
+    /// Something failed, or the broker was away.
     case uncertain(producerReplaced: Bool)
-    /// A changelog has more than its owner wrote: to be looked at, without a new producer.
-    case suspicious
     /// Somebody else has this thread's name.
     case fenced
   }
@@ -36,8 +34,6 @@ struct TransactionMachine {
     case exitFenced
   }
 
-  /// A commit that took longer than this may have been repeated by the client, and a late copy may be on its way.
-  static let slowCommit: Milliseconds = 1000
   /// First and longest wait before a refused transaction is tried again.
   static let retryWait: ClosedRange<Milliseconds> = 10...1000
 
@@ -49,7 +45,7 @@ struct TransactionMachine {
   func next(steadyNow: Milliseconds) -> Action {
     switch state {
     case .ready(let notBefore): notBefore > steadyNow ? .wait(until: notBefore) : .begin
-    case .uncertain(producerReplaced: true), .suspicious: .checkPositions
+    case .uncertain(producerReplaced: true): .checkPositions
     case .noProducer, .uncertain(producerReplaced: false):
       producerNotBefore > steadyNow ? .wait(until: producerNotBefore) : .openProducer
     case .fenced: .exitFenced
@@ -61,27 +57,22 @@ struct TransactionMachine {
     switch state {
     case .noProducer: state = .ready(notBefore: 0)
     case .uncertain: state = .uncertain(producerReplaced: true)
-    case .ready, .suspicious, .fenced: break
+    case .ready, .fenced: break
     }
-  }
-
-  /// A changelog has more than its owner wrote. Where the changelogs are to be looked at anyway, nothing changes.
-  mutating func suspected() {
-    if case .ready = state { state = .suspicious }
   }
 
   /// New producers are to be opened, whatever became of the old ones' transactions.
   mutating func producerLost() {
     switch state {
     case .noProducer, .fenced, .uncertain(producerReplaced: false): break
-    case .ready, .uncertain(producerReplaced: true), .suspicious: state = .uncertain(producerReplaced: false)
+    case .ready, .uncertain(producerReplaced: true): state = .uncertain(producerReplaced: false)
     }
   }
 
   /// Something is to be done though there may be nothing to commit: producers to be opened, the changelogs to be looked at.
   var isCheckDue: Bool {
     switch state {
-    case .suspicious, .uncertain: true
+    case .uncertain: true
     case .noProducer, .ready, .fenced: false
     }
   }
@@ -98,17 +89,16 @@ struct TransactionMachine {
     state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
   }
 
-  /// The commit succeeded after so many milliseconds.
-  mutating func committed(took: Milliseconds) {
+  /// A transaction has committed.
+  mutating func committed() {
     failures = 0
-    // What it held is committed all the same; the check finds its positions.
-    state = took > Self.slowCommit ? .uncertain(producerReplaced: false) : .ready(notBefore: 0)
+    state = .ready(notBefore: 0)
   }
 
-  /// A call inside a transaction failed.
-  mutating func failed(_ failure: IOFailure) {
+  /// A transaction was not committed, or its outcome is unknown.
+  mutating func failed(isFenced: Bool) {
     failures += 1
-    state = failure.kind == .fenced ? .fenced : .uncertain(producerReplaced: false)
+    state = isFenced ? .fenced : .uncertain(producerReplaced: false)
   }
 
   private var wait: Milliseconds {

@@ -103,7 +103,7 @@ struct HostileInputs {
         (RecordHeader.traceparent, (0..<random.below(80)).map { _ in UInt8.random(in: 0...255, using: &random) }))
     case 1: headers.append((RecordHeader.timer, Array("0 x".utf8)))
     case 2: headers.append((RecordHeader.errorCode, nil))
-    case 3: headers.append((RecordHeader.transaction, [0xff]))
+    case 3: headers.append(("nudge-unknown", [0xff]))
     default: break
     }
     return HostileInput(

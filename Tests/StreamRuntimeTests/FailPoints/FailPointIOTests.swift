@@ -15,30 +15,30 @@
       FailPoints(try FailPointPlan(text), logger: Logger(label: "test", sink: capture.sink))
     }
 
-    /// One transaction as a stream thread makes it.
-    private func transaction(_ io: FailPointIO<RecordingIO>) throws {
-      try io.begin()
-      try io.flush()
-      try io.sendOffsets([])
-      try io.commit()
-    }
+    private let transaction = SealedTransaction(parts: [], offsets: [])
+    private let committed = CommitOutcome.committed(positions: [:])
+    private let whole = ["records", "offsets", "commit"]
 
     @Test(
-      "a point fails its call, at the time it was told to and never again; what came before it was done",
+      "a point fails its commit, at the time it was told to and never again; what came before it was done",
       arguments: [
-        ("before-transaction", []), ("mid-transaction", ["begin", "flush"]),
-        ("before-commit", ["begin", "flush", "sendOffsets"]),
-        ("commit-sent", ["begin", "flush", "sendOffsets", "commit"]),
+        ("before-transaction", 0, false), ("mid-transaction", 1, false), ("before-commit", 2, false),
+        ("commit-sent", 3, true),
       ])
-    func transactions(_ point: String, _ done: [String]) throws {
+    func transactions(_ point: String, _ done: Int, _ isUnknown: Bool) throws {
       let io = FailPointIO(base, try points("\(point)=fail@2"))
-      let whole = ["begin", "flush", "sendOffsets", "commit"]
-      try transaction(io)
-      let failure = #expect(throws: IOFailure.self) { try transaction(io) }
-      #expect(failure?.kind == .retriable)
-      #expect(base.calls == whole + done)
-      try transaction(io)
-      #expect(base.calls == whole + done + whole)
+      #expect(io.commit(transaction) == committed)
+      let outcome = io.commit(transaction)
+      if case .unknown(let reason) = outcome {
+        #expect(isUnknown && reason.contains(point))
+      } else if case .notCommitted(let reason) = outcome {
+        #expect(!isUnknown && reason.contains(point))
+      } else {
+        Issue.record("\(outcome)")
+      }
+      #expect(base.calls == whole + whole.prefix(done))
+      #expect(io.commit(transaction) == committed)
+      #expect(base.calls == whole + whole.prefix(done) + whole)
       #expect(capture.entries.count == 1)
     }
 
@@ -79,18 +79,18 @@
       }
       let points = try points("effect-sent=fail")
       let io = FailPointIO(base, points)
-      try transaction(io)
+      #expect(io.commit(transaction) == committed)
       let performer = FailPointPerformer(Echo(), points)
       performer.perform(1) { #expect($0 == 1) }
-      #expect(throws: IOFailure.self) { try transaction(io) }
-      try transaction(io)
+      #expect(io.commit(transaction) == .notCommitted("fail-point effect-sent"))
+      #expect(io.commit(transaction) == committed)
       #expect(base.calls.filter { $0 == "commit" }.count == 2)
     }
 
     @Test("a stall holds up the call, which is made then")
     func stalls() throws {
       let io = FailPointIO(base, try points("before-commit=stall:50ms"))
-      let time = try ContinuousClock().measure { try transaction(io) }
+      let time = ContinuousClock().measure { #expect(io.commit(transaction) == committed) }
       #expect(time >= .milliseconds(50))
       #expect(base.calls.last == "commit")
     }
@@ -100,8 +100,9 @@
       await #expect(processExitsWith: .signal(SIGKILL)) {
         let logger = Logger(label: "test", sink: LogCapture().sink)
         let io = FailPointIO(RecordingIO(), FailPoints(try FailPointPlan("before-commit=die@2"), logger: logger))
-        try io.commit()
-        try io.commit()
+        let transaction = SealedTransaction(parts: [], offsets: [])
+        _ = io.commit(transaction)
+        _ = io.commit(transaction)
       }
     }
   }

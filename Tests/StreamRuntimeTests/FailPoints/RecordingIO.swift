@@ -64,27 +64,32 @@
     func watchTransactions() throws(IOFailure) { try note("watchTransactions") }
     var hasLostBroker = false
     func takeEnded() -> [EndedTransaction] { [] }
-    func begin() throws(IOFailure) { try note("begin") }
-    func produce(_ output: OutputRecord) throws(IOFailure) {
-      try note("produce")
-      outputs.append(output)
+    func commit(_ transaction: SealedTransaction) -> CommitOutcome {
+      calls.append("records")
+      for part in transaction.parts {
+        calls += part.outputs.map { _ in "produce" }
+        outputs += part.outputs
+      }
+      if interrupt?(.midTransaction) == true { return .notCommitted("mid-transaction") }
+      calls.append("offsets")
+      if interrupt?(.beforeCommit) == true { return .notCommitted("before-commit") }
+      do throws(IOFailure) {
+        try note("commit")
+      } catch {
+        return switch error.kind {
+        case .retriable, .unstable: .unknown(error.description)
+        case .notMember: .notMember(error.description)
+        case .fenced: .fenced(error.description)
+        case .fatal: .refused(error.description)
+        }
+      }
+      return .committed(positions: Dictionary(uniqueKeysWithValues: transaction.parts.map { ($0.task, 4) }))
     }
-    func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
-      calls.append("change")
-    }
-    func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) { calls.append("position") }
-    func flush() throws(IOFailure) { try note("flush") }
-    func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) { try note("sendOffsets") }
-    func commit() throws(IOFailure) { try note("commit") }
-    var refusesLateCopies = false
-    func positionOffset(of task: Int32) -> Int64? { 4 }
+    private var interrupt: ((FailPoint) -> Bool)?
+    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool) { interrupt = fails }
     func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
       calls.append("changelogEnds")
       return ChangelogEnds(start: 0, high: wereHeldBack.contains(task) ? 5 : 0)
-    }
-    func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 {
-      calls.append("changelogHigh")
-      return 6
     }
     func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
       calls.append("readChangelogs")

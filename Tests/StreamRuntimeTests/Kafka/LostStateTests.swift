@@ -166,60 +166,6 @@ extension RealServiceTests {
     second.service.stop()
   }
 
-  @Test("a task whose first transaction was committed without its position has lost nothing: it begins anew by itself")
-  func firstTransactionInPart() throws {
-    let prefix = "first."
-    let brokers = try prepare(prefix)
-    try produce(20, brokers, prefix)
-    let topics = TopicNames(prefix: prefix)
-    let consumer = try Consumer(
-      .consumer(bootstrapServers: brokers, group: CountingStage.definition.group(topics)), name: "first-owner")
-    // The group takes offsets from a member only.
-    try consumer.subscribe([topics(.timeline)])
-    try wait(for: "an assignment") {
-      guard case .assigned = consumer.poll(timeout: .milliseconds(100)) else { return false }
-      try consumer.assign([])
-      return true
-    }
-    let producer = try Producer(
-      .producer(bootstrapServers: brokers, transactionalID: "first-owner"), name: "first-owner")
-    try producer.initTransactions(timeout: .seconds(30))
-    try producer.begin()
-    let tag = TransactionTag(sequence: PositionRecord.firstSequence, writer: "first-owner")
-    for task in 0..<partitions {
-      // A row of a key that comes in this task, as the first owner would write it, and one of another.
-      for name in ["gone-\(task)"] + (0..<10).map({ "key-\($0)" })
-      where name.hasPrefix("gone") || Murmur2.partition(of: Array(name.utf8), count: partitions) == task {
-        try producer.produce(
-          topic: try producer.topic(topics(.analyzerState)), partition: task, key: RowKey("k", name).bytes,
-          value: Array("2".utf8), headers: [(name: RecordHeader.transaction, value: Optional(tag.bytes))])
-      }
-    }
-    try producer.flush(timeout: .seconds(30))
-    try producer.sendOffsets(
-      (0..<partitions).map {
-        TopicPartitionOffset(TopicPartition(topic: topics(.timeline), partition: $0), offset: 1, metadata: "nudge:1")
-      }, group: try consumer.groupMetadata(), timeout: .seconds(30))
-    try producer.commit(timeout: .seconds(30))
-    producer.close()
-    consumer.close()
-    let repair = try repair(brokers, prefix)
-    #expect(try repair.tasks().allSatisfy { $0.condition == .neverRan && $0.committedSequence == 1 })
-    #expect(try repair.plan(.acceptLoss).isEmpty)
-
-    let directory = try TemporaryDirectory()
-    let service = try service(brokers, prefix, directory)
-    for (key, counts) in try counts(20, brokers, prefix) { #expect(counts == [1, 2], "counts of \(key)") }
-    #expect(!service.logged("is lost") && service.ends.isEmpty)
-    service.service.stop()
-    // What the first owner left is written over, so that it cannot come to count.
-    let rows = try Records.all(brokers: brokers, topic: topics(.analyzerState), partitions: partitions)
-    for task in 0..<partitions {
-      #expect(rows.last { $0.key == String(decoding: RowKey("k", "gone-\(task)").bytes, as: UTF8.self) }?.value == nil)
-    }
-    #expect(try repair.tasks().allSatisfy { $0.condition == .present })
-  }
-
   @Test("a repair is not written over what somebody else has written to the changelog since it was looked at")
   func writtenMeanwhile() throws {
     let prefix = "meanwhile."

@@ -142,66 +142,6 @@ struct RealServiceTests {
     #expect(try fired().count == 5000)
   }
 
-  /// Commits a row to a task's changelog as a former owner would that was stopped in a transaction.
-  private func writeAsStranger(_ brokers: String, _ prefix: String, task: Int32, _ key: RowKey, _ value: String) throws
-  {
-    let producer = try Producer(
-      .producer(bootstrapServers: brokers, transactionalID: "\(prefix)stranger"), name: "stranger")
-    defer { producer.close() }
-    try producer.initTransactions(timeout: .seconds(30))
-    try producer.begin()
-    try producer.produce(
-      topic: producer.topic("\(prefix)nudge.analyzer-state"), partition: task, key: key.bytes,
-      value: Array(value.utf8),
-      headers: [(RecordHeader.transaction, TransactionTag(sequence: 2, writer: "another").bytes)])
-    try producer.commit(timeout: .seconds(30))
-  }
-
-  @Test("a former owner's rows that are committed late are noticed, do not count, and are written over")
-  func strangersRows() throws {
-    let prefix = "stranger."
-    let brokers = try prepare(prefix)
-    let directory = try TemporaryDirectory()
-    let (topic, key) = ("\(prefix)nudge.timeline", "key-3")
-    let row = RowKey("k", key)
-    let task = Murmur2.partition(of: Array(key.utf8), count: partitions)
-    func lastRow() throws -> Records.Read? {
-      try Records.all(brokers: brokers, topic: "\(prefix)nudge.analyzer-state", partitions: partitions)
-        .last { $0.key == row.bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
-    }
-    var service = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
-    try service.start()
-    for count in 1...3 {
-      try Records.produce([(key: key, value: "value")], brokers: brokers, topic: topic, partitions: partitions)
-      wait(for: "output \(count)") { (try? counts(brokers, prefix)[key]?.count) == count }
-    }
-    #expect(!service.logged("more than its owner wrote"))
-    try writeAsStranger(brokers, prefix, task: task, row, "70")
-    #expect(try lastRow()?.value == "70")
-    // A record of another key of the same task, so that its position record tells.
-    let other = try #require(
-      (0...).lazy.map { "other-\($0)" }.first {
-        Murmur2.partition(of: Array($0.utf8), count: partitions) == task
-      })
-    try Records.produce([(key: other, value: "value")], brokers: brokers, topic: topic, partitions: partitions)
-    wait(for: "the row to be written over") { (try? lastRow()?.value) == "3" }
-    #expect(service.logged("more than its owner wrote"))
-    #expect(service.metrics.exposition().contains("nudge_torn_transactions_total 1"))
-    service.service.stop()
-
-    // Nobody runs, nobody notices; the disk is lost. Whoever is next drops the row.
-    try writeAsStranger(brokers, prefix, task: task, row, "71")
-    try FileManager.default.removeItem(atPath: directory.path + "/counting")
-    service = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
-    try service.start()
-    wait(for: "the row to be written over again") { (try? lastRow()?.value) == "3" }
-    try Records.produce([(key: key, value: "value")], brokers: brokers, topic: topic, partitions: partitions)
-    wait(for: "output 4") { (try? counts(brokers, prefix)[key]?.count) == 4 }
-    service.service.stop()
-    #expect(try counts(brokers, prefix)[key] == [1, 2, 3, 4])
-    #expect(service.ends.isEmpty)
-  }
-
   @Test("committed offsets moved by Kafka's own tools change nothing, and the log says so")
   func movedOffsets() throws {
     let prefix = "moved."

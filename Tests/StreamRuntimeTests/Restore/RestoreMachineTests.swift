@@ -14,11 +14,9 @@ struct RestoreMachineTests {
   }
 
   private func reach(
-    _ machine: inout RestoreMachine, _ offset: Int64, _ position: PositionRecord?, continuesStore: Bool = true,
-    holdsFirstTransaction: Bool = false
+    _ machine: inout RestoreMachine, _ offset: Int64, _ position: PositionRecord?, continuesStore: Bool = true
   ) -> RestoreMachine.Action {
-    machine.reached(
-      offset, position: position, continuesStore: continuesStore, holdsFirstTransaction: holdsFirstTransaction)
+    machine.reached(offset, position: position, continuesStore: continuesStore)
   }
 
   private func committed(_ offset: Int64?, _ metadata: String = "") -> Result<[CommittedInput], IOFailure> {
@@ -105,80 +103,50 @@ struct RestoreMachineTests {
     _ = machine.ends(ChangelogEnds(start: 0, high: 0), wallNow: 0)
     #expect(reach(&machine, 0, nil) == .stateLost)
   }
-
-  @Test(
-    "rows and offsets of a first transaction without its position: the task begins anew; else its state is lost",
-    arguments: [
-      ("nudge:1", true, RestoreMachine.Action.finish(.fresh)), ("nudge:1", false, .stateLost),
-      ("nudge:2", true, .stateLost), ("", true, .stateLost),
-    ])
-  func tornFirst(_ metadata: String, _ holdsFirstTransaction: Bool, _ action: RestoreMachine.Action) {
-    var machine = machine(nil)
-    _ = machine.committed(committed(10, metadata), steadyNow: 0)
-    _ = machine.ends(ChangelogEnds(start: 0, high: 4), wallNow: 0)
-    #expect(reach(&machine, 4, nil, holdsFirstTransaction: holdsFirstTransaction) == action)
-  }
 }
 
-@Suite("A changelog read as groups")
-struct ChangelogGroupsTests {
+@Suite("A changelog as it is read")
+struct ChangelogRowsTests {
   private let coder = RecordCoder()
 
   private func position(_ sequence: Int64, history: String? = nil) throws -> [UInt8] {
     try coder.encode(PositionRecord(sequence: sequence, next: [:], writer: "w", history: history))
   }
 
-  @Test("rows count once their position record has come, the last value of a key wins")
-  func closed() throws {
-    var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
-    try groups.read(offset: 0, key: RowKey("a"), bytes: [1])
-    try groups.read(offset: 1, key: RowKey("b"), bytes: [2])
-    #expect(groups.takeClosed().isEmpty && groups.position == nil)
-    try groups.read(offset: 2, key: PositionRecord.key, bytes: position(1))
-    try groups.read(offset: 4, key: RowKey("a"), bytes: nil)
-    try groups.read(offset: 5, key: PositionRecord.key, bytes: position(2))
-    let rows = groups.takeClosed()
+  @Test("the last value of a key wins, in key order, and what was taken is not given again")
+  func taken() throws {
+    var changelog = ChangelogRows(after: nil, offset: 0, coder: coder)
+    try changelog.read(offset: 0, key: RowKey("b"), bytes: [2])
+    try changelog.read(offset: 1, key: RowKey("a"), bytes: [1])
+    try changelog.read(offset: 2, key: PositionRecord.key, bytes: position(1))
+    try changelog.read(offset: 4, key: RowKey("a"), bytes: nil)
+    #expect(changelog.bytes > 0)
+    try changelog.read(offset: 5, key: PositionRecord.key, bytes: position(2))
+    let rows = changelog.take()
     #expect(rows.map(\.key) == [RowKey("a"), RowKey("b")])
     #expect(rows.map(\.bytes) == [nil, [2]])
-    #expect(groups.position?.sequence == 2 && groups.offsetBehindPosition == 6)
-    #expect(groups.tornKeys.isEmpty)
+    #expect(changelog.position?.sequence == 2 && changelog.offsetBehindPosition == 6)
+    #expect(changelog.take().isEmpty && changelog.bytes == 0)
   }
 
-  @Test("a log holds a first transaction only where all it has are rows of such, and no position")
-  func firstTransaction() throws {
-    let first = TransactionTag(sequence: 1, writer: "w")
-    func holds(_ tags: [TransactionTag?], _ sequence: Int64? = nil) throws -> Bool {
-      var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
-      for (offset, tag) in tags.enumerated() {
-        try groups.read(offset: Int64(offset), key: RowKey("a\(offset)"), bytes: [1], tag: tag)
-      }
-      if let sequence { try groups.read(offset: 9, key: PositionRecord.key, bytes: position(sequence)) }
-      return groups.holdsFirstTransaction
-    }
-    #expect(try holds([first]))
-    #expect(try holds([first, TransactionTag(sequence: 1, writer: "another")]))
-    #expect(try !holds([]))
-    #expect(try !holds([first, nil]))
-    #expect(try !holds([first, TransactionTag(sequence: 2, writer: "w")]))
-    #expect(try !holds([first], 1))
-  }
-
-  @Test("rows behind the last position record do not count, and are to be written again")
-  func torn() throws {
-    var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
-    try groups.read(offset: 0, key: PositionRecord.key, bytes: position(1))
-    try groups.read(offset: 2, key: RowKey("a"), bytes: [9])
-    #expect(groups.takeClosed().isEmpty)
-    #expect(groups.tornKeys == [RowKey("a")])
+  @Test("rows can be taken before their position record comes; it moves the position then")
+  func early() throws {
+    var changelog = ChangelogRows(after: nil, offset: 0, coder: coder)
+    try changelog.read(offset: 0, key: PositionRecord.key, bytes: position(1))
+    try changelog.read(offset: 2, key: RowKey("a"), bytes: [9])
+    #expect(changelog.take().map(\.bytes) == [[9]])
+    #expect(changelog.position?.sequence == 1 && changelog.offsetBehindPosition == 1)
+    try changelog.read(offset: 3, key: PositionRecord.key, bytes: position(2))
+    #expect(changelog.position?.sequence == 2 && changelog.offsetBehindPosition == 4)
   }
 
   @Test("a log goes on from a known position where its record or a later one of the same history is there")
   func known() throws {
     let known = PositionRecord(sequence: 3, next: [:], writer: "w", history: "h")
-    func begun() -> ChangelogGroups { ChangelogGroups(after: known, offset: 9, coder: coder) }
+    func begun() -> ChangelogRows { ChangelogRows(after: known, offset: 9, coder: coder) }
     var same = begun()
     try same.read(offset: 8, key: PositionRecord.key, bytes: position(3, history: "h"))
-    #expect(same.continuesKnown && same.tornKeys.isEmpty && same.offsetBehindPosition == 9)
+    #expect(same.continuesKnown && same.offsetBehindPosition == 9)
     var later = begun()
     try later.read(offset: 20, key: PositionRecord.key, bytes: position(4, history: "h"))
     #expect(later.continuesKnown)
@@ -190,122 +158,13 @@ struct ChangelogGroupsTests {
       try other.read(offset: 20, key: PositionRecord.key, bytes: position(4, history: history))
       #expect(!other.continuesKnown)
     }
-    #expect(ChangelogGroups(after: nil, offset: 0, coder: coder).continuesKnown)
-  }
-
-  private func position(_ sequence: Int64, by writer: String) throws -> [UInt8] {
-    try coder.encode(PositionRecord(sequence: sequence, next: [:], writer: writer))
-  }
-
-  private func tag(_ sequence: Int64, _ writer: String = "w") -> TransactionTag {
-    TransactionTag(sequence: sequence, writer: writer)
-  }
-
-  @Test("a tag says what its header says; another header is none")
-  func tags() throws {
-    let tag = TransactionTag(sequence: 42, writer: "ingest 1-0/7/2")
-    #expect(TransactionTag(bytes: tag.bytes) == tag)
-    #expect(String(decoding: tag.bytes, as: UTF8.self) == "42 ingest 1-0/7/2")
-    for text in ["", "42", "x w", " w"] { #expect(TransactionTag(bytes: Array(text.utf8)) == nil) }
-  }
-
-  @Test("the row of a former owner, committed late between its successor's, does not count and is written over")
-  func stranger() throws {
-    var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
-    try groups.read(offset: 0, key: RowKey("a"), bytes: [1], tag: tag(1, "old"))
-    try groups.read(offset: 1, key: PositionRecord.key, bytes: position(1, by: "old"))
-    try groups.read(offset: 3, key: RowKey("a"), bytes: [2], tag: tag(2))
-    // Its own second transaction, that of its successor's number; and its successor's third.
-    try groups.read(offset: 4, key: RowKey("a"), bytes: [9], tag: tag(2, "old"))
-    try groups.read(offset: 5, key: PositionRecord.key, bytes: position(2))
-    #expect(groups.tornKeys == [RowKey("a")] && groups.mark == nil)
-    try groups.read(offset: 7, key: RowKey("b"), bytes: [3], tag: tag(3))
-    try groups.read(offset: 8, key: RowKey("b"), bytes: [9], tag: tag(2, "old"))
-    try groups.read(offset: 9, key: PositionRecord.key, bytes: position(3))
-    #expect(groups.tornKeys == [RowKey("a"), RowKey("b")])
-    // Written over, and only one of them.
-    try groups.read(offset: 11, key: RowKey("a"), bytes: [2], tag: tag(4))
-    try groups.read(offset: 12, key: PositionRecord.key, bytes: position(4))
-    #expect(groups.tornKeys == [RowKey("b")])
-    let rows = groups.takeClosed()
-    #expect(rows.map(\.key) == [RowKey("a"), RowKey("b")] && rows.map(\.bytes) == [[2], [3]])
-    try groups.read(offset: 14, key: RowKey("b"), bytes: [3], tag: tag(5))
-    try groups.read(offset: 15, key: PositionRecord.key, bytes: position(5))
-    #expect(groups.tornKeys.isEmpty && groups.mark == .init(offset: 16, sequence: 5))
-  }
-
-  @Test("where compaction has removed position records, the rows they closed count")
-  func compacted() throws {
-    var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
-    for sequence in 1...4 as ClosedRange<Int64> {
-      try groups.read(offset: sequence, key: RowKey("k\(sequence)"), bytes: [1], tag: tag(sequence, "w\(sequence)"))
-    }
-    try groups.read(offset: 9, key: RowKey("a"), bytes: [9], tag: tag(5, "other"))
-    try groups.read(offset: 10, key: RowKey("b"), bytes: [9], tag: tag(6))
-    try groups.read(offset: 11, key: PositionRecord.key, bytes: position(5))
-    #expect(groups.takeClosed().map(\.key) == (1...4).map { RowKey("k\($0)") })
-    #expect(groups.tornKeys == [RowKey("a"), RowKey("b")])
-  }
-
-  @Test("rows before the store's position are judged and not kept")
-  func judged() throws {
-    let known = PositionRecord(sequence: 3, next: [:], writer: "w")
-    var groups = ChangelogGroups(after: known, offset: 9, mark: .init(offset: 4, sequence: 1), coder: coder)
-    try groups.read(offset: 4, key: RowKey("a"), bytes: [1], tag: tag(2))
-    try groups.read(offset: 5, key: RowKey("b"), bytes: [9], tag: tag(1, "old"))
-    try groups.read(offset: 6, key: PositionRecord.key, bytes: position(2))
-    try groups.read(offset: 8, key: PositionRecord.key, bytes: position(3))
-    #expect(groups.takeClosed().isEmpty && groups.closedBytes == 0 && groups.tornKeys == [RowKey("b")])
-    #expect(groups.continuesKnown && groups.offsetBehindPosition == 9)
-    try groups.read(offset: 10, key: RowKey("a"), bytes: [2], tag: tag(4))
-    try groups.read(offset: 11, key: PositionRecord.key, bytes: position(4))
-    #expect(groups.takeClosed().map(\.bytes) == [[2]])
-  }
-
-  @Test("of a large group without position records all but the last two transactions can be taken before one comes")
-  func early() throws {
-    var groups = ChangelogGroups(after: nil, offset: 0, openBytes: 3000, coder: coder)
-    var taken = 0
-    for sequence in 1...200 as ClosedRange<Int64> {
-      for row in 0..<3 {
-        let key = RowKey("k\(sequence)", "\(row)")
-        try groups.read(offset: sequence * 3 + Int64(row), key: key, bytes: [UInt8(row)], tag: tag(sequence))
-      }
-      taken += groups.takeClosed().count
-    }
-    #expect(taken > 500, "\(taken) of 600")
-    #expect(groups.position == nil)
-    try groups.read(offset: 999, key: PositionRecord.key, bytes: position(200))
-    #expect(taken + groups.takeClosed().count == 600)
-    #expect(groups.tornKeys.isEmpty)
-  }
-
-  @Test("rows before the store's position are not taken early: what came after them is in the store already")
-  func notBeforeStore() throws {
-    let known = PositionRecord(sequence: 100, next: [:], writer: "w")
-    var groups = ChangelogGroups(
-      after: known, offset: 101, mark: .init(offset: 0, sequence: 0), openBytes: 500, coder: coder)
-    for offset in 1...99 as ClosedRange<Int64> {
-      try groups.read(offset: offset, key: RowKey("a"), bytes: [UInt8(offset)], tag: tag(offset))
-      #expect(groups.closedBytes == 0)
-    }
-    try groups.read(offset: 100, key: PositionRecord.key, bytes: position(100))
-    #expect(groups.takeClosed().isEmpty)
-  }
-
-  @Test("rows of the last two transactions wait for their position record, however many they are")
-  func notEarly() throws {
-    var groups = ChangelogGroups(after: nil, offset: 0, openBytes: 1000, coder: coder)
-    for row in 0..<500 as Range<Int64> {
-      try groups.read(offset: row, key: RowKey("k\(row)"), bytes: [1], tag: tag(row % 2 + 1))
-    }
-    #expect(groups.takeClosed().isEmpty && groups.tornKeys.count == 500)
+    #expect(ChangelogRows(after: nil, offset: 0, coder: coder).continuesKnown)
   }
 
   @Test("a position record that cannot be read stops the restore instead of being skipped")
   func unreadable() throws {
-    var groups = ChangelogGroups(after: nil, offset: 0, coder: coder)
-    #expect(throws: (any Error).self) { try groups.read(offset: 0, key: PositionRecord.key, bytes: [1]) }
-    #expect(throws: StoreFailure.self) { try groups.read(offset: 0, key: PositionRecord.key, bytes: nil) }
+    var changelog = ChangelogRows(after: nil, offset: 0, coder: coder)
+    #expect(throws: (any Error).self) { try changelog.read(offset: 0, key: PositionRecord.key, bytes: [1]) }
+    #expect(throws: StoreFailure.self) { try changelog.read(offset: 0, key: PositionRecord.key, bytes: nil) }
   }
 }

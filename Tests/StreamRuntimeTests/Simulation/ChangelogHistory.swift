@@ -11,24 +11,21 @@ struct ChangelogHistory {
   }
 
   private var next = 0
-  private var open: [(key: RowKey, bytes: [UInt8]?, tag: TransactionTag?)] = []
+  private var open: [(key: RowKey, bytes: [UInt8]?)] = []
   private var values: [RowKey: [Value]] = [:]
 
-  /// Reads on, up to where all transactions have ended. `decode`: a position record, as its transaction's tag.
-  mutating func read(_ log: ModelBroker.Log, decode: ([UInt8]) -> TransactionTag?) {
+  /// Reads on, up to where all transactions have ended.
+  mutating func read(_ log: ModelBroker.Log) {
     while next < Int(log.stable) {
       let entry = log.entries[next]
       next += 1
       guard entry.status == .committed || entry.status == .compacted, let key = entry.key else { continue }
       guard key == PositionRecord.key.bytes else {
-        open.append((RowKey(bytes: key), entry.value, entry.tag))
+        open.append((RowKey(bytes: key), entry.value))
         continue
       }
-      guard let tag = decode(entry.value ?? []) else { continue }
-      for row in open where row.tag == tag {
-        values[row.key, default: []].append(Value(offset: Int64(next - 1), bytes: row.bytes))
-      }
-      open.removeAll { $0.tag == tag }
+      for row in open { values[row.key, default: []].append(Value(offset: Int64(next - 1), bytes: row.bytes)) }
+      open.removeAll()
     }
   }
 

@@ -1,17 +1,15 @@
 import NudgeSchema
 
 extension ModelBroker {
-  /// The changelogs' `min.compaction.lag.ms` and `delete.retention.ms`.
-  static let compactionLag: Milliseconds = 600_000
+  /// The changelogs' `delete.retention.ms`.
   static let deleteRetention: Milliseconds = 7 * 86_400_000
 
-  /// Compaction of a partition: of what is stable and older than the lag the last record of each key stays, and that goes
+  /// Compaction of a partition: of what is stable the last record of each key stays, and that goes
   /// too where it is a tombstone older than its retention. Offsets stay, so the log has holes.
-  func compact(_ place: ModelPlace, lag: Milliseconds = compactionLag) {
+  func compact(_ place: ModelPlace) {
     let log = log(place)
     var seen: Set<[UInt8]> = []
-    let young = log.entries.firstIndex { $0.time > now - lag } ?? log.entries.count
-    for index in (0..<min(young, Int(log.stable))).reversed() {
+    for index in (0..<Int(log.stable)).reversed() {
       let entry = log.entries[index]
       guard entry.status == .committed, let key = entry.key else { continue }
       let isLast = seen.insert(key).inserted

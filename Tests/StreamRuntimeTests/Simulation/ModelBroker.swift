@@ -13,8 +13,8 @@ struct ModelPlace: Hashable, Comparable {
 }
 
 /// A small model of Kafka's broker side, by its documented rules: logs with transactions and their markers, last stable
-/// offset, transaction coordinator (version 1 of the protocol, which librdkafka 2.0.2 speaks: an epoch for a producer, not
-/// for a transaction), group coordinator with generations and unstable offsets.
+/// offset, transaction coordinator (version 2 of the protocol: each transaction has an epoch of its own, and the first record
+/// of a partition enlists it), group coordinator with generations and unstable offsets.
 final class ModelBroker {
   enum Status { case plain, open, committed, aborted, marker, compacted }
 
@@ -22,7 +22,6 @@ final class ModelBroker {
     var key: [UInt8]?
     var value: [UInt8]?
     var headers: [RecordHeaderField] = []
-    var tag: TransactionTag?
     var status: Status
     var producer: Int
     var time: Milliseconds
@@ -35,6 +34,8 @@ final class ModelBroker {
     var start: Int64 = 0
     /// The first offset of each producer's open transaction.
     var openSince: [Int: Int] = [:]
+    /// The last epoch of each producer that a record or a marker here had.
+    var epochs: [Int: Int] = [:]
     var high: Int64 { Int64(entries.count) }
     var stable: Int64 { Int64(openSince.values.min() ?? entries.count) }
   }
@@ -48,6 +49,8 @@ final class ModelBroker {
     var producer: Int
     var epoch = 0
     var state = TransactionState.empty
+    /// The last transaction that ended: its epoch, which is over.
+    var ended: (epoch: Int, commit: Bool)?
     var partitions: Set<ModelPlace> = []
     var offsets: [ModelPlace: CommittedOffset] = [:]
     var pendingMarkers: [ModelPlace] = []
@@ -100,8 +103,24 @@ final class ModelBroker {
   private var memberNames: [String] = []
   var generation = 0
   var isRebalancing = false
-  /// Copies of EndTxn requests still on their way.
-  var delayedEnds: [EndRequest] = []
+  /// Requests still on their way that nobody waits for: copies, and those that were given up.
+  var delayed: [Delayed] = []
+
+  enum Delayed {
+    case produce(Produce)
+    case end(EndRequest)
+  }
+
+  /// A record on its way.
+  struct Produce {
+    var id: String
+    var producer: Int
+    var epoch: Int
+    var place: ModelPlace
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var headers: [RecordHeaderField] = []
+  }
   var now: Milliseconds = 1_000_000
   /// A generation waits for all members to give up what they had. Else it may begin without one that has not yet heard
   /// of the generation before.
@@ -161,18 +180,20 @@ final class ModelBroker {
     }
     switch it.state {
     case .ongoing:
-      it.epoch += 1
       complete(it, commit: false)
       throw .concurrent
     case .completing: throw .concurrent
     case .empty, .complete: break
     }
     it.epoch += 1
+    it.ended = nil
     it.state = .empty
     return (it.producer, it.epoch)
   }
 
-  func addPartition(_ id: String, producer: Int, epoch: Int, _ place: ModelPlace?) throws(Refusal) {
+  /// A leader, or the group's coordinator, asks that a partition be part of the producer's transaction, which begins where
+  /// there is none.
+  private func enlist(_ id: String, producer: Int, epoch: Int, _ place: ModelPlace?) throws(Refusal) -> Coordinated {
     let it = try coordinated(id, producer: producer, epoch: epoch)
     if case .completing = it.state { throw .concurrent }
     if it.state != .ongoing {
@@ -182,23 +203,24 @@ final class ModelBroker {
       it.offsets = [:]
     }
     if let place { it.partitions.insert(place) }
+    return it
   }
 
-  func produce(
-    _ id: String, producer: Int, epoch: Int, _ place: ModelPlace, key: [UInt8]?, value: [UInt8]?,
-    headers: [RecordHeaderField], tag: TransactionTag?
-  ) throws(Refusal) -> Int64 {
-    let it = try coordinated(id, producer: producer, epoch: epoch)
-    let log = log(place)
-    // Without an open transaction of this producer's in its log, the leader asks the coordinator whether the partition
-    // is part of one (KIP-890, part 1); with one it does not, even where a marker is on its way.
-    guard log.openSince[producer] != nil || (it.state == .ongoing && it.partitions.contains(place)) else {
-      throw .invalidState
+  func produce(_ request: Produce) throws(Refusal) -> Int64 {
+    let (producer, epoch) = (request.producer, request.epoch)
+    let log = log(request.place)
+    if let known = log.epochs[producer], epoch < known { throw .fenced }
+    // With an open transaction of this epoch in its log the leader does not ask, even where a marker is on its way.
+    if log.openSince[producer] == nil || log.epochs[producer] != epoch {
+      _ = try enlist(request.id, producer: producer, epoch: epoch, request.place)
     }
     let offset = log.entries.count
+    log.epochs[producer] = epoch
     log.openSince[producer] = log.openSince[producer] ?? offset
     log.entries.append(
-      Entry(key: key, value: value, headers: headers, tag: tag, status: .open, producer: producer, time: now))
+      Entry(
+        key: request.key, value: request.value, headers: request.headers, status: .open,
+        producer: producer, time: now))
     return Int64(offset)
   }
 
@@ -206,26 +228,32 @@ final class ModelBroker {
     _ id: String, producer: Int, epoch: Int, member: String, generation: Int,
     _ offsets: [ModelPlace: (offset: Int64, metadata: String)]
   ) throws(Refusal) {
-    let it = try coordinated(id, producer: producer, epoch: epoch)
-    guard it.state == .ongoing else { throw .invalidState }
+    // The member is looked at first: who is refused has enlisted nothing.
     guard generation == self.generation, members[member]?.generation == generation else { throw .illegalGeneration }
+    let it = try enlist(id, producer: producer, epoch: epoch, nil)
     for (place, offset) in offsets {
       offsetsLogged += 1
       it.offsets[place] = CommittedOffset(offset: offset.offset, metadata: offset.metadata, place: offsetsLogged)
     }
   }
 
-  func end(_ request: EndRequest) throws(Refusal) {
-    let it = try coordinated(request.id, producer: request.producer, epoch: request.epoch)
-    switch it.state {
-    case .ongoing: complete(it, commit: request.commit)
-    case .completing(let commit), .complete(let commit):
-      if commit != request.commit { throw .invalidState }
-    case .empty: throw .invalidState
+  /// Ends a transaction, and its epoch; returns the next one's. The same again, after an answer that was lost, is answered
+  /// the same until the next transaction begins.
+  func end(_ request: EndRequest) throws(Refusal) -> Int {
+    guard let it = transactions[request.id], it.producer == request.producer else { throw .fenced }
+    if request.epoch == it.epoch - 1, let ended = it.ended, ended.epoch == request.epoch, it.state != .ongoing {
+      guard ended.commit == request.commit else { throw .invalidState }
+      return it.epoch
     }
+    guard request.epoch == it.epoch else { throw .fenced }
+    guard it.state == .ongoing else { throw .invalidState }
+    complete(it, commit: request.commit)
+    return it.epoch
   }
 
   private func complete(_ it: Coordinated, commit: Bool) {
+    it.ended = (it.epoch, commit)
+    it.epoch += 1
     it.state = .completing(commit: commit)
     it.pendingMarkers = it.partitions.sorted()
     it.offsetsMarkerPending = !it.offsets.isEmpty
@@ -268,6 +296,7 @@ final class ModelBroker {
   /// Writes a marker, which ends all that is open of its producer.
   private func mark(_ place: ModelPlace, _ it: Coordinated, _ commit: Bool) {
     let log = log(place)
+    log.epochs[it.producer] = max(log.epochs[it.producer] ?? 0, it.epoch)
     if let first = log.openSince.removeValue(forKey: it.producer) {
       for index in first..<log.entries.count
       where log.entries[index].producer == it.producer && log.entries[index].status == .open {
@@ -296,8 +325,8 @@ final class ModelBroker {
     }
   }
 
-  /// Where markers of a producer's complete transactions are missing, and how those were decided; nil: of its offsets. In
-  /// version 1, whose epochs do not tell transactions apart, nothing is said while another one is open.
+  /// Where markers of a producer's complete transactions are missing, and how those were decided; nil: of its offsets. Nothing
+  /// is said while another one is open.
   func missingMarkers(_ id: String) -> [(place: ModelPlace?, commit: Bool)] {
     guard let it = transactions[id], it.state != .ongoing else { return [] }
     if case .completing = it.state { return [] }
@@ -331,7 +360,6 @@ final class ModelBroker {
   /// Aborts transactions beyond their time-out, and fences their producers.
   func expireTransactions() {
     for it in transactions.values where it.state == .ongoing && now - it.since > transactionTimeout {
-      it.epoch += 1
       complete(it, commit: false)
     }
   }
@@ -465,23 +493,28 @@ final class ModelBroker {
 
   // MARK: The network
 
-  /// Something that happens by itself: a marker is written, a late copy of an EndTxn arrives.
+  /// Something that happens by itself: a marker is written, a late request arrives.
   func step(_ random: inout SeededGenerator, faults: FaultRates) {
     expireTransactions()
     advanceGroup()
-    if !delayedEnds.isEmpty, random.oneIn(faults.lateArrival) {
-      let request = delayedEnds.remove(at: random.below(delayedEnds.count))
-      // Whoever sent it is long gone: the answer goes nowhere.
+    if !delayed.isEmpty, random.oneIn(faults.lateArrival) { arrive(delayed.remove(at: random.below(delayed.count))) }
+    for id in transactionIDs {
+      guard let it = transactions[id], random.oneIn(faults.marker) else { continue }
+      _ = writeMarker(it) { random.below($0) }
+    }
+  }
+
+  /// Whoever sent it is long gone: the answer goes nowhere.
+  private func arrive(_ request: Delayed) {
+    switch request {
+    case .produce(let record): _ = try? produce(record)
+    case .end(let request):
       let before = transactions[request.id]?.state
       _ = try? end(request)
       if let after = transactions[request.id]?.state, after != before {
         onLateEnd?(
           "late \(request.commit ? "commit" : "abort") of \(request.id) turned \(before ?? .empty) into \(after)")
       }
-    }
-    for id in transactionIDs {
-      guard let it = transactions[id], random.oneIn(faults.marker) else { continue }
-      _ = writeMarker(it) { random.below($0) }
     }
   }
 }

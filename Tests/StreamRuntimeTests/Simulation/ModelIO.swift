@@ -45,14 +45,8 @@ enum Mutation: String, CaseIterable {
   case storeBeforeCommit
   /// Offsets are left out of transactions: nothing fences a former owner.
   case offsetsLeftOut
-  /// The reader of outputs does not drop repeats.
-  case repeatsKept
   /// A restore ends at the first end it sees.
   case firstEnd
-  /// Position records do not wait for what they stand for.
-  case flushSkipped
-  /// Rows that no position record closes are not seen, so their keys are not written again.
-  case tornRowsUnseen
   /// A store lacks a row that its header says it has.
   case storeRowLeftOut
   /// A transaction of unknown outcome is taken as committed.
@@ -69,10 +63,6 @@ enum Mutation: String, CaseIterable {
   case oldStoreKept
   /// A consumer that has fallen out of the log goes on at its start and says nothing.
   case cutUnseen
-  /// The rows of a former owner that were committed late are taken for its successor's.
-  case tagsUnseen
-  /// Compaction does not wait: the value that a torn row hides may be gone before it is written again.
-  case compactionAtOnce
   /// What a broker has left without markers stays so.
   case hangingLeft
   /// What a broker has left without markers is aborted, however it was decided.
@@ -120,13 +110,12 @@ final class ModelIO: StreamIO {
   let name: String
   private var broker: ModelBroker { world.broker }
 
-  /// A record on its way.
+  /// A record of a transaction.
   private struct Queued {
     var place: ModelPlace
     var key: [UInt8]?
     var value: [UInt8]?
     var headers: [RecordHeaderField] = []
-    var tag: TransactionTag?
     /// The task whose position record it is.
     var position: Int32?
   }
@@ -139,14 +128,16 @@ final class ModelIO: StreamIO {
   private var ended: [EndedTransaction] = []
   /// The broker was away, and the next call says so.
   var isCutOff = false
-  private var added: Set<ModelPlace> = []
+  /// When the transaction began.
+  private var began: Milliseconds = 0
+  /// Its end was asked for.
+  private var isEnding = false
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
   private var wasRevoked = false
   private var changelogs: [Int32: Int64] = [:]
   private var endsTold: [Int32: Int64] = [:]
   private var positionOffsets: [Int32: Int64] = [:]
-  private var pendingChanges: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
   private var generation = -1
 
   /// What the process does outside; nil: its stage has no effects.
@@ -354,108 +345,105 @@ final class ModelIO: StreamIO {
     return producers[turn]
   }
 
-  func begin() throws(IOFailure) {
+  func commit(_ transaction: SealedTransaction) -> CommitOutcome {
+    isEnding = false
+    do throws(IOFailure) {
+      try send(transaction)
+      return .committed(positions: positionOffsets)
+    } catch {
+      return switch error.kind {
+      case .retriable, .unstable: isEnding ? .unknown(error.description) : .notCommitted(error.description)
+      case .notMember: .notMember(error.description)
+      case .fenced: .fenced(error.description)
+      case .fatal: .refused(error.description)
+      }
+    }
+  }
+
+  #if DEBUG
+    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool) {}
+  #endif
+
+  /// As the sink does it: records of different partitions in any order, then the offsets, then the end.
+  private func send(_ transaction: SealedTransaction) throws(IOFailure) {
     try touch()
     try checkConnection("begin")
     turn = (turn + 1) % world.producers
     _ = try current()
-    queue = []
-    added = []
-    pendingChanges = [:]
+    positionOffsets = [:]
+    queue = transaction.parts.flatMap { part in
+      part.outputs.map {
+        Queued(
+          place: ModelPlace(topic: $0.topic, partition: $0.partition), key: $0.key, value: $0.value,
+          headers: $0.headers)
+      } + part.changes.map { Queued(place: changelog(part.task), key: $0.key.bytes, value: $0.bytes) }
+        + [
+          Queued(
+            place: changelog(part.task), key: PositionRecord.key.bytes, value: part.position, position: part.task)
+        ]
+    }
+    if world.mutation == .storeBeforeCommit { transaction.parts.forEach(writeStoreEarly) }
+    began = broker.now
+    while !queue.isEmpty { try writeNext() }
+    if world.mutation != .offsetsLeftOut { try commitOffsets(transaction.offsets) }
+    try end()
   }
 
-  func produce(_ output: OutputRecord) throws(IOFailure) {
-    queue.append(
-      Queued(
-        place: ModelPlace(topic: output.topic, partition: output.partition), key: output.key, value: output.value,
-        headers: output.headers))
-    if world.random.oneIn(4) { try deliver(1) }
+  private func writeStoreEarly(_ part: SealedTransaction.Part) {
+    guard let position = try? RecordCoder().decode(PositionRecord.self, from: part.position) else { return }
+    try? world.store(name, part.task).apply(
+      part.changes.sorted { $0.key < $1.key },
+      header: StoreHeader(
+        position: position, changelogOffset: broker.log(changelog(part.task)).high, storedAt: broker.now))
   }
 
-  func produce(change key: RowKey, bytes: [UInt8]?, task: Int32, tag: TransactionTag) throws(IOFailure) {
-    queue.append(Queued(place: changelog(task), key: key.bytes, value: bytes, tag: tag))
-    pendingChanges[task, default: []].append((key, bytes))
-    if world.random.oneIn(4) { try deliver(1) }
-  }
-
-  func produce(position bytes: [UInt8], task: Int32) throws(IOFailure) {
-    queue.append(Queued(place: changelog(task), key: PositionRecord.key.bytes, value: bytes, position: task))
-    if world.mutation == .storeBeforeCommit { writeStoreEarly(task, bytes) }
-    if world.random.oneIn(4) { try deliver(1) }
-  }
-
-  private func writeStoreEarly(_ task: Int32, _ bytes: [UInt8]) {
-    guard let position = try? RecordCoder().decode(PositionRecord.self, from: bytes) else { return }
-    let place = ModelPlace(topic: world.definition.changelog, partition: task)
-    try? world.store(name, task).apply(
-      (pendingChanges[task] ?? []).sorted { $0.key < $1.key },
-      header: StoreHeader(position: position, changelogOffset: broker.log(place).high, storedAt: broker.now))
-  }
-
-  /// Sends what is queued, in order within a partition; records of different partitions arrive in any order.
-  private func deliver(_ count: Int) throws(IOFailure) {
-    for _ in 0..<count where !queue.isEmpty {
+  /// What the broker says, as the sink judges it: an epoch that is over may be the coordinator's doing, who ends what is
+  /// open for too long.
+  private func send<Value>(
+    _ operation: String, _ body: () throws(ModelBroker.Refusal) -> Value
+  ) throws(IOFailure) -> Value {
+    var tries = 0
+    while true {
       try touch()
-      try checkConnection("produce")
-      let (id, producer, epoch) = try current()
-      let places = Array(Set(queue.map(\.place))).sorted()
-      let place = places[world.random.below(places.count)]
-      guard let index = queue.firstIndex(where: { $0.place == place }) else { continue }
-      let record = queue.remove(at: index)
-      if added.insert(place).inserted {
+      try checkConnection(operation)
+      do throws(ModelBroker.Refusal) {
+        return try body()
+      } catch {
+        tries += 1
         // The client repeats this by itself while the markers of the transaction before are being written.
-        var tries = 0
-        while true {
-          do throws(ModelBroker.Refusal) {
-            try broker.addPartition(id, producer: producer, epoch: epoch, place)
-            break
-          } catch {
-            tries += 1
-            guard error == .concurrent, tries < 200 else { throw failure(error, "add partitions") }
-            try touch()
-            try checkConnection("add partitions")
-          }
+        if error == .concurrent, tries < 200 { continue }
+        if error == .fenced, broker.now - began >= broker.transactionTimeout {
+          throw IOFailure(kind: .retriable, operation: operation, reason: "the transaction was open for too long")
         }
+        throw failure(error, operation)
       }
-      if world.random.oneIn(world.faults.refusal) {
-        throw IOFailure(kind: .retriable, operation: "produce", reason: "simulated refusal")
-      }
-      let offset = try ask("produce") { () throws(ModelBroker.Refusal) in
-        try broker.produce(
-          id, producer: producer, epoch: epoch, place, key: record.key, value: record.value,
-          headers: record.headers, tag: record.tag)
-      }
-      world.note("\(id) wrote \(place.topic.rawValue)-\(place.partition)@\(offset)")
-      if let task = record.position { positionOffsets[task] = offset }
     }
   }
 
-  func flush() throws(IOFailure) {
-    try touch()
-    if world.mutation == .flushSkipped { return }
-    try deliver(queue.count)
+  private func writeNext() throws(IOFailure) {
+    let (id, producer, epoch) = try current()
+    let places = Array(Set(queue.map(\.place))).sorted()
+    let place = places[world.random.below(places.count)]
+    guard let index = queue.firstIndex(where: { $0.place == place }) else { return }
+    let record = queue.remove(at: index)
+    let request = ModelBroker.Produce(
+      id: id, producer: producer, epoch: epoch, place: place, key: record.key, value: record.value,
+      headers: record.headers)
+    if world.random.oneIn(world.faults.refusal) {
+      // Given up by the client; it may arrive all the same.
+      if world.random.oneIn(2) { broker.delayed.append(.produce(request)) }
+      throw IOFailure(kind: .retriable, operation: "produce", reason: "simulated refusal")
+    }
+    let offset = try send("produce") { () throws(ModelBroker.Refusal) in try broker.produce(request) }
+    world.note("\(id) wrote \(place.topic.rawValue)-\(place.partition)@\(offset)")
+    if let task = record.position { positionOffsets[task] = offset }
   }
 
-  func sendOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
-    try touch()
-    try checkConnection("send offsets")
-    if world.mutation == .offsetsLeftOut { return }
+  private func commitOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
     let (id, producer, epoch) = try current()
     let (member, generation) = (name, generation)
     guard generation >= 0 else {
-      throw IOFailure(kind: .retriable, operation: "send offsets", reason: "no generation")
-    }
-    var tries = 0
-    while true {
-      do throws(ModelBroker.Refusal) {
-        try broker.addPartition(id, producer: producer, epoch: epoch, nil)
-        break
-      } catch {
-        tries += 1
-        guard error == .concurrent, tries < 200 else { throw failure(error, "add offsets") }
-        try touch()
-        try checkConnection("add offsets")
-      }
+      throw IOFailure(kind: .notMember, operation: "send offsets", reason: "no generation")
     }
     var places: [ModelPlace: (offset: Int64, metadata: String)] = [:]
     for input in offsets {
@@ -463,37 +451,37 @@ final class ModelIO: StreamIO {
         places[ModelPlace(topic: input.topic, partition: input.task)] = (offset, input.metadata)
       }
     }
-    try ask("send offsets") { () throws(ModelBroker.Refusal) in
+    try send("send offsets") { () throws(ModelBroker.Refusal) in
       try broker.commitOffsets(id, producer: producer, epoch: epoch, member: member, generation: generation, places)
     }
   }
 
-  func commit() throws(IOFailure) {
-    try deliver(queue.count)
-    try touch()
-    try checkConnection("end transaction")
+  private func end() throws(IOFailure) {
     let (id, producer, epoch) = try current()
+    isEnding = true
     let request = ModelBroker.EndRequest(id: id, producer: producer, epoch: epoch, commit: true)
-    if world.random.oneIn(world.faults.delayedEnd) { broker.delayedEnds.append(request) }
+    if world.random.oneIn(world.faults.delayedEnd) { broker.delayed.append(.end(request)) }
     if world.random.oneIn(world.faults.commitUnknown) {
-      // The request, or its answer, is lost; a copy may still arrive, at once, late or never.
-      switch world.random.below(3) {
+      // The request, or its answer, is lost; it may still arrive, at once, late or never. Or its answer is lost and it is
+      // sent again.
+      switch world.random.below(4) {
       case 0: _ = try? broker.end(request)
-      case 1: broker.delayedEnds.append(request)
+      case 1: broker.delayed.append(.end(request))
+      case 2:
+        _ = try? broker.end(request)
+        producers[turn].epoch = try send("end transaction again") { () throws(ModelBroker.Refusal) in
+          try broker.end(request)
+        }
+        return
       default: break
       }
       broker.now += 50
       if world.mutation == .unknownMeansCommitted { return }
       throw IOFailure(kind: .retriable, operation: "end transaction", reason: "no answer")
     }
-    try ask("end transaction") { () throws(ModelBroker.Refusal) in try broker.end(request) }
+    producers[turn].epoch = try send("end transaction") { () throws(ModelBroker.Refusal) in try broker.end(request) }
     try touch()
   }
-
-  /// The model speaks version 1.
-  var refusesLateCopies: Bool { false }
-
-  func positionOffset(of task: Int32) -> Int64? { positionOffsets.removeValue(forKey: task) }
 
   // MARK: Changelog and store
 
@@ -506,12 +494,6 @@ final class ModelIO: StreamIO {
     try question("changelog ends")
     let log = broker.log(changelog(task))
     return ChangelogEnds(start: 0, high: world.mutation == .firstEnd ? 0 : log.high)
-  }
-
-  func changelogHigh(of task: Int32) throws(IOFailure) -> Int64 {
-    try touch()
-    try question("changelog's end")
-    return broker.log(changelog(task)).high
   }
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
@@ -534,11 +516,10 @@ final class ModelIO: StreamIO {
           items.append(
             .record(
               task: task, offset: offset, timestamp: entry.time, key: RowKey(bytes: entry.key ?? []),
-              bytes: entry.value, tag: world.mutation == .tagsUnseen ? nil : entry.tag))
+              bytes: entry.value))
         }
         offset += 1
       }
-      if world.mutation == .tornRowsUnseen { items.removeAll { isTorn($0, of: task, log) } }
       changelogs[task] = offset
       if endsTold[task] != offset {
         endsTold[task] = offset
@@ -547,19 +528,6 @@ final class ModelIO: StreamIO {
     }
     if items.isEmpty { broker.now += 5 }
     return items
-  }
-
-  /// A row of a transaction whose position record is not there.
-  private func isTorn(_ item: ChangelogItem, of task: Int32, _ log: ModelBroker.Log) -> Bool {
-    guard case .record(task, let offset, _, let key, _, let tag?) = item, key != PositionRecord.key else {
-      return false
-    }
-    return !log.entries[Int(offset)...].contains { entry in
-      guard entry.status == .committed || entry.status == .compacted, entry.key == PositionRecord.key.bytes,
-        let position = try? RecordCoder().decode(PositionRecord.self, from: entry.value ?? [])
-      else { return false }
-      return TransactionTag(position) == tag
-    }
   }
 
   func openStore(of task: Int32) throws -> ModelStore {

@@ -40,8 +40,6 @@ final class SimulatedWorld {
   private var processes: [Process] = []
   private var stores: [String: ModelStore] = [:]
   private var depth = 0
-  /// Late copies of EndTxn that ended something.
-  private var lateEnds = 0
   private var unsent: [(key: String, place: ModelPlace)] = []
   private let coder = RecordCoder()
   /// Position records decoded before, by their offset.
@@ -58,8 +56,6 @@ final class SimulatedWorld {
     var next = 0
     /// Lanes that are not empty, timers that are set.
     var open: Set<[UInt8]> = []
-    /// Of keys whose last row no position record closes: that row.
-    var unclosed: [[UInt8]: (tag: TransactionTag?, isSet: Bool)] = [:]
   }
   private var views: [Int32: ChangelogView] = [:]
   private var histories: [Int32: ChangelogHistory] = [:]
@@ -71,7 +67,7 @@ final class SimulatedWorld {
   let producers: Int
 
   init(
-    seed: UInt64, features: ScheduleFeatures = .none, mutation: Mutation? = nil, faults fixed: FaultRates? = nil,
+    seed: UInt64, features: ScheduleFeatures = .none, mutation: Mutation? = nil,
     records: Int = 40, instances: Int = 2, producers: Int = 2
   ) {
     self.seed = seed
@@ -81,8 +77,7 @@ final class SimulatedWorld {
     self.mutation = mutation
     self.producers = producers
     definition = features.effects ? SendingStage.definition : CountingStage.definition
-    let drawn = FaultRates.drawn(&random)
-    faults = fixed ?? drawn
+    faults = .drawn(&random)
     if producers > 1 {
       // By then the same producer must have its next transaction open, to be hit by a copy of its last request.
       faults.lateArrival = [6, 40, 120][random.below(3)]
@@ -99,7 +94,6 @@ final class SimulatedWorld {
       }
     }
     broker.onLateEnd = { [unowned self] in
-      lateEnds += 1
       note($0)
     }
     if features.effects {
@@ -286,11 +280,8 @@ final class SimulatedWorld {
   private func age() {
     // A process that reads a changelog for days would miss tombstones.
     guard !processes.contains(where: \.isRestoring) else { return }
-    let isTorn = (0..<broker.partitions).contains(where: endsTorn)
-    // A task that is torn for longer than the lag can lose what its torn rows hide: a limit that is documented.
-    if isTorn && mutation != .compactionAtOnce { return }
     let minute: Milliseconds = 60_000
-    let times = isTorn ? [0] : [11 * minute, 60 * minute, 1440 * minute, 6 * 1440 * minute, 8 * 1440 * minute]
+    let times = [11 * minute, 60 * minute, 1440 * minute, 6 * 1440 * minute, 8 * 1440 * minute]
     // Who is stopped now is stopped for all of that time.
     let awake = processes.filter { $0.turn != nil && $0.suspendedUntil <= broker.now }
     broker.now += times[chance.below(times.count)]
@@ -298,7 +289,7 @@ final class SimulatedWorld {
     for process in awake { broker.keepAlive(process.name) }
     for partition in 0..<broker.partitions {
       let changelog = ModelPlace(topic: definition.changelog, partition: partition)
-      if mutation == .compactionAtOnce { broker.compact(changelog, lag: 0) } else { broker.compact(changelog) }
+      broker.compact(changelog)
       cutInput(partition)
     }
   }
@@ -313,9 +304,6 @@ final class SimulatedWorld {
     note("\(place.topic.rawValue)-\(partition) is cut to \(start)")
     broker.cut(place, to: start)
   }
-
-  /// The changelog has rows, the last of their keys, that do not count and are still to be written over.
-  private func endsTorn(_ partition: Int32) -> Bool { !view(of: partition).unclosed.isEmpty }
 
   /// Runs the schedule: faults for so many turns, then none until everything is processed.
   func run(turns: Int = 300) {
@@ -351,8 +339,8 @@ final class SimulatedWorld {
       left -= 1
       run(processes[random.below(processes.count)])
       move(during: nil)
-      // Lanes wait for answers that do not come, timers to be due, owners of quiet tasks to look at their changelogs.
-      if features.effects || features.timers || lateEnds > 0 { broker.now += 1000 }
+      // Lanes wait for answers that do not come, timers to be due.
+      if features.effects || features.timers { broker.now += 1000 }
     }
     if left == 0 { violations.append("stuck: not everything was processed") }
     check()
@@ -377,7 +365,7 @@ final class SimulatedWorld {
   }
 
   private var isQuiet: Bool {
-    guard broker.delayedEnds.isEmpty else { return false }
+    guard broker.delayed.isEmpty else { return false }
     for it in broker.transactions.values {
       switch it.state {
       case .ongoing, .completing: return false
@@ -404,14 +392,12 @@ final class SimulatedWorld {
     return last.map { Int64($0) >= max(next, log.start) } ?? false
   }
 
-  /// No lane has a push, no timer is set, no row is to be written over.
+  /// No lane has a push, no timer is set.
   private func isNothingOpen(_ partition: Int32) -> Bool {
-    let view = view(of: partition)
-    return view.unclosed.isEmpty && (!(features.effects || features.timers) || view.open.isEmpty)
+    !(features.effects || features.timers) || view(of: partition).open.isEmpty
   }
 
-  /// The changelog, read on from where it was read before. Rows count once the position record of their transaction closes
-  /// them: another may say that a lane is empty whose outcome is still to be written.
+  /// The changelog, read on from where it was read before.
   private func view(of partition: Int32) -> ChangelogView {
     let log = broker.log(ModelPlace(topic: definition.changelog, partition: partition))
     var view = views[partition] ?? ChangelogView()
@@ -419,17 +405,7 @@ final class SimulatedWorld {
       let entry = log.entries[view.next]
       view.next += 1
       guard entry.status == .committed || entry.status == .compacted, let key = entry.key else { continue }
-      guard key == PositionRecord.key.bytes else {
-        view.unclosed[key] = (entry.tag, entry.value != nil)
-        continue
-      }
-      guard !view.unclosed.isEmpty, let position = try? coder.decode(PositionRecord.self, from: entry.value ?? [])
-      else { continue }
-      for (key, row) in view.unclosed
-      where row.tag?.sequence == position.sequence && row.tag?.writer == position.writer {
-        view.unclosed[key] = nil
-        if row.isSet, goesWhenDone(key) { view.open.insert(key) } else { view.open.remove(key) }
-      }
+      if entry.value != nil, goesWhenDone(key) { view.open.insert(key) } else { view.open.remove(key) }
     }
     views[partition] = view
     return view
@@ -471,9 +447,7 @@ final class SimulatedWorld {
   /// A store holds what its header says: the rows of all transactions up to there.
   private func checkStore(_ header: StoreHeader, _ rows: [RowKey: [UInt8]], task: Int32, process: String) {
     let log = broker.log(ModelPlace(topic: definition.changelog, partition: task))
-    histories[task, default: ChangelogHistory()].read(log) { [coder] in
-      (try? coder.decode(PositionRecord.self, from: $0)).map { TransactionTag($0) }
-    }
+    histories[task, default: ChangelogHistory()].read(log)
     if let fault = histories[task]?.fault(in: rows, at: header.changelogOffset) {
       violations.append(
         "\(process): the store of task \(task), transaction \(header.position.sequence): \(fault)")
@@ -503,9 +477,8 @@ final class SimulatedWorld {
   }
 
   private func checkOutputs(_ partition: Int32) {
-    // How often something was sent is not known of what was sent before a crash. And where a transaction was torn, its
-    // outputs may have counted records that were cut before they were processed again.
-    let areCountsKnown = !features.effects && (gaps[partition] == nil || lateEnds == 0)
+    // How often something was sent is not known of what was sent before a crash.
+    let areCountsKnown = !features.effects
     var outputs: [String: [(count: Int, origin: Int64)]] = [:]
     for (_, key, value) in broker.readCommitted(ModelPlace(topic: output, partition: partition)) {
       let parts = String(decoding: value ?? [], as: UTF8.self).split(separator: " ")
@@ -513,14 +486,9 @@ final class SimulatedWorld {
         continue
       }
       let name = String(decoding: key ?? [], as: UTF8.self)
-      // A repeat is recognised by its origin.
-      if mutation != .repeatsKept, let last = outputs[name]?.last, origin <= last.origin {
-        let first = outputs[name]?.first { $0.origin == origin }
-        if areCountsKnown, first?.count != count {
-          violations.append("\(partition)/\(name): origin \(origin) was \(first?.count ?? -1), then \(count)")
-        }
-        // A transaction that nothing ended early is committed whole or not at all.
-        if features != .none, lateEnds == 0 { violations.append("\(partition)/\(name): origin \(origin) came twice") }
+      // A transaction is committed whole or not at all, and once.
+      if let last = outputs[name]?.last, origin <= last.origin {
+        violations.append("\(partition)/\(name): origin \(origin) came twice")
         continue
       }
       outputs[name, default: []].append((count, origin))
@@ -537,8 +505,7 @@ final class SimulatedWorld {
 
   private func isTimerFired(_ value: [UInt8]?) -> Bool { value?.first == UInt8(ascii: "{") }
 
-  /// Every timer that was set is heard once, not before it is due. Its record may have been written more than once; and a
-  /// torn transaction may have said of one record that it was heard, and said so again.
+  /// Every timer that was set is heard once, not before it is due. Its record may have been written more than once.
   private func checkTimers(_ partition: Int32) {
     var heard: [String: Set<String>] = [:]
     for (_, _, value) in broker.readCommitted(ModelPlace(topic: output, partition: partition)) {
@@ -553,10 +520,7 @@ final class SimulatedWorld {
       }
       let name = "\(String(decoding: key ?? [], as: UTF8.self))/\(offset)"
       let count = heard.removeValue(forKey: name)?.count ?? 0
-      // A torn transaction said that one record was heard, then that record was cut before it was processed again: the timer
-      // fires by another.
-      let isTornAndCut = gaps[partition] != nil && lateEnds > 0
-      if count != 1, !(count > 1 && isTornAndCut) {
+      if count != 1 {
         violations.append("\(partition): timer \(name) was heard \(count) times")
       }
     }

@@ -55,18 +55,6 @@ struct RowTableTests {
     #expect(changes.map(\.bytes) == [nil])
   }
 
-  @Test("a torn key is written again as it is, or as a tombstone")
-  func rewrite() throws {
-    let store = MemoryRowStore()
-    store.apply([(key("a"), bytes(1))])
-    var table = table(store)
-    try table.rewrite(key("a"))
-    try table.rewrite(key("gone"))
-    let changes = try table.changes().sorted { $0.key < $1.key }
-    #expect(changes.map(\.key) == [key("a"), key("gone")])
-    #expect(changes.map(\.bytes) == [bytes(1), nil])
-  }
-
   @Test("children of a key: store and changes together, in key order, without neighbours of other parents")
   func scan() throws {
     let store = MemoryRowStore()
