@@ -7,6 +7,8 @@
 
     private let base: Base
     private let points: FailPoints
+    /// Of a transaction that was not handed on.
+    private var outcome: CommitOutcome?
     init(_ base: Base, _ points: FailPoints) {
       self.base = base
       self.points = points
@@ -56,15 +58,27 @@
     func watchTransactions() throws(IOFailure) { try base.watchTransactions() }
     func takeEnded() -> [EndedTransaction] { base.takeEnded() }
 
-    func commit(_ transaction: SealedTransaction) -> CommitOutcome {
-      if points.reach(.beforeTransaction) { return .notCommitted("fail-point before-transaction") }
-      if points.takeAnswers(), points.reach(.effectSent) { return .notCommitted("fail-point effect-sent") }
-      let outcome = base.commit(transaction)
+    func begin(_ transaction: SealedTransaction) {
+      if points.reach(.beforeTransaction) {
+        outcome = .notCommitted("fail-point before-transaction")
+      } else if points.takeAnswers(), points.reach(.effectSent) {
+        outcome = .notCommitted("fail-point effect-sent")
+      } else {
+        base.begin(transaction)
+      }
+    }
+
+    func takeOutcome() -> CommitOutcome? {
+      if let outcome {
+        self.outcome = nil
+        return outcome
+      }
+      guard let outcome = base.takeOutcome() else { return nil }
       if case .committed = outcome, points.reach(.commitSent) { return .unknown("fail-point commit-sent") }
       return outcome
     }
 
-    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool) { base.interruptTransactions(fails) }
+    func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool) { base.interruptTransactions(fails) }
 
     // MARK: Changelog and store
 

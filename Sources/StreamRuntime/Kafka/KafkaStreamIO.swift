@@ -51,7 +51,7 @@ final class KafkaStreamIO: StreamIO {
   private var knowsChangelog = false
   /// Sees uncommitted records too: for high watermarks.
   private let watermarkConsumer: Consumer
-  private let transactions: any TransactionWriter
+  private let transactions: CommitThread
   private let storeWriter = StoreWriter()
   private var assigned: [TopicPartition] = []
   /// An error that came behind records which had to be delivered first.
@@ -67,7 +67,9 @@ final class KafkaStreamIO: StreamIO {
   init(_ settings: KafkaStreamSettings, signal: ThreadSignal) throws {
     self.settings = settings
     self.signal = signal
-    transactions = settings.isEmbedded ? LibrdkafkaTransactions(settings) : try SinkTransactions(settings)
+    transactions = CommitThread(
+      settings.isEmbedded ? LibrdkafkaTransactions(settings) : try SinkTransactions(settings),
+      name: "nudge-commit-\(settings.threadName)", onOutcome: { signal.raise() })
     topicByName = Dictionary(uniqueKeysWithValues: settings.stage.inputs.map { (settings.topics($0), $0) })
     var group = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: settings.group,
@@ -223,27 +225,35 @@ final class KafkaStreamIO: StreamIO {
 
   // MARK: Transactions
 
-  func openProducers() throws(IOFailure) { try transactions.open() }
+  func openProducers() throws(IOFailure) { try transactions.use { writer throws(IOFailure) in try writer.open() } }
 
-  var hasLostBroker: Bool { transactions.hasLostBroker }
+  var hasLostBroker: Bool { transactions.use { $0.hasLostBroker } }
 
-  func endHanging() throws(IOFailure) { try transactions.endHanging() }
+  func endHanging() throws(IOFailure) { try transactions.use { writer throws(IOFailure) in try writer.endHanging() } }
 
-  func watchTransactions() throws(IOFailure) { try transactions.watch() }
+  func watchTransactions() throws(IOFailure) {
+    try transactions.use { writer throws(IOFailure) in try writer.watch() }
+  }
 
-  func takeEnded() -> [EndedTransaction] { transactions.takeEnded() }
+  func takeEnded() -> [EndedTransaction] { transactions.use { $0.takeEnded() } }
 
-  func commit(_ transaction: SealedTransaction) -> CommitOutcome {
+  func begin(_ transaction: SealedTransaction) {
     do throws(KafkaError) {
-      return transactions.commit(transaction, by: try consumer.groupMetadata())
+      // The member as it is now: a generation that begins later has given its tasks to others.
+      transactions.begin(transaction, by: try consumer.groupMetadata())
     } catch {
-      if error.isFenced { return .fenced("\(error)") }
-      return error.isUnknownFormat ? .refused("\(error)") : .notCommitted("\(error)")
+      transactions.note(
+        error.isFenced
+          ? .fenced("\(error)") : error.isUnknownFormat ? .refused("\(error)") : .notCommitted("\(error)"))
     }
   }
 
+  func takeOutcome() -> CommitOutcome? { transactions.takeOutcome() }
+
   #if DEBUG
-    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool) { transactions.interrupt(fails) }
+    func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool) {
+      transactions.use { $0.interrupt(fails) }
+    }
   #endif
 
   // MARK: Changelog and store

@@ -154,7 +154,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
   }
 
   #if DEBUG
-    func interrupt(_ fails: @escaping (FailPoint) -> Bool) { self.fails = fails }
+    func interrupt(_ fails: @escaping @Sendable (FailPoint) -> Bool) { self.fails = fails }
   #endif
 
   // The embedded broker has no markers.

@@ -43,7 +43,7 @@ final class SinkTransactions: TransactionWriter {
   }
 
   #if DEBUG
-    func interrupt(_ fails: @escaping (FailPoint) -> Bool) {
+    func interrupt(_ fails: @escaping @Sendable (FailPoint) -> Bool) {
       sink.interrupt = { step in
         let point: FailPoint = step == .recordsWritten ? .midTransaction : .beforeCommit
         return fails(point) ? "fail-point \(point.rawValue)" : nil

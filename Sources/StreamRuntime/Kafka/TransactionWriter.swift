@@ -5,7 +5,8 @@ import ServiceKit
 /// How a stream thread's transactions reach Kafka.
 ///
 /// There are two. `SinkTransactions` speaks transactions of version 2. `LibrdkafkaTransactions` is for the embedded broker,
-/// which has none: librdkafka and its mock cluster agree on what that means.
+/// which has none: librdkafka and its mock cluster agree on what that means. One call at a time, from whichever thread
+/// (`CommitThread`).
 protocol TransactionWriter: AnyObject {
   /// Replaces the producers by ones with new epochs.
   func open() throws(IOFailure)
@@ -14,7 +15,7 @@ protocol TransactionWriter: AnyObject {
   func commit(_ transaction: SealedTransaction, by member: ConsumerGroupMetadata) -> CommitOutcome
   #if DEBUG
     /// See `StreamIO.interruptTransactions`.
-    func interrupt(_ fails: @escaping (FailPoint) -> Bool)
+    func interrupt(_ fails: @escaping @Sendable (FailPoint) -> Bool)
   #endif
   /// The only broker was away since `open`.
   var hasLostBroker: Bool { get }

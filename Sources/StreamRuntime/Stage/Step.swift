@@ -162,11 +162,8 @@ public final class Step<S: Stage> {
 
   // MARK: The runtime's side
 
-  /// Rows and timers that have changed since the last commit.
-  var uncommittedCount: Int { table.uncommittedCount + timers.uncommittedCount }
-
-  /// Whether rows or timers have changed since the last commit.
-  var hasUncommitted: Bool { table.hasUncommitted || timers.hasUncommitted }
+  /// Rows and timers that have changed since the last transaction was sealed.
+  var openCount: Int { table.openCount + timers.openCount }
 
   /// Begins a step; what the last one left has been taken.
   func begin(now: Milliseconds, record: InputRecord?, isRebuilding: Bool = false) {

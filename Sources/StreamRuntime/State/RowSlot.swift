@@ -27,15 +27,20 @@ final class RowSlot {
   private var before: StoredRow?
   /// About what the row takes in memory.
   var bytes: Int
-  /// Changed since the last commit.
-  var isUncommitted = false
+  /// Changed since the last transaction was sealed.
+  var isOpen = false
+  /// Of a transaction that is sealed and not committed.
+  var isSealed = false
   /// Committed, but not in the store yet.
   var isUnstored = false
   /// Changed by the step under way: the row before is kept.
   private(set) var isInJournal = false
-  private var wasUncommitted = false
-  /// The changelog may hold a value of this key: a removal must be written as a tombstone.
+  private var wasOpen = false
+  /// The changelog holds a value of this key, or will with the transaction that is sealed: a removal must be written as a
+  /// tombstone.
   var isInChangelog: Bool
+  /// The store does not show it as it is now.
+  var isChanged: Bool { isOpen || isSealed || isUnstored }
   /// Used since the sweep that evicts last passed.
   var isUsed = true
   /// What was committed last, for the store; only while `isUnstored`. nil: removed.
@@ -53,7 +58,7 @@ final class RowSlot {
     if !isInJournal {
       before = self.row
       isInJournal = true
-      wasUncommitted = isUncommitted
+      wasOpen = isOpen
     }
     self.row = row
   }
@@ -65,7 +70,7 @@ final class RowSlot {
   /// The row before the step again.
   func undo() {
     row = before
-    isUncommitted = wasUncommitted
+    isOpen = wasOpen
   }
 
   /// The row before the step counts no more.

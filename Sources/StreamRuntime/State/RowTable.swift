@@ -19,19 +19,27 @@ extension RowStore {
 /// The rows of one task in memory, over its store: hot rows stay decoded, changed rows wait for their commit and then for
 /// the store. One thread owns it; a copy shares the rows.
 ///
+/// A changed row is *open* until a transaction is sealed with it, *sealed* until that is committed, and *unstored* until the
+/// store has it. It can be all three at once, with three values: while a transaction is on the wire the next one's steps go on,
+/// and the store never leads.
+///
 /// It is not generic over the row's type (`StoredRow` says why): whoever asks for a row knows its type.
 struct RowTable {
   private var slots: [RowKey: RowSlot] = [:]
   /// The slot asked for last: a row is read and then set.
   private var last: RowSlot?
-  private var uncommitted: [RowSlot] = []
+  /// What the next transaction will have.
+  private var open: [RowSlot] = []
+  /// What the sealed transaction has, encoded; nil: a tombstone.
+  private var sealed: [(slot: RowSlot, bytes: [UInt8]?)] = []
   private var unstoredSlots: [RowSlot] = []
   /// Changed keys the store does not show yet, by parent: what a scan must put over the store.
   private var unstoredByParent: [RowKey: Set<RowKey>] = [:]
   /// Changed rows that are not in `unstoredByParent` yet: the first scan puts them there, and most stages never scan.
   private var unindexed: [RowSlot] = []
   private var journal: [RowSlot] = []
-  private var journalUncommitted = 0
+  /// How many were open when the step began.
+  private var journalOpen = 0
   /// About how many bytes the rows in memory take.
   private(set) var cachedBytes = 0
   private let coder: RecordCoder
@@ -53,11 +61,8 @@ struct RowTable {
   /// Rows in memory, absent ones included.
   var count: Int { slots.count }
 
-  /// Whether anything has changed since the last commit.
-  var hasUncommitted: Bool { !uncommitted.isEmpty }
-
-  /// Rows that have changed since the last commit.
-  var uncommittedCount: Int { uncommitted.count }
+  /// Rows that have changed since the last transaction was sealed.
+  var openCount: Int { open.count }
 
   /// Committed rows the store lacks.
   var unstoredCount: Int { unstoredSlots.count }
@@ -98,10 +103,10 @@ struct RowTable {
   }
 
   private mutating func noteChange(_ slot: RowSlot) {
-    guard !slot.isUncommitted else { return }
-    slot.isUncommitted = true
-    uncommitted.append(slot)
-    if !slot.isUnstored { unindexed.append(slot) }
+    guard !slot.isOpen else { return }
+    if !slot.isChanged { unindexed.append(slot) }
+    slot.isOpen = true
+    open.append(slot)
   }
 
   private mutating func indexChanges() {
@@ -121,8 +126,9 @@ struct RowTable {
       found.append((key, try slots[key]?.row ?? decode(key, bytes)))
     }
     if changed.isEmpty { return found }
+    // One whose change was undone may have left the memory since.
     for key in changed {
-      if let row = slots[key]?.row { found.append((key, row)) }
+      if let row = try row(key) { found.append((key, row)) }
     }
     return found.sorted { $0.0 < $1.0 }
   }
@@ -132,13 +138,13 @@ struct RowTable {
   /// From here on changes can be undone.
   mutating func beginStep() {
     if !journal.isEmpty { forgetJournal() }
-    journalUncommitted = uncommitted.count
+    journalOpen = open.count
   }
 
   /// Undoes what the step changed.
   mutating func undoStep() {
     for slot in journal { slot.undo() }
-    uncommitted.removeSubrange(journalUncommitted...)
+    open.removeSubrange(journalOpen...)
     forgetJournal()
   }
 
@@ -149,48 +155,47 @@ struct RowTable {
 
   // MARK: Transactions
 
-  /// The changed rows as changelog records: nil is a tombstone. A row that came and went between two commits writes
-  /// nothing.
-  func changes() throws -> [(key: RowKey, bytes: [UInt8]?)] {
-    var changes: [(key: RowKey, bytes: [UInt8]?)] = []
-    changes.reserveCapacity(uncommitted.count)
-    for slot in uncommitted {
-      let bytes = try slot.row?.encoded(coder: coder)
-      if bytes != nil || slot.isInChangelog { changes.append((slot.key, bytes)) }
-    }
-    return changes
-  }
-
-  /// The transaction with `changes` has committed; nothing was changed in between.
-  mutating func committed(_ changes: [(key: RowKey, bytes: [UInt8]?)]) {
+  /// Seals what is open. Returns it as changelog records: nil is a tombstone. A row that came and went since writes nothing.
+  /// Only while nothing else is sealed.
+  mutating func seal() throws -> [(key: RowKey, bytes: [UInt8]?)] {
     // The step is over: what it changed cannot be undone.
     forgetJournal()
-    journalUncommitted = 0
-    var next = 0
-    for slot in uncommitted {
-      slot.isUncommitted = false
-      // `changes` are the uncommitted rows in their order, without those that came and went.
-      guard next < changes.count, changes[next].key == slot.key else { continue }
-      let bytes = changes[next].bytes
-      next += 1
+    journalOpen = 0
+    sealed.reserveCapacity(open.count)
+    for slot in open {
+      let bytes = try slot.row?.encoded(coder: coder)
+      guard bytes != nil || slot.isInChangelog else { continue }
+      sealed.append((slot, bytes))
+    }
+    for slot in open { slot.isOpen = false }
+    open.removeAll(keepingCapacity: true)
+    for (slot, bytes) in sealed {
+      slot.isSealed = true
+      slot.isInChangelog = bytes != nil
       let size = RowSlot.size(encoded: bytes?.count ?? 0, of: slot.key)
       cachedBytes += size - slot.bytes
       slot.bytes = size
-      slot.isInChangelog = bytes != nil
-      slot.committed = bytes
-      if !slot.isUnstored {
-        slot.isUnstored = true
-        unstoredSlots.append(slot)
-      }
     }
-    uncommitted.removeAll(keepingCapacity: true)
+    return sealed.map { ($0.slot.key, $0.bytes) }
+  }
+
+  /// What was sealed is committed.
+  mutating func committed() {
+    for (slot, bytes) in sealed {
+      slot.isSealed = false
+      slot.committed = bytes
+      guard !slot.isUnstored else { continue }
+      slot.isUnstored = true
+      unstoredSlots.append(slot)
+    }
+    sealed.removeAll(keepingCapacity: true)
     // Rows that were only read go at once, and not when the store is written.
     if cachedBytes >= sweepFrom { evict() }
   }
 
   // MARK: Write-behind
 
-  /// The committed rows the store lacks, in key order. Only between two transactions: nothing uncommitted may leak.
+  /// The committed rows the store lacks, in key order, as they were committed.
   func unstored() -> [(key: RowKey, bytes: [UInt8]?)] {
     unstoredSlots.map { (key: $0.key, bytes: $0.committed) }.sorted { $0.key < $1.key }
   }
@@ -202,8 +207,11 @@ struct RowTable {
       slot.committed = nil
     }
     unstoredSlots.removeAll(keepingCapacity: true)
+    // What is left for scans to put over the store is in no store yet.
     if !unstoredByParent.isEmpty { unstoredByParent.removeAll(keepingCapacity: true) }
     unindexed.removeAll(keepingCapacity: true)
+    for (slot, _) in sealed { unindexed.append(slot) }
+    for slot in open where !slot.isSealed { unindexed.append(slot) }
     evict()
   }
 
@@ -215,7 +223,7 @@ struct RowTable {
       var victims: [RowKey] = []
       var freed = 0
       for slot in slots.values {
-        if slot.isUncommitted || slot.isUnstored { continue }
+        if slot.isChanged { continue }
         if slot.isUsed && pass == 0 {
           slot.isUsed = false
         } else {

@@ -141,7 +141,7 @@ public final class StageDriver<S: Stage> {
     let store = stores[partition] ?? MemoryRowStore()
     var results: [StepResult] = []
     while true {
-      store.apply(step.timers.changes())
+      store.apply(step.timers.seal())
       step.timers.committed()
       step.timers.stored()
       if step.timers.needsLoad(now: now) { try step.timers.load() }
@@ -160,8 +160,8 @@ public final class StageDriver<S: Stage> {
   public func restart(partition: Int32 = 0) throws -> StepResult {
     let step = step(partition)
     let store = stores[partition] ?? MemoryRowStore()
-    store.apply(try step.table.changes() + step.timers.changes())
-    step.table.committed([])
+    store.apply(try step.table.seal() + step.timers.seal())
+    step.table.committed()
     steps[partition] = nil
     stage.close(partition: partition)
     return run(partition, record: nil) { try $0.open(in: $1) }
@@ -173,10 +173,10 @@ public final class StageDriver<S: Stage> {
   public func commit(partition: Int32 = 0) throws -> (rows: Int, bytes: Int) {
     let step = step(partition)
     let store = stores[partition] ?? MemoryRowStore()
-    let changes = try step.table.changes()
-    let timers = step.timers.changes()
+    let changes = try step.table.seal()
+    let timers = step.timers.seal()
     store.apply(changes + timers)
-    step.table.committed(changes)
+    step.table.committed()
     step.table.stored()
     step.timers.committed()
     step.timers.stored()

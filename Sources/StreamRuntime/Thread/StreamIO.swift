@@ -4,18 +4,18 @@ import NudgeSchema
 /// a model of a broker and a disk behind the same calls, so that the code under test is the code that runs.
 ///
 /// One thread uses an instance. Calls block at most as long as they say.
-protocol StreamIO: AnyObject {
-  associatedtype Store: TaskStore
+protocol StreamIO: StreamClocks, GroupInput, TransactionIO, ChangelogIO {}
 
-  // MARK: Clocks
-
+/// Time.
+protocol StreamClocks: AnyObject {
   /// Milliseconds since the epoch.
   var wallClock: Milliseconds { get }
   /// Milliseconds of a clock that never goes back and runs while the machine sleeps.
   var steadyClock: Milliseconds { get }
+}
 
-  // MARK: Group and input
-
+/// The consumer group, and the inputs it gives to this thread.
+protocol GroupInput: AnyObject {
   /// Waits up to `timeout` milliseconds for records or a change of the group; at most `maxRecords` and about `maxBytes`.
   /// Only records of the last `assign` come out.
   func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult
@@ -29,9 +29,10 @@ protocol StreamIO: AnyObject {
   func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput]
   /// The first offset a partition of an input still has.
   func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64
+}
 
-  // MARK: Transactions
-
+/// Transactions, one at a time.
+protocol TransactionIO: AnyObject {
   /// Replaces the thread's producers by ones with new epochs: what the old ones left open is aborted, and can be committed
   /// no more.
   func openProducers() throws(IOFailure)
@@ -45,15 +46,21 @@ protocol StreamIO: AnyObject {
   func watchTransactions() throws(IOFailure)
   /// What was ended so since this was asked last.
   func takeEnded() -> [EndedTransaction]
-  /// Commits a transaction, or says why not.
-  func commit(_ transaction: SealedTransaction) -> CommitOutcome
+  /// Begins to commit a transaction, as the member of the group that the thread is now. Until its outcome was taken nothing else
+  /// may be asked of this part.
+  func begin(_ transaction: SealedTransaction)
+  /// What became of the transaction; nil: that is not known yet. Waits that are under way end when it is.
+  func takeOutcome() -> CommitOutcome?
   #if DEBUG
     /// From now on asks, where a transaction is on its way to a broker, whether it is to fail there: with `midTransaction` and
     /// `beforeCommit`.
-    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool)
+    func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool)
   #endif
+}
 
-  // MARK: Changelog and store
+/// Changelogs, and the stores that are made of them.
+protocol ChangelogIO: AnyObject {
+  associatedtype Store: TaskStore
 
   /// Where a task's changelog begins and ends.
   func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds
@@ -113,7 +120,7 @@ struct InputPosition: Equatable {
 }
 
 /// A committed offset of an input's partition.
-struct CommittedInput: Equatable {
+struct CommittedInput: Sendable, Equatable {
   var topic: Topic
   var task: Int32
   /// nil: none was ever committed.

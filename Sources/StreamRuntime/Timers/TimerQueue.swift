@@ -20,15 +20,17 @@ struct TimerQueue {
   /// A value of a row; nil: removed.
   private typealias Value = [UInt8]?
 
-  /// Changed since the last commit.
-  private var uncommitted: [RowKey: Value] = [:]
+  /// Changed since the last transaction was sealed.
+  private var open: [RowKey: Value] = [:]
+  /// Of a transaction that is sealed and not committed.
+  private var sealed: [RowKey: Value] = [:]
   /// Committed and not in the store yet.
   private var unstored: [RowKey: Value] = [:]
   /// All timers that are set, lie before `horizon` and have not fired.
   private var window = SortedTimers()
   /// Fired by this owner; their records have not come back.
   private var fired: [RowKey: [UInt8]] = [:]
-  /// From here on timers are in the store only, or in `uncommitted` and `unstored`; nil: there are none beyond the window.
+  /// From here on timers are in the store only, or in what has changed; nil: there are none beyond the window.
   private var horizon: RowKey? = TimerKey(due: 0, name: "").row
   private var journal: [(key: RowKey, change: Value?, inWindow: [UInt8]?, fired: [UInt8]?)] = []
   private let store: any RowStore
@@ -41,11 +43,8 @@ struct TimerQueue {
 
   // MARK: State
 
-  /// Whether anything has changed since the last commit.
-  var hasUncommitted: Bool { !uncommitted.isEmpty }
-
-  /// Timers that have changed since the last commit.
-  var uncommittedCount: Int { uncommitted.count }
+  /// Timers that have changed since the last transaction was sealed.
+  var openCount: Int { open.count }
 
   /// Committed changes the store lacks.
   var unstoredCount: Int { unstored.count }
@@ -57,9 +56,9 @@ struct TimerQueue {
 
   /// The row of a timer; nil where it is not set.
   func value(_ key: RowKey) throws -> [UInt8]? {
-    if let change = uncommitted[key] { return change }
+    if let change = open[key] { return change }
     if let value = fired[key] { return value }
-    if let change = unstored[key] { return change }
+    if let change = sealed[key] ?? unstored[key] { return change }
     if isWithinHorizon(key) { return window[key] }
     return try store.withRow(key) { Array($0) }
   }
@@ -85,8 +84,8 @@ struct TimerQueue {
   }
 
   private mutating func change(_ key: RowKey, to value: Value) {
-    journal.append((key, uncommitted[key], window[key], fired[key]))
-    uncommitted[key] = .some(value)
+    journal.append((key, open[key], window[key], fired[key]))
+    open[key] = .some(value)
   }
 
   /// From here on changes can be undone.
@@ -97,7 +96,7 @@ struct TimerQueue {
   /// Undoes what the step changed.
   mutating func undoStep() {
     for (key, change, inWindow, wasFired) in journal.reversed() {
-      uncommitted[key] = change
+      open[key] = change
       fired[key] = wasFired
       // The window may have been cut since: what lies behind its end now is in the store.
       window[key] = isWithinHorizon(key) ? inWindow : nil
@@ -120,9 +119,9 @@ struct TimerQueue {
     return due <= now && fired.count < maxFired
   }
 
-  /// Reads the next window. Only while the store has everything: nothing uncommitted, nothing unstored.
+  /// Reads the next window: of the store, and what has changed over it.
   mutating func load() throws {
-    guard let from = horizon, uncommitted.isEmpty, unstored.isEmpty else { return }
+    guard let from = horizon else { return }
     var last: RowKey?
     var count = 0
     try store.rows(from: from, to: TimerKey.end, limit: windowSize) { key, bytes in
@@ -132,6 +131,9 @@ struct TimerQueue {
     }
     // Behind the last one: its key and one byte more.
     horizon = count < windowSize ? nil : last.map { RowKey(bytes: $0.bytes + [0]) }
+    for changes in [unstored, sealed, open] {
+      for (key, value) in changes where key >= from && isWithinHorizon(key) && fired[key] == nil { window[key] = value }
+    }
   }
 
   /// The next timer that is due, which counts as fired from now on; nil: none is, or enough have fired for now.
@@ -146,25 +148,28 @@ struct TimerQueue {
 
   // MARK: Transactions and store
 
-  /// The changed rows, in key order.
-  func changes() -> [(key: RowKey, bytes: [UInt8]?)] {
-    uncommitted.sorted { $0.key < $1.key }.map { (key: $0.key, bytes: $0.value) }
+  /// Seals what is open, and returns it in key order. Only while nothing else is sealed.
+  mutating func seal() -> [(key: RowKey, bytes: [UInt8]?)] {
+    journal.removeAll(keepingCapacity: true)
+    swap(&sealed, &open)
+    return Self.rows(of: sealed)
   }
 
-  /// The transaction with `changes` has committed.
+  /// What was sealed is committed.
   mutating func committed() {
-    journal.removeAll(keepingCapacity: true)
     if unstored.isEmpty {
-      swap(&unstored, &uncommitted)
+      swap(&unstored, &sealed)
     } else {
-      unstored.merge(uncommitted) { $1 }
+      unstored.merge(sealed) { $1 }
     }
-    uncommitted.removeAll(keepingCapacity: true)
+    sealed.removeAll(keepingCapacity: true)
   }
 
   /// The committed rows the store lacks, in key order.
-  func unstoredRows() -> [(key: RowKey, bytes: [UInt8]?)] {
-    unstored.sorted { $0.key < $1.key }.map { (key: $0.key, bytes: $0.value) }
+  func unstoredRows() -> [(key: RowKey, bytes: [UInt8]?)] { Self.rows(of: unstored) }
+
+  private static func rows(of changes: [RowKey: Value]) -> [(key: RowKey, bytes: [UInt8]?)] {
+    changes.sorted { $0.key < $1.key }.map { (key: $0.key, bytes: $0.value) }
   }
 
   /// The store has all of `unstoredRows` now.

@@ -17,6 +17,10 @@
 
     private let transaction = SealedTransaction(parts: [], offsets: [])
     private let committed = CommitOutcome.committed(positions: [:])
+    private func commit(_ io: FailPointIO<RecordingIO>) -> CommitOutcome? {
+      io.begin(transaction)
+      return io.takeOutcome()
+    }
     private let whole = ["records", "offsets", "commit"]
 
     @Test(
@@ -27,17 +31,17 @@
       ])
     func transactions(_ point: String, _ done: Int, _ isUnknown: Bool) throws {
       let io = FailPointIO(base, try points("\(point)=fail@2"))
-      #expect(io.commit(transaction) == committed)
-      let outcome = io.commit(transaction)
+      #expect(commit(io) == committed)
+      let outcome = commit(io)
       if case .unknown(let reason) = outcome {
         #expect(isUnknown && reason.contains(point))
       } else if case .notCommitted(let reason) = outcome {
         #expect(!isUnknown && reason.contains(point))
       } else {
-        Issue.record("\(outcome)")
+        Issue.record("\(String(describing: outcome))")
       }
       #expect(base.calls == whole + whole.prefix(done))
-      #expect(io.commit(transaction) == committed)
+      #expect(commit(io) == committed)
       #expect(base.calls == whole + whole.prefix(done) + whole)
       #expect(capture.entries.count == 1)
     }
@@ -79,18 +83,18 @@
       }
       let points = try points("effect-sent=fail")
       let io = FailPointIO(base, points)
-      #expect(io.commit(transaction) == committed)
+      #expect(commit(io) == committed)
       let performer = FailPointPerformer(Echo(), points)
       performer.perform(1) { #expect($0 == 1) }
-      #expect(io.commit(transaction) == .notCommitted("fail-point effect-sent"))
-      #expect(io.commit(transaction) == committed)
+      #expect(commit(io) == .notCommitted("fail-point effect-sent"))
+      #expect(commit(io) == committed)
       #expect(base.calls.filter { $0 == "commit" }.count == 2)
     }
 
     @Test("a stall holds up the call, which is made then")
     func stalls() throws {
       let io = FailPointIO(base, try points("before-commit=stall:50ms"))
-      let time = ContinuousClock().measure { #expect(io.commit(transaction) == committed) }
+      let time = ContinuousClock().measure { #expect(commit(io) == committed) }
       #expect(time >= .milliseconds(50))
       #expect(base.calls.last == "commit")
     }
@@ -101,8 +105,10 @@
         let logger = Logger(label: "test", sink: LogCapture().sink)
         let io = FailPointIO(RecordingIO(), FailPoints(try FailPointPlan("before-commit=die@2"), logger: logger))
         let transaction = SealedTransaction(parts: [], offsets: [])
-        _ = io.commit(transaction)
-        _ = io.commit(transaction)
+        for _ in 0..<2 {
+          io.begin(transaction)
+          _ = io.takeOutcome()
+        }
       }
     }
   }

@@ -50,6 +50,9 @@
     func idle(atMost timeout: Milliseconds) {
       calls.append("idle")
       now += max(timeout, 1)
+      guard let waits = waitsUntilOutcome else { return }
+      waitsUntilOutcome = waits - 1
+      if waits == 1 { isOnTheWire = false }
     }
     func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput] {
       calls.append("committedOffsets")
@@ -64,7 +67,20 @@
     func watchTransactions() throws(IOFailure) { try note("watchTransactions") }
     var hasLostBroker = false
     func takeEnded() -> [EndedTransaction] { [] }
-    func commit(_ transaction: SealedTransaction) -> CommitOutcome {
+    /// Outcomes are held back while this is so, or until somebody has waited so often.
+    var isOnTheWire = false
+    var waitsUntilOutcome: Int?
+    private var outcome: CommitOutcome?
+    func begin(_ transaction: SealedTransaction) {
+      precondition(outcome == nil, "a transaction is on its way")
+      outcome = commit(transaction)
+    }
+    func takeOutcome() -> CommitOutcome? {
+      guard !isOnTheWire else { return nil }
+      defer { outcome = nil }
+      return outcome
+    }
+    private func commit(_ transaction: SealedTransaction) -> CommitOutcome {
       calls.append("records")
       for part in transaction.parts {
         calls += part.outputs.map { _ in "produce" }
@@ -86,7 +102,7 @@
       return .committed(positions: Dictionary(uniqueKeysWithValues: transaction.parts.map { ($0.task, 4) }))
     }
     private var interrupt: ((FailPoint) -> Bool)?
-    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool) { interrupt = fails }
+    func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool) { interrupt = fails }
     func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
       calls.append("changelogEnds")
       return ChangelogEnds(start: 0, high: wereHeldBack.contains(task) ? 5 : 0)

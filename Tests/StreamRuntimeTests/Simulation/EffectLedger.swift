@@ -28,11 +28,12 @@ final class EffectLedger {
     var tenure: Int
     var process: String
     var askedAt: Milliseconds
-    /// The lane's row that counts it is committed.
-    var isDurable = false
+    /// The lane's row that counts it is in no transaction yet, in one that is sealed, or committed.
+    var row = RowState.open
     /// Its answer was taken by the stage.
     var isAnswered = false
   }
+  private enum RowState { case open, sealed, committed }
   private struct Holder: Hashable {
     var process: String
     var task: Int32
@@ -43,9 +44,11 @@ final class EffectLedger {
   private var tenureCount = 0
   private var last: [Lane: Sent] = [:]
   /// When what has not been performed yet was asked for.
-  private var asked: [Holder: [(request: SendingRequest, at: Milliseconds, isDurable: Bool)]] = [:]
+  private var asked: [Holder: [(request: SendingRequest, at: Milliseconds, row: RowState)]] = [:]
   /// Accepted, and the answer taken in a tenure that goes on.
   private var taken: [Holder: Set<Record>] = [:]
+  /// Those of them that are in a transaction on its way.
+  private var sealed: [Holder: Set<Record>] = [:]
   /// Accepted, and the answer committed.
   private var settled: Set<Record> = []
   private var dead: Set<String> = []
@@ -58,7 +61,7 @@ final class EffectLedger {
 
   func asked(_ request: SendingRequest, by process: String, at time: Milliseconds) {
     guard !dead.contains(process) else { return }
-    asked[Holder(process: process, task: request.task), default: []].append((request, time, false))
+    asked[Holder(process: process, task: request.task), default: []].append((request, time, .open))
   }
 
   func received(_ reply: SendingReply, by process: String) {
@@ -96,17 +99,37 @@ final class EffectLedger {
     }
   }
 
+  /// What was done in these tasks since their last transaction is in one now.
+  func sealed(_ tasks: [Int32], by process: String) {
+    guard !dead.contains(process) else { return }
+    for task in tasks {
+      let holder = Holder(process: process, task: task)
+      if let records = taken[holder] { sealed[holder, default: []].formUnion(records) }
+      move(.open, to: .sealed, holder)
+    }
+  }
+
+  private func move(_ from: RowState, to: RowState, _ holder: Holder) {
+    if let waiting = asked[holder] {
+      asked[holder] = waiting.map { ($0.request, $0.at, $0.row == from ? to : $0.row) }
+    }
+    guard let tenure = tenures[holder] else { return }
+    for (lane, sent) in last where sent.tenure == tenure && sent.row == from { last[lane]?.row = to }
+  }
+
   private func end(_ holder: Holder) {
     tenures[holder] = nil
     asked[holder] = nil
     taken[holder] = nil
+    sealed[holder] = nil
   }
 
   private func committed(_ holder: Holder) {
-    if let records = taken.removeValue(forKey: holder) { settled.formUnion(records) }
-    if let waiting = asked[holder] { asked[holder] = waiting.map { ($0.request, $0.at, true) } }
-    guard let tenure = tenures[holder] else { return }
-    for (lane, sent) in last where sent.tenure == tenure { last[lane]?.isDurable = true }
+    if let records = sealed.removeValue(forKey: holder) {
+      settled.formUnion(records)
+      taken[holder]?.subtract(records)
+    }
+    move(.sealed, to: .committed, holder)
   }
 
   // MARK: The outside
@@ -124,7 +147,7 @@ final class EffectLedger {
     if let before = last[lane], !before.isAnswered {
       if before.tenure == tenure {
         violation("\(what) while its \(before.record.origin) waits for an answer")
-      } else if before.isDurable, now < before.askedAt + SendingStage.unansweredAfter {
+      } else if before.row == .committed, now < before.askedAt + SendingStage.unansweredAfter {
         violation("\(what) too early after \(before.process) sent \(before.record.origin)")
       }
     }
@@ -133,7 +156,7 @@ final class EffectLedger {
     let asking = index.flatMap { asked[holder]?.remove(at: $0) }
     last[lane] = Sent(
       number: count, record: record, tenure: tenure, process: process, askedAt: asking?.at ?? now,
-      isDurable: asking?.isDurable ?? false)
+      row: asking?.row ?? .open)
     return count
   }
 }

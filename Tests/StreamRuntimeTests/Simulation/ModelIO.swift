@@ -124,7 +124,15 @@ final class ModelIO: StreamIO {
   /// Used in turn.
   private var producers: [(id: String, producer: Int, epoch: Int)] = []
   private var turn = 0
+  /// The transaction that is on its way, and of its records those that are not written yet.
+  private var sending: SealedTransaction?
   private var queue: [Queued] = []
+  private var areOffsetsSent = false
+  /// The position record that each task's last part had.
+  private var sealedPositions: [Int32: [UInt8]] = [:]
+  private var outcome: CommitOutcome?
+  /// A step of it is under way.
+  private var isSending = false
   private var ended: [EndedTransaction] = []
   /// The broker was away, and the next call says so.
   var isCutOff = false
@@ -139,6 +147,8 @@ final class ModelIO: StreamIO {
   private var endsTold: [Int32: Int64] = [:]
   private var positionOffsets: [Int32: Int64] = [:]
   private var generation = -1
+  /// The generation that the transaction on its way began in.
+  private var memberGeneration = -1
 
   /// What the process does outside; nil: its stage has no effects.
   private let performer: ModelPerformer?
@@ -157,6 +167,7 @@ final class ModelIO: StreamIO {
   /// The world moves before and after each call; the process may die here.
   private func touch() throws(IOFailure) {
     if isDead { throw Self.died }
+    goOn()
     liveOn()
     world.move(during: name)
     if world.random.oneIn(world.faults.stall) {
@@ -206,6 +217,7 @@ final class ModelIO: StreamIO {
   func idle(atMost timeout: Milliseconds) {
     broker.now += min(max(timeout, 1), 50)
     if isDead { return }
+    goOn()
     liveOn()
     world.move(during: name)
   }
@@ -345,32 +357,20 @@ final class ModelIO: StreamIO {
     return producers[turn]
   }
 
-  func commit(_ transaction: SealedTransaction) -> CommitOutcome {
+  /// As the sink does it: records of different partitions in any order, then the offsets, then the end. A step at a time,
+  /// while the thread does something else, or waits.
+  func begin(_ transaction: SealedTransaction) {
+    precondition(sending == nil && outcome == nil, "a transaction is on its way")
+    sending = transaction
+    // What is tried again was sealed before.
+    let fresh = transaction.parts.filter { sealedPositions[$0.task] != $0.position }
+    for part in fresh { sealedPositions[part.task] = part.position }
+    world.sealed(fresh.map(\.task), by: name)
     isEnding = false
-    do throws(IOFailure) {
-      try send(transaction)
-      return .committed(positions: positionOffsets)
-    } catch {
-      return switch error.kind {
-      case .retriable, .unstable: isEnding ? .unknown(error.description) : .notCommitted(error.description)
-      case .notMember: .notMember(error.description)
-      case .fenced: .fenced(error.description)
-      case .fatal: .refused(error.description)
-      }
-    }
-  }
-
-  #if DEBUG
-    func interruptTransactions(_ fails: @escaping (FailPoint) -> Bool) {}
-  #endif
-
-  /// As the sink does it: records of different partitions in any order, then the offsets, then the end.
-  private func send(_ transaction: SealedTransaction) throws(IOFailure) {
-    try touch()
-    try checkConnection("begin")
-    turn = (turn + 1) % world.producers
-    _ = try current()
+    areOffsetsSent = false
     positionOffsets = [:]
+    memberGeneration = generation
+    turn = (turn + 1) % world.producers
     queue = transaction.parts.flatMap { part in
       part.outputs.map {
         Queued(
@@ -384,9 +384,56 @@ final class ModelIO: StreamIO {
     }
     if world.mutation == .storeBeforeCommit { transaction.parts.forEach(writeStoreEarly) }
     began = broker.now
-    while !queue.isEmpty { try writeNext() }
-    if world.mutation != .offsetsLeftOut { try commitOffsets(transaction.offsets) }
-    try end()
+  }
+
+  func takeOutcome() -> CommitOutcome? {
+    goOn()
+    defer { outcome = nil }
+    return outcome
+  }
+
+  #if DEBUG
+    func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool) {}
+  #endif
+
+  /// The transaction that is on its way gets further: by some steps, or by none.
+  private func goOn() {
+    guard !isSending else { return }
+    isSending = true
+    defer { isSending = false }
+    // In the end time passes fast; a commit would never be done in time.
+    for _ in 0..<(world.isCalm ? .max : world.random.below(4)) {
+      guard let transaction = sending else { return }
+      do throws(IOFailure) {
+        guard try sendNext(of: transaction) else { continue }
+        outcome = .committed(positions: positionOffsets)
+      } catch {
+        outcome =
+          switch error.kind {
+          case .retriable, .unstable: isEnding ? .unknown(error.description) : .notCommitted(error.description)
+          case .notMember: .notMember(error.description)
+          case .fenced: .fenced(error.description)
+          case .fatal: .refused(error.description)
+          }
+      }
+      sending = nil
+    }
+  }
+
+  /// One request of it; true where it was the last.
+  private func sendNext(of transaction: SealedTransaction) throws(IOFailure) -> Bool {
+    try touch()
+    _ = try current()
+    if !queue.isEmpty {
+      try writeNext()
+    } else if !areOffsetsSent {
+      areOffsetsSent = true
+      if world.mutation != .offsetsLeftOut { try commitOffsets(transaction.offsets) }
+    } else {
+      try end()
+      return true
+    }
+    return false
   }
 
   private func writeStoreEarly(_ part: SealedTransaction.Part) {
@@ -441,7 +488,7 @@ final class ModelIO: StreamIO {
 
   private func commitOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
     let (id, producer, epoch) = try current()
-    let (member, generation) = (name, generation)
+    let (member, generation) = (name, memberGeneration)
     guard generation >= 0 else {
       throw IOFailure(kind: .notMember, operation: "send offsets", reason: "no generation")
     }

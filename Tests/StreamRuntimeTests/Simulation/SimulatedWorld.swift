@@ -263,6 +263,9 @@ final class SimulatedWorld {
     }
   }
 
+  /// What was done in these tasks is in a transaction that is on its way.
+  func sealed(_ tasks: [Int32], by process: String) { ledger?.sealed(tasks, by: process) }
+
   /// A process dies in a call.
   func died(_ process: String) { ledger?.died(process) }
 
@@ -355,7 +358,7 @@ final class SimulatedWorld {
   }
 
   /// Nothing goes wrong any more.
-  private var isCalm = false
+  private(set) var isCalm = false
 
   /// The only broker stops and starts again.
   private func restartBroker() {

@@ -46,6 +46,8 @@
       io.fails = fails
       io.polls = [PollResult(records: records)]
       for _ in 0..<100 where io.calls.count(where: { $0 == "commit" }) < 1 { _ = thread.turn() }
+      // The turn that takes its outcome.
+      _ = thread.turn()
       return io
     }
 

@@ -17,7 +17,10 @@ struct TimerQueueTests {
     var committed: [TimerKey: [UInt8]] = [:]
     /// Records of timers that were fired and have not come back, in order; those of a queue that is gone among them.
     var underWay: [TimerKey] = []
-    var uncommittedFired: [TimerKey] = []
+    /// Fired since the last seal.
+    var openFired: [TimerKey] = []
+    /// What is sealed and not committed: what was set then, and what was fired for it.
+    var sealed: (set: [TimerKey: [UInt8]], fired: [TimerKey])?
     var heard: [TimerKey] = []
     var now: Milliseconds = 1000
 
@@ -50,13 +53,20 @@ struct TimerQueueTests {
       }
     }
 
-    mutating func commit() {
-      let changes = queue.changes()
+    mutating func seal() {
+      guard sealed == nil else { return }
+      let changes = queue.seal()
       #expect(changes.map(\.key) == changes.map(\.key).sorted())
+      sealed = (set, openFired)
+      openFired = []
+    }
+
+    mutating func commit() {
+      guard let sealed else { return }
       queue.committed()
-      committed = set
-      underWay += uncommittedFired
-      uncommittedFired = []
+      committed = sealed.set
+      underWay += sealed.fired
+      self.sealed = nil
     }
 
     mutating func flush() {
@@ -65,15 +75,11 @@ struct TimerQueueTests {
     }
 
     mutating func fire() throws {
-      if queue.needsLoad(now: now) {
-        commit()
-        flush()
-        try queue.load()
-      }
+      while queue.needsLoad(now: now) { try queue.load() }
       while let (key, value) = queue.fireNext(now: now) {
         #expect(key.due <= now)
         #expect(set[key] == value)
-        uncommittedFired.append(key)
+        openFired.append(key)
       }
     }
 
@@ -96,7 +102,8 @@ struct TimerQueueTests {
       for (key, value) in committed { store.apply([(key.row, value)]) }
       queue = TimerQueue(store: store, windowSize: 8, maxFired: 12)
       set = committed
-      uncommittedFired = []
+      openFired = []
+      sealed = nil
     }
   }
 
@@ -106,12 +113,15 @@ struct TimerQueueTests {
   func random(_ seed: UInt64) throws {
     var bench = Bench(seed: seed)
     for _ in 0..<400 {
-      switch bench.random.below(10) {
+      switch bench.random.below(12) {
       case 0...3: try bench.step()
-      case 4: bench.commit()
-      case 5:
-        bench.commit()
+      case 4: bench.seal()
+      case 5: bench.commit()
+      case 10:
         bench.flush()
+        #expect(
+          Dictionary(uniqueKeysWithValues: bench.committed.map { ($0.key.row, $0.value) }) == bench.store.rows,
+          "seed \(seed): the store has what is committed")
       case 6: bench.now += Milliseconds(bench.random.below(60))
       case 7: try bench.fire()
       case 8: for _ in 0..<bench.random.below(6) { try bench.hear() }
@@ -126,12 +136,14 @@ struct TimerQueueTests {
       turns += 1
       try bench.fire()
       bench.commit()
+      bench.seal()
+      bench.commit()
       while !bench.underWay.isEmpty { try bench.hear() }
     }
     #expect(bench.set.isEmpty, "seed \(seed)")
     #expect(!bench.heard.isEmpty)
     try bench.fire()
-    #expect(bench.uncommittedFired.isEmpty)
+    #expect(bench.openFired.isEmpty)
   }
 
   @Test("what is due first fires first, over windows and store")
@@ -143,6 +155,7 @@ struct TimerQueueTests {
       writer.set(TimerKey(due: Milliseconds(number), name: "t").row, [1])
     }
     #expect(writer.count <= 64, "the later ones are left to the store")
+    _ = writer.seal()
     writer.committed()
     store.apply(writer.unstoredRows())
     writer.stored()
@@ -164,6 +177,7 @@ struct TimerQueueTests {
     let store = MemoryRowStore()
     var queue = TimerQueue(store: store, maxFired: 3)
     for number in 0..<10 { queue.set(TimerKey(due: Milliseconds(number), name: "t").row, [1]) }
+    _ = queue.seal()
     queue.committed()
     store.apply(queue.unstoredRows())
     queue.stored()

@@ -14,6 +14,8 @@ struct TransactionMachine {
     case noProducer
     /// A transaction may begin, not before a time of the steady clock.
     case ready(notBefore: Milliseconds)
+    /// A transaction is on its way.
+    case committing
     /// Something failed, or the broker was away.
     case uncertain(producerReplaced: Bool)
     /// Somebody else has this thread's name.
@@ -26,6 +28,8 @@ struct TransactionMachine {
     case begin
     /// Wait until a time of the steady clock.
     case wait(until: Milliseconds)
+    /// Wait for the outcome of the transaction that is on its way: one at a time.
+    case awaitOutcome
     /// Open a producer.
     case openProducer
     /// Read the changelogs of all tasks to their ends, and judge by their positions.
@@ -45,6 +49,7 @@ struct TransactionMachine {
   func next(steadyNow: Milliseconds) -> Action {
     switch state {
     case .ready(let notBefore): notBefore > steadyNow ? .wait(until: notBefore) : .begin
+    case .committing: .awaitOutcome
     case .uncertain(producerReplaced: true): .checkPositions
     case .noProducer, .uncertain(producerReplaced: false):
       producerNotBefore > steadyNow ? .wait(until: producerNotBefore) : .openProducer
@@ -57,14 +62,14 @@ struct TransactionMachine {
     switch state {
     case .noProducer: state = .ready(notBefore: 0)
     case .uncertain: state = .uncertain(producerReplaced: true)
-    case .ready, .fenced: break
+    case .ready, .committing, .fenced: break
     }
   }
 
-  /// New producers are to be opened, whatever became of the old ones' transactions.
+  /// New producers are to be opened, whatever became of the old ones' transactions. Not while one is on its way.
   mutating func producerLost() {
     switch state {
-    case .noProducer, .fenced, .uncertain(producerReplaced: false): break
+    case .noProducer, .committing, .fenced, .uncertain(producerReplaced: false): break
     case .ready, .uncertain(producerReplaced: true): state = .uncertain(producerReplaced: false)
     }
   }
@@ -73,7 +78,7 @@ struct TransactionMachine {
   var isCheckDue: Bool {
     switch state {
     case .uncertain: true
-    case .noProducer, .ready, .fenced: false
+    case .noProducer, .ready, .committing, .fenced: false
     }
   }
 
@@ -88,6 +93,9 @@ struct TransactionMachine {
   mutating func positionsChecked(steadyNow: Milliseconds) {
     state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
   }
+
+  /// A transaction was sent.
+  mutating func began() { state = .committing }
 
   /// A transaction has committed.
   mutating func committed() {

@@ -1,6 +1,7 @@
 import NudgeSchema
 
-/// A task while it runs: its rows, what it has done since its last commit, and where it stands.
+/// A task while it runs: its rows, where it stands, what it has done since its last transaction was sealed, and what that holds
+/// until it is committed.
 final class StreamTask<S: Stage, Store: TaskStore> {
   let number: Int32
   /// Tells this life of the task from a former one of the same number.
@@ -23,17 +24,28 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// Lost state is being rebuilt; nil: the task runs.
   private(set) var rebuild: StateRebuild?
 
-  /// Outputs since the last commit, in order.
+  /// Outputs since the last transaction was sealed, in order.
   private(set) var outputs: [OutputRecord] = []
   private(set) var outputBytes = 0
-  /// Records processed since the last commit.
+  /// Records processed since then.
   private(set) var records = 0
-  /// What the stage has counted since the last commit, by the places of its tallies.
-  private(set) var counts: [Int: Int] = [:]
-  /// Something was done since the last commit: a record, a reply, a timer that was due.
+  /// What the stage has counted since then, by the places of its tallies.
+  private var counts: [Int: Int] = [:]
+  /// Something was done since then: a record, a reply, a timer that was due.
   private(set) var isDirty = false
-  /// The rows of a transaction that is being committed, encoded once for all attempts.
-  private var preparedChanges: [(key: RowKey, bytes: [UInt8]?)]?
+
+  /// What is to be noted once the sealed transaction is committed.
+  struct Sealed {
+    /// Its position record.
+    let position: PositionRecord
+    /// Records processed for it.
+    let records: Int
+    /// What the stage has counted, by the places of its tallies.
+    let counts: [Int: Int]
+  }
+
+  /// Of a transaction that is not committed yet; nil: there is none, or this task has no part in it.
+  private(set) var sealed: Sealed?
 
   /// Effects asked for and not handed on yet.
   var waitingEffects: [S.Effect] = []
@@ -74,7 +86,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       next[record.topic] = record.offset + 1
       records += 1
       isDirty = true
-    } else if !step.outputs.isEmpty || step.hasUncommitted {
+    } else if !step.outputs.isEmpty || step.openCount > 0 {
       isDirty = true
     }
   }
@@ -104,55 +116,44 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   // MARK: Transactions
 
-  /// The rows to be written, the same for every attempt.
-  func changes() throws -> [(key: RowKey, bytes: [UInt8]?)] {
-    if let preparedChanges { return preparedChanges }
-    var changes = try step.table.changes()
-    changes += step.timers.changes()
-    preparedChanges = changes
-    return changes
-  }
-
-  /// What goes into a transaction, and the position it ends with.
-  func part(coder: RecordCoder) throws -> (SealedTransaction.Part, position: PositionRecord) {
-    let position = nextPosition
-    return (
-      SealedTransaction.Part(
-        task: number, outputs: outputs, changes: try changes(), position: try coder.encode(position)), position
-    )
-  }
-
-  /// The position record of the transaction under way.
-  var nextPosition: PositionRecord {
-    PositionRecord(
+  /// Seals what was done: the task's part of a transaction. Only while nothing else of it is sealed.
+  func seal(coder: RecordCoder) throws -> SealedTransaction.Part {
+    let position = PositionRecord(
       sequence: position.sequence + 1,
       next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
       rebuildTo: rebuild?.byName, history: position.history)
+    sealed = Sealed(position: position, records: records, counts: counts)
+    let part = SealedTransaction.Part(
+      task: number, outputs: outputs, changes: try step.table.seal() + step.timers.seal(),
+      position: try coder.encode(position))
+    outputs = []
+    outputBytes = 0
+    records = 0
+    if !counts.isEmpty { counts.removeAll(keepingCapacity: true) }
+    isDirty = false
+    return part
   }
 
-  /// The offsets to commit with a position's sequence. In a rebuild they do not go back: they say what was processed, and
-  /// must say it still should the state be lost once more.
-  func offsets(_ position: PositionRecord) -> [CommittedInput] {
-    next.sorted { $0.key.rawValue < $1.key.rawValue }.map { topic, offset in
+  /// The offsets to commit with what was just sealed, or with the last position's sequence. In a rebuild they do not go back:
+  /// they say what was processed, and must say it still should the state be lost once more.
+  func offsets() -> [CommittedInput] {
+    let position = sealed?.position ?? position
+    return next.sorted { $0.key.rawValue < $1.key.rawValue }.map { topic, offset in
       CommittedInput(
         topic: topic, task: number, offset: max(offset, rebuild?.remaining[topic].map { $0 + 1 } ?? 0),
         metadata: position.offsetMetadata)
     }
   }
 
-  /// The transaction has committed. `offset`: of its position record, where known.
-  func committed(_ position: PositionRecord, at offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds) throws {
-    step.table.committed(try changes())
+  /// The sealed transaction is committed. `offset`: of its position record, where known.
+  func committed(at offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds) {
+    guard let sealed else { return }
+    self.sealed = nil
+    step.table.committed()
     step.timers.committed()
-    preparedChanges = nil
-    self.position = position
+    position = sealed.position
     asOf = wallNow
     if let offset { changelogOffset = offset + 1 }
-    outputs.removeAll(keepingCapacity: true)
-    outputBytes = 0
-    records = 0
-    if !counts.isEmpty { counts.removeAll(keepingCapacity: true) }
-    isDirty = false
     if unstoredSince == nil && unstoredCount > 0 { unstoredSince = steadyNow }
   }
 
@@ -161,10 +162,9 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// Committed rows the store lacks.
   var unstoredCount: Int { step.table.unstoredCount + step.timers.unstoredCount }
 
-  /// Hands what is committed to the store, which writes it on a thread of its own, or with `waits` at once. Only while
-  /// nothing is uncommitted: the store may lag, never lead.
+  /// Hands what is committed to the store, which writes it on a thread of its own, or with `waits` at once. The store may lag,
+  /// never lead.
   func flushStore(waits: Bool = false) throws -> Int {
-    guard !step.hasUncommitted else { return 0 }
     // Timers come before all other rows.
     let rows = step.timers.unstoredRows() + step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }

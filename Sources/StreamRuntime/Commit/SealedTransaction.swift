@@ -1,9 +1,9 @@
 import NudgeSchema
 
 /// What one transaction holds, encoded: made once, and never changed. It is committed whole or not at all.
-struct SealedTransaction {
+struct SealedTransaction: Sendable {
   /// What a task adds.
-  struct Part {
+  struct Part: Sendable {
     let task: Int32
     /// In order.
     let outputs: [OutputRecord]
@@ -17,10 +17,15 @@ struct SealedTransaction {
   let parts: [Part]
   /// Committed with the group's metadata, of all tasks: the fence against former owners (KIP-447).
   let offsets: [CommittedInput]
+
+  /// The same of some tasks only.
+  func keeping(_ isKept: (Int32) -> Bool) -> SealedTransaction {
+    SealedTransaction(parts: parts.filter { isKept($0.task) }, offsets: offsets.filter { isKept($0.task) })
+  }
 }
 
 /// What became of a transaction. All but `committed` come with a reason for people.
-enum CommitOutcome: Equatable {
+enum CommitOutcome: Sendable, Equatable {
   /// It is committed. Where the position records lie, by task; of none of which the broker did not tell.
   case committed(positions: [Int32: Int64])
   /// It is not committed, and will not be once the producers were opened anew.

@@ -1,0 +1,104 @@
+import NudgeSchema
+
+/// The restores of a stream thread: of the tasks it was given, and again of those whose state was lost.
+final class TaskRestorer<IO: StreamIO> {
+  /// A task whose restore is done.
+  struct Done {
+    var task: Int32
+    var restored: RestoreBatch<IO.Store>.Restored
+    /// The first offsets its inputs still have.
+    var logStarts: [Topic: Int64]
+    /// Milliseconds of the restore.
+    var took: Milliseconds
+  }
+
+  private let context: StreamContext<IO>
+  private var io: IO { context.io }
+  private let inputs: [Topic]
+  private var batch: RestoreBatch<IO.Store>?
+  /// Tasks whose state was lost, and when to look again.
+  private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
+  /// When it was last looked for what a restore waits for, by the steady clock.
+  private var suspectedAt: Milliseconds?
+
+  init(_ context: StreamContext<IO>, inputs: [Topic]) {
+    self.context = context
+    self.inputs = inputs
+  }
+
+  /// Whether tasks are being restored.
+  var isRestoring: Bool { batch != nil }
+
+  /// Begins with these tasks, and forgets all others.
+  func begin(_ numbers: [Int32]) throws {
+    lostState = nil
+    batch = numbers.isEmpty ? nil : try makeBatch(numbers)
+  }
+
+  private func makeBatch(_ numbers: [Int32]) throws -> RestoreBatch<IO.Store> {
+    var stores: [Int32: IO.Store] = [:]
+    for number in numbers { stores[number] = try io.openStore(of: number) }
+    return RestoreBatch(stores: stores, limits: context.limits, coder: context.coder, startedAt: io.steadyClock)
+  }
+
+  /// The tasks are no longer this thread's.
+  func abandon() {
+    batch?.abandon()
+    batch = nil
+    lostState = nil
+  }
+
+  /// Somebody else has used the I/O to read changelogs.
+  func interrupted() { batch?.interrupted() }
+
+  /// Goes on for a bounded time. Returns the tasks that are done, each once; nil: none has ended, also none as lost.
+  func advance() throws -> [Done]? {
+    if batch == nil, let waiting = lostState, io.steadyClock >= waiting.lookAt {
+      lostState = nil
+      batch = try makeBatch(waiting.tasks)
+    }
+    guard let batch else { return nil }
+    let results = try batch.advance(on: io, observe: context.observe)
+    guard !results.isEmpty else { return nil }
+    // Questions first: one that fails is asked again in the next turn, and none of these tasks has begun by then.
+    var logStarts: [Int32: [Topic: Int64]] = [:]
+    for (number, result) in results {
+      guard case .restored = result else { continue }
+      for topic in inputs { logStarts[number, default: [:]][topic] = try io.logStart(of: topic, task: number) }
+    }
+    // Those that are still restored hold up none that is not.
+    batch.take(results.keys)
+    if batch.isOver {
+      self.batch = nil
+      try io.readChangelogs([:])
+    }
+    var done: [Done] = []
+    var lost: [Int32] = []
+    for (number, result) in results.sorted(by: { $0.key < $1.key }) {
+      switch result {
+      case .stateLost(let store):
+        store.close()
+        context.observe(.stateLost(task: number))
+        lost.append(number)
+      case .restored(let restored):
+        done.append(
+          Done(
+            task: number, restored: restored, logStarts: logStarts[number] ?? [:],
+            took: io.steadyClock - batch.startedAt))
+      }
+    }
+    if !lost.isEmpty {
+      lostState = ((lostState?.tasks ?? []) + lost, io.steadyClock + context.limits.stateLostRetry)
+    }
+    return done
+  }
+
+  /// What a restore has waited for for too long, now and then; nil: nothing.
+  func takeSuspicion() -> String? {
+    guard let batch else { return nil }
+    let since = max(batch.progressAt, suspectedAt ?? .min)
+    guard io.steadyClock - since >= context.limits.markerPatience else { return nil }
+    suspectedAt = io.steadyClock
+    return batch.waitsFor
+  }
+}

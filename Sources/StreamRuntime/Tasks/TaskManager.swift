@@ -1,0 +1,358 @@
+import NudgeSchema
+import ServiceKit
+
+/// The tasks that run in a stream thread, and the steps they make: on records, timers, replies. It writes their stores, and
+/// commits nothing.
+final class TaskManager<S: Stage, IO: StreamIO> {
+  typealias Task = StreamTask<S, IO.Store>
+
+  private let context: StreamContext<IO>
+  private var io: IO { context.io }
+  private(set) var stage: S
+  /// The input its timers come back by; asked for with each record.
+  let timerTopic = S.definition.timers
+
+  private var tasks: [Int32: Task] = [:]
+  /// Tells lives of tasks apart.
+  private var lives = 0
+  /// How many tasks the group has given: each gets its share of the memory for rows.
+  var assignedCount = 0
+  /// What all tasks together have done since the last transaction was sealed.
+  private(set) var pending = PendingWork()
+  /// Since when there is something of it, by the steady clock.
+  private(set) var dirtySince: Milliseconds?
+  /// Of records that have been processed since then.
+  private var openSpans: [(task: Int32, span: Span)] = []
+  /// Of records of the sealed transaction.
+  private var sealedSpans: [(task: Int32, span: Span)] = []
+  /// When the progress of a rebuild was told last, by the steady clock.
+  private var rebuildToldAt: Milliseconds?
+
+  init(_ stage: S, _ context: StreamContext<IO>) {
+    self.stage = stage
+    self.context = context
+  }
+
+  // MARK: Tasks
+
+  subscript(number: Int32) -> Task? { tasks[number] }
+
+  var all: Dictionary<Int32, Task>.Values { tasks.values }
+
+  var isEmpty: Bool { tasks.isEmpty }
+
+  /// Numbers of the running tasks, in order.
+  var numbers: [Int32] { tasks.keys.sorted() }
+
+  /// The running tasks, in order.
+  var ordered: [Task] { tasks.values.sorted { $0.number < $1.number } }
+
+  /// Whether there is something that no transaction has.
+  var isDirty: Bool { tasks.values.contains { $0.isDirty } }
+
+  /// What is open is enough for a transaction: nothing may be added to it.
+  var isFull: Bool { pending.isFull(context.limits) }
+
+  /// A task whose restore is done runs, or rebuilds its state. `logStarts`: the first offsets its inputs still have; `took`:
+  /// milliseconds of the restore.
+  func start(
+    _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, logStarts: [Topic: Int64], took: Milliseconds
+  ) throws {
+    var next: [Topic: Int64] = [:]
+    for topic in S.definition.inputs {
+      let logStart = logStarts[topic] ?? 0
+      guard let position = restored.position?.next(topic) else {
+        next[topic] = logStart
+        continue
+      }
+      // What is only to rebuild the state was processed before.
+      let unprocessed = max(position, restored.position?.rebuildTo?[topic.rawValue].map { $0 + 1 } ?? 0)
+      if unprocessed < logStart {
+        context.observe(.gap(task: number, topic: context.topics(topic), from: unprocessed, to: logStart))
+      }
+      next[topic] = max(position, logStart)
+    }
+    lives += 1
+    let step = Step<S>(
+      table: RowTable(
+        of: S.Row.self, store: restored.store, coder: context.coder,
+        cacheBytes: context.limits.cacheBytes / max(1, assignedCount)),
+      timers: TimerQueue(store: restored.store), partition: number, topics: context.topics, coder: context.coder,
+      partitionCounts: context.partitionCounts, maxOutputBytes: context.limits.maxOutputBytes,
+      recordsSpans: context.spans != nil)
+    let task = Task(
+      number: number, life: lives, writer: "\(context.writer)/\(lives)", store: restored.store, step: step,
+      position: restored.position, next: next, changelogOffset: restored.changelogOffset, asOf: io.wallClock,
+      rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock))
+    tasks[number] = task
+    if restored.moved, let position = restored.position {
+      context.observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
+    }
+    // A task whose state is being rebuilt runs, and is opened, once it is complete.
+    guard task.rebuild == nil else { return tellRebuild(of: task) }
+    tellRunning(task, rows: restored.rows, took: took)
+    try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
+  }
+
+  /// Closes tasks. `lost`: somebody else has them; what they have not committed their next owners do, under the same ids.
+  func release(_ numbers: [Int32], lost: Bool) {
+    for number in numbers {
+      guard let task = tasks.removeValue(forKey: number) else { continue }
+      if !lost {
+        do {
+          // Closing the store tells nobody of a write that failed.
+          _ = try task.flushStore(waits: true)
+        } catch {
+          // The store lags: the changelog has what it lacks.
+          context.observe(.retrying(reason: "\(error)"))
+        }
+      }
+      task.store.close()
+      stage.close(partition: number)
+    }
+    openSpans.removeAll { numbers.contains($0.task) }
+    sealedSpans.removeAll { numbers.contains($0.task) }
+    if !isDirty { nothingIsOpen() }
+  }
+
+  private func tellRunning(_ task: Task, rows: Int, took: Milliseconds) {
+    context.observe(
+      .running(
+        task: task.number, sequence: task.position.sequence,
+        next: Dictionary(uniqueKeysWithValues: task.next.map { ($0.key.rawValue, $0.value) }), rows: rows,
+        milliseconds: took))
+  }
+
+  // MARK: Steps
+
+  /// One step of a task, whole or not at all. False: the record was refused, and is with the dead letters.
+  @discardableResult
+  func run(
+    _ task: Task, record: InputRecord?, now: Milliseconds, _ body: (inout S, Step<S>) throws -> Void
+  ) throws -> Bool {
+    var isAccepted = true
+    let step = task.step
+    let (bytes, rows) = (task.outputBytes, step.openCount)
+    step.begin(now: now, record: record, isRebuilding: task.rebuild != nil)
+    let began = step.trace == nil ? 0 : context.spans?.now() ?? 0
+    var refusal: Rejection?
+    do {
+      try body(&stage, step)
+      refusal = step.deadLetter
+      if let rejection = step.deadLetter, let record { deadLetter(record, rejection, task) }
+    } catch let failure as StoreFailure {
+      throw failure
+    } catch {
+      step.undo()
+      let rejection = error as? Rejection ?? Rejection(.internal, "\(type(of: error))")
+      // Without a record there is nothing to set aside: going on would lose a reply.
+      guard let record else {
+        throw StoreFailure(operation: "\(S.definition.name) step", reason: rejection.description)
+      }
+      deadLetter(record, rejection, task)
+      refusal = rejection
+      isAccepted = false
+    }
+    if let trace = step.trace, let record, task.rebuild == nil {
+      openSpans.append(
+        (task.number, .processing(record, trace, from: began, stage: S.definition.name, refusal: refusal?.code)))
+    }
+    if let record, task.rebuild == nil,
+      step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition })
+    {
+      context.observe(.rekeyed)
+    }
+    task.finish(record: record)
+    pending.add(records: record == nil ? 0 : 1, bytes: task.outputBytes - bytes, rows: step.openCount - rows)
+    noteDirty(task)
+    return isAccepted
+  }
+
+  private func noteDirty(_ task: Task) {
+    if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
+  }
+
+  private func deadLetter(_ record: InputRecord, _ rejection: Rejection, _ task: Task) {
+    // It is there already.
+    guard task.rebuild == nil else { return }
+    task.add(
+      .deadLetter(
+        of: record, rejection, stage: S.definition.name, partitionCount: context.partitionCounts[.deadLetters] ?? 1,
+        maxBytes: context.limits.maxDeadLetterBytes))
+    context.observe(
+      .deadLettered(
+        code: rejection.code, topic: record.topicName, partition: record.partition, offset: record.offset,
+        message: rejection.message))
+  }
+
+  /// A step on a record. Returns whether with it an input has come to where lost state is rebuilt from.
+  func process(_ record: InputRecord, _ task: Task, wallNow: Milliseconds) throws -> Bool {
+    let now = task.time(of: record, wallNow: wallNow)
+    if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
+      try hear(timer, record, task, now: now)
+    } else {
+      try run(task, record: record, now: now) { try $0.process(record, in: $1) }
+    }
+    return task.rebuild == nil ? false : try advanceRebuild(of: task, past: record)
+  }
+
+  /// Wakes tasks whose time has come.
+  func wake() throws {
+    let now = io.wallClock
+    for task in tasks.values {
+      guard let wakeAt = task.wakeAt, wakeAt <= now else { continue }
+      task.wakeAt = nil
+      try run(task, record: nil, now: now) { try $0.wake(in: $1) }
+    }
+  }
+
+  /// When the next timer or wake-up is due, by the wall clock; nil: none is known.
+  var nextDue: Milliseconds? {
+    var next: Milliseconds?
+    for task in tasks.values where task.rebuild == nil {
+      if let wakeAt = task.wakeAt { next = min(next ?? .max, wakeAt) }
+      if timerTopic != nil, let due = task.step.timers.nextDue { next = min(next ?? .max, due) }
+    }
+    return next
+  }
+
+  // MARK: Timers
+
+  /// Writes `timer.fired` of what is due to the stage's own input.
+  func fireTimers() throws {
+    guard let topic = timerTopic, !isFull else { return }
+    let now = io.wallClock
+    var count = 0
+    // While rebuilding, what has fired before comes through the input, and counts only once that has been read.
+    for task in tasks.values where task.rebuild == nil {
+      while !isFull, let (timer, row) = task.step.timers.fireNext(now: now) {
+        let row = try context.coder.decode(TimerRow.self, from: row)
+        let fired = try row.fired(timer, to: topic, partition: task.number, coder: context.coder)
+        task.add(fired)
+        pending.add(bytes: fired.size)
+        count += 1
+      }
+      noteDirty(task)
+    }
+    if count > 0 { context.observe(.timersFired(count: count)) }
+  }
+
+  /// The record of a timer has come back. One whose row is gone was heard of before, or was cancelled.
+  private func hear(_ timer: TimerKey, _ record: InputRecord, _ task: Task, now: Milliseconds) throws {
+    let isAccepted = try run(task, record: record, now: now) { stage, step in
+      guard try step.timers.value(timer.row) != nil else { return }
+      step.timers.remove(timer.row)
+      try stage.process(record, in: step)
+    }
+    // A timer that was refused is with the dead letters; it does not fire again.
+    if !isAccepted { task.step.timers.remove(timer.row) }
+  }
+
+  /// Reads the next timers of tasks whose window is empty.
+  func loadTimers() throws {
+    guard timerTopic != nil else { return }
+    let now = io.wallClock
+    for task in tasks.values where task.rebuild == nil && task.step.timers.needsLoad(now: now) {
+      try task.step.timers.load()
+    }
+  }
+
+  // MARK: Rebuilding lost state
+
+  /// A record of a task that rebuilds its state has been processed. Once all inputs have come to where they were processed
+  /// to before the loss, the task runs. Returns whether its inputs are to be assigned anew.
+  private func advanceRebuild(of task: Task, past record: InputRecord) throws -> Bool {
+    let isInputDone = task.advanceRebuild(past: record)
+    guard let rebuild = task.rebuild else { return false }
+    if !rebuild.remaining.isEmpty {
+      if io.steadyClock - (rebuildToldAt ?? rebuild.startedAt) >= 2000 { tellRebuild(of: task) }
+      return isInputDone
+    }
+    task.endRebuild()
+    tellRunning(task, rows: rebuild.records, took: io.steadyClock - rebuild.startedAt)
+    try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
+    return true
+  }
+
+  private func tellRebuild(of task: Task) {
+    guard let rebuild = task.rebuild else { return }
+    rebuildToldAt = io.steadyClock
+    context.observe(
+      .restoring(
+        task: task.number, rows: rebuild.records,
+        offset: rebuild.remaining.keys.reduce(0) { $0 + (task.next[$1] ?? 0) },
+        target: rebuild.remaining.values.reduce(0) { $0 + $1 + 1 }))
+  }
+
+  // MARK: Transactions
+
+  /// Seals what is open. `provesOwnership`: the offsets of all tasks are in it, whatever they have done; also a position of those
+  /// that have none yet. nil: there is nothing to commit. Only while nothing else is sealed.
+  func seal(provesOwnership: Bool) throws -> SealedTransaction? {
+    let group = ordered.filter { $0.isDirty || provesOwnership }
+    guard !group.isEmpty else { return nil }
+    let parts = try group.filter { $0.isDirty || $0.position.sequence == 0 }.map { try $0.seal(coder: context.coder) }
+    swap(&sealedSpans, &openSpans)
+    openSpans.removeAll(keepingCapacity: true)
+    nothingIsOpen()
+    return SealedTransaction(parts: parts, offsets: group.flatMap { $0.offsets() })
+  }
+
+  private func nothingIsOpen() {
+    dirtySince = nil
+    pending = PendingWork()
+  }
+
+  /// A task's part of the sealed transaction is committed.
+  func committed(_ number: Int32, at offset: Int64?) {
+    guard let task = tasks[number], let sealed = task.sealed else { return }
+    if !sealed.counts.isEmpty { context.observe(.counted(sealed.counts)) }
+    task.committed(at: offset, steadyNow: io.steadyClock, wallNow: io.wallClock)
+    endSpans(of: number)
+  }
+
+  /// What was processed is committed: others can see what it caused.
+  private func endSpans(of task: Int32) {
+    guard let spans = context.spans, !sealedSpans.isEmpty else { return }
+    let end = spans.now()
+    for (number, var span) in sealedSpans where number == task {
+      span.end = max(span.start, end)
+      spans.record(span)
+    }
+    sealedSpans.removeAll { $0.task == task }
+  }
+
+  // MARK: Stores
+
+  /// Writes the stores whose turn it is: one whose rows are old, and those that have most where too many wait.
+  func flushStores() throws {
+    let steady = io.steadyClock
+    var unstored = 0
+    var first: (task: Task, since: Milliseconds)?
+    for task in tasks.values {
+      unstored += task.unstoredCount
+      guard let since = task.unstoredSince else { continue }
+      if first.map({ (since, task.number) < ($0.since, $0.task.number) }) ?? true { first = (task, since) }
+    }
+    // One in a turn: its rows are written while the next records are processed, where a second would wait for the first.
+    if let first, steady - first.since >= context.limits.maxUnstoredAge {
+      unstored -= first.task.unstoredCount
+      try flushStore(of: first.task)
+    }
+    guard unstored >= context.limits.maxUnstoredRows else { return }
+    let waiting = tasks.values.filter { $0.unstoredSince != nil }
+      .sorted { ($0.unstoredCount, $1.number) > ($1.unstoredCount, $0.number) }
+    for task in waiting where unstored >= context.limits.maxUnstoredRows {
+      unstored -= task.unstoredCount
+      try flushStore(of: task)
+    }
+  }
+
+  private func flushStore(of task: Task) throws {
+    let steady = io.steadyClock
+    let rows = try task.flushStore()
+    guard rows > 0 else { return }
+    context.observe(.stored(task: task.number, rows: rows, milliseconds: io.steadyClock - steady))
+    context.observe(.cached(bytes: tasks.values.reduce(0) { $0 + $1.step.table.cachedBytes }))
+  }
+}
