@@ -11,7 +11,7 @@ let package = Package(
     .executableTarget(
       name: "nudge-benchmarks",
       dependencies: ["CLoops", .product(name: "NudgeServices", package: "nudge")],
-      exclude: ["HTTP/events.lua"],
+      exclude: ["HTTP/events.lua", "Transactions/Clients/TouchTransactions.java"],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),

@@ -6,6 +6,9 @@ struct BenchmarkOptions {
   static let kafkaHomeSetting = Setting<String?>(
     "kafka-home", environment: "KAFKA_HOME", default: nil, placeholder: "DIR",
     help: "Kafka distribution to start a broker of, on free ports.")
+  static let brokersSetting = Setting<Int>(
+    "brokers", environment: .none, default: 1, in: 1...3,
+    help: "How many brokers there are, all on this machine; each has a replica of every partition.")
   static let listSetting = Setting<Bool>("list", environment: .none, default: false, help: "Name the benchmarks.")
   static let jsonSetting = Setting<Bool>(
     "json", environment: .none, default: false, help: "One JSON object on standard output, progress on standard error.")
@@ -26,7 +29,11 @@ struct BenchmarkOptions {
   static let batchSetting = Setting<Int>(
     "batch", environment: .none, default: 2_000, in: 1...100_000, help: "transactions: records of one at most.")
   static let roundsSetting = Setting<Int>(
-    "rounds", environment: .none, default: 300, in: 10...100_000, help: "latency: transactions measured.")
+    "rounds", environment: .none, default: 300, in: 10...100_000,
+    help: "latency, sink: transactions measured, of each kind.")
+  static let transactionsSetting = Setting<Int>(
+    "transactions", environment: .none, default: 40_000, in: 0...10_000_000,
+    help: "sink: transactions of one transactional id at the end; a producer's epochs end at 32,767.")
   static let restoreSetting = Setting<Int>(
     "restore-megabytes", environment: .none, default: 320, in: 1...100_000,
     help: "restore: size of the changelog, in rows of 400 bytes.")
@@ -74,14 +81,17 @@ struct BenchmarkOptions {
     help: "backlog: any property of librdkafka, for the services, such as compression.type=lz4.")
 
   static let all: [any AnySetting] = [
-    kafkaHomeSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting, keysSetting,
-    partitionsSetting, batchSetting, roundsSetting, restoreSetting, timersSetting, messagesSetting,
-    membersSetting, peopleSetting, secondsSetting, restartSecondsSetting, threadsSetting, chatLogSetting,
+    kafkaHomeSetting, brokersSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting,
+    keysSetting,
+    partitionsSetting, batchSetting, roundsSetting, transactionsSetting, restoreSetting, timersSetting,
+    messagesSetting, membersSetting, peopleSetting, secondsSetting, restartSecondsSetting, threadsSetting,
+    chatLogSetting,
     servicesSetting, kafkaPropertiesSetting, requestsSetting, fcmServerSetting, fcmCASetting, firebasePythonSetting,
     firebaseScriptSetting,
   ]
 
   let kafkaHome: String?
+  let brokers: Int
   let list: Bool
   let json: Bool
   let repetitions: Int
@@ -91,6 +101,7 @@ struct BenchmarkOptions {
   let partitions: Int32
   let batch: Int
   let rounds: Int
+  let transactions: Int
   let restoreMegabytes: Int
   let timers: Int
   let messages: Int
@@ -110,6 +121,7 @@ struct BenchmarkOptions {
 
   init(_ values: SettingsValues) {
     kafkaHome = values[Self.kafkaHomeSetting]
+    brokers = values[Self.brokersSetting]
     list = values[Self.listSetting]
     json = values[Self.jsonSetting]
     repetitions = values[Self.repetitionsSetting]
@@ -119,6 +131,7 @@ struct BenchmarkOptions {
     partitions = Int32(values[Self.partitionsSetting])
     batch = values[Self.batchSetting]
     rounds = values[Self.roundsSetting]
+    transactions = values[Self.transactionsSetting]
     restoreMegabytes = values[Self.restoreSetting]
     timers = values[Self.timersSetting]
     messages = values[Self.messagesSetting]

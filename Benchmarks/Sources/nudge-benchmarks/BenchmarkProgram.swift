@@ -20,6 +20,7 @@ enum BenchmarkProgram {
       examples: [
         "nudge-benchmarks --list", "KAFKA_HOME=/opt/kafka nudge-benchmarks",
         "nudge-benchmarks transactions latency --kafka-home /opt/kafka --repetitions 5 --json",
+        "nudge-benchmarks sink --brokers 3 --rounds 2000 --transactions 0",
         "nudge-benchmarks stages",
         "nudge-benchmarks transport --firebase-python /opt/firebase/bin/python3",
         "nudge-benchmarks backlog --people 60000 --messages 12000 --chat-log log.jsonl.gz --json",

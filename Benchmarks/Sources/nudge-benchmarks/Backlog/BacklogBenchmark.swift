@@ -36,7 +36,6 @@ private final class BacklogRun {
   private let options: BenchmarkOptions
   private let report: Report
   private let broker: BenchmarkBroker
-  private let brokerNumber: Int32
   private let programs: URL
   private let topics: BacklogTopics
   private var starts = 0
@@ -46,7 +45,6 @@ private final class BacklogRun {
     report = context.report
     self.broker = broker
     self.programs = programs
-    brokerNumber = try ProcessUsage.descendant(named: "java")
     topics = try BacklogTopics(broker, partitions: options.partitions)
   }
 
@@ -158,12 +156,12 @@ private final class BacklogRun {
         + arguments)
     _ = try service.waitUntilReady()
     let (began, cpu, brokerCPU) = (
-      Clocks.steady, try ProcessUsage.cpuSeconds(service.number), try ProcessUsage.cpuSeconds(brokerNumber)
+      Clocks.steady, try ProcessUsage.cpuSeconds(service.number), try broker.cpuSeconds()
     )
     try service.wait(for: what, until: condition)
     let measurement = Measurement(
       seconds: Clocks.steady - began, cpu: try ProcessUsage.cpuSeconds(service.number) - cpu,
-      brokerCPU: try ProcessUsage.cpuSeconds(brokerNumber) - brokerCPU,
+      brokerCPU: try broker.cpuSeconds() - brokerCPU,
       peakMegabytes: try ProcessUsage.peakMegabytes(service.number), transactions: service.committed.transactions,
       rows: service.committed.rows)
     try service.stop()

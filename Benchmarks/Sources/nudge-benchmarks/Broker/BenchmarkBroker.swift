@@ -2,33 +2,39 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// A broker for one run of benchmarks, its topics and the records put there.
+/// A broker for one run of benchmarks, or several that are a cluster; its topics and the records put there.
 final class BenchmarkBroker {
   let bootstrapServers: String
   /// For stores; removed at the end.
   let directory: URL
-  private let broker: LocalBroker
+  private let brokers: [LocalBroker]
   private let admin: Admin
 
-  /// Starts a broker of the distribution; nil where there is none.
+  /// Starts `--brokers` brokers of the distribution; nil where there is none.
   static func start(_ options: BenchmarkOptions) throws -> BenchmarkBroker? {
     guard let home = options.kafkaHome, !home.isEmpty else { return nil }
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
       "nudge-benchmark-\(UUID().uuidString)")
-    let broker = try LocalBroker(home: URL(fileURLWithPath: home).standardizedFileURL, directory: directory)
+    let distribution = URL(fileURLWithPath: home).standardizedFileURL
+    guard options.brokers == 1 else {
+      return try BenchmarkBroker(
+        BrokerCluster.start(options.brokers, home: distribution, directory: directory), directory)
+    }
+    let broker = try LocalBroker(home: distribution, directory: directory)
     try broker.start()
-    return try BenchmarkBroker(broker, directory)
+    return try BenchmarkBroker([broker], directory)
   }
 
-  private init(_ broker: LocalBroker, _ directory: URL) throws {
-    self.broker = broker
+  private init(_ brokers: [LocalBroker], _ directory: URL) throws {
+    self.brokers = brokers
     self.directory = directory
-    bootstrapServers = broker.bootstrapServers
-    admin = try Admin(ClientConfiguration(bootstrapServers: broker.bootstrapServers))
+    bootstrapServers = brokers.map(\.bootstrapServers).joined(separator: ",")
+    admin = try Admin(ClientConfiguration(bootstrapServers: bootstrapServers))
   }
 
   func stop() {
-    broker.stop()
+    // The controller last: the others cannot leave in good order without it.
+    for broker in brokers.reversed() { broker.stop() }
     do {
       try FileManager.default.removeItem(at: directory)
     } catch {
@@ -36,15 +42,24 @@ final class BenchmarkBroker {
     }
   }
 
-  /// Stops the broker in good order and starts it again, on the same port and data.
-  func restart() throws { try broker.restart() }
+  /// Stops each broker in good order and starts it again, on the same port and data.
+  func restart() throws { for broker in brokers { try broker.restart() } }
+
+  /// Seconds of CPU that the brokers have used together.
+  func cpuSeconds() throws -> Double {
+    try brokers.reduce(0) { sum, broker in
+      let settings = broker.directory.appendingPathComponent("server.properties").path
+      return sum + (try ProcessUsage.cpuSeconds(try ProcessUsage.descendant(named: "java", mentioning: settings)))
+    }
+  }
 
   /// Makes topics as `nudge topics create` would, and with their names as given.
   func create(_ topics: [(name: String, plan: TopicPlan)], partitions: Int32) throws {
     let made = try admin.createTopics(
       topics.map {
         Admin.NewTopic(
-          name: $0.name, partitions: Int(partitions), replicationFactor: 1, configuration: $0.plan.configuration)
+          name: $0.name, partitions: Int(partitions), replicationFactor: brokers.count,
+          configuration: $0.plan.configuration)
       }, timeout: .seconds(30))
     for result in made.values { try result.get() }
     // A topic made a moment ago may still be unknown.
@@ -59,9 +74,9 @@ final class BenchmarkBroker {
     for result in try admin.deleteTopics(topics, timeout: .seconds(30)).values { try result.get() }
   }
 
-  /// Bytes of a topic's records in the broker's files, of all partitions.
+  /// Bytes of a topic's records in a broker's files, of all partitions. Of several brokers each has all.
   func logBytes(of topic: String) throws -> Int {
-    let data = directory.appendingPathComponent("data")
+    let data = brokers[0].directory.appendingPathComponent("data")
     let files = FileManager.default
     return try files.contentsOfDirectory(atPath: data.path).filter { folder in
       folder.hasPrefix("\(topic)-") && Int(folder.dropFirst(topic.count + 1)) != nil

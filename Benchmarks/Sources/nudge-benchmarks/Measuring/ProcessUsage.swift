@@ -37,17 +37,18 @@ enum ProcessUsage {
     return kibibytes * 1024 / 1e6
   }
 
-  /// The process of this name that this one has started, itself or by a shell.
-  static func descendant(named name: String) throws -> Int32 {
+  /// The process of this name that this one has started, itself or by a shell, with a text among its arguments.
+  static func descendant(named name: String, mentioning text: String) throws -> Int32 {
     for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
       guard let process = Int32(entry) else { continue }
       // It may have ended since the folder was listed.
-      guard let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8),
-        text.trimmingCharacters(in: .whitespacesAndNewlines) == name
+      guard let command = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8),
+        command.trimmingCharacters(in: .whitespacesAndNewlines) == name,
+        let arguments = FileManager.default.contents(atPath: "/proc/\(process)/cmdline")
       else { continue }
-      if isDescendant(process) { return process }
+      if String(decoding: arguments, as: UTF8.self).contains(text) && isDescendant(process) { return process }
     }
-    throw BenchmarkFailure("no process called \(name) was started by this one")
+    throw BenchmarkFailure("no process called \(name) with \(text) was started by this one")
   }
 
   private static func isDescendant(_ process: Int32) -> Bool {

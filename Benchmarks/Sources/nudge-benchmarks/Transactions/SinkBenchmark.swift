@@ -3,87 +3,47 @@ import Kafka
 import KafkaTransactions
 import NudgeSchema
 
-/// One transaction by librdkafka's producer and by the sink, by how many partitions it touches; nothing else runs.
+/// One transaction by three clients, by how many partitions it touches; nothing else runs. Then what is asked of the sink
+/// alone: one record on an idle broker, and more transactions of one id than a producer has epochs.
 enum SinkBenchmark: Benchmark {
   static let name = "sink"
   static let abstract =
-    "one transaction by librdkafka and by the sink (transactions of version 2), by the partitions it touches, two ids in turn"
+    "one transaction by a C loop on librdkafka, by the Java client and by the sink (transactions of version 2), by the "
+    + "partitions it touches, two ids in turn"
   static let needsKafka = true
 
-  /// Partitions touched, records of all together.
-  private static let sizes: [(partitions: Int, records: Int)] = [(1, 20), (3, 72), (12, 72), (36, 72)]
+  /// The first is 20 records to one partition, back to back.
+  private static let shapes = [
+    TransactionShape(partitions: 1, records: 20), TransactionShape(partitions: 3, records: 72),
+    TransactionShape(partitions: 12, records: 72), TransactionShape(partitions: 36, records: 72),
+  ]
   private static let topicCount = 3
   private static let partitionCount: Int32 = 12
-  private static let timeout: Duration = .seconds(30)
-
-  private struct Place {
-    var topic: Int
-    var partition: Int32
-    var records: Int
-  }
+  /// Each shape is measured in so many parts, in which the clients take turns.
+  private static let passes = 4
 
   static func run(_ context: BenchmarkContext) throws {
+    let options = context.options
     let broker = try context.broker()
     let topics = (0..<topicCount).map { "sink-\($0)" }
     try broker.create(topics.map { ($0, TopicPlan(.decisions)) }, partitions: partitionCount)
-    let group = "sink-benchmark"
-    let member = try join(group, topics[0], broker)
+    let member = try join("sink-benchmark", topics[0], broker)
     defer { member.close() }
     let metadata = try member.groupMetadata()
-    let value = [UInt8](repeating: UInt8(ascii: "x"), count: context.options.recordBytes)
-    context.report.note(
-      "\(context.options.rounds) transactions each after a quarter as many to warm up, records of "
-        + "\(context.options.recordBytes) bytes, offsets of the first topic's partitions in the transaction")
-    let sink = try TransactionSink(
-      SinkConfiguration(bootstrapServers: broker.bootstrapServers), transactionalIDs: ["sink-a", "sink-b"],
-      topics: topics, group: group)
-    try sink.open(timeout: timeout)
-    defer { sink.close() }
-    let producers = try ["rd-a", "rd-b"].map { try open($0, broker, topics) }
-    defer { for it in producers { it.producer.close() } }
-    var content = sink.makeContent(timestamp: 0)
-    for size in sizes {
-      let places = places(size.partitions, size.records)
-      let inputs = Set(places.filter { $0.topic == 0 }.map(\.partition)).sorted()
-      var turn = 0
-      let bare = try measure(context, broker) { number in
-        turn = (turn + 1) % producers.count
-        let (producer, handles) = producers[turn]
-        try producer.begin()
-        for place in places {
-          for _ in 0..<place.records {
-            try producer.produce(topic: handles[place.topic], partition: place.partition, key: nil, value: value)
-          }
-        }
-        try producer.flush(timeout: timeout)
-        try producer.sendOffsets(
-          inputs.map {
-            TopicPartitionOffset(TopicPartition(topic: topics[0], partition: $0), offset: Int64(number))
-          }, group: metadata, timeout: timeout)
-        try producer.commit(timeout: timeout)
-      }
-      report(context, "librdkafka", size, bare)
-      let native = try measure(context, broker) { number in
-        content.reset(timestamp: Int64(Date().timeIntervalSince1970 * 1000))
-        for place in places {
-          for _ in 0..<place.records {
-            content.append(topic: place.topic, partition: place.partition, key: nil, value: value)
-          }
-        }
-        content.offsets = TransactionOffsets(
-          group: group, memberID: metadata.memberID, generation: metadata.generation, instanceID: nil,
-          offsets: inputs.map { .init(topic: topics[0], partition: $0, offset: Int64(number), metadata: "") })
-        let outcome = sink.commit(content, timeout: timeout)
-        guard case .committed = outcome else { throw BenchmarkFailure("the sink: \(outcome)") }
-      }
-      report(context, "sink", size, native)
-    }
+    let target = TransactionTarget(
+      bootstrapServers: broker.bootstrapServers, topics: topics, group: metadata.groupID, member: metadata.memberID,
+      generation: metadata.generation, recordBytes: options.recordBytes)
+    try compare(context, broker, target)
+    try measureIdle(context, target)
+    if options.transactions > 0 { try SingleIDRun.measure(context, broker, target) }
     try broker.delete(topics)
   }
 
   private static func join(_ group: String, _ topic: String, _ broker: BenchmarkBroker) throws -> Consumer {
-    let member = try Consumer(
-      ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: group), name: "member")
+    var configuration = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: group)
+    // It is not polled while others commit for it.
+    configuration.set("max.poll.interval.ms", "86400000")
+    let member = try Consumer(configuration, name: "member")
     try member.subscribe([topic])
     let deadline = Clocks.steady + 30
     while Clocks.steady < deadline {
@@ -94,61 +54,127 @@ enum SinkBenchmark: Benchmark {
     throw BenchmarkFailure("the group gave nothing")
   }
 
-  private static func open(_ id: String, _ broker: BenchmarkBroker, _ topics: [String]) throws -> (
-    producer: Producer, handles: [TopicHandle]
-  ) {
-    let producer = try Producer(
-      ClientConfiguration.producer(bootstrapServers: broker.bootstrapServers, transactionalID: id), name: id,
-      onDelivery: { _ in })
-    try producer.initTransactions(timeout: timeout)
-    try producer.warmUp(topics: topics, timeout: timeout)
-    return (producer, try topics.map { try producer.topic($0) })
-  }
-
-  /// The first so many partitions, one topic after the other of each number.
-  private static func places(_ partitions: Int, _ records: Int) -> [Place] {
-    (0..<partitions).map {
-      Place(
-        topic: $0 % topicCount, partition: Int32($0 / topicCount),
-        records: records / partitions + ($0 < records % partitions ? 1 : 0))
-    }
-  }
+  // MARK: Three clients
 
   private struct Measurement {
-    var latencies: Samples
-    var clientCPU: Double
-    var brokerCPU: Double
+    var latencies: [Double] = []
+    var clientSeconds = 0.0
+    var brokerSeconds = 0.0
+    /// Milliseconds a transaction.
+    var clientCPU: Double { clientSeconds * 1e3 / Double(latencies.count) }
+    var brokerCPU: Double { brokerSeconds * 1e3 / Double(latencies.count) }
   }
 
-  private static func measure(
-    _ context: BenchmarkContext, _ broker: BenchmarkBroker, _ transaction: (Int) throws -> Void
-  ) throws -> Measurement {
-    let rounds = context.options.rounds
-    for number in 0..<rounds / 4 { try transaction(number) }
-    let server = try ProcessUsage.descendant(named: "java")
-    let (client, before) = (Clocks.processor, try ProcessUsage.cpuSeconds(server))
-    var latencies: [Double] = []
-    for number in 0..<rounds {
-      let start = Clocks.steady
-      try transaction(rounds + number)
-      latencies.append((Clocks.steady - start) * 1e3)
+  private static func compare(
+    _ context: BenchmarkContext, _ broker: BenchmarkBroker, _ target: TransactionTarget
+  ) throws {
+    var clients: [any TransactionClient] = []
+    defer { for client in clients { client.close() } }
+    clients.append(try LibrdkafkaClient(target))
+    if let java = try JavaClient.start(target, context: context, directory: broker.directory) { clients.append(java) }
+    clients.append(try SinkClient(target))
+
+    // A broker's first thousands of transactions take two to three times as long as later ones, until its code is compiled;
+    // so do the Java client's.
+    let warmUp = min(500, context.options.rounds * 5)
+    for shape in shapes {
+      for client in clients { _ = try client.run(shape, transactions: warmUp) }
     }
-    return Measurement(
-      latencies: Samples(latencies), clientCPU: (Clocks.processor - client) * 1e3 / Double(rounds),
-      brokerCPU: (try ProcessUsage.cpuSeconds(server) - before) * 1e3 / Double(rounds))
+    let part = max(1, context.options.rounds / passes)
+    context.report.note(
+      "brokers: \(context.options.brokers); \(part * passes) transactions each, in \(passes) parts in which the clients take "
+        + "turns, each after a quarter as many to warm up; \(warmUp * shapes.count) of each client before, to warm the "
+        + "broker up; records of \(target.recordBytes) bytes, offsets of the first topic's partitions in the transaction"
+    )
+    for shape in shapes { report(context, shape, try measure(clients, shape, part, broker)) }
+  }
+
+  /// By the clients' names. Each second pass has the reverse order: what warms up or fills up on the way counts for all alike.
+  private static func measure(
+    _ clients: [any TransactionClient], _ shape: TransactionShape, _ part: Int, _ broker: BenchmarkBroker
+  ) throws -> [(name: String, measurement: Measurement)] {
+    var measurements = clients.map { _ in Measurement() }
+    for pass in 0..<passes {
+      for index in pass % 2 == 0 ? Array(clients.indices) : clients.indices.reversed() {
+        _ = try clients[index].run(shape, transactions: max(1, part / 4))
+        let before = try broker.cpuSeconds()
+        let run = try clients[index].run(shape, transactions: part)
+        measurements[index].brokerSeconds += try broker.cpuSeconds() - before
+        measurements[index].clientSeconds += run.cpuSeconds
+        measurements[index].latencies += run.latencies
+      }
+    }
+    return zip(clients, measurements).map { (type(of: $0).name, $1) }
   }
 
   private static func report(
-    _ context: BenchmarkContext, _ client: String, _ size: (partitions: Int, records: Int), _ it: Measurement
+    _ context: BenchmarkContext, _ shape: TransactionShape, _ measurements: [(name: String, measurement: Measurement)]
   ) {
-    let isTarget = client == "sink"
+    let java = measurements.first { $0.name == JavaClient.name }?.measurement.clientCPU
+    context.report.table(
+      measurements.map { name, measurement in
+        let isSink = name == SinkClient.name
+        let isLargest = isSink && shape.partitions == 36
+        let latencies = Samples(measurement.latencies)
+        return (
+          "\(shape), \(name)",
+          [
+            .init(
+              name: "p50", value: latencies.median, unit: "ms",
+              target: isLargest || isSink && shape.partitions == 1 ? "≤ 4" : nil),
+            .init(name: "p99", value: latencies.quantile(0.99), unit: "ms"),
+            .init(
+              name: "client CPU", value: measurement.clientCPU, unit: "ms",
+              target: isLargest ? java.map { String(format: "< Java's %.2f", $0) } : nil),
+            .init(name: "broker CPU", value: measurement.brokerCPU, unit: "ms", target: isLargest ? "≤ 4" : nil),
+          ]
+        )
+      })
+  }
+
+  // MARK: The sink alone
+
+  /// From the beginning of a transaction of one record until a read_committed consumer has it, one at a time.
+  private static func measureIdle(_ context: BenchmarkContext, _ target: TransactionTarget) throws {
+    let sink = try SinkClient(target, id: "sink-idle")
+    defer { sink.close() }
+    let place = TopicPartition(topic: target.topics[0], partition: 0)
+    let consumer = try Consumer(
+      ClientConfiguration.consumer(bootstrapServers: target.bootstrapServers, group: nil), name: "reader")
+    defer { consumer.close() }
+    try consumer.warmUp(topics: [place.topic], timeout: .seconds(10))
+    // What was committed last may still lack its marker.
+    usleep(1_000_000)
+    let end = try consumer.watermarks(place, timeout: .seconds(10)).high
+    try consumer.assign([TopicPartitionOffset(place, offset: end)])
+    let warmUp = 20
+    var times: [Double] = []
+    for _ in 0..<context.options.rounds + warmUp {
+      let began = Clocks.steady
+      _ = try sink.run(TransactionShape(partitions: 1, records: 1), transactions: 1)
+      try waitForRecord(consumer, place)
+      times.append((Clocks.steady - began) * 1e3)
+      // Idle means idle: markers and background work of this one are over before the next.
+      usleep(20_000)
+    }
+    let seen = Samples(Array(times.dropFirst(warmUp)))
     context.report.row(
-      "\(client), \(size.partitions) partitions",
+      "one record, idle broker",
       [
-        .init(name: "p50", value: it.latencies.median, unit: "ms", target: isTarget ? "≤ 4" : nil),
-        .init(name: "p99", value: it.latencies.quantile(0.99), unit: "ms"),
-        .init(name: "client CPU", value: it.clientCPU, unit: "ms"),
-        .init(name: "broker CPU", value: it.brokerCPU, unit: "ms", target: isTarget ? "≤ 4" : nil),
+        .init(name: "published to visible p50", value: seen.median, unit: "ms", target: "≤ 6"),
+        .init(name: "p99", value: seen.quantile(0.99), unit: "ms"),
       ])
+  }
+
+  private static func waitForRecord(_ consumer: Consumer, _ place: TopicPartition) throws {
+    let deadline = Clocks.steady + 60
+    while Clocks.steady < deadline {
+      switch consumer.poll(timeout: .milliseconds(100)) {
+      case .record: return
+      case .error(let error): throw error
+      case nil, .assigned, .revoked, .endOfPartition: break
+      }
+    }
+    throw BenchmarkFailure("no record on \(place) for 60 s")
   }
 }
