@@ -4,9 +4,8 @@ import NudgeSchema
 ///
 /// What is to be committed is kept whole until it is known to be committed, so every failure has one recovery: a new
 /// producer, whose epoch shuts out all that the old one left on its way and ends what it left open; a look at the
-/// changelogs, which tells what was committed; and the same content again where it was not. There is no abort: a copy of
-/// its request that comes late would end the next transaction of the same epoch early, and lose what has arrived of it.
-/// That is also why no input is ever rewound here, and why an answer of FCM is never forgotten.
+/// changelogs, which tells what was committed; and the same content again where it was not. There is no abort: the new epoch
+/// is one. That is also why no input is ever rewound here, and why an answer of FCM is never forgotten.
 struct TransactionMachine {
   /// Where the thread stands.
   enum State: Equatable {

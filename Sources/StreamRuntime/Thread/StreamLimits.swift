@@ -24,6 +24,9 @@ public struct StreamLimits: Sendable, Equatable {
   public var replyStride = 32
   /// Effects under way and waiting, beyond which nothing more is polled until half of them are done.
   public var maxEffects = 2000
+  /// A transaction that is on its way for longer than this, in milliseconds, holds back further effects: their rows cannot be
+  /// committed before it, and what was done and not committed when the process dies is done again.
+  public var maxEffectLead: Milliseconds = 200
   /// How often a stage with effects proves that it owns its tasks when it has nothing to commit, in milliseconds.
   public var proofInterval: Milliseconds = 3000
   /// The group's session time-out, in milliseconds: effects are done only within half of it after the last proof.

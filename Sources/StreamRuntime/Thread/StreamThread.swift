@@ -110,7 +110,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try tasks.fireTimers()
     }
     try release(commits.commitIfDue(isFull: isFull))
-    effects.perform(commits.proof)
+    performEffects()
+  }
+
+  /// Effects do not wait for a transaction that is on its way, unless that takes long.
+  private func performEffects() {
+    if !commits.isSlow(context.limits.maxEffectLead) { effects.perform(commits.proof) }
   }
 
   /// Nothing may be added to what is to be committed: a commit has failed, or it is enough for a transaction. Then nothing is
@@ -164,7 +169,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         if effectCount > context.limits.maxEffects { break }
         if processed > 0, processed % context.limits.replyStride == 0 {
           try effects.takeReplies()
-          effects.perform(commits.proof)
+          performEffects()
           effectCount = effects.count
         }
       }

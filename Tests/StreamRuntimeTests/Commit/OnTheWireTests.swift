@@ -104,7 +104,7 @@
       #expect(Set(written.dropLast(2)) == ["1 0"], "the same content until it is committed")
     }
 
-    @Test("effects do not wait for a commit")
+    @Test("effects do not wait for a commit, unless it takes long")
     func effects() throws {
       let io = RecordingIO()
       let performer = Unheard()
@@ -117,6 +117,13 @@
       io.polls = [PollResult(records: [record(1, .pushes)])]
       #expect(thread.turn() == nil)
       #expect(performer.count == 2)
+      let sent = io.steadyClock
+      try turn(thread) { io.steadyClock > sent + StreamLimits().maxEffectLead }
+      io.polls = [PollResult(records: [record(2, .pushes)])]
+      for _ in 0..<20 { #expect(thread.turn() == nil) }
+      #expect(performer.count == 2)
+      io.isOnTheWire = false
+      try turn(thread) { performer.count == 3 }
     }
 
     @Test("with enough for another transaction nothing more is taken, and inputs pause only where it lasts")

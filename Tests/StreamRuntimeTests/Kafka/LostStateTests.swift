@@ -238,7 +238,10 @@ extension RealServiceTests {
     try repair.carryOut(.rebuild) { #expect($0.rebuildTo.keys.sorted() == ["nudge.timeline"]) }
     wait(for: "the service to be ready") { second.isReady }
     #expect(second.logged("restoring"))
-    #expect(try repair.tasks().allSatisfy { $0.condition == .present })
+    // Ready once it runs; that nothing is left to rebuild is committed some milliseconds later.
+    try wait(for: "the end of the rebuild to be committed") {
+      try repair.tasks().allSatisfy { $0.condition == .present }
+    }
     #expect(!second.logged("moved by somebody else") && !second.logged("were never processed"))
     #expect(try lines("dead-letters").count == 10)
 
