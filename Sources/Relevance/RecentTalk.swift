@@ -83,10 +83,11 @@ public struct RecentTalk: Sendable, Equatable {
       for (place, word) in words.enumerated() { kept[place] = word }
       return kept
     }
-    let counted = words.enumerated().map { place, word in
-      (count: messages.count { any($0.words .== word) }, place: place, word: word)
-    }.sorted { ($0.count, $0.place) < ($1.count, $1.place) }
-    for place in 0..<kept.scalarCount { kept[place] = counted[place].word }
+    let masks = WordSearch(words).masks(in: messages)
+    let byCount = words.indices.sorted {
+      (masks[$0].nonzeroBitCount, $0) < (masks[$1].nonzeroBitCount, $1)
+    }
+    for place in 0..<kept.scalarCount { kept[place] = words[byCount[place]] }
     return kept
   }
 

@@ -70,7 +70,6 @@ public struct TalkReading: Sendable {
     addressesAtStart = addressed.contains { $0.isAtStart }
 
     let count = talk.messages.count
-    var weights: [(word: UInt16, mask: UInt64)] = text.words.map { ($0, 0) }
     for age in 0..<count {
       let message = talk.messages[count - 1 - age]
       let bit: UInt64 = 1 << UInt64(age)
@@ -89,9 +88,8 @@ public struct TalkReading: Sendable {
         }
       }
       if message.partner != RememberedMessage.nobody { traces[Int(message.partner)].partner |= bit }
-      for place in weights.indices where any(message.words .== weights[place].word) { weights[place].mask |= bit }
     }
-    for (_, mask) in weights where mask != 0 {
+    for mask in WordSearch(text.words).masks(in: talk.messages) where mask != 0 {
       wordMasks.append((mask, Self.logarithms[count + 1] - Self.logarithms[mask.nonzeroBitCount]))
     }
 

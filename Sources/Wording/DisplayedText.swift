@@ -19,7 +19,10 @@ extension String {
   }
 
   /// As `displayed`, on one line: for names.
-  public var displayedOnOneLine: String { displayed.replacing("\n", with: " ") }
+  public var displayedOnOneLine: String {
+    let text = displayed
+    return text.utf8.contains(0x0A) ? text.replacing("\n", with: " ") : text
+  }
 
   /// Whether a text has a byte that what is cleaned begins with. Nearly no text has one.
   private static func mayNeedCleaning(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -32,7 +32,11 @@ public struct Wording: Sendable, Equatable {
 extension Wording {
   /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English where there is none.
   public init(locale: String?) {
-    let language = locale?.prefix { $0 != "-" && $0 != "_" }.lowercased()
-    self = Self.all.first { $0.language == language } ?? .english
+    let language = locale?.utf8.prefix { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+    // Letters of ASCII in lower case; no other byte becomes one by it.
+    self =
+      language.flatMap { language in Self.all.first { $0.language.utf8.elementsEqual(language.lazy.map { $0 | 0x20 }) }
+      }
+      ?? .english
   }
 }
