@@ -70,7 +70,7 @@ struct RowTests {
       item.push.decidedAt = .max
       item.target.version = .max
       item.fitRow()
-      let size = try coder.encode(item).count
+      let size = try DispatcherRow(.lane(LaneRow(items: [item], count: 1))).encoded(coder: coder).count
       #expect(size <= item.rowBytes, "\(size) bytes, estimated \(item.rowBytes)")
       #expect(item.rowBytes <= StateLimits.maxRowBytes - 200)
     }

@@ -180,7 +180,8 @@ struct Deliberation {
     _ = checks.pass(.analysisLimit)
     switch fallback {
     case nil:
-      var assessment = rules.assess(traits)
+      // Of a group's message the model has ingest's word for what counts.
+      var assessment = rules.assess(traits(lookingAtWords: message.candidate.conversation.kind == .direct))
       rules.shift(
         &assessment,
         by: taste.shifts(
@@ -192,7 +193,7 @@ struct Deliberation {
     case .simpleRules:
       noticeLimit(&user, userId: userId, fallback: .simpleRules)
       let simpleRules = rules.simpleRules()
-      let assessment = simpleRules.assess(traits)
+      let assessment = simpleRules.assess(traits(lookingAtWords: true))
       checks.note(assessment)
       checks.rules = simpleRules.version
       return (
@@ -206,7 +207,9 @@ struct Deliberation {
     }
   }
 
-  private var traits: MessageTraits { MessageTraits(message, context: context, preferences: preferences) }
+  private func traits(lookingAtWords: Bool) -> MessageTraits {
+    MessageTraits(message, context: context, preferences: preferences, looksAtWords: lookingAtWords)
+  }
 
   /// All that made it so the decision's signals say.
   private func explanation(of assessment: Assessment) -> Explanation {

@@ -2,30 +2,30 @@ import NudgeSchema
 import Relevance
 import Wording
 
-/// A candidate's message with what is worked out once for all of its recipients.
-struct CandidateMessage {
+/// A candidate's message with what is worked out once for all of its recipients, who share it, and only where one of them
+/// needs it. One thread uses it.
+final class CandidateMessage {
   let candidate: MessageCandidate
   let key: MessageKey
   /// Stands for the sender in what the person has taught.
   let sender: MessageKey
   let sentAt: Milliseconds
-  let text: MessageText
+  private(set) lazy var text = MessageText(candidate.body)
   /// The message's features for the relevance model; empty where ingest wrote none.
   let features: [UInt8]
   /// The body as a push shows it.
-  let body: String
+  private(set) lazy var body = candidate.body.cut(to: bodyLimit)
   /// The body as a banner shows it.
-  let preview: String
+  private lazy var preview = candidate.body.cut(to: Banner.previewLength)
+  private let bodyLimit: Int
 
   init(_ candidate: MessageCandidate, sentAt: Milliseconds, rules: AnalyzerRules) {
     self.candidate = candidate
     self.sentAt = sentAt
     key = MessageKey(candidate.messageId)
     sender = MessageKey(candidate.sender.userId)
-    text = MessageText(candidate.body)
     features = candidate.conversation.features.flatMap(Base64Text.decode) ?? []
-    body = candidate.body.cut(to: rules.pushBodyLimit)
-    preview = candidate.body.cut(to: Banner.previewLength)
+    bodyLimit = rules.pushBodyLimit
   }
 
   /// The title where no text may be shown: made of names only.
@@ -59,6 +59,8 @@ struct CandidateMessage {
 extension String {
   /// The text with at most `limit` characters, 1 or more; where it was longer, the last is `…` (M3).
   func cut(to limit: Int) -> String {
+    // No character takes less than a byte.
+    if utf8.count <= limit { return self }
     guard let end = index(startIndex, offsetBy: limit, limitedBy: endIndex), end < endIndex else { return self }
     return self[..<index(before: end)] + "…"
   }

@@ -27,12 +27,16 @@ struct MessageTraits {
 
 extension MessageTraits {
   /// What a message tells about one recipient with these preferences.
-  init(_ message: CandidateMessage, context: RecipientContext, preferences: EffectivePreferences) {
+  ///
+  /// - Parameter looksAtWords: Whether who judges it asks for urgent words and questions; a text is not looked through for nobody.
+  init(
+    _ message: CandidateMessage, context: RecipientContext, preferences: EffectivePreferences, looksAtWords: Bool
+  ) {
     self.init(
       isDirect: message.candidate.conversation.kind == .direct, context: context, messageFeatures: message.features,
       isStarredSender: preferences.starredSenders.contains { sameId($0, message.candidate.sender.userId) },
-      hasKeyword: message.text.containsAny(of: preferences.keywords), isUrgent: message.text.isUrgent,
-      isQuestion: message.text.isQuestion)
+      hasKeyword: !preferences.keywords.isEmpty && message.text.containsAny(of: preferences.keywords),
+      isUrgent: looksAtWords && message.text.isUrgent, isQuestion: looksAtWords && message.text.isQuestion)
   }
 }
 

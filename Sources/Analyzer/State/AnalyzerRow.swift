@@ -4,7 +4,9 @@ public import StreamRuntime
 
 /// A row of the analyzer's state, of one of six kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
-public enum AnalyzerRow: StateRow, Equatable {
+///
+/// Indirect: a row is handed about several times a decision, and a pointer is what that costs.
+public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `u`, userId: what changes with every message. At most 14.5 kB; usually 100 bytes.
   case user(UserRow)
   /// `p`, userId: preferences, a row of their own because they change rarely and may be large. At most 16 kB.

@@ -1,7 +1,7 @@
 import NudgeSchema
 
 /// The timeline record being worked on: what everything written because of it has in common.
-struct Cause {
+final class Cause: Sendable {
   /// Where the record is on the timeline.
   let position: RecordPosition
   let partition: Int32

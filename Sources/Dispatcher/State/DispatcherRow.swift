@@ -10,8 +10,8 @@ public import StreamRuntime
 /// | `w`, userId U+0001 deviceId | `LaneRow`: what waits for the device; there only while something does, so that one scan below `w` finds all work when a task begins |
 /// | `o`, userId, deviceId, number | `OverflowRow`: what waits behind it |
 public struct DispatcherRow: StateRow, Equatable {
-  /// What a row holds.
-  enum Content: Sendable, Equatable {
+  /// What a row holds. Indirect: a row is handed about several times a push.
+  indirect enum Content: Sendable, Equatable {
     case device(DeviceRow)
     case lane(LaneRow)
     case overflow(OverflowRow)

@@ -25,6 +25,7 @@ extension RowWriter {
   }
 
   /// One of an enum's values, by its number: new ones are added at the end.
+  @inlinable
   public mutating func choice<Choice: Equatable>(_ choice: Choice, of choices: [Choice]) {
     byte(UInt8(choices.firstIndex(of: choice) ?? 0xFF))
   }

@@ -106,6 +106,7 @@ public struct RowReader {
   }
 
   /// One of an enum's values, by its number.
+  @inlinable
   public mutating func choice<Choice>(of choices: [Choice]) throws(RowFormatError) -> Choice {
     let number = Int(try byte())
     guard number < choices.count else {

@@ -10,9 +10,8 @@ final class MemoryRowStore: RowStore {
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    for (key, bytes) in rows.filter({ $0.key >= first && $0.key < end }).sorted(by: { $0.key < $1.key }).prefix(limit) {
-      try bytes.withUnsafeBytes { try body(key, $0) }
-    }
+    let found = rows.keys.filter { $0 >= first && $0 < end }.sorted()
+    for key in found.prefix(limit) { try rows[key]?.withUnsafeBytes { try body(key, $0) } }
   }
 
   func apply(_ changes: [(key: RowKey, bytes: [UInt8]?)]) {

@@ -37,6 +37,37 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     self.bytes = bytes
   }
 
+  /// As above, without an array of the parts: steps make several of these a record.
+  public init(_ kind: String, _ id: String) {
+    // In place: appending looks for room and for unshared memory once a part.
+    bytes = [UInt8](unsafeUninitializedCapacity: kind.utf8.count + 1 + id.utf8.count) { buffer, count in
+      Self.append(kind, to: buffer, &count)
+      Self.append(0, to: buffer, &count)
+      Self.append(id, to: buffer, &count)
+    }
+  }
+
+  /// As above.
+  public init(_ kind: String, _ id: String, _ second: String) {
+    bytes = [UInt8](unsafeUninitializedCapacity: kind.utf8.count + 2 + id.utf8.count + second.utf8.count) {
+      buffer, count in
+      Self.append(kind, to: buffer, &count)
+      Self.append(0, to: buffer, &count)
+      Self.append(id, to: buffer, &count)
+      Self.append(0, to: buffer, &count)
+      Self.append(second, to: buffer, &count)
+    }
+  }
+
+  private static func append(_ part: String, to buffer: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int) {
+    count = buffer[count...].initialize(fromContentsOf: part.utf8)
+  }
+
+  private static func append(_ byte: UInt8, to buffer: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int) {
+    buffer.initializeElement(at: count, to: byte)
+    count += 1
+  }
+
   /// The parts of a key made of parts.
   public var parts: [String] {
     bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
