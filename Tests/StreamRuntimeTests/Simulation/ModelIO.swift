@@ -106,7 +106,7 @@ struct FaultRates {
 
 /// One process's I/O on the model. Each call is a place where the process can die, and where the world moves.
 final class ModelIO: StreamIO {
-  let world: SimulatedWorld
+  unowned let world: SimulatedWorld
   let name: String
   private var broker: ModelBroker { world.broker }
 
