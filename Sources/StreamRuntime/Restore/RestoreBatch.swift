@@ -71,7 +71,7 @@ final class RestoreBatch<Store: TaskStore> {
     for (number, store) in stores {
       entries[number] = Entry(
         store: store,
-        machine: RestoreMachine(task: number, store: store.header, maxStoreAge: limits.maxStoreAge),
+        machine: RestoreMachine(task: number, maxStoreAge: limits.maxStoreAge),
         changelog: ChangelogRows(after: nil, offset: 0, coder: coder))
     }
   }
@@ -129,7 +129,7 @@ final class RestoreBatch<Store: TaskStore> {
       guard let entry = entries[number], !entry.isDone else { continue }
       let ends = try io.changelogEnds(of: number)
       entry.target = ends.high
-      if case .read(let from, let wipe) = entry.machine.ends(ends, wallNow: io.wallClock) {
+      if case .read(let from, let wipe) = entry.machine.ends(ends, store: entry.store.header, wallNow: io.wallClock) {
         if let wipe {
           observe(.storeWiped(task: number, reason: wipe.rawValue))
           try entry.store.wipe()

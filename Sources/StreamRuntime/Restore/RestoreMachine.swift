@@ -52,9 +52,8 @@ struct RestoreMachine {
   private var target: Int64 = 0
 
   /// A restore. `maxStoreAge`: a store older than this may lack tombstones that compaction has removed.
-  init(task: Int32, store: StoreHeader?, maxStoreAge: Milliseconds) {
+  init(task: Int32, maxStoreAge: Milliseconds) {
     self.task = task
-    self.store = store
     self.maxStoreAge = maxStoreAge
   }
 
@@ -74,8 +73,11 @@ struct RestoreMachine {
     }
   }
 
-  /// The changelog's ends were asked for, after the committed offsets were stable.
-  mutating func ends(_ ends: ChangelogEnds, wallNow: Milliseconds) -> Action {
+  /// The changelog's ends were asked for, after the committed offsets were stable. `store`: how far the store is now, which
+  /// may be what an earlier reading of this restore has written. Reading must not begin before that: it would put older rows
+  /// over later ones.
+  mutating func ends(_ ends: ChangelogEnds, store: StoreHeader?, wallNow: Milliseconds) -> Action {
+    self.store = store
     start = ends.start
     target = ends.high
     guard let store else { return .read(from: ends.start, wipe: nil) }

@@ -23,13 +23,18 @@ struct RestoreMachineTests {
     .success([CommittedInput(topic: .timeline, task: 3, offset: offset, metadata: metadata)])
   }
 
-  private func machine(_ store: StoreHeader?) -> RestoreMachine {
-    RestoreMachine(task: 3, store: store, maxStoreAge: 1000)
+  private func machine() -> RestoreMachine { RestoreMachine(task: 3, maxStoreAge: 1000) }
+
+  /// The changelog's ends are told.
+  private func ends(
+    _ machine: inout RestoreMachine, _ start: Int64, _ high: Int64, store: StoreHeader? = nil
+  ) -> RestoreMachine.Action {
+    machine.ends(ChangelogEnds(start: start, high: high), store: store, wallNow: 0)
   }
 
   @Test("unstable offsets are asked for again, later, and nothing else is done before they are stable")
   func unstable() {
-    var machine = machine(nil)
+    var machine = machine()
     let failure = IOFailure(kind: .unstable, operation: "committed", reason: "pending")
     #expect(machine.committed(.failure(failure), steadyNow: 100) == .askCommitted(notBefore: 150))
     #expect(machine.committed(committed(nil), steadyNow: 150) == .askEnds)
@@ -37,37 +42,47 @@ struct RestoreMachineTests {
 
   @Test("a task without a store reads its changelog from the start, to the high watermark noted then")
   func fresh() {
-    var machine = machine(nil)
+    var machine = machine()
     _ = machine.committed(committed(nil), steadyNow: 0)
-    #expect(machine.ends(ChangelogEnds(start: 5, high: 9), wallNow: 0) == .read(from: 5, wipe: nil))
+    #expect(ends(&machine, 5, 9) == .read(from: 5, wipe: nil))
     #expect(reach(&machine, 8, nil) == .readOn, "the last stable offset has not passed the mark")
     #expect(reach(&machine, 9, nil) == .finish(.fresh))
   }
 
   @Test("a warm store needs only the tail, from its own position record on")
   func warm() {
-    var machine = machine(header(7, offset: 40))
+    var machine = machine()
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
-    #expect(machine.ends(ChangelogEnds(start: 0, high: 44), wallNow: 0) == .read(from: 39, wipe: nil))
+    #expect(ends(&machine, 0, 44, store: header(7, offset: 40)) == .read(from: 39, wipe: nil))
+    #expect(reach(&machine, 44, position(8)) == .finish(.position(position(8), moved: false)))
+  }
+
+  @Test("a restore that begins to read again goes on from what it has stored: older rows come over no later ones")
+  func interrupted() {
+    var machine = machine()
+    _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
+    #expect(ends(&machine, 0, 44) == .read(from: 0, wipe: nil))
+    #expect(reach(&machine, 30, position(5)) == .readOn)
+    #expect(ends(&machine, 0, 44, store: header(5, offset: 30)) == .read(from: 29, wipe: nil))
     #expect(reach(&machine, 44, position(8)) == .finish(.position(position(8), moved: false)))
   }
 
   @Test("a store of a changelog that was lost is wiped, though this one is longer, and all of this one is read")
   func otherHistory() {
-    var machine = machine(header(7, offset: 40))
+    var machine = machine()
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
-    _ = machine.ends(ChangelogEnds(start: 2, high: 44), wallNow: 0)
+    _ = ends(&machine, 2, 44, store: header(7, offset: 40))
     #expect(reach(&machine, 43, position(8), continuesStore: false) == .readOn)
     #expect(reach(&machine, 44, position(8), continuesStore: false) == .read(from: 2, wipe: .otherHistory))
-    #expect(machine.ends(ChangelogEnds(start: 2, high: 45), wallNow: 0) == .read(from: 2, wipe: nil))
+    #expect(ends(&machine, 2, 45) == .read(from: 2, wipe: nil))
     #expect(reach(&machine, 45, position(8)) == .finish(.position(position(8), moved: false)))
   }
 
   @Test("in a rebuild the committed offsets are ahead of the position, and nobody has moved them")
   func rebuilding() {
-    var machine = machine(nil)
+    var machine = machine()
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
-    _ = machine.ends(ChangelogEnds(start: 0, high: 4), wallNow: 0)
+    _ = ends(&machine, 0, 4)
     var position = position(8, next: 3)
     position.rebuildTo = ["nudge.timeline": 9]
     #expect(reach(&machine, 4, position) == .finish(.position(position, moved: false)))
@@ -83,24 +98,25 @@ struct RestoreMachineTests {
     _ sequence: Int64, _ offset: Int64, _ storedAt: Milliseconds, _ metadata: String,
     _ reason: RestoreMachine.WipeReason
   ) {
-    var machine = machine(header(sequence, offset: offset, storedAt: storedAt))
+    var machine = machine()
     _ = machine.committed(committed(10, metadata), steadyNow: 0)
-    #expect(machine.ends(ChangelogEnds(start: 4, high: 44), wallNow: 0) == .read(from: 4, wipe: reason))
+    let store = header(sequence, offset: offset, storedAt: storedAt)
+    #expect(ends(&machine, 4, 44, store: store) == .read(from: 4, wipe: reason))
   }
 
   @Test("committed offsets that somebody moved are noted; the position stands")
   func moved() {
-    var machine = machine(nil)
+    var machine = machine()
     _ = machine.committed(committed(0), steadyNow: 0)
-    _ = machine.ends(ChangelogEnds(start: 0, high: 4), wallNow: 0)
+    _ = ends(&machine, 0, 4)
     #expect(reach(&machine, 4, position(2)) == .finish(.position(position(2), moved: true)))
   }
 
   @Test("committed offsets without a position mean that the state is lost")
   func lost() {
-    var machine = machine(nil)
+    var machine = machine()
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
-    _ = machine.ends(ChangelogEnds(start: 0, high: 0), wallNow: 0)
+    _ = ends(&machine, 0, 0)
     #expect(reach(&machine, 0, nil) == .stateLost)
   }
 }
