@@ -15,6 +15,7 @@ DATA ?=
 SEEDS ?= 100000
 SEED ?= 1
 MINUTES ?= 3
+BROKERS ?= 1
 INCIDENTS ?=
 
 # Programs of PyPI that some tests run.
@@ -93,16 +94,17 @@ numbers:
 	@[[ "$(SEED)" =~ ^[0-9]+$$ ]] || { echo "SEED=$(SEED): this must be a whole number from 0 on" >&2; exit 2; }
 	@[[ "$(SEEDS)" =~ ^[1-9][0-9]*$$ ]] || { echo "SEEDS=$(SEEDS): this must be a whole number from 1 on" >&2; exit 2; }
 	@[[ "$(MINUTES)" =~ ^[0-9]+(\.[0-9]+)?$$ ]] || { echo "MINUTES=$(MINUTES): this must be a number" >&2; exit 2; }
+	@[[ "$(BROKERS)" =~ ^[1-9]$$ ]] || { echo "BROKERS=$(BROKERS): this must be a whole number from 1 to 9" >&2; exit 2; }
 
 simulate: numbers deps ## SEEDS schedules of crashes, stalls and late requests, from SEED on
 	SEEDS=$(SEEDS) SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-simulate \
 	  --filter SimulationTests/schedules
 
 chaos: SEEDS = 1
-chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for each of SEEDS seeds from SEED on; needs KAFKA_HOME
+chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for each of SEEDS seeds from SEED on; BROKERS=3; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make chaos" >&2; exit 1; }
 	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-simulate
-	MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
+	MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) BROKERS=$(BROKERS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
 	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
 
 night: services ## A scripted night on call: things go wrong, alerts find them, the runbook mends them; needs KAFKA_HOME

@@ -5,12 +5,16 @@ import Synchronization
 @testable import Kafka
 @testable import NudgeCommands
 
-/// A broker that is stopped, killed and started while others go on; some of them reach it through proxies of their own.
+/// A broker, or several, one of which at a time is stopped, killed and started while others go on; some clients reach them through
+/// proxies of their own.
 ///
-/// A broker tells its clients where it is, and they go there. So each proxy has a listener of the broker's for itself, and
+/// A broker tells its clients where it is, and they go there. So each proxy has a listener of its broker's for itself, and
 /// that listener says that it is where the proxy is.
 ///
-/// It is the only broker. When it stops or dies while markers are being written, Kafka 4.3's transaction coordinator leaves
+/// Of several, each has a replica of everything, and two must be in sync: while one is away the others lead and coordinate
+/// what it did.
+///
+/// Where there is only one and it stops or dies while markers are being written, Kafka 4.3's transaction coordinator leaves
 /// some out for good ("Couldn't find leader endpoint … likely deleted already"), most of all where the controller is in the
 /// same process: it comes back believing that the broker is still there, and drops it seconds later. Services end such
 /// transactions by themselves (decision 26), so nothing here goes around it.
@@ -20,16 +24,21 @@ final class ChaosBroker: Sendable {
 
   let bootstrapServers: String
   let directory: URL
-  let proxies: [ChaosProxy]
+  /// By client: one to each broker.
+  let proxies: [[ChaosProxy]]
+  /// How many brokers there are.
+  let count: Int
   private let home: URL
   /// A process of its own, which stays; nil: the broker is its own controller.
   private let controller: BrokerProcess?
   /// Stops and starts block; they come one after the other.
   private let queue = DispatchQueue(label: "chaos-broker")
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   private struct State {
-    var broker: BrokerProcess?
+    var brokers: [BrokerProcess?]
+    /// The broker that orders are for: another one after each that was mended.
+    var current = 0
     /// Orders that are not carried out yet.
     var waiting = 0
     var failure: String?
@@ -39,22 +48,36 @@ final class ChaosBroker: Sendable {
     /// Since when nobody may write to a topic.
     var refusedSince: [String: Int64] = [:]
     var refusals: [(topic: String, time: ClosedRange<Int64>)] = []
+
+    /// The broker that was away serves again; the next one is another.
+    mutating func isBack() {
+      guard let since = awaySince else { return }
+      absences.append(since...ChatLoad.now() + 1_000)
+      awaySince = nil
+      current = (current + 1) % brokers.count
+    }
   }
 
-  /// Starts a broker with so many proxies, which is its own controller or has one.
-  init(directory: URL, proxies count: Int, isCombined: Bool) throws {
+  /// Starts so many brokers with proxies for so many clients. A single one can be its own controller.
+  init(directory: URL, proxies clients: Int, brokers: Int = 1, isCombined: Bool) throws {
     guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
     self.home = home
     self.directory = directory
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    let ports = try Self.freePorts(2 + count)
-    let listeners = Array(ports[2...])
-    proxies = try listeners.map { try ChaosProxy(to: $0) }
-    bootstrapServers = "127.0.0.1:\(ports[0])"
+    count = brokers
+    state = Mutex(State(brokers: Array(repeating: nil, count: brokers)))
+    let isCombined = isCombined && brokers == 1
+    let ports = try Self.freePorts(1 + brokers * (1 + clients))
+    let plain = Array(ports[1...brokers])
+    // By broker and client.
+    let listeners = (0..<brokers).map { Array(ports[(1 + brokers + $0 * clients)...].prefix(clients)) }
+    let proxies = try (0..<clients).map { client in try listeners.map { try ChaosProxy(to: $0[client]) } }
+    self.proxies = proxies
+    bootstrapServers = plain.map { "127.0.0.1:\($0)" }.joined(separator: ",")
     let cluster = [
-      "controller.quorum.bootstrap.servers": "127.0.0.1:\(ports[1])", "controller.listener.names": "CONTROLLER",
+      "controller.quorum.bootstrap.servers": "127.0.0.1:\(ports[0])", "controller.listener.names": "CONTROLLER",
     ]
-    let controllerListener = "CONTROLLER://127.0.0.1:\(ports[1])"
+    let controllerListener = "CONTROLLER://127.0.0.1:\(ports[0])"
     let controllerSettings = ["broker.session.timeout.ms": "\(Self.brokerSession)"]
     let rights = [
       "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -71,39 +94,48 @@ final class ChaosBroker: Sendable {
           "process.roles": "controller", "node.id": "100", "listeners": controllerListener,
         ]) { $1 }.merging(rights) { $1 })
     }
-    let named = zip(listeners, proxies).enumerated().map { index, pair in
-      (name: "PROXIED\(index)", port: pair.0, advertised: pair.1.port)
+    let (replicas, inSync) = ("\(brokers)", "\(max(1, brokers - 1))")
+    for broker in 0..<brokers {
+      let named = (0..<clients).map { client in
+        (name: "PROXIED\(client)", port: listeners[broker][client], advertised: proxies[client][broker].port)
+      }
+      let all = [(name: "PLAINTEXT", port: plain[broker], advertised: plain[broker])] + named
+      try Self.format(
+        Self.role(broker), id, isCombined ? "--standalone" : "--no-initial-controllers", home: home,
+        directory: directory,
+        cluster.merging(isCombined ? controllerSettings : [:]) { $1 }.merging([
+          "process.roles": isCombined ? "broker,controller" : "broker", "node.id": "\(broker + 1)",
+          "inter.broker.listener.name": "PLAINTEXT",
+          "listeners": (all.map { "\($0.name)://127.0.0.1:\($0.port)" } + (isCombined ? [controllerListener] : []))
+            .joined(separator: ","),
+          "advertised.listeners": all.map { "\($0.name)://127.0.0.1:\($0.advertised)" }.joined(separator: ","),
+          "listener.security.protocol.map": (all.map(\.name) + ["CONTROLLER"]).map { "\($0):PLAINTEXT" }
+            .joined(separator: ","),
+          "broker.heartbeat.interval.ms": "500",
+          "auto.create.topics.enable": "false",
+          "default.replication.factor": replicas, "min.insync.replicas": inSync,
+          "offsets.topic.replication.factor": replicas, "offsets.topic.num.partitions": "4",
+          "transaction.state.log.replication.factor": replicas, "transaction.state.log.min.isr": inSync,
+          "transaction.state.log.num.partitions": "4",
+          "share.coordinator.state.topic.replication.factor": replicas,
+          "share.coordinator.state.topic.min.isr": inSync,
+          "group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "1000",
+          "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+          // Each listener has threads of its own.
+          "num.network.threads": "2", "num.io.threads": "4",
+        ]) { $1 }.merging(rights) { $1 })
     }
-    let all = [(name: "PLAINTEXT", port: ports[0], advertised: ports[0])] + named
-    try Self.format(
-      "broker", id, isCombined ? "--standalone" : "--no-initial-controllers", home: home, directory: directory,
-      cluster.merging(isCombined ? controllerSettings : [:]) { $1 }.merging([
-        "process.roles": isCombined ? "broker,controller" : "broker", "node.id": "1",
-        "inter.broker.listener.name": "PLAINTEXT",
-        "listeners": (all.map { "\($0.name)://127.0.0.1:\($0.port)" } + (isCombined ? [controllerListener] : []))
-          .joined(separator: ","),
-        "advertised.listeners": all.map { "\($0.name)://127.0.0.1:\($0.advertised)" }.joined(separator: ","),
-        "listener.security.protocol.map": (all.map(\.name) + ["CONTROLLER"]).map { "\($0):PLAINTEXT" }
-          .joined(separator: ","),
-        "broker.heartbeat.interval.ms": "500",
-        "auto.create.topics.enable": "false",
-        "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "4",
-        "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
-        "transaction.state.log.num.partitions": "4",
-        "share.coordinator.state.topic.replication.factor": "1", "share.coordinator.state.topic.min.isr": "1",
-        "group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "1000",
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
-        // Each listener has threads of its own.
-        "num.network.threads": "2", "num.io.threads": "4",
-      ]) { $1 }.merging(rights) { $1 })
     controller =
       try isCombined
       ? nil : Self.launch("controller", heap: "-Xms64M -Xmx192M", home: home, directory: directory)
-    try startNow()
+    for broker in 0..<brokers { try launch(broker) }
+    try awaitAnswers()
   }
 
-  /// Where it keeps its partitions.
-  var data: URL { directory.appendingPathComponent("broker-data") }
+  /// Where the first keeps its partitions, which are all there are.
+  var data: URL { directory.appendingPathComponent("\(Self.role(0))-data") }
+
+  private static func role(_ broker: Int) -> String { broker == 0 ? "broker" : "broker\(broker + 1)" }
 
   // MARK: Processes
 
@@ -137,26 +169,37 @@ final class ChaosBroker: Sendable {
       environment: environment, log: file(role, "log", in: directory))
   }
 
-  /// Starts the broker and returns when it answers.
-  private func startNow() throws {
-    let process = try Self.launch("broker", heap: "-Xms256M -Xmx512M", home: home, directory: directory)
-    state.withLock { $0.broker = process }
+  private func launch(_ broker: Int) throws {
+    let process = try Self.launch(Self.role(broker), heap: "-Xms256M -Xmx512M", home: home, directory: directory)
+    state.withLock { $0.brokers[broker] = process }
+  }
+
+  /// Returns when each broker that should be there answers.
+  private func awaitAnswers() throws {
+    for (broker, server) in bootstrapServers.split(separator: ",").enumerated() {
+      if let process = state.withLock({ $0.brokers[broker] }) {
+        try waitFor(process, Self.role(broker), at: String(server))
+      }
+    }
+  }
+
+  private func waitFor(_ process: BrokerProcess, _ role: String, at server: String) throws {
     let probe = try Admin(
       ClientConfiguration(
-        bootstrapServers: bootstrapServers,
+        bootstrapServers: server,
         properties: ["reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "200", "log_level": "0"]))
     let deadline = ContinuousClock.now + .seconds(90)
     while process.isRunning, .now < deadline {
       if (try? probe.listTopics(timeout: .milliseconds(500))) != nil { return }
     }
     throw DemoError(
-      "the broker \(process.isRunning ? "does not answer" : "ended"): "
-        + GrowingFile.tail(Self.file("broker", "log", in: directory).path, lines: 15))
+      "the \(role) \(process.isRunning ? "does not answer" : "ended"): "
+        + GrowingFile.tail(Self.file(role, "log", in: directory).path, lines: 15))
   }
 
-  private func stopNow(_ signal: String) {
-    let process = state.withLock { $0.broker }
-    defer { state.withLock { $0.broker = nil } }
+  private func stopNow(_ signal: String, _ broker: Int) {
+    let process = state.withLock { $0.brokers[broker] }
+    defer { state.withLock { $0.brokers[broker] = nil } }
     process?.send(signal)
     if process?.waitForEnd(timeout: .seconds(40)) == false {
       process?.send("KILL")
@@ -169,20 +212,21 @@ final class ChaosBroker: Sendable {
   /// Ends it, with a clean stop or a kill. Returns at once.
   func stop(cleanly: Bool) {
     enqueue { [self] in
-      state.withLock { $0.awaySince = ChatLoad.now() }
-      stopNow(cleanly ? "TERM" : "KILL")
+      stopNow(
+        cleanly ? "TERM" : "KILL",
+        state.withLock { state in
+          state.awaySince = ChatLoad.now()
+          return state.current
+        })
     }
   }
 
   /// Starts it. Returns at once.
   func start() {
     enqueue { [self] in
-      try startNow()
-      state.withLock { state in
-        guard let since = state.awaySince else { return }
-        state.absences.append(since...ChatLoad.now() + 1_000)
-        state.awaySince = nil
-      }
+      try launch(state.withLock { $0.current })
+      try awaitAnswers()
+      state.withLock { $0.isBack() }
     }
   }
 
@@ -191,7 +235,7 @@ final class ChaosBroker: Sendable {
     enqueue { [self] in
       state.withLock { state in
         state.awaySince = ChatLoad.now()
-        state.broker?.send("STOP")
+        state.brokers[state.current]?.send("STOP")
       }
     }
   }
@@ -200,10 +244,8 @@ final class ChaosBroker: Sendable {
   func resume() {
     enqueue { [self] in
       state.withLock { state in
-        state.broker?.send("CONT")
-        guard let since = state.awaySince else { return }
-        state.absences.append(since...ChatLoad.now() + 1_000)
-        state.awaySince = nil
+        state.brokers[state.current]?.send("CONT")
+        state.isBack()
       }
     }
   }
@@ -247,7 +289,7 @@ final class ChaosBroker: Sendable {
   /// Whether it serves everybody, with all rights.
   var isWell: Bool { state.withLock { $0.awaySince == nil && $0.refusedSince.isEmpty && $0.waiting == 0 } }
 
-  /// From when to when it served nobody, and a second more; milliseconds since the epoch.
+  /// From when to when one did not serve, and a second more; milliseconds since the epoch.
   var absences: [ClosedRange<Int64>] { state.withLock { $0.absences } }
 
   private func enqueue(_ body: @escaping @Sendable () throws -> Void) {
@@ -273,7 +315,7 @@ final class ChaosBroker: Sendable {
   /// Kills everything for good, and waits for its end.
   func end() {
     queue.sync {
-      stopNow("KILL")
+      for broker in 0..<count { stopNow("KILL", broker) }
       controller?.send("KILL")
       _ = controller?.waitForEnd(timeout: .seconds(10))
     }

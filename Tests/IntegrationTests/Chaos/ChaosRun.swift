@@ -16,6 +16,8 @@ final class ChaosRun {
     var rate: Double
     /// Of each service.
     var instances = 2
+    /// Brokers. One is, for even seeds, its own controller.
+    var brokers = 1
     /// What to type to run it again.
     var again: String
   }
@@ -63,11 +65,11 @@ final class ChaosRun {
     Self.cleanup
     self.plan = plan
     schedule = ChaosSchedule(seed: plan.seed, duration: plan.seconds * 1_000, instances: plan.instances)
-    let name = "chaos-\(plan.seed)-\(plan.seconds)s"
+    let name = "chaos-\(plan.seed)-\(plan.seconds)s\(plan.brokers == 1 ? "" : "-\(plan.brokers)")"
     let services = DemoProgram.services
     broker = try ChaosBroker(
       directory: RealKafka.directory.appendingPathComponent("\(name)-kafka"), proxies: services.count,
-      isCombined: plan.seed.isMultiple(of: 2))
+      brokers: plan.brokers, isCombined: plan.seed.isMultiple(of: 2))
     let pipeline = try Pipeline(name, brokers: broker.bootstrapServers)
     self.pipeline = pipeline
     directory = pipeline.directory
@@ -85,7 +87,8 @@ final class ChaosRun {
         // The second of each has no name: a dynamic member. Only one, as it goes by the host's.
         let command = try pipeline.command(
           service, instance: slot == 2 ? nil : "slot\(slot)", stateDirectory: store.directory,
-          brokers: slot == 1 ? "127.0.0.1:\(broker.proxies[index].port)" : broker.bootstrapServers)
+          brokers: slot == 1
+            ? broker.proxies[index].map { "127.0.0.1:\($0.port)" }.joined(separator: ",") : broker.bootstrapServers)
         return ChaosInstance(
           .init(service: service, slot: slot), executable: command.executable,
           arguments: command.arguments + ["--kafka-property", "session.timeout.ms=\(ChaosSchedule.sessionTimeout)"],
@@ -107,8 +110,9 @@ final class ChaosRun {
     instances.first { $0.first?.target.service == service } ?? []
   }
 
-  private func proxy(_ target: ChaosSchedule.Target) -> ChaosProxy? {
-    DemoProgram.services.firstIndex(of: target.service).map { broker.proxies[$0] }
+  /// One to each broker.
+  private func proxies(_ target: ChaosSchedule.Target) -> [ChaosProxy] {
+    DemoProgram.services.firstIndex(of: target.service).map { broker.proxies[$0] } ?? []
   }
 
   // MARK: The run
@@ -225,18 +229,20 @@ final class ChaosRun {
     case .scale(let service, let count): try scale(service, to: count)
     case .delay(let target, let milliseconds):
       hampered.insert(target)
-      proxy(target)?.set(.delayed(milliseconds))
+      for proxy in proxies(target) { proxy.set(.delayed(milliseconds)) }
     case .cutCoordinator(let target, let coordinator):
       hampered.insert(target)
       // Without the group's it may lose its partitions; without that of transactions it keeps them, and all that it was told.
       if coordinator == .group { instance(target).disturb() }
-      proxy(target)?.set(.without(coordinator))
+      for proxy in proxies(target) { proxy.set(.without(coordinator)) }
     case .cut(let target):
       instance(target).disturb()
-      proxy(target)?.set(.cut)
+      for proxy in proxies(target) { proxy.set(.cut) }
     case .mend(let target, let dropping):
-      if dropping { proxy(target)?.drop() }
-      proxy(target)?.set(.open)
+      for proxy in proxies(target) {
+        if dropping { proxy.drop() }
+        proxy.set(.open)
+      }
       hampered.remove(target)
       instance(target).calm()
     }
@@ -300,7 +306,7 @@ final class ChaosRun {
     var exits: [Int32: Int] = [:]
     for instance in instances.joined() { exits.merge(instance.exits) { $0 + $1 } }
     report.figures =
-      "chaos seed \(plan.seed): \(load.messages) events, \(Int(report.rate))/s, \(judge.decisionCount) decisions, "
+      "chaos seed \(plan.seed), \(plan.brokers) broker\(plan.brokers == 1 ? "" : "s"): \(load.messages) events, \(Int(report.rate))/s, \(judge.decisionCount) decisions, "
       + "\(judge.outcomeCount) outcomes \(judge.outcomesByResult), \(judge.requests.count) requests, "
       + "\(judge.resends.count) resends, \(judge.ownerChanges.all) changes of owner "
       + "(\(judge.ownerChanges.judgedByTime) judged by time), "

@@ -10,6 +10,7 @@ import Testing
 struct ChaosTests {
   private static let minutes: Double? = runParameter("MINUTES")
   private static let firstSeed: UInt64 = runParameter("SEED") ?? 1
+  private static let brokers: Int = runParameter("BROKERS") ?? 1
   private static let seeds = firstSeed..<firstSeed + (runParameter("SEEDS") ?? 1)
 
   /// Runs a plan and judges it.
@@ -35,13 +36,16 @@ struct ChaosTests {
   }
 
   @Test(
-    "O4, P7: minutes of chaos at 300 messages a second, for each seed; everything balances",
+    "O4, P7: minutes of chaos, at 300 messages a second where there is one broker, for each seed; everything balances",
     .enabled(if: minutes != nil, "make chaos SEED=1 MINUTES=3 runs it"), arguments: seeds)
   func long(_ seed: UInt64) throws {
-    let minutes = Self.minutes ?? 3
+    let (minutes, brokers) = (Self.minutes ?? 3, Self.brokers)
+    // Several brokers on one machine have the work of each several times.
+    let rate = brokers == 1 ? 300.0 : 50
     let report = try check(
       ChaosRun.Plan(
-        seed: seed, seconds: Int(minutes * 60), rate: 310, again: "make chaos SEED=\(seed) MINUTES=\(minutes)"))
-    #expect(report.rate >= 300, "a load that the machine does not carry proves less")
+        seed: seed, seconds: Int(minutes * 60), rate: rate + 10, brokers: brokers,
+        again: "make chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers)"))
+    #expect(report.rate >= rate, "a load that the machine does not carry proves less")
   }
 }
