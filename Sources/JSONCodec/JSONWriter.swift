@@ -110,6 +110,7 @@ public struct JSONWriter: ~Copyable {
   /// written as `null`, where `JSONEncoder` would throw.
   public mutating func value(_ value: Double) {
     guard value.isFinite else { return null() }
+    if let thousandths = Self.thousandths(value) { return fraction(thousandths) }
     var text = value.description
     text.withUTF8 { utf8 in
       comma(utf8.count)
@@ -117,6 +118,26 @@ public struct JSONWriter: ~Copyable {
       let isWhole = utf8.count > 2 && utf8[utf8.count - 2] == 0x2E && utf8[utf8.count - 1] == 0x30
       copy(utf8.baseAddress, isWhole ? utf8.count - 2 : utf8.count)
     }
+  }
+
+  /// How many thousandths a number is; nil: it is no whole number of them, or so large that it may have fewer digits than those.
+  /// A decimal of at most 15 digits is the shortest of the double next to it: no shorter one is next to the same.
+  private static func thousandths(_ value: Double) -> Int64? {
+    guard abs(value) < 1e9, value != 0 else { return nil }
+    let rounded = (value * 1_000).rounded()
+    return rounded / 1_000 == value ? Int64(rounded) : nil
+  }
+
+  /// A number of thousandths that is not 0, with no zero at its end.
+  private mutating func fraction(_ thousandths: Int64) {
+    comma(24)
+    let (whole, rest) = thousandths.magnitude.quotientAndRemainder(dividingBy: 1_000)
+    appendInteger(whole, negative: thousandths < 0)
+    guard rest > 0 else { return }
+    append(0x2E)
+    append(UInt8(rest / 100) + 0x30)
+    if rest % 100 > 0 { append(UInt8(rest / 10 % 10) + 0x30) }
+    if rest % 10 > 0 { append(UInt8(rest % 10) + 0x30) }
   }
 
   /// `true` or `false`.

@@ -112,10 +112,15 @@ struct JSONWriterTests {
     var generator = SeededGenerator(announcedFor: "doubles")
     let seed = generator.seed
     let random = (0..<20_000).map { _ in Double(bitPattern: generator.next()) }.filter(\.isFinite)
+    // Scores and weights: to three digits. And what is next to such a number.
+    let rounded = (0..<20_000).map { _ in
+      (Double(Int64(truncatingIfNeeded: generator.next()) >> Int64(generator.next() % 50 + 10)) / 1_000)
+    }
+    let besides = rounded.flatMap { [$0.nextUp, $0.nextDown] }
     let parser = JSONParser()
-    for value in fixed + random {
+    for value in fixed + random + rounded + besides {
       let bytes = written { $0.value(value) }
-      #expect(bytes == (try foundationJSON(value)), "seed \(seed)")
+      #expect(bytes == (try foundationJSON(value)), "\(value), seed \(seed)")
       #expect(try parser.parse(bytes) { $0.double } == value, "seed \(seed)")
     }
   }

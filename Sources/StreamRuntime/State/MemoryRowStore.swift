@@ -1,6 +1,8 @@
 /// Encoded rows in memory: what a store file is to a task, for tests, simulation and stages run apart from Kafka.
 final class MemoryRowStore: RowStore {
   private(set) var rows: [RowKey: [UInt8]] = [:]
+  /// The keys in order; nil: there are others since they were sorted.
+  private var sorted: [RowKey]?
 
   func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
     guard let bytes = rows[key] else { return nil }
@@ -10,11 +12,24 @@ final class MemoryRowStore: RowStore {
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    let found = rows.keys.filter { $0 >= first && $0 < end }.sorted()
-    for key in found.prefix(limit) { try rows[key]?.withUnsafeBytes { try body(key, $0) } }
+    let keys = sorted ?? rows.keys.sorted()
+    sorted = keys
+    var (low, high) = (0, keys.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keys[middle] < first { low = middle + 1 } else { high = middle }
+    }
+    for key in keys[low...].prefix(limit) {
+      guard key < end else { break }
+      try rows[key]?.withUnsafeBytes { try body(key, $0) }
+    }
   }
 
   func apply(_ changes: [(key: RowKey, bytes: [UInt8]?)]) {
-    for (key, bytes) in changes { rows[key] = bytes }
+    for (key, bytes) in changes {
+      let count = rows.count
+      rows[key] = bytes
+      if rows.count != count { sorted = nil }
+    }
   }
 }
