@@ -78,7 +78,12 @@ final class ChaosBroker: Sendable {
       "controller.quorum.bootstrap.servers": "127.0.0.1:\(ports[0])", "controller.listener.names": "CONTROLLER",
     ]
     let controllerListener = "CONTROLLER://127.0.0.1:\(ports[0])"
-    let controllerSettings = ["broker.session.timeout.ms": "\(Self.brokerSession)"]
+    let (replicas, inSync) = ("\(brokers)", "\(max(1, brokers - 1))")
+    // What topics are made with is the controller's to say.
+    let controllerSettings = [
+      "broker.session.timeout.ms": "\(Self.brokerSession)", "default.replication.factor": replicas,
+      "min.insync.replicas": inSync,
+    ]
     let rights = [
       "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
       "allow.everyone.if.no.acl.found": "true",
@@ -94,7 +99,6 @@ final class ChaosBroker: Sendable {
           "process.roles": "controller", "node.id": "100", "listeners": controllerListener,
         ]) { $1 }.merging(rights) { $1 })
     }
-    let (replicas, inSync) = ("\(brokers)", "\(max(1, brokers - 1))")
     for broker in 0..<brokers {
       let named = (0..<clients).map { client in
         (name: "PROXIED\(client)", port: listeners[broker][client], advertised: proxies[client][broker].port)
