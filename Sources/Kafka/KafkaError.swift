@@ -113,6 +113,15 @@ extension KafkaError {
       || isCode(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
   }
 
+  /// Whoever was asked is not the partition's leader, or not yet: it has moved, and the client does not know where.
+  public var isLeaderElsewhere: Bool {
+    [
+      RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
+      RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH,
+      RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH,
+    ].contains { isCode($0) }
+  }
+
   /// The topic to be made is there already.
   public var isTopicAlreadyExists: Bool { isCode(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) }
 

@@ -216,6 +216,20 @@ struct EmbeddedBrokerTests {
 
   // MARK: Trouble
 
+  @Test("offsets are asked of the leader that is now, also where the one that was is gone", arguments: [false, true])
+  func movedLeader(isGone: Bool) throws {
+    let cluster = try EmbeddedBroker(brokers: 2)
+    defer { cluster.close() }
+    let place = TopicPartition(topic: "t", partition: 0)
+    try cluster.createTopic("t", partitions: 1)
+    try cluster.setLeader(1, of: place)
+    let consumer = try Consumer(.consumer(bootstrapServers: cluster.bootstrapServers, group: nil), name: "asking")
+    #expect(try consumer.watermarks(place, timeout: patience) == (0, 0))
+    try cluster.setLeader(2, of: place)
+    if isGone { try cluster.brokerDown(1) }
+    #expect(try consumer.watermarks(place, timeout: patience) == (0, 0))
+  }
+
   @Test("a broker that is down gives typed errors, and log lines with the client's name")
   func brokerDown() throws {
     try broker.createTopic("t", partitions: 1)

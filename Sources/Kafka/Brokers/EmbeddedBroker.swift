@@ -79,6 +79,13 @@ public final class EmbeddedBroker: Sendable {
     try call("bring a broker up") { rd_kafka_mock_broker_set_up($0, Int32(clamping: broker)) }
   }
 
+  /// Makes a broker the leader of a partition.
+  public func setLeader(_ broker: Int, of place: TopicPartition) throws(KafkaError) {
+    try call("set a leader") {
+      rd_kafka_mock_partition_set_leader($0, place.topic, place.partition, Int32(clamping: broker))
+    }
+  }
+
   /// Stops the brokers; what they kept is gone.
   public func close() {
     let ending = state.withLock { state in

@@ -60,11 +60,13 @@ extension Consumer {
   {
     let deadline = Deadline(after: timeout)
     do throws(KafkaError) {
-      return try listOffsetsOnce(times, operation, timeout: timeout)
+      // Half of the time: the leader it knows may be gone, and then somebody else leads.
+      return try listOffsetsOnce(times, operation, timeout: timeout / 2)
     } catch {
-      guard error.isUnknownTopicOrPartition else { throw error }
-      // The client believes what it was told last of a topic, for minutes; while a broker starts that can be that the topic
-      // has no partitions (found by chaos). Asking for metadata makes it forget.
+      guard error.isUnknownTopicOrPartition || error.isLeaderElsewhere || error.isTimedOut else { throw error }
+      // The client believes what it was told last of a topic, for minutes (`topic.metadata.refresh.interval.ms`), and this call
+      // does not make it ask anew; while a broker starts it can be that the topic has no partitions, and when leaders have
+      // moved it is the former ones (both found by chaos). Asking for metadata makes it forget.
       let topics = Set(times.map(\.0.topic))
       _ = try open(operation).partitionCounts(of: topics.sorted(), timeout: deadline.remaining)
       return try listOffsetsOnce(times, operation, timeout: deadline.remaining)
