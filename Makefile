@@ -162,8 +162,9 @@ check-deploy: ## Dockerfile, compose file, Kubernetes manifests, alert rules, by
 	  || { echo "promtool is missing; run: sudo apt-get install -y prometheus" >&2; exit 1; }
 	Deploy/check
 
-lint: ## Format check
+lint: ## Format, and patterns that must not come back
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+	Tests/Style/closures-in-generics Sources Tests Benchmarks/Sources
 
 format: ## Format all sources
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

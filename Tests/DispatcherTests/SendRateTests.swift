@@ -1,5 +1,6 @@
 import NudgeSchema
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Dispatcher
@@ -54,6 +55,29 @@ struct SendRateTests {
     pacer.enqueue { box.note(5, $0) }
     #expect(box.turns.last?.maySend == false)
   }
+
+  @Test("P5: a million turns through the pacer, half of them at once and half by the tick: memory stays flat")
+  func manyTurns() {
+    let rounds = 1_000_000
+    let done = Tally()
+    let growth = Endurance.residentGrowth {
+      // The clock leaps a second a look, so that the rate allows some hundred turns a look and refuses in between.
+      let clock = Tally()
+      let pacer = SendPacer(perMinute: 60_000, rampUp: 1, now: { Milliseconds(clock.add(100)) })
+      for _ in 0..<rounds { pacer.enqueue { _ in done.add(1) } }
+      wait(for: "all turns") { done.value >= rounds - 1_000 }
+      pacer.stop()
+    }
+    #expect(done.value == rounds)
+    #expect(growth < 64 << 20)
+  }
+}
+
+private final class Tally: Sendable {
+  private let count = Atomic<Int>(0)
+  var value: Int { count.load(ordering: .relaxed) }
+  @discardableResult
+  func add(_ more: Int) -> Int { count.add(more, ordering: .relaxed).newValue }
 }
 
 /// A clock set by hand, and a note of who had their turn.

@@ -28,7 +28,10 @@ struct AccessTokenError: Error, Sendable, Equatable, CustomStringConvertible {
 /// Gives out access tokens of a service account: cached, replaced ahead of their end, and fetched once for all who wait
 /// (P1). After a failure it waits longer and longer before it asks again; meanwhile those who ask get the error at once.
 final class AccessTokenSource: Sendable {
-  typealias Waiter = @Sendable (Result<String, AccessTokenError>) -> Void
+  /// A caller that waits for the token being fetched.
+  struct Waiter: Sendable {
+    let receive: @Sendable (Result<String, AccessTokenError>) -> Void
+  }
 
   private let account: ServiceAccount
   private let http: any HTTPSending
@@ -50,8 +53,8 @@ final class AccessTokenSource: Sendable {
   }
 
   /// Calls `body` with a token, at once where there is one, on any thread.
-  func withToken(_ body: @escaping Waiter) {
-    switch state.withLock({ $0.want(body, now: now()) }) {
+  func withToken(_ body: @escaping @Sendable (Result<String, AccessTokenError>) -> Void) {
+    switch state.withLock({ $0.want(Waiter(receive: body), now: now()) }) {
     case .use(let token): body(.success(token))
     case .useAndFetch(let token):
       body(.success(token))
@@ -106,7 +109,7 @@ final class AccessTokenSource: Sendable {
         $0.fetched(AccessToken(value: token, lifetime: Milliseconds(seconds * 1000)))
       }
       log.debug("fetched an access token", ["seconds": .double(seconds), "waiters": .int(waiters.count)])
-      for waiter in waiters { waiter(.success(token)) }
+      for waiter in waiters { waiter.receive(.success(token)) }
     case 400..<500 where response.status != 429 && response.status != 408:
       // OAuth's own codes are plain words; anything else is not repeated.
       let code = answer?.error.flatMap { $0.utf8.allSatisfy { $0 == 0x5F || (0x61...0x7A).contains($0) } ? $0 : nil }
@@ -128,6 +131,6 @@ final class AccessTokenSource: Sendable {
     let (waiters, error) = state.withLock { $0.failed(error, now: now(), jitter: jitter()) }
     log.limited("token", every: .seconds(10))?.error(
       "\(error)", ["kind": .string(error.kind.rawValue), "waiters": .int(waiters.count)])
-    for waiter in waiters { waiter(.failure(error)) }
+    for waiter in waiters { waiter.receive(.failure(error)) }
   }
 }

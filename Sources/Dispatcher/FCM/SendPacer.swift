@@ -4,8 +4,10 @@ import Synchronization
 
 /// Holds requests back that are above the rate, in order, and lets them go as the rate allows (P5).
 final class SendPacer: Sendable {
-  /// What is to be done: send, or, at the end, say that it was not sent.
-  typealias Turn = @Sendable (_ maySend: Bool) -> Void
+  /// Called once: with true when the request may be sent, with false when the pacer stops before that.
+  struct Turn: Sendable {
+    let run: @Sendable (_ maySend: Bool) -> Void
+  }
 
   private struct State {
     var rate: SendRate
@@ -30,12 +32,12 @@ final class SendPacer: Sendable {
   }
 
   /// Calls `turn` once: now where the rate allows and nobody waits, else later on a thread of the pacer's.
-  func enqueue(_ turn: @escaping Turn) {
+  func enqueue(_ turn: @escaping @Sendable (_ maySend: Bool) -> Void) {
     enum Outcome { case send, refuse, wait(startTicking: Bool) }
     let outcome = state.withLock { state -> Outcome in
       if state.isStopped { return .refuse }
       if state.waiting.isEmpty, state.rate.take(at: now()) { return .send }
-      state.waiting.append(turn)
+      state.waiting.append(Turn(run: turn))
       defer { state.isTicking = true }
       return .wait(startTicking: !state.isTicking)
     }
@@ -59,7 +61,7 @@ final class SendPacer: Sendable {
       defer { state.waiting = Fifo() }
       return state.waiting
     }
-    while let turn = waiting.popFirst() { turn(false) }
+    while let turn = waiting.popFirst() { turn.run(false) }
   }
 
   private func scheduleTick() {
@@ -76,6 +78,6 @@ final class SendPacer: Sendable {
       return state.isTicking
     }
     if goesOn { scheduleTick() }
-    for turn in turns { turn(true) }
+    for turn in turns { turn.run(true) }
   }
 }

@@ -2,22 +2,28 @@ import Foundation
 import NudgeSchema
 import Synchronization
 
-/// What ends a stream thread's waits from outside: a wait for nothing in particular, and the consumer's poll.
+/// Ends a stream thread's waits from any thread: its idle wait, and the poll of its consumer.
 final class ThreadSignal: Sendable {
-  private let semaphore = DispatchSemaphore(value: 0)
-  private let isRaised = Atomic<Bool>(false)
-  private let wakePoll = Mutex<(@Sendable () -> Void)?>(nil)
-
-  /// Also wakes a poll from now on; nil: no more.
-  func attach(_ wake: (@Sendable () -> Void)?) { wakePoll.withLock { $0 = wake } }
-
-  /// Ends the wait that is under way, or the next one.
-  func raise() {
-    if !isRaised.exchange(true, ordering: .acquiringAndReleasing) { semaphore.signal() }
-    wakePoll.withLock { $0 }?()
+  /// The closure sits in a struct because `Mutex<() -> Void>` would wrap it in one more thunk at each access, and keep the
+  /// thunk: every wake-up would leak, and the call through all of them would overflow the stack (`make lint` looks for it).
+  private struct PollWaker: Sendable {
+    let wake: @Sendable () -> Void
   }
 
-  /// Waits until raised, or for so many milliseconds.
+  private let semaphore = DispatchSemaphore(value: 0)
+  private let isRaised = Atomic<Bool>(false)
+  private let pollWaker = Mutex<PollWaker?>(nil)
+
+  /// Makes `raise` call `wake` as well; nil: no longer.
+  func attach(_ wake: (@Sendable () -> Void)?) { pollWaker.withLock { $0 = wake.map(PollWaker.init) } }
+
+  /// Ends the wait in progress, or else the next one.
+  func raise() {
+    if !isRaised.exchange(true, ordering: .acquiringAndReleasing) { semaphore.signal() }
+    pollWaker.withLock { $0 }?.wake()
+  }
+
+  /// Returns once raised, after `timeout` milliseconds at the latest.
   func wait(atMost timeout: Milliseconds) {
     if semaphore.wait(timeout: .now() + .milliseconds(Int(max(0, timeout)))) == .success {
       isRaised.store(false, ordering: .releasing)

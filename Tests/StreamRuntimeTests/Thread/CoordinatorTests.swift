@@ -193,12 +193,15 @@
 
     /// Answers when it is told to.
     private final class Answers: EffectPerformer {
-      private let open = Mutex<[@Sendable () -> Void]>([])
+      private struct Open: Sendable {
+        let reply: @Sendable () -> Void
+      }
+      private let open = Mutex<[Open]>([])
       private let asked = Mutex(0)
 
       func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) {
         asked.withLock { $0 += 1 }
-        open.withLock { $0.append { reply(effect) } }
+        open.withLock { $0.append(Open { reply(effect) }) }
       }
       func stop() {}
       var count: Int { asked.withLock { $0 } }
@@ -207,7 +210,7 @@
           defer { open.removeFirst(min(count, open.count)) }
           return Array(open.prefix(count))
         }
-        for reply in replies { reply() }
+        for open in replies { open.reply() }
       }
     }
 

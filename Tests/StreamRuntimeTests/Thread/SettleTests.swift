@@ -25,14 +25,17 @@
 
     /// Answers when it is told to.
     private final class Answers: EffectPerformer {
-      private let open = Mutex<[@Sendable () -> Void]>([])
+      private struct Open: Sendable {
+        let reply: @Sendable () -> Void
+      }
+      private let open = Mutex<[Open]>([])
 
       func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) {
-        open.withLock { $0.append { reply(effect) } }
+        open.withLock { $0.append(Open { reply(effect) }) }
       }
       func stop() {}
       var count: Int { open.withLock { $0.count } }
-      func answer() { for reply in open.withLock({ $0 }) { reply() } }
+      func answer() { for open in open.withLock({ $0 }) { open.reply() } }
     }
 
     @Test(

@@ -1,0 +1,34 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+@Suite("HTTP server: threads of handlers")
+struct HandlerThreadsTests {
+  @Test("a million handlers, one at a time: each runs once, memory stays flat")
+  func endurance() {
+    let rounds = 1_000_000
+    let ran = Atomic<Int>(0)
+    let growth = withThreads(2) { threads in
+      let done = DispatchSemaphore(value: 0)
+      for _ in 0..<rounds {
+        threads.run {
+          ran.add(1, ordering: .relaxed)
+          done.signal()
+        }
+        done.wait()
+      }
+    }
+    #expect(ran.load(ordering: .relaxed) == rounds)
+    #expect(growth < 16 << 20)
+  }
+
+  private func withThreads(_ count: Int, _ body: @escaping @Sendable (HandlerThreads) -> Void) -> Int {
+    let threads = HandlerThreads(count: count)
+    threads.start()
+    defer { threads.end() }
+    return Endurance.residentGrowth { body(threads) }
+  }
+}

@@ -1,0 +1,30 @@
+import Dispatch
+import Foundation
+
+/// Runs work at a count that suites of seconds never reach, and tells what it cost in memory.
+public enum Endurance {
+  /// Runs `body` on a thread whose stack is as small as the ones Foundation gives (512 kB), waits for its end, and returns by
+  /// how many bytes the process's resident memory grew.
+  ///
+  /// A call chain that grows with each round overflows that stack, and the process dies.
+  public static func residentGrowth(of body: @escaping @Sendable () -> Void) -> Int {
+    let ended = DispatchSemaphore(value: 0)
+    let before = residentBytes()
+    let thread = Thread {
+      body()
+      ended.signal()
+    }
+    thread.stackSize = 512 << 10
+    thread.start()
+    ended.wait()
+    return residentBytes() - before
+  }
+
+  /// The process's resident memory in bytes, from `/proc/self/statm`; 0 where there is none.
+  public static func residentBytes() -> Int {
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+    let fields = text.split(separator: " ")
+    guard fields.count > 1, let pages = Int(fields[1]) else { return 0 }
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+}
