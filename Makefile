@@ -80,15 +80,15 @@ bench: services ## Benchmarks, in one run on this machine; with KAFKA_HOME=/path
 train: deps ## The relevance model's weights anew, from DATA=chat.jsonl.gz (docs/relevance.md); takes a few minutes
 	@[ -r "$(DATA)" ] || { echo "DATA=$(DATA): DATA=/path/to/chat.jsonl.gz make train" >&2; exit 2; }
 	[ -d .build-train/venv ] || python3 -m venv .build-train/venv
-	.build-train/venv/bin/pip install -q -r Sources/Relevance/Training/requirements.txt
+	.build-train/venv/bin/pip install -q -r Sources/Stages/Relevance/Training/requirements.txt
 	$(SWIFT) build -c release --product nudge
 	for names in kept removed-from-message removed; do \
 	  "$$($(SWIFT) build -c release --show-bin-path)/nudge" relevance "$(DATA)" --names $$names \
 	    --features .build-train/$$names.bin; \
 	done
-	.build-train/venv/bin/python Sources/Relevance/Training/train.py --kept .build-train/kept.bin \
+	.build-train/venv/bin/python Sources/Stages/Relevance/Training/train.py --kept .build-train/kept.bin \
 	  --removed-from-message .build-train/removed-from-message.bin --removed .build-train/removed.bin \
-	  --version $$(date +%Y-%m-%d) --output Sources/Relevance/Weights/RelevanceWeights.swift
+	  --version $$(date +%Y-%m-%d) --output Sources/Stages/Relevance/Weights/RelevanceWeights.swift
 
 numbers:
 	@[[ "$(SEED)" =~ ^[0-9]+$$ ]] || { echo "SEED=$(SEED): this must be a whole number from 0 on" >&2; exit 2; }

@@ -9,22 +9,46 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// A C library of the system's, found by pkg-config.
-func system(_ name: String, _ pkgConfig: String, apt: String, brew: String) -> Target {
-  .systemLibrary(
-    name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
-}
+/// A folder of `Sources` and of `Tests`. A layer depends only on itself and on those above it in this list, which
+/// `LayerTests` checks.
+enum Layer: String {
+  /// System libraries, and our own C code.
+  case c = "C"
+  /// Records, topics and how they are written; the app's side.
+  case contract = "Contract"
+  /// HTTP, logs, metrics, settings, tokens.
+  case platform = "Platform"
+  /// Kafka, transactions, state, stream threads.
+  case runtime = "Runtime"
+  /// Ingest, analyzer, dispatcher.
+  case stages = "Stages"
+  /// The operator's commands.
+  case operate = "Operate"
+  /// The FCM emulator, virtual phones, the demo.
+  case lab = "Lab"
+  /// The programs: a few lines each.
+  case programs = "Programs"
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
-}
+  func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(
+      name: name, dependencies: dependencies, path: "Sources/\(rawValue)/\(name)", exclude: exclude,
+      swiftSettings: strict)
+  }
 
-func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
-}
+  func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+      name: name, dependencies: dependencies, path: "Sources/\(rawValue)/\(name)", swiftSettings: strict)
+  }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+  func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(rawValue)/\(name)", swiftSettings: strict)
+  }
+
+  /// A C library of the system's, found by pkg-config.
+  func system(_ name: String, _ pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(
+      name: name, path: "Sources/\(rawValue)/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+  }
 }
 
 let package = Package(
@@ -49,112 +73,113 @@ let package = Package(
   ],
   targets: [
     // C libraries: a module map and a shim header each.
-    system("CLibrdkafka", "rdkafka", apt: "librdkafka-dev", brew: "librdkafka"),
-    system("CSQLite", "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
-    system("CLibcurl", "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
-    system("COpenSSL", "openssl", apt: "libssl-dev", brew: "openssl@3"),
-    system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
-    system("CNghttp2", "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
-    system("CZlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
-    system("CLZ4", "liblz4", apt: "liblz4-dev", brew: "lz4"),
+    Layer.c.system("CLibrdkafka", "rdkafka", apt: "librdkafka-dev", brew: "librdkafka"),
+    Layer.c.system("CSQLite", "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+    Layer.c.system("CLibcurl", "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+    Layer.c.system("COpenSSL", "openssl", apt: "libssl-dev", brew: "openssl@3"),
+    Layer.c.system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
+    Layer.c.system("CNghttp2", "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
+    Layer.c.system("CZlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
+    Layer.c.system("CLZ4", "liblz4", apt: "liblz4-dev", brew: "lz4"),
     // glibc's settings of its allocator; empty elsewhere.
-    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
-    .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
-    .target(name: "CCRC32C"),
+    .systemLibrary(name: "CMalloc", path: "Sources/C/CMalloc"),
+    .target(name: "CSimdjson", path: "Sources/C/CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(name: "CCRC32C", path: "Sources/C/CCRC32C"),
 
     // What travels: records, topics, and how they are written.
-    module("NudgeSchema"),
-    module("JSONCodec", ["CSimdjson"]),
-    module("NudgeCodec", ["NudgeSchema", "JSONCodec"]),
-    module("Wording", ["NudgeSchema"]),
-    module("NudgeClient"),
-    module("VirtualPhone", ["NudgeClient"]),
+    Layer.contract.module("NudgeSchema"),
+    Layer.contract.module("JSONCodec", ["CSimdjson"]),
+    Layer.contract.module("NudgeCodec", ["NudgeSchema", "JSONCodec"]),
+    Layer.contract.module("Wording", ["NudgeSchema"]),
+    Layer.contract.module("NudgeClient"),
+    Layer.lab.module("VirtualPhone", ["NudgeClient"]),
 
     // How likely a message is for somebody.
-    module("Relevance", exclude: ["Training"]),
+    Layer.stages.module("Relevance", exclude: ["Training"]),
 
     // The parts the services stand on.
-    module("HTTPTransport", ["CLibcurl"]),
-    module("OAuthBearer", ["HTTPTransport", "JSONCodec"]),
-    module("Kafka", ["CLibrdkafka", "OAuthBearer"]),
-    module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL", "OAuthBearer"]),
-    module("SQLite", ["CSQLite"]),
-    module("HTTPServer", ["CMicroHTTPD"]),
-    module("Gzip", ["CZlib"]),
-    module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
-    module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),
-    module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
+    Layer.platform.module("HTTPTransport", ["CLibcurl"]),
+    Layer.platform.module("OAuthBearer", ["HTTPTransport", "JSONCodec"]),
+    Layer.runtime.module("Kafka", ["CLibrdkafka", "OAuthBearer"]),
+    Layer.runtime.module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL", "OAuthBearer"]),
+    Layer.runtime.module("SQLite", ["CSQLite"]),
+    Layer.platform.module("HTTPServer", ["CMicroHTTPD"]),
+    Layer.platform.module("Gzip", ["CZlib"]),
+    Layer.platform.module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
+    Layer.platform.module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),
+    Layer.runtime.module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
-    module(
+    Layer.stages.module(
       "Ingest",
       [
         "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka", "HTTPServer",
         "Gzip", "Relevance", "OTLP",
       ]),
-    module("Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance", "OTLP"]),
-    module(
+    Layer.stages.module(
+      "Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance", "OTLP"]),
+    Layer.stages.module(
       "Dispatcher",
       ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP"]),
-    module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "VirtualPhone"]),
-    module(
+    Layer.lab.module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "VirtualPhone"]),
+    Layer.operate.module(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer",
         "Dispatcher", "Gzip", "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone", "JSONCodec",
       ]),
 
-    program("nudge-ingest", ["Ingest", "ServiceKit"]),
-    program("nudge-analyzer", ["Analyzer", "ServiceKit"]),
-    program("nudge-dispatcher", ["Dispatcher", "ServiceKit"]),
-    program("fcm-emulator", ["FCMEmulator", "ServiceKit"]),
-    program("nudge", ["NudgeCommands", "ServiceKit"]),
+    Layer.programs.program("nudge-ingest", ["Ingest", "ServiceKit"]),
+    Layer.programs.program("nudge-analyzer", ["Analyzer", "ServiceKit"]),
+    Layer.programs.program("nudge-dispatcher", ["Dispatcher", "ServiceKit"]),
+    Layer.programs.program("fcm-emulator", ["FCMEmulator", "ServiceKit"]),
+    Layer.programs.program("nudge", ["NudgeCommands", "ServiceKit"]),
 
     // What the tests of several modules share.
     .target(
       name: "TestSupport", dependencies: ["HTTPServer", "Kafka", "NudgeCodec", "NudgeSchema"],
       path: "Tests/TestSupport", swiftSettings: strict),
-    tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
-    tests("WordingTests", ["Wording", "NudgeSchema"]),
-    tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
-    tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
-    tests("NudgeClientTests", ["NudgeClient"]),
-    tests("VirtualPhoneTests", ["VirtualPhone", "NudgeClient", "TestSupport"]),
-    tests("OAuthBearerTests", ["OAuthBearer", "HTTPServer", "TestSupport"]),
-    tests("KafkaTests", ["Kafka", "TestSupport"]),
-    tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
-    tests("SQLiteTests", ["SQLite"]),
-    tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
-    tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
-    tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
-    tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "TestSupport"]),
-    tests(
+    Layer.contract.tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
+    Layer.contract.tests("WordingTests", ["Wording", "NudgeSchema"]),
+    Layer.contract.tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
+    Layer.contract.tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
+    Layer.contract.tests("NudgeClientTests", ["NudgeClient", "TestSupport"]),
+    Layer.lab.tests("VirtualPhoneTests", ["VirtualPhone", "NudgeClient", "TestSupport"]),
+    Layer.platform.tests("OAuthBearerTests", ["OAuthBearer", "HTTPServer", "TestSupport"]),
+    Layer.runtime.tests("KafkaTests", ["Kafka", "TestSupport"]),
+    Layer.runtime.tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
+    Layer.runtime.tests("SQLiteTests", ["SQLite"]),
+    Layer.platform.tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
+    Layer.platform.tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
+    Layer.platform.tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
+    Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "TestSupport"]),
+    Layer.runtime.tests(
       "StreamRuntimeTests",
       ["StreamRuntime", "Kafka", "KafkaTransactions", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
-    tests(
+    Layer.stages.tests(
       "IngestTests",
       [
         "Ingest", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "HTTPServer", "HTTPTransport",
         "Gzip", "JSONCodec", "TestSupport",
       ]),
-    tests("RelevanceTests", ["Relevance", "TestSupport"]),
-    tests(
+    Layer.stages.tests("RelevanceTests", ["Relevance", "TestSupport"]),
+    Layer.stages.tests(
       "AnalyzerTests",
       ["Analyzer", "Relevance", "Wording", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
-    tests(
+    Layer.stages.tests(
       "DispatcherTests",
       [
         "Dispatcher", "NudgeCodec", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit",
         "JSONCodec", "TestSupport",
       ]),
-    tests("FCMEmulatorTests", ["FCMEmulator", "HTTPTransport", "TestSupport", "VirtualPhone"]),
-    tests(
+    Layer.lab.tests("FCMEmulatorTests", ["FCMEmulator", "HTTPTransport", "TestSupport", "VirtualPhone"]),
+    Layer.operate.tests(
       "NudgeCommandsTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "KafkaTransactions", "FCMEmulator", "ServiceKit", "StreamRuntime",
         "Ingest", "Analyzer", "Dispatcher", "NudgeClient", "VirtualPhone", "HTTPServer", "TestSupport",
       ]),
-    tests(
+    Layer.lab.tests(
       "IntegrationTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest", "Analyzer",

@@ -34,7 +34,7 @@ static void delivered(rd_kafka_t *client, const rd_kafka_message_t *message, voi
   (void)client, (void)message, (void)opaque;
 }
 
-/// The same as Sources/Kafka/Clients/ClientConfiguration.swift sets; and of the log only errors (3), as a broker that is
+/// The same as Sources/Runtime/Kafka/Clients/ClientConfiguration.swift sets; and of the log only errors (3), as a broker that is
 /// still loading its coordinators is asked again.
 static const loop_property common_properties[] = {{"socket.nagle.disable", "true"},
                                                   {"socket.keepalive.enable", "true"},

@@ -13,7 +13,7 @@ typedef struct {
   failure_text failure;
 } loop_state;
 
-/// The same as Sources/Kafka/Clients/ClientConfiguration.swift and KafkaStreamIO set.
+/// The same as Sources/Runtime/Kafka/Clients/ClientConfiguration.swift and KafkaStreamIO set.
 static const loop_property consumer_properties[] = {{"enable.auto.commit", "false"},
                                                     {"enable.auto.offset.store", "false"},
                                                     {"isolation.level", "read_committed"},

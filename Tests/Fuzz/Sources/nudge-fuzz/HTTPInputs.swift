@@ -1,1 +1,1 @@
-../../../IngestTests/API/Fuzzing/HTTPInputs.swift
+../../../Stages/IngestTests/API/Fuzzing/HTTPInputs.swift
