@@ -7,7 +7,7 @@ public enum TimelineEventBody: EventBody {
   case user(UserEventBody)
   /// A message that up to 500 people may be told of.
   case candidate(MessageCandidate)
-  /// The person's own message: it counts as activity and as having read the conversation (D1).
+  /// The person's own message: they have read the conversation up to it (D1).
   case sent(MessageSent)
   /// A candidate to decide again; notifies only who was not notified before.
   case redecide(MessageCandidate)

@@ -80,7 +80,7 @@ struct ActivityTests {
     #expect(decision?.badge == 0)
   }
 
-  @Test("D1: writing counts as activity in the conversation, and as having read it")
+  @Test("D1: a person who writes has read the conversation up to their own message")
   func writing() throws {
     let scene = try Scene.withPhone()
     try scene.message("m1")
@@ -88,18 +88,33 @@ struct ActivityTests {
     #expect(sent.pushes.map(\.kind) == [.read])
     #expect(sent.push?.badge == 0)
     #expect(sent.decisions.isEmpty)
-    #expect(try scene.message("m2", at: noon + 1 + 2 * minute).decision?.reason == .activeConversation)
-    #expect(try scene.message("m3", in: "c2", at: noon + 2).decision?.reason == .relevant)
-    #expect(try scene.message("m4", at: noon + 2 + 2 * minute).decision?.reason == .relevant)
   }
 
-  @Test("D1: what a device reports after the person wrote is believed: gone is gone")
-  func writingThenGone() throws {
+  @Test("D1: the answer to what a person has just written is shown, and counts on the badge")
+  func answerAfterWriting() throws {
+    let scene = try Scene.withPhone()
+    try scene.wrote("mine", at: noon)
+    let answer = try scene.message("m1", at: noon + 3 * second, body: "yes, in ten minutes")
+    #expect(answer.decision?.outcome == .notify)
+    #expect(answer.decision?.badge == 1)
+    #expect(answer.push?.kind == .message)
+  }
+
+  @Test("D1: only a device's own report that the conversation is open keeps the answer from being shown")
+  func answerWhileOpen() throws {
     let scene = try Scene.withPhone()
     try scene.activity("phone", in: "c1", at: noon)
     try scene.wrote("mine", at: noon + 1)
-    try scene.activity("phone", .background, at: noon + 2)
-    #expect(try scene.message("m1", at: noon + 3).decision?.reason == .relevant)
+    #expect(try scene.message("m1", at: noon + 3 * second).decision?.reason == .activeConversation)
+    try scene.activity("phone", .background, at: noon + 4 * second)
+    #expect(try scene.message("m2", at: noon + 5 * second).decision?.outcome == .notify)
+  }
+
+  @Test("D9: writing does not mean that the app is open: a reply from the lock screen brings no in-app banner")
+  func noBannerAfterWriting() throws {
+    let scene = try Scene.withPhone()
+    try scene.wrote("mine", at: noon)
+    #expect(try scene.message("m1", in: "c2", at: noon + 3 * second).banners.isEmpty)
   }
 
   @Test("D9: a banner is shown in another conversation and in the list, never in the open one or outside the app")

@@ -60,6 +60,18 @@ struct RowFormatTests {
     #expect(row.packed() == [UserRow.version] + bytes.dropFirst())
   }
 
+  @Test("a person's row of a release that kept the last message they wrote is read without it")
+  func writtenMessage() throws {
+    // Written by hand: flag 1; a message written in c1 at 3 by the event e; one conversation and one message unread.
+    let bytes: [UInt8] = [4, 1, 2] + Array("c1".utf8) + [6, 1] + Array("e".utf8) + [2, 2, 0, 0]
+    let row = try bytes.withUnsafeBytes { try UserRow(bytes: $0, coder: RecordCoder()) }
+    #expect(row == UserRow(unreadConversations: 1, unreadMessages: 1))
+    let json =
+      #"{"activities":[],"written":{"conversationId":"c1","stamp":[3,"e"]},"#
+      + #""unreadConversations":1,"unreadMessages":1,"devices":[]}"#
+    #expect(try Array(json.utf8).withUnsafeBytes { try UserRow(bytes: $0, coder: RecordCoder()) } == row)
+  }
+
   @Test("a conversation's row of version 1, which knows no scores, is read")
   func conversationVersion1() throws {
     var row = ConversationRow()
@@ -107,7 +119,7 @@ extension FieldGenerator {
       activities: list {
         DeviceActivity(
           deviceId: $0.text(), state: $0.choice(), conversationId: $0.maybe { $0.text() }, stamp: $0.stamp())
-      }, written: maybe { WrittenMessage(conversationId: $0.text(), stamp: $0.stamp()) },
+      },
       window: maybe { AnalysisWindow(startedAt: $0.integer(), used: $0.int()) }, noticedWindow: maybe { $0.integer() },
       unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() },
       hasTaught: flag() ? true : nil, conversations: maybe { $0.int() })

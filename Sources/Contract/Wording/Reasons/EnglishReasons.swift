@@ -50,7 +50,6 @@ extension Reasons {
     case .expired: "the message is too old: its freshness ended at {time}"
     case .possibleRepeat: "the message comes so late that it may be a repeat"
     case .activeConversation: "you have the conversation open"
-    case .justWrote: "you have just written in the conversation"
     case .quietHours: "quiet hours from {start} to {end} ({zone}), where it was {time}"
     case .noDevice: "you have no registered device"
     case .limitReached: "the limit of {limit} smart analyses an hour is reached, simple rules apply: {reasons}"

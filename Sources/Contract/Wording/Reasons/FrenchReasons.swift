@@ -50,7 +50,6 @@ extension Reasons {
     case .expired: "le message est trop ancien : il était d’actualité jusqu’à {time}"
     case .possibleRepeat: "le message arrive si tard que c’est peut-être une répétition"
     case .activeConversation: "la conversation est ouverte sur votre appareil"
-    case .justWrote: "vous venez d’écrire dans la conversation"
     case .quietHours: "heures calmes de {start} à {end} ({zone}), où il était {time}"
     case .noDevice: "vous n’avez aucun appareil enregistré"
     case .limitReached:

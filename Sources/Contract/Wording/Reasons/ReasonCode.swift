@@ -29,7 +29,7 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
   case alreadyRead
   /// `{time}`
   case expired
-  case possibleRepeat, activeConversation, justWrote
+  case possibleRepeat, activeConversation
   /// `{start}`, `{end}`, `{zone}`, `{time}`
   case quietHours
   case noDevice

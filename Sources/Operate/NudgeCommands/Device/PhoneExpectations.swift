@@ -77,7 +77,7 @@ struct PhoneExpectations {
     var expected = 0
     /// Those that had to change the badge at most.
     var expectedSilent = 0
-    /// Those that had to be kept from a phone: its owner had the conversation open, or had just written there.
+    /// Messages that no phone may show, because their recipient had the conversation open.
     var expectedSuppressed = 0
     /// Those that came close to a change, of which nothing is expected.
     var open = 0
@@ -286,14 +286,6 @@ struct PhoneExpectations {
     for report in person.reports where report.at < message.at { latest[report.deviceId] = report }
     for report in latest.values where report.conversationId == message.conversationId {
       let age = message.at - report.at
-      if age < Self.horizon - Self.margin { return .suppressed }
-      if age < Self.horizon + Self.margin { return .open }
-    }
-    if let written = person.writes.last(where: { $0.at < message.at }),
-      written.conversationId == message.conversationId,
-      !latest.values.contains(where: { $0.at > written.at })
-    {
-      let age = message.at - written.at
       if age < Self.horizon - Self.margin { return .suppressed }
       if age < Self.horizon + Self.margin { return .open }
     }

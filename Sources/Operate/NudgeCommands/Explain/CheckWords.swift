@@ -140,6 +140,7 @@ private struct Inputs {
       let reported = time("reportedAt").map { ", as it said at \($0)" } ?? ""
       return "open on \(device)\(reported)\(horizon)"
     }
+    // In decisions of earlier releases.
     if let wrote = time("wroteAt") { return "the person wrote there at \(wrote)\(horizon)" }
     return suppresses ? "the conversation was open\(horizon)" : "the conversation was not open\(horizon)"
   }

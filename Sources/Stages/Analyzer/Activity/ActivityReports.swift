@@ -10,15 +10,12 @@ extension PersonStep {
     try see(activity.deviceId)
   }
 
-  /// `message.sent`: the person wrote. It counts as activity in the conversation and as having read it.
+  /// `message.sent`: the person wrote, and so has read the conversation up to their own message. It says nothing about which
+  /// conversation is open: a reply from the lock screen opens none (D1).
   mutating func wrote(_ sent: MessageSent) throws {
     let before = try conversation(sent.conversationId)
     var conversation = before
     guard conversation.advance(to: cause.origin) else { return }
-    let stamp = cause.envelope.stamp
-    if user.written.map({ $0.stamp < stamp }) ?? true {
-      user.written = WrittenMessage(conversationId: sent.conversationId, stamp: stamp)
-    }
     let place = MessagePlace(at: cause.occurredAt, order: cause.origin.order)
     let key = MessageKey(sent.messageId)
     // So that "read up to" may name it, too.
@@ -54,30 +51,9 @@ extension UserRow {
     }
   }
 
-  /// When the person wrote in the conversation, where that still says that they are there. Nobody says which device it
-  /// was written on: the next report of any of them is better news.
-  func writing(in conversationId: String, at time: Milliseconds, horizon: Milliseconds) -> Milliseconds? {
-    guard let written = currentWriting(at: time, horizon: horizon), sameId(written.conversationId, conversationId)
-    else { return nil }
-    return written.stamp.occurredAt
-  }
-
-  /// Whether the person has the conversation before their eyes (D1).
-  func sees(_ conversationId: String, at time: Milliseconds, horizon: Milliseconds) -> Bool {
-    activity(showing: conversationId, at: time, horizon: horizon) != nil
-      || writing(in: conversationId, at: time, horizon: horizon) != nil
-  }
-
   /// Whether the app is open on some device.
   func isInApp(at time: Milliseconds, horizon: Milliseconds) -> Bool {
     activities.contains { $0.state == .foreground && time - $0.stamp.occurredAt <= horizon }
-      || currentWriting(at: time, horizon: horizon) != nil
-  }
-
-  private func currentWriting(at time: Milliseconds, horizon: Milliseconds) -> WrittenMessage? {
-    guard let written, time - written.stamp.occurredAt <= horizon else { return nil }
-    if let newest = activities.first, written.stamp < newest.stamp { return nil }
-    return written
   }
 }
 

@@ -47,9 +47,8 @@ extension AnalyzerStage {
     let isShown = verdict.reason.notifies && deliberation.checks.assessment?.priority != .low
 
     if verdict.reason != .duplicate {
-      // Whatever decided: what the person has read, or has before their eyes, never counts on the badge, and with it
-      // all that came before it is read (D1).
-      if person.user.sees(conversationId, at: message.sentAt, horizon: rules.activityHorizon) {
+      // Whatever decided: an open conversation is read up to this message, and never counts on the badge (D1).
+      if person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil {
         conversation.read(upTo: place)
       }
       let isRead = conversation.readUpTo.map { place <= $0 } ?? false

@@ -144,17 +144,11 @@ struct Deliberation {
   private mutating func activeConversation(_ user: UserRow) -> Verdict? {
     let conversationId = message.candidate.conversationId
     let open = user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
-    let wroteAt = user.writing(in: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
-    var inputs = CheckInputs()
-    if let open {
-      inputs["deviceId"] = .text(open.deviceId)
-      inputs["reportedAt"] = .number(open.stamp.occurredAt)
-    }
-    inputs["wroteAt"] = wroteAt.map { .number($0) }
-    return open == nil && wroteAt == nil
-      ? checks.pass(.activeConversation)
-      : checks.suppress(
-        .activeConversation, inputs, Explanation(open != nil ? .activeConversation : .justWrote))
+    guard let open else { return checks.pass(.activeConversation) }
+    return checks.suppress(
+      .activeConversation,
+      ["deviceId": .text(open.deviceId), "reportedAt": .number(open.stamp.occurredAt)],
+      Explanation(.activeConversation))
   }
 
   // MARK: 7: how much it matters

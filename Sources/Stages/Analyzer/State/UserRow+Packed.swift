@@ -11,7 +11,11 @@ extension UserRow: PackedRow {
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
     var flags = RowFlags(bits: try row.unsigned())
-    if flags.take() { written = WrittenMessage(conversationId: try row.text(), stamp: try row.stamp()) }
+    if flags.take() {
+      // The last message the person wrote, which earlier releases kept as a sign of presence.
+      _ = try row.text()
+      _ = try row.stamp()
+    }
     if flags.take() { window = AnalysisWindow(startedAt: try row.signed(), used: Int(try row.signed())) }
     if flags.take() { noticedWindow = try row.signed() }
     if flags.take() { toldBadge = Int(try row.signed()) }
@@ -32,17 +36,13 @@ extension UserRow: PackedRow {
   /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
-    flags.add(written != nil)
+    flags.add(false)
     flags.add(window != nil)
     flags.add(noticedWindow != nil)
     flags.add(toldBadge != nil)
     flags.add(hasTaught == true)
     flags.add(conversations != nil)
     row.unsigned(flags.bits)
-    if let written {
-      row.text(written.conversationId)
-      row.stamp(written.stamp)
-    }
     if let window {
       row.signed(window.startedAt)
       row.signed(window.used)

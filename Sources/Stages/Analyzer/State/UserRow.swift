@@ -11,8 +11,6 @@ public struct UserRow: Codable, Sendable, Equatable {
 
   /// The last report of each of the person's devices (D1), newest first.
   var activities: [DeviceActivity] = []
-  /// The last message the person wrote.
-  var written: WrittenMessage?
   /// The hourly limit's window (D4).
   var window: AnalysisWindow?
   /// The start of the window whose end of analyses the person was told of.
@@ -37,11 +35,5 @@ struct DeviceActivity: Codable, Sendable, Equatable {
   var state: Activity.State
   /// The open conversation; nil: none.
   var conversationId: String?
-  var stamp: EventStamp
-}
-
-/// A message the person wrote.
-struct WrittenMessage: Codable, Sendable, Equatable {
-  var conversationId: String
   var stamp: EventStamp
 }
