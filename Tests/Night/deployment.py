@@ -119,6 +119,10 @@ class Deployment:
             if not name.startswith(("NUDGE_", "OTEL_", "GOOGLE_")) and name != "LD_PRELOAD"
         }
         self.environment["NUDGE_KAFKA_BOOTSTRAP_SERVERS"] = self.servers
+        # A process that crashes ends its log with a backtrace.
+        self.environment.setdefault(
+            "SWIFT_BACKTRACE",
+            "enable=yes,interactive=no,color=no,threads=crashed,registers=none,images=none,output-to=stderr")
         self.kafka = self.emulator = self.prometheus = None
         self.services = {}
         self.fcm = {}
@@ -167,14 +171,15 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
 
     # FCM
 
-    def start_emulator(self):
+    def start_emulator(self, record=True):
         place = self.directory / "fcm"
         place.mkdir()
         self.requests = self.directory / "requests.jsonl"
         self.emulator = Supervised(
             "fcm-emulator",
-            [str(self.programs / "fcm-emulator"), "--directory", str(place), "--record", str(self.requests),
-             "--admin-address", f"127.0.0.1:{self.emulator_page}", "--delay", "20ms"],
+            [str(self.programs / "fcm-emulator"), "--directory", str(place),
+             "--admin-address", f"127.0.0.1:{self.emulator_page}", "--delay", "20ms"]
+            + (["--record", str(self.requests)] if record else []),
             self.directory / "fcm-emulator.log", self.environment)
         self.emulator.start()
 

@@ -12,6 +12,10 @@ final class SupervisedProcess: Sendable {
   /// Our end of the socket; closed in `deinit`.
   private let control: Int32
 
+  /// Has a Swift program that crashes end its log with a backtrace of the crashed thread.
+  static let backtrace =
+    "enable=yes,interactive=no,color=no,threads=crashed,registers=none,images=none,output-to=stderr"
+
   /// Runs a program; what it prints goes to the end of a file.
   init(_ program: URL, _ arguments: [String], environment: [String: String], log: URL) throws(DemoError) {
     var ends: [Int32] = [-1, -1]
@@ -24,7 +28,7 @@ final class SupervisedProcess: Sendable {
     process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", Self.supervisor, "nudge-supervisor", log.path, program.path] + arguments
-    process.environment = environment
+    process.environment = environment.merging(["SWIFT_BACKTRACE": Self.backtrace]) { theirs, _ in theirs }
     process.standardInput = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
     let ended = ended
     process.terminationHandler = { _ in ended.signal() }

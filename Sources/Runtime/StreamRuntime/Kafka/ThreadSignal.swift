@@ -1,5 +1,6 @@
 import Foundation
 import NudgeSchema
+import ServiceKit
 import Synchronization
 
 /// Ends a stream thread's waits from any thread: its idle wait, and the poll of its consumer.
@@ -13,12 +14,17 @@ final class ThreadSignal: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   private let isRaised = Atomic<Bool>(false)
   private let pollWaker = Mutex<PollWaker?>(nil)
+  private let wakeUps: Counter?
+
+  /// `wakeUps` counts the calls of `raise`.
+  init(wakeUps: Counter? = nil) { self.wakeUps = wakeUps }
 
   /// Makes `raise` call `wake` as well; nil: no longer.
   func attach(_ wake: (@Sendable () -> Void)?) { pollWaker.withLock { $0 = wake.map(PollWaker.init) } }
 
   /// Ends the wait in progress, or else the next one.
   func raise() {
+    wakeUps?.increment()
     if !isRaised.exchange(true, ordering: .acquiringAndReleasing) { semaphore.signal() }
     pollWaker.withLock { $0 }?.wake()
   }

@@ -36,6 +36,8 @@ public final class StreamService<S: Stage>: Service {
   private let watchdog: Watchdog
   private let readiness: HealthChecks
   private let fencing: FencingNote
+  private let wakeUps: Counter
+  private let uncleanStarts: Counter
   private let state = Mutex(State())
 
   private struct State {
@@ -47,6 +49,7 @@ public final class StreamService<S: Stage>: Service {
     var brokerWatch: BrokerWatch?
     var lagMonitor: LagMonitor?
     var lock: StateDirectoryLock?
+    var starts: UncleanStarts?
     #if DEBUG
       var failPoints: FailPoints?
     #endif
@@ -71,6 +74,10 @@ public final class StreamService<S: Stage>: Service {
     self.makeStage = makeStage
     observer = StreamObserver(
       stage: S.definition.name, logger: logger, health: health, metrics: metrics, tallies: S.tallies)
+    wakeUps = metrics.counter("nudge_thread_wakeups_total", help: "Times another thread woke a stream thread.")
+    uncleanStarts = metrics.counter(
+      "nudge_unclean_starts_total",
+      help: "Starts on this state directory after a process that crashed or was killed.")
     watchdog = Watchdog(logger: logger, liveness: health.liveness)
     readiness = health.readiness
     fencing = FencingNote(
@@ -102,13 +109,31 @@ public final class StreamService<S: Stage>: Service {
     #else
       FailPoints.refuse(logger: logger)
     #endif
-    let starter = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
+    noteStart()
+    let starter = RunningThread(signal: ThreadSignal(wakeUps: wakeUps), done: DispatchSemaphore(value: 0))
     state.withLock {
       $0.lock = lock
       $0.threads = [starter]
     }
     watchdog.start()
     spawn("nudge-start", starter) { [self] in startThreads(onEnd) }
+  }
+
+  /// Says whether the process before this one ended in order. The state directory's lock is held.
+  private func noteStart() {
+    let starts = UncleanStarts(directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)")
+    uncleanStarts.increment(by: starts.count)
+    if starts.isUnclean {
+      logger.warning(
+        "the process before this one did not stop: it crashed, was killed, or its host went down",
+        ["uncleanStarts": .int(starts.count)])
+    }
+    do {
+      try starts.begin()
+      state.withLock { $0.starts = starts }
+    } catch {
+      logger.warning("the state directory does not take a note of this start", ["reason": .string("\(error)")])
+    }
   }
 
   private func spawn(_ name: String, _ running: RunningThread, _ body: @escaping @Sendable () -> Void) {
@@ -137,7 +162,7 @@ public final class StreamService<S: Stage>: Service {
     if !cluster.isEmbedded { measureLag(topics) }
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
     for number in 0..<settings.threads {
-      let running = RunningThread(signal: ThreadSignal(), done: DispatchSemaphore(value: 0))
+      let running = RunningThread(signal: ThreadSignal(wakeUps: wakeUps), done: DispatchSemaphore(value: 0))
       let kafka = KafkaStreamSettings(
         stage: S.definition, topics: topics, bootstrapServers: settings.bootstrapServers,
         properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
@@ -331,6 +356,13 @@ public final class StreamService<S: Stage>: Service {
       index += 1
     }
     performer?.stop()
+    do {
+      try state.withLock { $0.starts }?.end()
+    } catch {
+      logger.warning(
+        "the state directory does not take a note of this end: the next start will be counted as unclean",
+        ["reason": .string("\(error)")])
+    }
     state.withLock { $0.lock = nil }
   }
 }

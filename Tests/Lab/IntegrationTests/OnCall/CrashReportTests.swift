@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import NudgeCommands
+
+/// No broker is needed: a service that waits for one crashes as well as any.
+@Suite("A service that crashes")
+struct CrashReportTests {
+  @Test("O3: its log ends with a backtrace, and the next process counts an unclean start; a stop is not counted")
+  func crash() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-crash-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let executable = try #require(DemoProgram.find(in: DemoProgram.directoryOfThisProgram())[.ingest])
+    let log = directory.appendingPathComponent("ingest.log")
+
+    /// Starts the service, waits until it looks for its broker, ends it by a signal, and returns its status and its part of the log.
+    func run(endingBy signal: String) throws -> (status: Int32?, log: String) {
+      let before = (try? Data(contentsOf: log).count) ?? 0
+      func text() -> String {
+        String(decoding: ((try? Data(contentsOf: log)) ?? Data()).dropFirst(before), as: UTF8.self)
+      }
+      let process = try SupervisedProcess(
+        executable,
+        [
+          "--bootstrap-servers", "127.0.0.1:1", "--state-dir", directory.path, "--admin-address", "127.0.0.1:0",
+          "--instance", "crash",
+        ], environment: Pipeline.environment, log: log)
+      try waitUntil("the service looks for its broker", atMost: 30, state: text) { text().contains("no broker") }
+      process.send(signal)
+      try waitUntil("the service ends", atMost: 30, state: text) { process.exitStatus != nil }
+      return (process.exitStatus, text())
+    }
+    let unclean = "the process before this one did not stop"
+
+    let crashed = try run(endingBy: "SEGV")
+    #expect(crashed.status == 139)
+    #expect(!crashed.log.contains(unclean))
+    let lines = crashed.log.split(separator: "\n")
+    let crash = try #require(lines.firstIndex { $0.contains("Program crashed") }, "\(crashed.log.suffix(2_000))")
+    // Nothing but the backtrace follows, and it has frames.
+    #expect(!lines[crash...].contains { $0.hasPrefix("{") })
+    #expect(lines[crash...].contains { $0.contains(" in ") && $0.contains("0x") }, "\(lines[crash...])")
+
+    let next = try run(endingBy: "TERM")
+    #expect(next.status == 0, "\(next.log.suffix(2_000))")
+    #expect(next.log.contains(unclean))
+    #expect(next.log.contains(#""uncleanStarts":1"#))
+
+    let last = try run(endingBy: "TERM")
+    #expect(last.status == 0)
+    #expect(!last.log.contains(unclean))
+  }
+}
