@@ -28,6 +28,11 @@ struct CrashReportTests {
         ], environment: Pipeline.environment, log: log)
       try waitUntil("the service looks for its broker", atMost: 30, state: text) { text().contains("no broker") }
       process.send(signal)
+      if signal == "SEGV" {
+        // A real fault happens again once the backtrace is written; a signal from outside must be sent again.
+        try waitUntil("the backtrace is written", atMost: 30, state: text) { text().contains("Backtrace took") }
+        process.send(signal)
+      }
       try waitUntil("the service ends", atMost: 30, state: text) { process.exitStatus != nil }
       return (process.exitStatus, text())
     }

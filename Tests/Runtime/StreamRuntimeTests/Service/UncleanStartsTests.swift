@@ -52,8 +52,11 @@ struct UncleanStartsTests {
       service.service.stop()
       // A crash leaves the file as it was while the process ran.
       if dying { try running?.write(to: URL(fileURLWithPath: stageDirectory + "/last-run")) }
+      let line = service.metrics.exposition().split(separator: "\n").first {
+        $0.hasPrefix("nudge_unclean_starts_total ")
+      }
       return (
-        service.metrics.counter("nudge_unclean_starts_total", help: "").value,
+        Int(try #require(line?.split(separator: " ").last)) ?? -1,
         service.logged("the process before this one did not stop")
       )
     }
