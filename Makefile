@@ -16,12 +16,13 @@ SEEDS ?= 100000
 SEED ?= 1
 MINUTES ?= 3
 BROKERS ?= 1
+OLDER ?=
 INCIDENTS ?=
 
 # Programs of PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos night explain image fuzz \
+.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos older soak soak-short night explain image fuzz \
   sanitize newest-librdkafka clean
 
 help: ## This list
@@ -104,8 +105,30 @@ chaos: SEEDS = 1
 chaos: numbers deps ## MINUTES of kills, stops, cuts, full disks, restarts for each of SEEDS seeds from SEED on; BROKERS=3; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make chaos" >&2; exit 1; }
 	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-simulate
-	MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) BROKERS=$(BROKERS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
+	OLDER=$(OLDER) MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) BROKERS=$(BROKERS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
 	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
+
+older: REVISION = HEAD
+older: deps ## The services of REVISION as another version, for make chaos OLDER=.build-older/programs: rolling upgrades and rollbacks
+	rm -rf .build-older/source && mkdir -p .build-older/source .build-older/programs
+	git archive $(REVISION) | tar -x -C .build-older/source
+	sed -i -E 's/(current = ")[^"]*/\10.0.1-other/' .build-older/source/Sources/*/ServiceKit/NudgeVersion.swift
+	for program in nudge-ingest nudge-analyzer nudge-dispatcher fcm-emulator; do \
+	  $(SWIFT) build --package-path .build-older/source --scratch-path .build-older/build -c release --product $$program; \
+	  cp "$$($(SWIFT) build --package-path .build-older/source --scratch-path .build-older/build -c release --show-bin-path)/$$program" \
+	    .build-older/programs/; \
+	done
+
+soak: MINUTES = 30
+soak: SOAK_FLAGS =
+soak: numbers services ## MINUTES of steady load on a real broker: no process ends, memory stays flat, all is accounted for; needs KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make soak" >&2; exit 1; }
+	$(SWIFT) build -c release --product nudge
+	Tests/Soak/soak.py --programs "$$($(SWIFT) build -c release --show-bin-path)" --minutes $(MINUTES) $(SOAK_FLAGS)
+
+soak-short: ## The same for 100 s with the programs that are built for debugging; needs KAFKA_HOME and make build
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make soak-short" >&2; exit 1; }
+	Tests/Soak/soak.py --programs "$$($(SWIFT) build --show-bin-path)" --minutes 1.6 --wake-ups 100000
 
 night: services ## A scripted night on call: things go wrong, alerts find them, the runbook mends them; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make night" >&2; exit 1; }
@@ -173,4 +196,4 @@ ci: ## What CI runs
 	.ci/run
 
 clean: ## Remove what was built
-	rm -rf .build .build-simulate .build-train .build-fuzz .build-image .build-thread .build-address
+	rm -rf .build .build-simulate .build-train .build-fuzz .build-image .build-thread .build-address .build-older

@@ -38,7 +38,7 @@ class Traffic:
                 "conversation.updated", f"conversation-{number}", now, conversationId=f"talk-{number}", kind="direct",
                 members=[{"userId": "bot", "displayName": "Bot"}, {"userId": person, "displayName": person}]))
         self.publish(events)
-        # What is known of devices comes by another topic than messages: one message each tells that all is there.
+        # Devices arrive by another topic than messages: wait for the last person's.
         wait_for("the people's devices to be known", lambda: "token" in self.deployment.nudge(
             "explain", "--user", f"person-{PEOPLE - 1}", allow=(0, 1)))
         self.thread.start()

@@ -40,7 +40,7 @@ def run(night):
     until = time.time() + 1
     time.sleep(max(0, traffic.messages["stale-2"]["at"] + 61 - time.time()))
     traffic.not_expected(["stale-1", "stale-2"])
-    # What was notified before the mistake stays so, also of whoever has read since.
+    # Messages notified before the mistake stay notified, also those that were read since.
     before = set(read) & set(traffic.missing(traffic.since(began, until)))
     traffic.not_expected(before | {"read-1"})
     missing = set(traffic.missing(traffic.since(began, until)))

@@ -9,7 +9,7 @@ ALERT = "NudgeNotReady"
 
 def run(night):
     deployment = night.deployment
-    # Killed, not stopped: whatever was under way is lost with it.
+    # Killed, not stopped: requests in flight are lost with it.
     deployment.kafka.wanted = False
     deployment.kafka.signal(signal.SIGKILL)
     deployment.kafka.thread.join(30)

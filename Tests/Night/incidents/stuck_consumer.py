@@ -11,7 +11,7 @@ def run(night):
     analyzer = deployment.services["analyzer"]
     analyzer.signal(signal.SIGSTOP)
     night.wait_for_alert(ALERT)
-    # Runbook, NudgeDown: nothing answers, and the process is there. It is killed, and the supervisor starts it again.
+    # Runbook, NudgeDown: the process exists and does not answer. Kill it; the supervisor restarts it.
     if analyzer.process.poll() is not None:
         raise NightError("the process has ended by itself")
     # Somebody is behind, and it says who.

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Minutes of steady load on a real broker: no process ends, memory, files and threads stay flat, everything is accounted for.
+
+  KAFKA_HOME=/path/to/kafka make soak MINUTES=30
+  KAFKA_HOME=/path/to/kafka Tests/Soak/soak.py --programs .build/release --minutes 2 --wake-ups 100000
+
+Runs a broker, the FCM emulator, the three services and `nudge load`, and samples the services every few seconds: wake-ups and
+transactions from /metrics; resident memory, open files and threads from /proc. A line is fitted to the samples of the second half
+of the load; its rise over that half is bounded. Exits with 1 where a bound is passed, a process ended, too few threads were woken, or the
+account does not balance.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "Tests/Night"))
+from deployment import STAGES, Deployment, NightError, get, say, wait_for  # noqa: E402
+
+# What is sampled, with the unit that is printed and the bytes or pieces of one.
+SERIES = {"memory": ("MB", 1 << 20), "files": ("files", 1), "threads": ("threads", 1)}
+
+
+class SoakDeployment(Deployment):
+    """The night's deployment with more partitions and stream threads."""
+
+    def __init__(self, kafka_home, programs, directory, partitions, threads):
+        super().__init__(kafka_home, programs, directory)
+        self.partitions = partitions
+        self.more = {stage: ["--threads", str(threads)] for stage in STAGES}
+
+    def start_services(self):
+        (self.directory / "api-keys").write_text("soak a-key-of-the-soak-that-nobody-else-has\n")
+        self.nudge("topics", "create", "--partitions", str(self.partitions))
+        for stage in STAGES:
+            self.start(stage)
+        self.wait_until_ready()
+
+
+class Sampler:
+    """Looks at the services until it is stopped."""
+
+    def __init__(self, deployment, every):
+        self.deployment, self.every = deployment, every
+        self.samples = {stage: [] for stage in STAGES}
+        self.began = time.monotonic()
+        self.failure = None
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self):
+        self.thread.start()
+
+    def stop(self):
+        self.stopping.set()
+        self.thread.join()
+
+    def _run(self):
+        while not self.stopping.is_set():
+            for stage in STAGES:
+                try:
+                    self.samples[stage].append(self.sample(stage))
+                except (NightError, OSError, IndexError) as error:
+                    # A process that has ended is told by its status; here the first reason is kept.
+                    self.failure = self.failure or f"{stage} could not be sampled: {error}"
+            self.stopping.wait(self.every)
+
+    def sample(self, stage):
+        """Time since the start, and the values of a service now."""
+        process = pathlib.Path(f"/proc/{self.deployment.services[stage].process.pid}")
+        status = (process / "status").read_text()
+        page = get(f"http://127.0.0.1:{self.deployment.admin_ports[stage]}/metrics")
+        if page is None:
+            raise NightError("/metrics does not answer")
+        return {
+            "at": time.monotonic() - self.began,
+            "memory": int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) << 10,
+            "threads": int(re.search(r"Threads:\s+(\d+)", status)[1]),
+            "files": len(os.listdir(process / "fd")),
+            "wake-ups": metric(page, "nudge_thread_wakeups_total"),
+            "transactions": metric(page, "nudge_transactions_total"),
+            "cached rows": metric(page, "nudge_cached_row_bytes"),
+        }
+
+
+def metric(page, name):
+    """The sum of a metric's series."""
+    return sum(float(it.rsplit(" ", 1)[1]) for it in page.splitlines() if re.match(rf"{name}[ {{]", it))
+
+
+def slope(points):
+    """The rise a second of the line fitted to points of (time, value), by least squares."""
+    count = len(points)
+    mean_at = sum(at for at, _ in points) / count
+    mean = sum(value for _, value in points) / count
+    spread = sum((at - mean_at) ** 2 for at, _ in points)
+    return sum((at - mean_at) * (value - mean) for at, value in points) / spread if spread else 0.0
+
+
+def judge(sampler, seconds, bounds, wake_ups):
+    """Prints what the samples say. Returns what is wrong."""
+    wrong = []
+    for stage in STAGES:
+        samples = [it for it in sampler.samples[stage] if it["at"] <= seconds]
+        half = [it for it in samples if it["at"] >= seconds / 2]
+        if len(half) < 5:
+            wrong.append(f"{stage}: only {len(half)} samples of the second half: {sampler.failure}")
+            continue
+        # What led up to the load is left out.
+        woken = int(samples[-1]["wake-ups"] - samples[0]["wake-ups"])
+        committed = int(samples[-1]["transactions"] - samples[0]["transactions"])
+        say(f"{stage}: {woken:,} wake-ups ({woken / seconds:.0f}/s), {committed:,} transactions")
+        if woken < wake_ups:
+            wrong.append(f"{stage}: {woken:,} wake-ups, fewer than {wake_ups:,}: a soak with less proves less")
+        span = half[-1]["at"] - half[0]["at"]
+        for name, (unit, one) in SERIES.items():
+            values = [it[name] / one for it in half]
+            rise = slope([(it["at"], it[name] / one) for it in half])
+            say(f"  {name}: {min(values):.0f} to {max(values):.0f} {unit} in the second half, "
+                f"slope {rise * 3600:+.1f} {unit}/hour, {rise * span:+.2f} over {span:.0f} s (at most {bounds[name]:+.1f})")
+            if rise * span > bounds[name]:
+                wrong.append(f"{stage}: {name} rise by {rise * span:.2f} {unit} within {span:.0f} s, more than {bounds[name]}")
+    return wrong
+
+
+def load(deployment, options, output):
+    """Starts `nudge load`; its summary goes to a file."""
+    command = [
+        str(deployment.programs / "nudge"), "load", "--yes", "--json", "--rate", str(options.rate), "--groups", str(options.groups),
+        "--duration", f"{options.minutes * 60:.0f}s",
+    ]
+    with open(output, "wb") as summary, open(deployment.directory / "load.log", "wb") as log:
+        return subprocess.Popen(command, stdout=summary, stderr=log, env=deployment.environment)
+
+
+def ended(deployment):
+    """The services and others that have ended by themselves."""
+    running = [deployment.kafka, deployment.emulator, *deployment.services.values()]
+    return [f"{it.name} ended with {it.statuses}: the end of its log: {tail(it.log)}" for it in running if it.statuses]
+
+
+def tail(log, lines=25):
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def soak(deployment, options):
+    """Runs it. Returns what is wrong."""
+    deployment.start_kafka()
+    # A record of the requests would be gigabytes; the account goes by outcomes.
+    deployment.start_emulator(record=False)
+    deployment.start_services()
+    summary = deployment.directory / "load.json"
+    say(f"{options.rate} messages a second for {options.minutes} minutes; logs and data are in {deployment.directory}")
+    process = load(deployment, options, summary)
+    # Devices are published before the first message.
+    wait_for("the first messages", lambda: process.poll() is not None or first_decision(deployment), at_most=180)
+    seconds = options.minutes * 60
+    sampler = Sampler(deployment, every=max(1.0, seconds / 200))
+    sampler.start()
+    told = 0
+    while process.poll() is None:
+        time.sleep(0.5)
+        if gone := ended(deployment):
+            process.send_signal(signal.SIGINT)
+            sampler.stop()
+            process.wait(300)
+            return gone
+        if sampler.samples["dispatcher"] and time.monotonic() - sampler.began > told + 60:
+            told += 60
+            say("  " + ", ".join(
+                f"{stage} {int(it[-1]['wake-ups']):,} wake-ups {it[-1]['memory'] / (1 << 20):.0f} MB"
+                for stage, it in sampler.samples.items() if it))
+    sampler.stop()
+    wrong = judge(sampler, seconds, options.bounds, options.wake_ups)
+    try:
+        told = json.loads(summary.read_text())
+        say(f"load: {told['messages']:,} messages, {told['rateAchieved']}/s, {told['candidates']:,} candidates, "
+            f"{told['targets']:,} targets of pushes, outcomes {told['outcomes']}, latency {told['latencyMs']}")
+        for check in told["account"]["checks"]:
+            say(f"  {'ok' if check['ok'] else 'WRONG'}: {check['name']}: {check['found']:,}")
+    except (ValueError, KeyError) as error:
+        wrong.append(f"nudge load printed no summary ({error}): {tail(deployment.directory / 'load.log')}")
+    if process.returncode:
+        wrong.append(f"nudge load ended with {process.returncode}: {tail(deployment.directory / 'load.log')}")
+    return wrong + ended(deployment)
+
+
+def first_decision(deployment):
+    page = get(f"http://127.0.0.1:{deployment.admin_ports['analyzer']}/metrics")
+    return page is not None and metric(page, "nudge_decisions_total") > 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", default=".build/release", help="the folder of nudge, the services and the emulator")
+    parser.add_argument("--minutes", type=float, default=30, help="how long messages are published")
+    parser.add_argument("--rate", type=float, default=100, help="messages a second")
+    parser.add_argument("--groups", type=int, default=0, help="groups of the chat; by default enough for FCM's limit a device")
+    parser.add_argument("--wake-ups", type=int, default=1_000_000, help="wake-ups that each service must reach")
+    parser.add_argument("--partitions", type=int, default=12)
+    parser.add_argument("--threads", type=int, default=4, help="stream threads of each service")
+    parser.add_argument("--memory", type=float, default=8, help="MB by which memory may rise in the second half")
+    parser.add_argument("--keep", action="store_true", help="keep logs and data also of a good run")
+    options = parser.parse_args()
+    if not os.environ.get("KAFKA_HOME"):
+        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make soak")
+    # FCM takes 5,000 pushes an hour for one Android device: the busiest of them must stay below.
+    options.groups = options.groups or max(64, int(options.rate * options.minutes / 5))
+    # A file or thread more is a connection that was renewed at the end; a leak of one a minute is found.
+    options.bounds = {"memory": options.memory, "files": 3, "threads": 1}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="nudge-soak-"))
+    deployment = SoakDeployment(os.environ["KAFKA_HOME"], options.programs, directory, options.partitions, options.threads)
+    wrong = []
+    try:
+        wrong += soak(deployment, options)
+    except NightError as error:
+        wrong.append(str(error))
+    finally:
+        wrong += deployment.stop()
+    for it in wrong:
+        say(f"WRONG: {it}")
+    if wrong or options.keep:
+        say(f"logs and data are in {directory}")
+    else:
+        shutil.rmtree(directory, ignore_errors=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
