@@ -5,51 +5,50 @@ import Synchronization
 @testable import Kafka
 @testable import NudgeCommands
 
-/// A broker, or several, one of which at a time is stopped, killed and started while others go on; some clients reach them through
-/// proxies of their own.
+/// One broker or several. It stops, kills, pauses and starts one of them at a time; some clients reach the brokers through proxies.
 ///
-/// A broker tells its clients where it is, and they go there. So each proxy has a listener of its broker's for itself, and
-/// that listener says that it is where the proxy is.
+/// Clients connect to the address that a broker advertises. So each proxy has its own listener on its broker, and that listener
+/// advertises the proxy's address.
 ///
-/// Of several, each has a replica of everything, and two must be in sync: while one is away the others lead and coordinate
-/// what it did.
+/// With several brokers each one has a replica of every partition, and two replicas must be in sync: while one broker is away
+/// the others lead its partitions and coordinate.
 ///
-/// Where there is only one and it stops or dies while markers are being written, Kafka 4.3's transaction coordinator leaves
-/// some out for good ("Couldn't find leader endpoint … likely deleted already"), most of all where the controller is in the
-/// same process: it comes back believing that the broker is still there, and drops it seconds later. Services end such
-/// transactions by themselves (decision 26), so nothing here goes around it.
+/// A lone broker that stops or dies while markers are being written leaves some of them out (Kafka 4.3: "Couldn't find leader endpoint
+/// … likely deleted already"), above all if it is its own controller. Services write these markers themselves (decision 26).
 final class ChaosBroker: Sendable {
-  /// After which a broker counts as dead, in milliseconds.
+  /// The broker's session time-out at the controller, in milliseconds.
   static let brokerSession = 5_000
 
   let bootstrapServers: String
   let directory: URL
-  /// By client: one to each broker.
+  /// For each client, one proxy to each broker.
   let proxies: [[ChaosProxy]]
-  /// How many brokers there are.
+  /// The number of brokers.
   let count: Int
   private let home: URL
-  /// A process of its own, which stays; nil: the broker is its own controller.
+  /// A separate process that is never stopped; nil: the broker is its own controller.
   private let controller: BrokerProcess?
-  /// Stops and starts block; they come one after the other.
+  /// Carries out orders one after the other; stops and starts block it.
   private let queue = DispatchQueue(label: "chaos-broker")
   private let state: Mutex<State>
 
   private struct State {
     var brokers: [BrokerProcess?]
-    /// The broker that orders are for: another one after each that was mended.
+    /// The broker that orders are for. After each recovery it is the next one.
     var current = 0
-    /// Orders that are not carried out yet.
+    /// Orders not carried out yet.
     var waiting = 0
     var failure: String?
-    /// Since when it is away; milliseconds since the epoch.
+    /// When the current broker went away, in milliseconds since the epoch.
     var awaySince: Int64?
     var absences: [ClosedRange<Int64>] = []
-    /// Since when nobody may write to a topic.
+    /// When each topic stopped taking writes: the right was revoked, or the topic deleted.
     var refusedSince: [String: Int64] = [:]
+    /// Whether a producer quota is set.
+    var hasQuota = false
     var refusals: [(topic: String, time: ClosedRange<Int64>)] = []
 
-    /// The broker that was away serves again; the next one is another.
+    /// The broker that was away serves again; the next fault is for another one.
     mutating func isBack() {
       guard let since = awaySince else { return }
       absences.append(since...ChatLoad.now() + 1_000)
@@ -58,7 +57,7 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Starts so many brokers with proxies for so many clients. A single one can be its own controller.
+  /// Starts `brokers` brokers with proxies for `clients` clients. A single broker can be its own controller.
   init(directory: URL, proxies clients: Int, brokers: Int = 1, isCombined: Bool) throws {
     guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
     self.home = home
@@ -79,7 +78,7 @@ final class ChaosBroker: Sendable {
     ]
     let controllerListener = "CONTROLLER://127.0.0.1:\(ports[0])"
     let (replicas, inSync) = ("\(brokers)", "\(max(1, brokers - 1))")
-    // What topics are made with is the controller's to say.
+    // The controller applies these when a topic is created.
     let controllerSettings = [
       "broker.session.timeout.ms": "\(Self.brokerSession)", "default.replication.factor": replicas,
       "min.insync.replicas": inSync,
@@ -136,7 +135,7 @@ final class ChaosBroker: Sendable {
     try awaitAnswers()
   }
 
-  /// Where the first keeps its partitions, which are all there are.
+  /// The first broker's data, which has a replica of every partition.
   var data: URL { directory.appendingPathComponent("\(Self.role(0))-data") }
 
   private static func role(_ broker: Int) -> String { broker == 0 ? "broker" : "broker\(broker + 1)" }
@@ -178,7 +177,7 @@ final class ChaosBroker: Sendable {
     state.withLock { $0.brokers[broker] = process }
   }
 
-  /// Returns when each broker that should be there answers.
+  /// Returns when each broker that runs answers.
   private func awaitAnswers() throws {
     for (broker, server) in bootstrapServers.split(separator: ",").enumerated() {
       if let process = state.withLock({ $0.brokers[broker] }) {
@@ -213,7 +212,7 @@ final class ChaosBroker: Sendable {
 
   // MARK: Orders
 
-  /// Ends it, with a clean stop or a kill. Returns at once.
+  /// Ends the current broker, cleanly or with SIGKILL. Returns at once.
   func stop(cleanly: Bool) {
     enqueue { [self] in
       stopNow(
@@ -225,7 +224,7 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Starts it. Returns at once.
+  /// Starts the current broker. Returns at once.
   func start() {
     enqueue { [self] in
       try launch(state.withLock { $0.current })
@@ -234,7 +233,7 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Holds it up, as a long garbage collection would. Returns at once.
+  /// Pauses the current broker, as a long garbage collection would. Returns at once.
   func pause() {
     enqueue { [self] in
       state.withLock { state in
@@ -244,7 +243,7 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Lets it go on. Returns at once.
+  /// Lets the paused broker continue. Returns at once.
   func resume() {
     enqueue { [self] in
       state.withLock { state in
@@ -256,28 +255,57 @@ final class ChaosBroker: Sendable {
 
   // MARK: Rights
 
-  /// Lets everybody do everything with topics of a prefix, by a rule that says so: what `revoke` refuses is then all that is
-  /// refused. Returns when it is done.
+  /// Allows everybody every operation on topics of a prefix, by a rule, so that only what `setWritable` revokes is refused.
+  /// Returns when it is done.
   func grantAll(prefix: String) throws {
     try Self.changeRights(
       bootstrapServers, "--add", "--allow-principal", "User:*", "--operation", "All", "--topic", prefix,
       "--resource-pattern-type", "prefixed")
   }
 
-  /// Takes the right to write to a topic from everybody, or gives it back. Returns at once.
+  /// Revokes everybody's right to write to a topic, or restores it. Returns at once.
   func setWritable(_ isWritable: Bool, _ topic: String) {
     enqueue { [self] in
       if !isWritable { state.withLock { $0.refusedSince[topic] = ChatLoad.now() } }
       try Self.changeRights(
         bootstrapServers, isWritable ? "--remove" : "--add", "--deny-principal", "User:*", "--operation", "Write",
         "--topic", topic, isWritable ? "--force" : nil)
-      if isWritable {
-        state.withLock { state in
-          guard let since = state.refusedSince.removeValue(forKey: topic) else { return }
-          // Who was refused last may take a moment to end.
-          state.refusals.append((topic, since...ChatLoad.now() + 5_000))
-        }
-      }
+      if isWritable { takesWrites(topic) }
+    }
+  }
+
+  private func takesWrites(_ topic: String) {
+    state.withLock { state in
+      guard let since = state.refusedSince.removeValue(forKey: topic) else { return }
+      // A process that was refused last may take a moment to end.
+      state.refusals.append((topic, since...ChatLoad.now() + 5_000))
+    }
+  }
+
+  /// Sets a quota for each producing client, or removes it. Returns at once.
+  func setQuota(bytesPerSecond: Int?) {
+    enqueue { [self] in
+      state.withLock { $0.hasQuota = true }
+      let change =
+        bytesPerSecond.map { ["--add-config", "producer_byte_rate=\($0)"] } ?? [
+          "--delete-config", "producer_byte_rate",
+        ]
+      let (status, output) = try RealKafka.run(
+        "kafka-configs.sh",
+        ["--bootstrap-server", bootstrapServers, "--alter", "--entity-type", "clients", "--entity-default"] + change)
+      guard status == 0 else { throw DemoError("the clients' quota could not be changed: \(output)") }
+      state.withLock { $0.hasQuota = bytesPerSecond != nil }
+    }
+  }
+
+  /// Deletes a topic and calls `create` until it reports the topic's existence. Returns at once.
+  func remake(_ topic: String, create: @escaping @Sendable (Admin) throws -> Bool) {
+    enqueue { [self] in
+      state.withLock { $0.refusedSince[topic] = ChatLoad.now() }
+      let admin = try Admin(ClientConfiguration(bootstrapServers: bootstrapServers))
+      for result in try admin.deleteTopics([topic], timeout: .seconds(30)).values { try result.get() }
+      try waitUntil("\(topic) is made again") { try create(admin) }
+      takesWrites(topic)
     }
   }
 
@@ -287,13 +315,15 @@ final class ChaosBroker: Sendable {
     guard status == 0 else { throw DemoError("the broker's rights could not be changed: \(output)") }
   }
 
-  /// From when to when nobody could write to a topic; milliseconds since the epoch.
+  /// The times when a topic took no writes, in milliseconds since the epoch.
   var refusals: [(topic: String, time: ClosedRange<Int64>)] { state.withLock { $0.refusals } }
 
-  /// Whether it serves everybody, with all rights.
-  var isWell: Bool { state.withLock { $0.awaySince == nil && $0.refusedSince.isEmpty && $0.waiting == 0 } }
+  /// Whether all brokers serve, every right is granted and no quota is set.
+  var isWell: Bool {
+    state.withLock { $0.awaySince == nil && $0.refusedSince.isEmpty && !$0.hasQuota && $0.waiting == 0 }
+  }
 
-  /// From when to when one did not serve, and a second more; milliseconds since the epoch.
+  /// The times when a broker did not serve, and a second more, in milliseconds since the epoch.
   var absences: [ClosedRange<Int64>] { state.withLock { $0.absences } }
 
   private func enqueue(_ body: @escaping @Sendable () throws -> Void) {
@@ -308,7 +338,7 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Whether all that it was told to do is done. Throws where it could not be.
+  /// Whether all orders are carried out. Throws if one failed.
   func isSettled() throws -> Bool {
     try state.withLock { state in
       if let failure = state.failure { throw StillWaiting(description: "the broker failed: \(failure)") }
@@ -316,7 +346,7 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Kills everything for good, and waits for its end.
+  /// Kills all processes and waits for their end.
   func end() {
     queue.sync {
       for broker in 0..<count { stopNow("KILL", broker) }
@@ -325,8 +355,7 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Ports nobody listens on; outside of what the system gives to connections, one of which could take a port while the
-  /// broker is down.
+  /// Free ports outside the system's ephemeral range: an outgoing connection must not take a port while its broker is down.
   private static func freePorts(_ count: Int) throws -> [UInt16] {
     var found: [UInt16] = []
     for _ in 0..<1_000 where found.count < count {

@@ -2,20 +2,20 @@ import Foundation
 
 @testable import NudgeCommands
 
-/// An instance of a service and its supervisor, which starts it again as a container runtime would. One thread uses it.
+/// An instance of a service and its supervisor, which restarts it as a container runtime would. One thread uses it.
 final class ChaosInstance {
-  /// What becomes of the process.
+  /// The state of the process.
   private enum Life: Equatable {
     case off
     case running
     case suspended
-    /// It ended; the supervisor starts it again at a time.
+    /// It ended; the supervisor restarts it then.
     case backingOff(until: ContinuousClock.Instant)
-    /// It was told to end, and has until a time to do so.
+    /// It got SIGTERM, and is killed at the deadline.
     case ending(deadline: ContinuousClock.Instant, restarting: Bool)
   }
 
-  /// How long a service may take to end by itself before it is killed. More than the 10 s it promises: the broker may be
+  /// How long a service may take to end after SIGTERM before it is killed: more than the 10 s it promises, because the broker may be
   /// away.
   private static let patience: Duration = .seconds(20)
   private static let firstBackOff: Duration = .milliseconds(500)
@@ -24,39 +24,46 @@ final class ChaosInstance {
   let target: ChaosSchedule.Target
   let store: ChaosStore
   let log: URL
-  private let executable: URL
+  /// The program to run at the next start.
+  var executable: URL
   private let arguments: [String]
+  private let clock: ChaosClock?
   private var process: SupervisedProcess?
   private var output: GrowingFile
   private var life = Life.off
   private var backOff = ChaosInstance.firstBackOff
-  /// What it has said last, in its present life.
+  /// The readiness that this process logged last.
   private var saysReady = false
   private var startedAt: Int64 = 0
-  /// Since when the process makes no progress, be it stopped or cut off; milliseconds since the epoch.
+  /// When the process was stopped or cut off, in milliseconds since the epoch.
   private var disturbedSince: Int64?
-  /// Until when a disk that cannot be written may end it.
+  /// Until then a disk that cannot be written explains an end.
   var diskTroubleEnds: ContinuousClock.Instant?
+  /// How many more ends damaged store files explain: one each, whenever the file is read.
+  private var damagedFiles = 0
 
-  /// How its processes ended, by status.
+  /// The number of ended processes by status.
   private(set) var exits: [Int32: Int] = [:]
-  /// An end that this instance's own faults do not explain.
+  /// An end that none of this instance's faults explains.
   struct Failure {
     var status: Int32
-    /// From the order to end, if there was one, to the end; milliseconds since the epoch.
+    /// From SIGTERM, if it was sent, to the end, in milliseconds since the epoch.
     var time: ClosedRange<Int64>
     /// With the end of the log.
     var description: String
   }
   private(set) var failures: [Failure] = []
-  /// When it was told to end.
+  /// When it got SIGTERM.
   private var toldToEndAt: Int64?
-  /// From when to when what a dispatcher was told may have been lost.
+  /// The times when answers to a dispatcher may have been lost.
   private(set) var absences: [ClosedRange<Int64>] = []
 
+  /// `clock`: its own clock; nil: the machine's.
   init(
-    _ target: ChaosSchedule.Target, executable: URL, arguments: [String], store: ChaosStore, directory: URL
+    _ target: ChaosSchedule.Target, executable: URL, arguments: [String], store: ChaosStore, directory: URL,
+    clock: ChaosClock? = nil
   ) {
+    self.clock = clock
     self.target = target
     self.executable = executable
     self.arguments = arguments
@@ -73,15 +80,16 @@ final class ChaosInstance {
   }
 
   private func launch() throws {
-    // What a former life said last must not be taken for this one's word.
+    // Skip what the previous process logged.
     try listen()
     saysReady = false
     startedAt = ChatLoad.now()
-    process = try SupervisedProcess(executable, arguments, environment: Pipeline.environment, log: log)
+    process = try SupervisedProcess(
+      executable, arguments, environment: Pipeline.environment.merging(clock?.environment ?? [:]) { $1 }, log: log)
     life = .running
   }
 
-  /// SIGKILL. `meanwhile` runs while there is no process.
+  /// SIGKILL. `meanwhile` runs between the end and the restart.
   func kill(_ meanwhile: () throws -> Void = {}) throws {
     guard let process, life != .off else { return }
     process.send("KILL")
@@ -92,7 +100,16 @@ final class ChaosInstance {
     try ended(process.exitStatus ?? 137)
   }
 
-  /// SIGSTOP, where it runs.
+  /// Kills it and damages its stores before the restart.
+  func damageStore() throws { try kill { damagedFiles += try store.damage() } }
+
+  /// Sets its clock ahead of the machine's. False where it has no clock of its own.
+  func setClock(ahead seconds: Int) throws -> Bool {
+    try clock?.set(ahead: seconds)
+    return clock != nil
+  }
+
+  /// SIGSTOP, if it runs.
   func suspend() {
     guard life == .running else { return }
     process?.send("STOP")
@@ -100,7 +117,7 @@ final class ChaosInstance {
     disturb()
   }
 
-  /// SIGCONT, where it is stopped.
+  /// SIGCONT, if it is stopped.
   func resume() {
     guard life == .suspended else { return }
     process?.send("CONT")
@@ -108,17 +125,17 @@ final class ChaosInstance {
     calm()
   }
 
-  /// From now on it may lose its partitions.
+  /// Notes that it may lose its partitions from now on.
   func disturb() { disturbedSince = disturbedSince ?? ChatLoad.now() }
 
-  /// No longer. What it had begun arrives now, if it does.
+  /// Notes the end of `disturb`. Requests in flight may still arrive now.
   func calm() {
     guard let since = disturbedSince else { return }
     absences.append(since...ChatLoad.now() + 1_000)
     disturbedSince = nil
   }
 
-  /// SIGTERM; it is started again afterwards, or not.
+  /// SIGTERM, with or without a restart afterwards.
   func end(restarting: Bool) {
     switch life {
     case .off: break
@@ -135,7 +152,7 @@ final class ChaosInstance {
 
   // MARK: Supervision
 
-  /// Looks after it; to be called again and again.
+  /// Restarts or kills the process if that is due. Call it repeatedly.
   func supervise() throws {
     try listen()
     switch life {
@@ -158,10 +175,14 @@ final class ChaosInstance {
     let now = ChatLoad.now()
     if status != 0 { absences.append(min(now, disturbedSince ?? now)...now) }
     var isExplained = status == 137 || status == 75 || (status == 70 && diskTroubleEnds.map { .now < $0 } ?? false)
+    if status == 70, !isExplained, damagedFiles > 0 {
+      damagedFiles -= 1
+      isExplained = true
+    }
     var restarts = true
     if case .ending(_, let restarting) = life {
       restarts = restarting
-      // 143: SIGTERM itself, before the program had come so far as to listen to it.
+      // 143: SIGTERM came before the program handled it.
       isExplained = isExplained || status == 0 || status == 143
     }
     if !isExplained {
@@ -177,7 +198,7 @@ final class ChaosInstance {
       life = .off
       return
     }
-    // One that ran well for a while is no hopeless case.
+    // A process that ran for a while restarts quickly.
     if now - startedAt > 10_000 { backOff = Self.firstBackOff }
     life = .backingOff(until: .now + backOff)
     backOff = min(backOff * 2, Self.longestBackOff)
@@ -194,9 +215,9 @@ final class ChaosInstance {
   // MARK: State
 
   var isOff: Bool { life == .off }
-  /// Whether it runs, undisturbed, and says that it is ready.
+  /// Whether it runs, is not stopped, and last logged that it is ready.
   var isReady: Bool { life == .running && saysReady && process?.exitStatus == nil }
 
-  /// The end of its log, for a message.
+  /// The end of its log.
   var tail: String { "\(target): \(life), \(log.path):\n\(GrowingFile.tail(log.path, lines: 8))" }
 }

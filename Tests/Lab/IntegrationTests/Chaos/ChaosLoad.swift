@@ -3,12 +3,12 @@ import NudgeSchema
 
 @testable import NudgeCommands
 
-/// A chat of small groups, made of a seed: messages, and among them what people do with their devices.
+/// A chat of small groups, made from a seed: messages, and between them reads, activity and changes of devices.
 struct ChaosLoad {
   private let chat: ChatLoad
-  /// In order; each takes its time when it is published.
+  /// In order; each gets its time when it is published.
   let events: [@Sendable () -> PublishedEvent]
-  /// How many of them are chat events.
+  /// The number of chat events among them.
   var messages: Int { chat.messages }
   var introductions: [PublishedEvent] { chat.introductions }
   /// One of its conversations.
@@ -16,18 +16,18 @@ struct ChaosLoad {
   /// The recipients of each message.
   var expected: [String: Set<String>] { chat.expected }
 
-  /// One event of a person's to so many messages.
+  /// Messages for each event of a person.
   private static let messagesPerUserEvent = 8
   var eventsPerMessage: Double { 1 + 1 / Double(Self.messagesPerUserEvent) }
 
   init(seed: UInt64, messages: Int) {
-    // So many that a person is told of something every few seconds at most: a lane that holds a minute's pushes must not
-    // be full, or what is given up hides what is lost.
+    // Enough people that each gets a push every few seconds at most: a full lane would give pushes up, which would hide lost
+    // ones.
     let (groups, members) = (300, 3)
     let chat = ChatLoad("c", groups: groups, members: members, messages: messages)
     self.chat = chat
     var random = SeededRandom(seed: seed)
-    // The token each person's first device has, unless somebody else took it.
+    // The token of each person's first device, unless somebody else registered it.
     var tokens: [String: String] = [:]
     for group in 0..<groups {
       for member in 0..<members { tokens[chat.user(group, member)] = "token-\(chat.user(group, member))-0" }
@@ -46,8 +46,8 @@ struct ChaosLoad {
     self.events = events
   }
 
-  /// Something a person does: opens the app, reads, gets a new token, signs a device out or in again, or signs in on the
-  /// device of another, who has not signed out.
+  /// A person opens the app, reads, gets a new token, signs a device out or in, or signs in on somebody else's device without a
+  /// sign-out.
   private static func doing(
     of user: String, in conversation: String, _ number: Int, or other: String, tokens: inout [String: String],
     using random: inout SeededRandom
@@ -67,13 +67,13 @@ struct ChaosLoad {
       fields = #""conversationId":"\#(conversation)","deviceId":"\#(device)""#
     case 6:
       type = "device.registered"
-      // A token that somebody else has, where one has it.
+      // Somebody else's token, if they have one.
       let token = (other == user ? nil : tokens.removeValue(forKey: other)) ?? "token-\(user)-\(number)"
       tokens[user] = token
       fields = #""deviceId":"\#(device)","token":"\#(token)","platform":"android""#
     case 7..<9:
       type = "device.registered"
-      // Tokens change.
+      // A new token.
       let token = "token-\(user)-\(number)"
       tokens[user] = token
       fields = #""deviceId":"\#(device)","token":"\#(token)","platform":"android""#

@@ -2,18 +2,18 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Stands between a service and the broker, and lets bytes through at once, late, or not at all. A thread of its own does
-/// the work; any thread may tell it what to do.
+/// A proxy between a service and a broker that passes bytes at once, late, or not at all. Its own thread does the work; any thread
+/// may change its mode.
 final class ChaosProxy: Sendable {
-  /// What becomes of bytes.
+  /// How bytes pass.
   enum Condition: Equatable, Sendable {
     case open
-    /// Each way so many milliseconds later.
+    /// Later by this many milliseconds, each way.
     case delayed(Int)
-    /// They wait, and so does whoever connects.
+    /// They wait, as do new connections.
     case cut
-    /// They pass, but for requests that only a coordinator answers: these wait, with all that is behind them on their
-    /// connections. So it is where the coordinator is on a broker that is gone, and the partitions' leaders are not.
+    /// They pass, except requests that only a coordinator answers. These wait, with everything behind them on their connections,
+    /// as if the coordinator were on a broker that is away and the partitions' leaders on another.
     case without(KafkaCoordinator)
   }
 
@@ -27,13 +27,13 @@ final class ChaosProxy: Sendable {
     var isDropping = false
   }
 
-  /// Where it listens, on 127.0.0.1.
+  /// Its port on 127.0.0.1.
   let port: UInt16
   private let orders = Mutex(Orders())
-  /// What is written to it wakes the thread.
+  /// A byte written to it wakes the thread.
   private let waker: Int32
 
-  /// Listens on a port the system chooses; connects to `target` of 127.0.0.1 for each that connects.
+  /// Listens on a port that the system chooses, and connects each client to port `target` of 127.0.0.1.
   init(to target: UInt16) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     var ends: [Int32] = [-1, -1]
@@ -70,13 +70,13 @@ final class ChaosProxy: Sendable {
     close(waker)
   }
 
-  /// From now on.
+  /// Sets the mode for all connections.
   func set(_ condition: Condition) {
     orders.withLock { $0.condition = condition }
     wake()
   }
 
-  /// Closes every connection, whatever is under way on it.
+  /// Closes all connections and drops the bytes they hold.
   func drop() {
     orders.withLock { $0.isDropping = true }
     wake()
@@ -105,15 +105,15 @@ final class ChaosProxy: Sendable {
   }
 }
 
-/// Bytes on their way from one socket to another.
+/// Bytes that pass from one socket to another.
 private struct ProxyDirection {
   let from: Int32
   let to: Int32
-  /// Where requests begin in them; of use only from a client to the broker.
+  /// Finds requests in them; used from client to broker only.
   private var requests = KafkaRequestScanner()
-  /// What waits until a coordinator is back; nothing is read while it does.
+  /// Bytes held until the coordinator is back; nothing more is read meanwhile.
   private var heldBack: [UInt8]?
-  /// Not more than about this many bytes wait here; the rest waits with the sender.
+  /// The approximate number of bytes to hold; beyond it the sender waits.
   static let capacity = 4 << 20
   private var waiting: [(bytes: [UInt8], start: Int, due: Int)] = []
   private var size = 0
@@ -122,7 +122,7 @@ private struct ProxyDirection {
   init(from: Int32, to: Int32) { (self.from, self.to) = (from, to) }
 
   var wantsToRead: Bool { !hasEnded && size < Self.capacity && heldBack == nil }
-  /// When the next bytes are due; nil where none wait.
+  /// When the next bytes are due; nil: none wait.
   var due: Int? { waiting.first?.due }
   var isDone: Bool { hasEnded && waiting.isEmpty }
 
@@ -139,14 +139,14 @@ private struct ProxyDirection {
     }
   }
 
-  /// Lets what waits for a coordinator pass.
+  /// Releases the bytes held for a coordinator.
   mutating func release(due: Int) {
     guard let bytes = heldBack else { return }
     heldBack = nil
     waiting.append((bytes, 0, due))
   }
 
-  /// Writes what is due; false where the other side is gone.
+  /// Writes the bytes that are due. False if the other side has closed.
   mutating func write(now: Int) -> Bool {
     while let first = waiting.first, first.due <= now {
       let count = first.bytes.withUnsafeBytes {
@@ -178,7 +178,7 @@ private struct ProxyTraffic {
 
   private static func now() -> Int { Int(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
 
-  /// Waits for something to do, and does it.
+  /// Waits for an event and handles it.
   mutating func turn(_ condition: ChaosProxy.Condition, dropping: Bool) {
     if dropping {
       for connection in connections { close(connection.there) }
@@ -203,12 +203,12 @@ private struct ProxyTraffic {
         if let due = other.due {
           if due <= now { events |= POLLOUT } else { timeout = min(timeout, due - now) }
         }
-        // A socket with nothing to do is left out: its end alone would wake the thread again and again.
+        // Leave out idle sockets: their hang-up alone would wake the thread repeatedly.
         polls.append(pollfd(fd: events == 0 ? -1 : direction.from, events: Int16(events), revents: 0))
       }
     }
     _ = Glibc.poll(&polls, nfds_t(polls.count), Int32(timeout))
-    // What comes after an order is treated by it.
+    // Apply the mode before passing more bytes.
     guard polls[0].revents == 0 else { return drainWaker() }
     let due = Self.now() + delay
     buffer.withUnsafeMutableBytes { buffer in
@@ -246,7 +246,7 @@ private struct ProxyTraffic {
     var address = ChaosProxy.loopback(target)
     let isConnected = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        // On loopback the answer is there at once, be it a refusal.
+        // On loopback connect answers at once, even with a refusal.
         connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }

@@ -5,42 +5,44 @@ import Testing
 
 @testable import NudgeCommands
 
-/// A pipeline under a schedule: a broker, instances of each service and their supervisor, and a load. One thread uses it.
+/// Runs a pipeline under a chaos schedule: brokers, instances of each service with their supervisors, and a load. One thread uses it.
 final class ChaosRun {
-  /// What a run is made of, and how to repeat it.
+  /// The parameters of a run.
   struct Plan: Sendable {
     var seed: UInt64
-    /// How long things go wrong.
+    /// How long faults occur.
     var seconds: Int
     /// Messages a second.
     var rate: Double
-    /// Of each service.
+    /// Instances of each service.
     var instances = 2
-    /// Brokers. One is, for even seeds, its own controller.
+    /// Brokers. A lone broker is its own controller for even seeds.
     var brokers = 1
-    /// What to type to run it again.
+    /// Where programs of another build are; nil: upgrades and rollbacks go to a copy of the same build.
+    var otherPrograms: URL?
+    /// The command that repeats the run.
     var again: String
   }
 
-  /// What came of it.
+  /// The result of a run.
   struct Report {
-    /// The line for people.
+    /// One line of figures.
     var figures = ""
     var violations: [PipelineViolation] = []
-    /// Processes that ended without a reason.
+    /// Ends of processes that no fault explains.
     var failures: [String] = []
-    /// Actions that could not be done here.
+    /// Actions that this machine does not support.
     var skipped = 0
-    /// Messages a second, until all were published.
+    /// Messages a second until all were published.
     var rate = 0.0
   }
 
-  /// How long everything may take to be ready again, and then to be worked off.
+  /// How long the services may take to be ready again, and then to process the backlog.
   private static let recoveryTime = 120.0
-  /// How long after a disk can be written again a service may still end because it could not be.
+  /// How long a service may still end because of a disk after that disk is writable again.
   private static let diskRecovery: Duration = .seconds(5)
 
-  /// Fails, as it should, where a run has left something to be looked at.
+  /// Removes the directory; fails, as intended, if a failed run left files in it.
   private static let cleanup: Void = { _ = atexit { rmdir(RealKafka.directory.path) } }()
 
   let plan: Plan
@@ -49,18 +51,19 @@ final class ChaosRun {
   private let broker: ChaosBroker
   private let pipeline: Pipeline
   private let load: ChaosLoad
-  /// Each service's, by slot; the slots beyond `plan.instances` are for scaling out.
+  /// Each service's instances by slot; slots beyond `plan.instances` are for scaling out.
   private let instances: [[ChaosInstance]]
-  /// Instances of a service that are still to be restarted, one after the other.
-  private var rolling: [DemoProgram: [ChaosInstance]] = [:]
+  /// Instances of a service still to be restarted, one after the other, and the build to restart them as.
+  private var rolling: [DemoProgram: (waiting: [ChaosInstance], build: ChaosSchedule.Build?)] = [:]
+  private let programs: [ChaosSchedule.Build: [DemoProgram: URL]]
   private var skipped = 0
   private let stranger: ChaosStranger
-  /// Targets whose connections are delayed, or without a coordinator.
+  /// Targets whose connections are delayed or lack a coordinator.
   private var hampered = Set<ChaosSchedule.Target>()
-  /// Since when something is the matter with the services or the broker; milliseconds since the epoch.
+  /// When the current trouble with services or brokers began, in milliseconds since the epoch.
   private var troubledSince: Int64?
 
-  /// Starts a broker; nothing else runs yet.
+  /// Starts the brokers; nothing else runs yet.
   init(_ plan: Plan) throws {
     Self.cleanup
     self.plan = plan
@@ -79,12 +82,13 @@ final class ChaosRun {
     stranger = try ChaosStranger(
       brokers: broker.bootstrapServers, names: pipeline.names, seed: plan.seed, conversation: load.conversation)
     let (broker, directory) = (broker, directory)
+    programs = try Self.builds(plan.otherPrograms, copyingTo: directory.appendingPathComponent("second-build"))
     instances = try services.enumerated().map { index, service in
       try (1...max(3, plan.instances)).map { slot in
         let store = try ChaosStore(
           directory.appendingPathComponent("state-\(service.shortName)-\(slot)"),
           ownDisk: slot > 1 && ChaosStore.unmountable == nil)
-        // The second of each has no name: a dynamic member. Only one, as it goes by the host's.
+        // The second instance has no name and is a dynamic member. There can be only one, because it uses the host's name.
         let command = try pipeline.command(
           service, instance: slot == 2 ? nil : "slot\(slot)", stateDirectory: store.directory,
           brokers: slot == 1
@@ -92,9 +96,21 @@ final class ChaosRun {
         return ChaosInstance(
           .init(service: service, slot: slot), executable: command.executable,
           arguments: command.arguments + ["--kafka-property", "session.timeout.ms=\(ChaosSchedule.sessionTimeout)"],
-          store: store, directory: directory)
+          store: store, directory: directory,
+          clock: slot == 2 ? try ChaosClock(directory.appendingPathComponent("clock-\(service.shortName)")) : nil)
       }
     }
+  }
+
+  /// The programs of both builds. Without another build the second is a copy, under another path, of the first.
+  private static func builds(_ other: URL?, copyingTo copies: URL) throws -> [ChaosSchedule.Build: [DemoProgram: URL]] {
+    let first = try DemoProgram.find(in: DemoProgram.directoryOfThisProgram())
+    if let other { return [.first: first, .second: try DemoProgram.find(in: other)] }
+    try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
+    for program in first.values {
+      try FileManager.default.copyItem(at: program, to: copies.appendingPathComponent(program.lastPathComponent))
+    }
+    return [.first: first, .second: try DemoProgram.find(in: copies)]
   }
 
   deinit {
@@ -110,7 +126,7 @@ final class ChaosRun {
     instances.first { $0.first?.target.service == service } ?? []
   }
 
-  /// One to each broker.
+  /// The target's proxies, one to each broker.
   private func proxies(_ target: ChaosSchedule.Target) -> [ChaosProxy] {
     DemoProgram.services.firstIndex(of: target.service).map { broker.proxies[$0] } ?? []
   }
@@ -119,6 +135,11 @@ final class ChaosRun {
 
   func run() throws -> Report {
     if let reason = ChaosStore.unmountable { print("no full and no read-only disks in this run: \(reason)") }
+    if ChaosClock.library == nil { print("no clock jumps in this run: apt-get install libfaketime") }
+    if plan.otherPrograms == nil {
+      print(
+        "upgrades and rollbacks of this run go to a copy of the same build: OLDER=DIR names another build's programs")
+    }
     for service in DemoProgram.services { try scale(service, to: plan.instances) }
     try wait("every service is ready", atMost: Self.recoveryTime) { try isWell }
     try pipeline.introduce(load.introductions)
@@ -129,7 +150,7 @@ final class ChaosRun {
       try wait("it is time for the next action") { start.duration(to: .now) >= .milliseconds(entry.at) }
       try carryOut(entry.action)
     }
-    // Everything is healed by now; what is left comes about by itself.
+    // All faults are healed by now.
     try wait("the load is published", atMost: Double(plan.seconds) + Self.recoveryTime) {
       try pipeline.publisher.isDone() && stranger.isDone()
     }
@@ -143,8 +164,8 @@ final class ChaosRun {
     return try judge(published: published / .seconds(1), settled: settled / .seconds(1))
   }
 
-  /// Looks after all processes, and reads what they write, until a condition holds. A time-out is the run's end, with the
-  /// ends of the logs of whoever is not ready.
+  /// Supervises all processes and reads topics and requests until a condition holds. A time-out ends the run with the ends of the
+  /// logs of the instances that are not ready.
   private func wait(
     _ what: String, atMost seconds: Double = 3_600, pause: Duration = .milliseconds(5), _ condition: () throws -> Bool
   ) throws {
@@ -164,7 +185,7 @@ final class ChaosRun {
     }
   }
 
-  /// How long after the last trouble all may take to catch up, in milliseconds.
+  /// How long the services may take to catch up after the last trouble, in milliseconds.
   private static let catchUp: Int64 = 5_000
 
   private func supervise() throws {
@@ -178,13 +199,15 @@ final class ChaosRun {
       troubledSince = nil
     }
     _ = stranger.isDone()
-    for (service, waiting) in rolling where of(service).allSatisfy({ $0.isOff || $0.isReady }) {
-      rolling[service] = waiting.isEmpty ? nil : Array(waiting.dropFirst())
-      waiting.first?.end(restarting: true)
+    for (service, order) in rolling where of(service).allSatisfy({ $0.isOff || $0.isReady }) {
+      rolling[service] = order.waiting.isEmpty ? nil : (Array(order.waiting.dropFirst()), order.build)
+      guard let next = order.waiting.first else { continue }
+      if let program = order.build.flatMap({ programs[$0]?[service] }) { next.executable = program }
+      next.end(restarting: true)
     }
   }
 
-  /// Whether all that should run is ready, and nothing is under way.
+  /// Whether all instances that should run are ready, and no order is pending.
   private var isWell: Bool {
     get throws {
       try broker.isSettled() && rolling.isEmpty && instances.joined().allSatisfy { $0.isOff || $0.isReady }
@@ -208,7 +231,19 @@ final class ChaosRun {
     case .publishHostile:
       try stranger.publish()
       pipeline.sentByOthers = stranger.sent
-    case .rollingRestart(let service): rolling[service] = of(service).filter { !$0.isOff }
+    case .setQuota(let bytes): broker.setQuota(bytesPerSecond: bytes)
+    case .remakeTopic:
+      let names = pipeline.names
+      broker.remake(names(.banners)) { admin in
+        // The broker deletes in the background, and reports the topic until it is gone.
+        try TopicCreation.create(on: admin, names: names, partitions: Int(Pipeline.partitions)).topics
+          .allSatisfy { $0.status == .exists }
+      }
+    case .rollingRestart(let service): rolling[service] = (of(service).filter { !$0.isOff }, nil)
+    case .roll(let service, let build): rolling[service] = (of(service).filter { !$0.isOff }, build)
+    case .setClock(let target, let seconds):
+      if try !instance(target).setClock(ahead: seconds) { skipped += 1 }
+    case .damageStore(let target): try instance(target).damageStore()
     case .fillDisk(let target):
       guard canUseDisks() else { return }
       instance(target).diskTroubleEnds = .now + .seconds(86_400)
@@ -232,7 +267,7 @@ final class ChaosRun {
       for proxy in proxies(target) { proxy.set(.delayed(milliseconds)) }
     case .cutCoordinator(let target, let coordinator):
       hampered.insert(target)
-      // Without the group's it may lose its partitions; without that of transactions it keeps them, and all that it was told.
+      // Without the group's coordinator it may lose its partitions; without the transactions' it keeps them, and its answers.
       if coordinator == .group { instance(target).disturb() }
       for proxy in proxies(target) { proxy.set(.without(coordinator)) }
     case .cut(let target):
@@ -248,7 +283,12 @@ final class ChaosRun {
     }
   }
 
-  /// A topic that a service alone writes to, or before all others.
+  /// Topics whose absence may end a service: its own outputs, and the timeline, which all three write.
+  private func outputs(of service: DemoProgram) -> Set<String> {
+    Set([output(of: service), pipeline.names(.timeline)] + (service == .analyzer ? [pipeline.names(.banners)] : []))
+  }
+
+  /// The topic that this service writes most.
   private func output(of service: DemoProgram) -> String {
     switch service {
     case .analyzer: pipeline.names(.decisions)
@@ -271,7 +311,7 @@ final class ChaosRun {
 
   // MARK: The end
 
-  /// SIGTERM to all; with everything healed, each must drain and exit with 0 within 10 s.
+  /// SIGTERM to all. Each must drain and exit with 0 within 10 s.
   private func stop() throws {
     let before = instances.joined().map { $0.exits[0, default: 0] }
     let running = instances.joined().map { !$0.isOff }
@@ -290,14 +330,11 @@ final class ChaosRun {
     let (judge, violations) = try pipeline.verdict(load.expected)
     var report = Report(violations: violations, skipped: skipped)
     report.failures = instances.joined().flatMap { instance in
-      // What cannot reach a broker may be unable to end in good order, and says so.
+      // A service that cannot reach a broker may be unable to drain: 79.
       let excuses = broker.absences + instance.absences.filter { $0.count > 1 }
       return instance.failures.filter { failure in
         if failure.status == 79 { return !excuses.contains { $0.overlaps(failure.time) } }
-        // All three write to the timeline.
-        let refusals = broker.refusals.filter {
-          $0.topic == output(of: instance.target.service) || $0.topic == pipeline.names(.timeline)
-        }
+        let refusals = broker.refusals.filter { outputs(of: instance.target.service).contains($0.topic) }
         return failure.status != 70 || !refusals.contains { $0.time.overlaps(failure.time) }
       }.map(\.description)
     }

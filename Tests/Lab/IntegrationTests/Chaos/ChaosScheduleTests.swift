@@ -16,11 +16,11 @@ struct ChaosScheduleTests {
     #expect(schedule(7) != schedule(8))
   }
 
-  @Test("in three minutes every fault occurs, and more than twenty of them", arguments: 1...20 as ClosedRange<UInt64>)
+  @Test("in three minutes every fault occurs, and more than thirty of them", arguments: 1...50 as ClosedRange<UInt64>)
   func complete(_ seed: UInt64) {
     let faults = schedule(seed).faults
     #expect(Set(faults.keys) == Set(ChaosSchedule.Fault.allCases))
-    #expect(faults.values.reduce(0, +) > 20)
+    #expect(faults.values.reduce(0, +) > 30)
   }
 
   @Test("what is stopped, cut, filled or scaled is healed by the end", arguments: 1...200 as ClosedRange<UInt64>)
@@ -32,6 +32,7 @@ struct ChaosScheduleTests {
     var isBrokerUp = true
     var since = 0
     var counts: [DemoProgram: Int] = [:]
+    var skewed = Set<String>()
     for entry in entries {
       switch entry.action {
       case .suspend(let target): #expect(suspended.insert("\(target)").inserted)
@@ -44,11 +45,11 @@ struct ChaosScheduleTests {
         #expect(disturbed.insert("\(target)").inserted && target.slot == 1)
       case .mend(let target, _): #expect(disturbed.remove("\(target)") != nil)
       // One thing at a time is done to the broker.
-      case .stopBroker, .pauseBroker, .revokeRights:
+      case .stopBroker, .pauseBroker, .revokeRights, .setQuota(.some):
         #expect(isBrokerUp)
         isBrokerUp = false
         since = entry.at
-      case .resumeBroker, .giveBackRights:
+      case .resumeBroker, .giveBackRights, .setQuota(nil):
         #expect(!isBrokerUp)
         isBrokerUp = true
         if case .resumeBroker = entry.action { #expect(entry.at - since == 8_000) }
@@ -58,11 +59,39 @@ struct ChaosScheduleTests {
         // It takes 13 s to serve, and what waited for it is to come within the time, too.
         #expect(entry.at + 13_000 + 10_000 <= Self.minutes)
       case .scale(let service, let count): counts[service] = count
-      case .kill, .rollingRestart, .publishHostile: break
+      case .setClock(let target, 0): #expect(skewed.remove("\(target)") != nil)
+      case .setClock(let target, let seconds):
+        #expect(skewed.insert("\(target)").inserted && target.slot == 2 && abs(seconds) < 300)
+      case .remakeTopic: #expect(isBrokerUp)
+      case .kill, .damageStore, .rollingRestart, .roll, .publishHostile: break
       }
     }
-    #expect(suspended.isEmpty && full.isEmpty && protected.isEmpty && disturbed.isEmpty && isBrokerUp)
+    #expect(suspended.isEmpty && full.isEmpty && protected.isEmpty && disturbed.isEmpty && skewed.isEmpty)
+    #expect(isBrokerUp)
     #expect(counts.values.allSatisfy { $0 == 2 })
+  }
+
+  @Test("a broker is away for 35 s once in three minutes", arguments: 1...20 as ClosedRange<UInt64>)
+  func absence(_ seed: UInt64) {
+    var since = 0
+    var longest = 0
+    for entry in schedule(seed).entries {
+      if case .stopBroker = entry.action { since = entry.at }
+      if entry.action == .startBroker { longest = max(longest, entry.at - since) }
+    }
+    #expect(longest == 35_000)
+  }
+
+  @Test("a rollback ends at the build it began with, before the service's next upgrade")
+  func builds() {
+    for seed in UInt64(1)...50 {
+      var builds: [DemoProgram: ChaosSchedule.Build] = [:]
+      for case .roll(let service, let build) in schedule(seed).entries.map(\.action) {
+        // Each one changes the build: an upgrade, or its way back.
+        #expect(builds[service, default: .first] != build)
+        builds[service] = build
+      }
+    }
   }
 
   @Test("stops and cuts outlast the session")

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A folder for an instance's state: a disk of its own, small enough to be filled, or a plain folder. One thread uses it.
+/// A folder for an instance's state: its own small disk, or a plain folder. One thread uses it.
 final class ChaosStore {
-  /// A file system could not be made to do something.
+  /// A file system operation failed.
   struct Failure: Error, CustomStringConvertible {
     var description: String
   }
@@ -14,7 +14,7 @@ final class ChaosStore {
 
   private var filler: URL { directory.appendingPathComponent("filler") }
 
-  /// Makes a folder; with a disk of its own under it where `ownDisk` is true, for which the process must be root.
+  /// Creates the folder and, if `ownDisk` is true, mounts a disk there, which takes root.
   init(_ directory: URL, ownDisk: Bool) throws {
     self.directory = directory
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -25,7 +25,7 @@ final class ChaosStore {
 
   deinit { close() }
 
-  /// Why no disk can be mounted here; nil where one can.
+  /// Why no disk can be mounted here; nil: one can.
   static let unmountable: String? = {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-mount-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
@@ -44,7 +44,7 @@ final class ChaosStore {
     }
   }
 
-  /// Writes until there is no room.
+  /// Fills the disk.
   func fill() throws {
     let descriptor = open(filler.path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -58,29 +58,56 @@ final class ChaosStore {
     }
   }
 
-  /// Makes room again.
+  /// Removes what `fill` wrote.
   func empty() throws {
     guard FileManager.default.fileExists(atPath: filler.path) else { return }
     try FileManager.default.removeItem(at: filler)
   }
 
-  /// Takes the right to write away, which the system refuses while somebody has a file open for writing, or gives it back.
+  /// Remounts the disk read-only, which the system refuses while a file is open for writing, or writable.
   func setWritable(_ isWritable: Bool) throws {
     try mount(flags: MS_REMOUNT | (isWritable ? 0 : MS_RDONLY), isWritable ? "write again to" : "protect")
   }
 
-  /// Removes all that is there; nobody may be using it.
+  private static let magic = Array("SQLite format 3".utf8)
+  private static let pageSize = 4_096
+
+  /// Overwrites pages in the middle of each SQLite file, as a disk that loses writes would. No process may be using them. Returns the
+  /// number of damaged files: a file of one page stays as it is.
+  func damage() throws -> Int {
+    var damaged = 0
+    let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+    while let file = files?.nextObject() as? URL {
+      let descriptor = open(file.path, O_RDWR | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      defer { Glibc.close(descriptor) }
+      var head = [UInt8](repeating: 0, count: Self.magic.count)
+      let pages = Int(lseek(descriptor, 0, SEEK_END)) / Self.pageSize
+      guard pread(descriptor, &head, head.count, 0) == head.count, head == Self.magic, pages > 1 else { continue }
+      let rubbish = [UInt8](repeating: 0xa5, count: Self.pageSize)
+      // Not the first page: without it the file is no database, which is noticed when it is opened.
+      for page in Set([pages / 3, pages / 2, pages - 1]) where page > 0 {
+        guard pwrite(descriptor, rubbish, rubbish.count, page * Self.pageSize) == rubbish.count else {
+          throw Failure(description: "cannot damage \(file.path): \(String(cString: strerror(errno)))")
+        }
+      }
+      damaged += 1
+    }
+    return damaged
+  }
+
+  /// Removes all files. No process may be using them.
   func erase() throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
       try FileManager.default.removeItem(at: directory.appendingPathComponent(name))
     }
   }
 
-  /// Unmounts the disk; what is on it is gone.
+  /// Unmounts the disk, whose files are lost.
   func close() {
     guard isMounted else { return }
     isMounted = false
-    // Detached at once, and gone with the last who uses it.
+    // Detached at once; freed when the last process closes its files.
     umount2(directory.path, Int32(MNT_DETACH))
   }
 }

@@ -4,18 +4,17 @@ import NudgeSchema
 
 @testable import NudgeCommands
 
-/// A second producer, which means harm or does not know what it does: each of its records is to be refused, with a code that
-/// the record's own header tells the checker. One thread uses it.
+/// A second producer whose records must all be refused. Each record's header tells the checker the expected code. One thread uses it.
 final class ChaosStranger {
   private let producer: Producer
   private let names: NudgeSchema.TopicNames
   private var random: SeededRandom
-  /// A conversation that exists, and who is not in it.
+  /// A conversation that exists, without the sender among its members.
   private let conversation: String
-  /// Records that were handed to Kafka.
+  /// Records handed to Kafka.
   private(set) var sent = 0
 
-  /// Not larger than the topic takes, with the key and the header.
+  /// The largest value that the topic takes with key and header.
   private static let largest = 4_194_304 - 1_024
 
   init(brokers: String, names: NudgeSchema.TopicNames, seed: UInt64, conversation: String) throws {
@@ -24,14 +23,14 @@ final class ChaosStranger {
     random = SeededRandom(seed: seed)
     var configuration = ClientConfiguration.producer(bootstrapServers: brokers, transactionalID: nil)
     configuration.set("message.max.bytes", "8000000")
-    // As the load's (`Publisher`).
+    // As in `Publisher`.
     configuration.set("max.in.flight.requests.per.connection", "1")
     producer = try Producer(configuration, name: "stranger")
   }
 
   deinit { producer.close() }
 
-  /// Publishes some of each kind; of the huge ones two, each as large as the topic takes. Returns at once.
+  /// Publishes twelve records of each kind, and two of the largest size that the topic takes. Returns at once.
   func publish() throws {
     for _ in 0..<12 {
       for kind in Self.small.shuffled(using: &random) {
@@ -48,7 +47,7 @@ final class ChaosStranger {
     }
   }
 
-  /// Whether Kafka has all of it.
+  /// Whether Kafka has acknowledged all records.
   func isDone() -> Bool {
     producer.poll(timeout: .zero)
     return producer.queued == 0
@@ -83,7 +82,7 @@ final class ChaosStranger {
       ).utf8)
   }
 
-  /// What is refused, by why. None of it names a person of the load.
+  /// Records by the reason of their refusal. None names a person of the load.
   private static let small: [@Sendable (inout SeededRandom, String) -> Record] = [
     { random, known in
       let whole = message(known, &random)

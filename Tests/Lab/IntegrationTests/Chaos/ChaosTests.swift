@@ -4,13 +4,15 @@ import Testing
 
 @testable import NudgeCommands
 
-/// Everything that goes wrong with processes, disks, networks and brokers, while a load goes on. Afterwards the topics must
-/// balance as if nothing had happened.
+/// Faults of processes, disks, clocks, networks and brokers under load. Afterwards the topics must balance as without them.
 @Suite("Chaos on a real Kafka", .serialized, .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
 struct ChaosTests {
   private static let minutes: Double? = runParameter("MINUTES")
   private static let firstSeed: UInt64 = runParameter("SEED") ?? 1
   private static let brokers: Int = runParameter("BROKERS") ?? 1
+  private static let otherPrograms = ProcessInfo.processInfo.environment["OLDER"].flatMap {
+    $0.isEmpty ? nil : URL(fileURLWithPath: $0)
+  }
   private static let seeds = firstSeed..<firstSeed + (runParameter("SEEDS") ?? 1)
 
   /// Runs a plan and judges it.
@@ -45,6 +47,7 @@ struct ChaosTests {
     let report = try check(
       ChaosRun.Plan(
         seed: seed, seconds: Int(minutes * 60), rate: rate + 10, brokers: brokers,
+        otherPrograms: Self.otherPrograms,
         again: "make chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers)"))
     #expect(report.rate >= rate, "a load that the machine does not carry proves less")
   }

@@ -1,11 +1,11 @@
-/// One of the two brokers that a service of a group needs besides the leaders of its partitions.
+/// A coordinator that a service needs besides the leaders of its partitions.
 enum KafkaCoordinator: Equatable, Sendable {
-  /// Of the group: members and their offsets.
+  /// The group's: members and offsets.
   case group
-  /// Of the transactions.
+  /// The transactions'.
   case transactions
 
-  /// The requests that it alone answers, by their numbers in Kafka's protocol.
+  /// The API keys of requests that only this coordinator answers.
   var requests: Set<Int16> {
     switch self {
     // OffsetCommit, OffsetFetch, JoinGroup, Heartbeat, LeaveGroup, SyncGroup, TxnOffsetCommit.
@@ -16,18 +16,17 @@ enum KafkaCoordinator: Equatable, Sendable {
   }
 }
 
-/// Finds where requests begin in the bytes that a client sends to a broker: each has its length (4 bytes), and then its kind
-/// (2 bytes).
+/// Finds requests in the bytes that a client sends to a broker. Each begins with its length (4 bytes) and API key (2 bytes).
 struct KafkaRequestScanner {
-  /// The first bytes of a request whose kind is not known yet.
+  /// The first bytes of a request whose API key is not complete.
   private var head: [UInt8] = []
-  /// How many bytes of the present request are still to come.
+  /// Bytes of the current request still to come.
   private var remaining = 0
 
-  /// Takes the next bytes, all of them.
+  /// Scans the next bytes.
   ///
-  /// - Returns: where a request begins that only `coordinator` answers, counted in these bytes: the first one's place. 0 where
-  ///   it began with bytes before, which have passed: a broker waits for the rest of a request. Nil where there is none.
+  /// - Returns: the index in these bytes of the first request that only `coordinator` answers. 0 if it began in earlier bytes, which
+  ///   have passed: a broker waits for the rest of a request. Nil if there is no such request.
   mutating func scan(_ bytes: [UInt8], for coordinator: KafkaCoordinator?) -> Int? {
     let wanted = coordinator?.requests ?? []
     var found: Int?
@@ -46,7 +45,7 @@ struct KafkaRequestScanner {
       guard head.count == 6 else { break }
       let length = head[0..<4].reduce(0) { ($0 << 8) | Int($1) }
       if found == nil, wanted.contains(Int16(head[4]) * 256 + Int16(head[5])) { found = max(0, start) }
-      // The kind's two bytes are the first of the length.
+      // The length does not include its own four bytes.
       remaining = max(0, length - 2)
       head = []
     }

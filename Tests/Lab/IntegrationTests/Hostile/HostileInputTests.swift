@@ -52,7 +52,7 @@ extension PipelineTests {
       let took = begin.duration(to: .now) / .seconds(1)
       let inTheEnd = try memory.megabytes()
 
-      // It goes on as before.
+      // It continues as before.
       let chat = ChatLoad("after", groups: 2, members: 3, messages: 10)
       try pipeline.publisher.publish(chat.introductions + chat.chat.map { $0() })
       try waitUntil("what is published afterwards to be read", state: { "logs in \(pipeline.directory.path)" }) {
@@ -100,7 +100,7 @@ extension PipelineTests {
   }
 }
 
-/// What has become of each hostile input.
+/// The result of each hostile input.
 private struct HostileLedger {
   private struct Place: Hashable {
     var topic: String
@@ -116,7 +116,7 @@ private struct HostileLedger {
   /// Inputs that were written twice: by the test, and to their key's partition by ingest.
   private var seen: [UInt8]
   private var unseen: Int
-  /// What has become of something on a timeline.
+  /// The result of an input on a timeline.
   private var causes = Set<Place>()
   private var next: [Int32: [String: Int64]] = [:]
   private(set) var byCode: [String: Int] = [:]
@@ -169,7 +169,7 @@ private struct HostileLedger {
         Issue.record("ingest wrote what is no timeline event at \(record.partition)/\(record.offset)")
         return
       }
-      // Of its direct cause: the source of a claim is what the claim says.
+      // The direct cause: a claim names its source.
       let origin = header.origin
       causes.insert(
         Place(topic: String(origin.topic.dropFirst(prefix.count)), partition: origin.partition, offset: origin.offset))

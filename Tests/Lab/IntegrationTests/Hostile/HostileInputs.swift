@@ -13,8 +13,8 @@ struct HostileInput {
   var headers: [(name: String, value: [UInt8]?)]
 }
 
-/// Hostile records, each made of a seed and its number alone: what the fuzzers have kept, the examples of the schemas, good
-/// and bad, and events that nearly are some; most of them damaged on their way.
+/// Hostile records, each made from a seed and its number alone: the fuzzers' corpus, the schemas' good and bad examples, and
+/// events that are almost valid. Most of them are then damaged.
 struct HostileInputs {
   /// The header with a record's number; 4 bytes.
   static let numberHeader = "test-number"
@@ -23,7 +23,7 @@ struct HostileInputs {
   private static let keyFields: [Topic: String] = [
     .chatEvents: "conversationId", .userEvents: "userId", .deviceClaims: "tokenHash",
   ]
-  /// Once in so many records, one is nearly as large as the topic takes.
+  /// One in this many records is nearly as large as the topic takes.
   private static let hugeEvery: UInt64 = 40_000
 
   let seed: UInt64
@@ -155,7 +155,7 @@ struct HostileInputs {
   /// be taken without a word.
   func couldBeEvent(_ input: HostileInput) -> Bool {
     guard let value = input.value else { return false }
-    // Of a member that is there twice the first counts, and this reader keeps the last: it cannot tell.
+    // The first of two equal keys counts, but this reader keeps the last, so it cannot tell.
     let text = Data(value)
     for name in ["schemaVersion", "eventId", "occurredAt", "type", Self.keyFields[input.topic] ?? ""] {
       let quoted = Data("\"\(name)\"".utf8)

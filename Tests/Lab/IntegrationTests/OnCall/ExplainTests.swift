@@ -23,7 +23,7 @@ extension PipelineTests {
       try pipeline.publisher.publish([scene.message("m2", in: "late", from: "ann")])
       try pipeline.wait(for: "the dead letter") { $0.count(of: "nudge.dead-letters") == 1 }
 
-      // Who was notified, and how it went.
+      // A person who was notified.
       let (status, text) = try pipeline.nudge(["explain", "--user", "bob", "--message", "m1"])
       #expect(status == 0, "\(text)")
       for part in [
@@ -36,7 +36,7 @@ extension PipelineTests {
         try pipeline.nudge(["explain", "--user", "bob", "--message", "m1", "--texts"]).output.contains(
           "secret words of m1"))
 
-      // Who was not, and why.
+      // A person who was not.
       let cy = try scene.json(["explain", "--user", "cy"])
       let story = try #require((cy.value["stories"] as? [NSDictionary])?.first)
       let decision = try #require((story["decisions"] as? [NSDictionary])?.first?["record"] as? NSDictionary)
@@ -72,7 +72,7 @@ extension PipelineTests {
       ] { #expect(doctor.contains(part), "\(part) in\n\(doctor)") }
       #expect(!doctor.contains("PROBLEM"), "\(doctor)")
 
-      // Everything is worked off; then nothing is, where a stage is down.
+      // No lag while all stages run; lag while one is down.
       #expect(try pipeline.nudge(["lag", "--max-age", "10s"]).status == 0)
       try deadLetters(pipeline, scene)
       try load(pipeline, scene)
@@ -109,7 +109,7 @@ extension PipelineTests {
       #expect(!devices.isEmpty && devices.allSatisfy { $0["isReachable"] as? Bool == false }, "\(devices)")
     }
 
-    /// A letter is listed, shown, written again once what it lacked has come, and not listed any more.
+    /// A dead letter is listed and shown; replayed after its conversation has arrived, it is no longer listed.
     private func deadLetters(_ pipeline: Pipeline, _ scene: OnCallScene) throws {
       let list = try pipeline.nudge(["dead-letters", "list"])
       #expect(list.status == 1 && list.output.contains("1  unknown_conversation  by ingest"), "\(list.output)")

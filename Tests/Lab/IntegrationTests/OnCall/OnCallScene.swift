@@ -43,7 +43,7 @@ struct OnCallScene {
           + #""mentions":[\#(mentioned)]"#))
   }
 
-  /// Publishes and waits until all is worked off.
+  /// Publishes events and waits until they are processed.
   func publish(_ events: [PublishedEvent], _ expected: [String: Set<String>]? = nil) throws {
     try pipeline.publisher.publish(events)
     try pipeline.settle(expected)
@@ -52,7 +52,7 @@ struct OnCallScene {
   /// What `nudge` printed as JSON.
   func json(_ arguments: [String]) throws -> (status: Int32, value: NSDictionary) {
     let (status, output) = try pipeline.nudge(arguments + ["--json"])
-    // What goes to standard error, such as progress, comes before.
+    // Standard error, such as progress, comes first.
     guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("{") }),
       let value = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? NSDictionary
     else {

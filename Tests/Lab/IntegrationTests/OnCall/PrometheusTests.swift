@@ -26,7 +26,7 @@ extension PipelineTests {
         })
       let prometheus = try Prometheus(ports, directory: pipeline.directory)
       try waitUntil("all three are scraped") { try prometheus.values("up{job=\"nudge\"} == 1").count == 3 }
-      // There before the first letter: a series that began with the flood would not be seen to rise by it.
+      // The series must exist before the first dead letter, or its rise is not seen.
       try waitUntil("all series are seen") {
         try prometheus.values("nudge_dead_letters_total{stage=\"ingest\",code=\"unknown_conversation\"}") == [0]
       }

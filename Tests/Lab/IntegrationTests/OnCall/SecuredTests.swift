@@ -111,7 +111,7 @@ extension PipelineTests {
       }
       #expect(try nudge(["lag"], as: Self.mutual(secured), at: "MUTUAL").status == 0)
 
-      // What the doctor says of each.
+      // The doctor's finding for each role.
       let seen = try nudge(["doctor"], as: oncall)
       #expect(seen.output.contains("transactions: transaction.version=2"), "\(seen.output)")
       #expect(seen.output.contains("User:oncall may do all that --role oncall needs"), "\(seen.output)")
@@ -141,7 +141,7 @@ extension PipelineTests {
       #expect(known.output.contains("\(user) may do all that --role oncall needs"), "\(known.output)")
       #expect(try nudge(["lag"], as: limited, at: "MUTUAL").status == 0)
 
-      // What the reader may not, or whoever is on call: each of the services says so at start, before it does anything.
+      // The reader may not see the groups' offsets, and the user on call may not run a service: each service says so at start.
       let lag = try nudge(["lag"], as: secured.login("reader"))
       #expect(
         lag.status == 1 && lag.output.contains("GROUP_AUTHORIZATION_FAILED") && lag.output.contains("access rule"),
@@ -180,7 +180,7 @@ extension PipelineTests {
       let admin = try Admin(ClientConfiguration(bootstrapServers: secured.servers))
       let emulator = try FCMEmulator()
       defer { emulator.stop() }
-      // Topics of this test alone, none of which is there.
+      // Topics of this test that do not exist.
       let prefix = "absent-\(UUID().uuidString.prefix(8))."
       let cases: [(settings: [String], listener: String, says: [String])] = [
         (secured.login("service", password: "wrong"), "LOGIN", ["Invalid username or password", "sasl.password"]),

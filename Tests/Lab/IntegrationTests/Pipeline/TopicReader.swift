@@ -20,7 +20,8 @@ final class TopicReader {
     self.keepsValues = keepsValues
     consumer = try Consumer(
       .consumer(bootstrapServers: brokers, group: nil, reportsEndOfPartition: readsToTheEnd), name: "test-reader")
-    let all = Topic.allCases.filter { $0 != .audit }.flatMap { topic in
+    // No rule of the checker needs banners, whose topic chaos deletes.
+    let all = Topic.allCases.filter { $0 != .audit && $0 != .banners }.flatMap { topic in
       (0..<partitions).map {
         TopicPartitionOffset(TopicPartition(topic: names(topic), partition: $0), offset: Offset.beginning)
       }
