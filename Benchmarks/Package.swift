@@ -6,7 +6,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "nudge", path: "..")],
   targets: [
-    // What the C libraries can do with nothing on top.
+    // Baselines: the C libraries with nothing on top.
     .target(name: "CLoops", linkerSettings: [.linkedLibrary("rdkafka"), .linkedLibrary("curl")]),
     .executableTarget(
       name: "nudge-benchmarks",

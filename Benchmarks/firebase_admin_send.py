@@ -26,7 +26,7 @@ class AnyToken(credentials.Base):
 
 async def main() -> None:
     url, count = sys.argv[1], int(sys.argv[2])
-    # The library has no setting for it.
+    # The library has no setting for this.
     messaging._MessagingService.FCM_URL = url + "/v1/projects/{0}/messages:send"
     firebase_admin.initialize_app(AnyToken(), {"projectId": "nudge-demo"})
     text = "Shall we meet at the harbour? " * 18
@@ -35,7 +35,7 @@ async def main() -> None:
         notification = messaging.Notification(title="Ada in Launch", body=text)
         return [messaging.Message(token=f"token-{n}", notification=notification) for n in range(size)]
 
-    # Connections first.
+    # Open the connections first.
     await messaging.send_each_async(batch(BATCH))
     answered = failed = 0
     start, start_cpu = time.monotonic(), time.process_time()

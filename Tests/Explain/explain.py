@@ -51,7 +51,7 @@ class World:
         self.deployment, self.records, self.people = deployment, records, people
         self.until = int(time.time() * 1000)
         self.since = self.until - HOURS * 3_600_000
-        # Of the tenth that is pushed.
+        # A message of the tenth that is pushed.
         self.wanted = records * (HOURS - AGE) // HOURS // 10 * 10
         self.program = deployment.directory / "fill"
         compiler = shutil.which("cc") or shutil.which("clang")

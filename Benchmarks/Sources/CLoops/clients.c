@@ -34,8 +34,8 @@ static void delivered(rd_kafka_t *client, const rd_kafka_message_t *message, voi
   (void)client, (void)message, (void)opaque;
 }
 
-/// The same as Sources/Runtime/Kafka/Clients/ClientConfiguration.swift sets; and of the log only errors (3), as a broker that is
-/// still loading its coordinators is asked again.
+/// As in Sources/Runtime/Kafka/Clients/ClientConfiguration.swift, but log errors only (3): requests to a broker that is still loading its
+/// coordinators are retried.
 static const loop_property common_properties[] = {{"socket.nagle.disable", "true"},
                                                   {"socket.keepalive.enable", "true"},
                                                   {"reconnect.backoff.max.ms", "1000"},

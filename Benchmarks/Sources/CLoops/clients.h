@@ -2,22 +2,21 @@
 #include <librdkafka/rdkafka.h>
 #include <stddef.h>
 
-// What the loops on librdkafka have in common. Functions that can fail return -1 or NULL, with the reason in a
-// failure_text.
+// Functions shared by the loops on librdkafka. Those that can fail return -1 or NULL, with the reason in a failure_text.
 
 typedef struct {
   char *text;
   size_t size;
 } failure_text;
 
-/// Writes down what failed and why; returns -1.
+/// Stores the operation and the reason; returns -1.
 int loop_fail(failure_text *failure, const char *operation, const char *reason);
 /// Returns 0 for no error; else -1, and frees the error.
 int loop_check(failure_text *failure, const char *operation, rd_kafka_error_t *error);
 
 /// CLOCK_MONOTONIC.
 double loop_seconds(void);
-/// Of the whole process.
+/// CPU seconds of the whole process.
 double loop_cpu_seconds(void);
 
 typedef struct {
@@ -29,14 +28,14 @@ typedef struct {
 rd_kafka_t *loop_client(failure_text *failure, rd_kafka_type_t type, const char *bootstrap_servers,
                         const loop_property *properties, const loop_property *own);
 
-/// A transactional producer, and a handle of each of its topics, whose leaders it knows.
+/// A transactional producer, and a handle for each of its topics, whose leaders are known.
 typedef struct {
   rd_kafka_t *client;
   rd_kafka_topic_t **topics;
   int topic_count;
 } loop_producer;
 
-/// Opens a producer; `own` has its `transactional.id`. It is to be closed also where this returns -1.
+/// Opens a producer; `own` has its `transactional.id`. Close it even if this returns -1.
 int loop_producer_open(loop_producer *producer, failure_text *failure, const char *bootstrap_servers,
                        const loop_property *own, const char *const *topics, int topic_count);
 void loop_producer_close(loop_producer *producer);

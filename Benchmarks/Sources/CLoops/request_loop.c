@@ -37,7 +37,7 @@ static size_t discard(char *bytes, size_t size, size_t count, void *user) {
 static int remember_socket(void *user, curl_socket_t descriptor, curlsocktype purpose) {
   (void)purpose;
   loop_state *loop = user;
-  // The number of a connection that was closed comes again: it is in the list already.
+  // The system reuses the number of a closed connection, which is in the list already.
   for (int index = 0; index < loop->socket_count; index++) {
     if (loop->sockets[index] == descriptor) return CURL_SOCKOPT_OK;
   }
@@ -45,7 +45,7 @@ static int remember_socket(void *user, curl_socket_t descriptor, curlsocktype pu
   return CURL_SOCKOPT_OK;
 }
 
-/// A closed socket's descriptor is refused by the system, which does no harm.
+/// The system refuses the descriptor of a closed socket, which does no harm.
 static void set_cork(const loop_state *loop, int on) {
   for (int index = 0; index < loop->socket_count; index++) {
     setsockopt(loop->sockets[index], IPPROTO_TCP, TCP_CORK, &on, sizeof on);
@@ -136,7 +136,7 @@ int request_loop(const request_loop_settings *settings, request_loop_result *res
     set_cork(&loop, 1);
     code = curl_multi_perform(loop.multi, &running);
     take_answers(&loop, result);
-    // What was added goes out in the same round.
+    // Send added requests in the same round.
     if (code == CURLM_OK) code = curl_multi_perform(loop.multi, &running);
     set_cork(&loop, 0);
     take_answers(&loop, result);

@@ -5,14 +5,14 @@
 #include <string.h>
 
 struct touch_loop {
-  /// Used in turn: while the markers of one's transaction are being written, the other has the next.
+  /// Used alternately: one begins the next transaction while the other's markers are being written.
   loop_producer producers[2];
   rd_kafka_consumer_group_metadata_t *group;
   char *first_topic;
   char *value;
   size_t value_size;
   int topic_count;
-  /// How many transactions there were; also the offset that is committed.
+  /// The number of transactions, which is also the committed offset.
   long transactions;
 };
 

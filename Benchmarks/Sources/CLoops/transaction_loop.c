@@ -6,14 +6,14 @@
 
 typedef struct {
   rd_kafka_t *consumer;
-  /// Used in turn: while the markers of one's transaction are being written, the other has the next.
+  /// Used alternately: one begins the next transaction while the other's markers are being written.
   loop_producer producers[2];
   rd_kafka_message_t **messages;
   int message_count;
   failure_text failure;
 } loop_state;
 
-/// The same as Sources/Runtime/Kafka/Clients/ClientConfiguration.swift and KafkaStreamIO set.
+/// As in Sources/Runtime/Kafka/Clients/ClientConfiguration.swift and KafkaStreamIO.
 static const loop_property consumer_properties[] = {{"enable.auto.commit", "false"},
                                                     {"enable.auto.offset.store", "false"},
                                                     {"isolation.level", "read_committed"},
@@ -46,7 +46,7 @@ static int open_clients(loop_state *state, const transaction_loop_settings *sett
   return code ? loop_fail(&state->failure, "subscribe", rd_kafka_err2str(code)) : 0;
 }
 
-/// Waits for one record, then takes what is there: the way that loses none (rd_kafka_consume_batch_queue may).
+/// Waits for one record, then takes all records in the queue. rd_kafka_consume_batch_queue may lose some.
 static void poll_batch(loop_state *state, int batch) {
   state->message_count = 0;
   int timeout = 100;

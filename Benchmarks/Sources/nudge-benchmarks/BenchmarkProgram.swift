@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import ServiceKit
 
-/// The command line: which benchmarks, of what size, on which Kafka.
+/// The command line: the benchmarks, their size, and the Kafka to use.
 enum BenchmarkProgram {
   static let benchmarks: [any Benchmark.Type] = [
     TransactionsBenchmark.self, LatencyBenchmark.self, SinkBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
@@ -71,12 +71,12 @@ enum BenchmarkProgram {
   }
 }
 
-/// Something measured.
+/// A benchmark.
 protocol Benchmark: SendableMetatype {
   static var name: String { get }
   static var abstract: String { get }
   static var needsKafka: Bool { get }
-  /// Whether it has a broker of its own, which nobody else has warmed up or filled.
+  /// Whether it needs its own broker, neither warmed up nor filled by other benchmarks.
   static var startsBroker: Bool { get }
   static func run(_ context: BenchmarkContext) throws
 }
@@ -85,7 +85,7 @@ extension Benchmark {
   static var startsBroker: Bool { false }
 }
 
-/// What a benchmark has in its hands.
+/// The environment of a benchmark.
 struct BenchmarkContext {
   let options: BenchmarkOptions
   let report: Report
@@ -97,7 +97,7 @@ struct BenchmarkContext {
     startedBroker = broker
   }
 
-  /// The folder of the services that a benchmark starts; nil, with a note, where one of them is missing.
+  /// The folder of the services that a benchmark starts; nil, with a note, if one of them is missing.
   func services(_ programs: [String], for benchmark: String) -> URL? {
     let folder = URL(fileURLWithPath: options.services).standardizedFileURL
     for program in programs {
@@ -111,14 +111,14 @@ struct BenchmarkContext {
     return folder
   }
 
-  /// The broker of those that need one.
+  /// The broker shared by benchmarks that need one.
   func broker() throws -> BenchmarkBroker {
     guard let startedBroker else { throw BenchmarkFailure("no Kafka was started") }
     return startedBroker
   }
 }
 
-/// Why a benchmark could not be run to its end.
+/// The reason why a benchmark did not finish.
 struct BenchmarkFailure: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }

@@ -1,22 +1,22 @@
 #pragma once
 #include <stddef.h>
 
-/// A bare loop on libcurl's multi interface: one thread keeps so many POSTs of the same body in flight until all are
-/// answered. Before each round its sockets are corked, and released behind it, so that a round's small frames leave as full
-/// segments. Nothing is parsed, kept or retried; the measure of what HTTPTransport costs above it.
+/// A bare loop on libcurl's multi interface: one thread keeps a number of POSTs of the same body in flight until all are answered. It
+/// corks its sockets before each round and uncorks them after it, so that a round's small frames leave as full segments. Nothing is
+/// parsed, kept or retried: the baseline of HTTPTransport.
 typedef struct {
   const char *url;
   const char *ca_file;
   /// Whole lines, as sent: `name: value`; the last is NULL.
   const char *const *headers;
   const char *body;
-  /// The loop ends when so many are answered or have failed.
+  /// The loop ends when this many are answered or have failed.
   long requests;
   int in_flight;
   int connections;
 } request_loop_settings;
 
-/// What the loop did. CPU is that of the thread.
+/// The loop's results. CPU is the thread's.
 typedef struct {
   /// Answered with 200.
   long answered;

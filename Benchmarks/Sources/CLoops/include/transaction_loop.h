@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 /// A bare loop on librdkafka: consume a batch, produce each record to one or two topics, commit both in one transaction, by
-/// two producers in turn. No decoding, no state; the measure of what a stage on StreamRuntime costs above it.
+/// two alternating producers. No decoding, no state: the baseline of a stage on StreamRuntime.
 typedef struct {
   const char *bootstrap_servers;
   const char *group;
@@ -11,16 +11,16 @@ typedef struct {
   const char *output;
   /// Also gets each record, as a stage's changelog gets a row, with its header; NULL for one output a record.
   const char *changelog;
-  /// The loop ends after so many records.
+  /// The loop ends after this many records.
   long records;
   /// Records of one transaction at most.
   int batch;
-  /// Where the milliseconds of each transaction go, from begin to the end of its commit; NULL for nowhere.
+  /// Gets the milliseconds of each transaction, from begin to the end of its commit; NULL: not measured.
   double *latencies;
   long latencies_capacity;
 } transaction_loop_settings;
 
-/// What the loop did. CPU is that of the whole process.
+/// The loop's results. CPU is the whole process's.
 typedef struct {
   long records;
   long transactions;

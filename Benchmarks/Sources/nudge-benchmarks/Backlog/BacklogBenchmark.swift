@@ -2,8 +2,8 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// The three services, one after the other, on a backlog in a real Kafka: as processes, release built, on a broker of their
-/// own.
+/// Measures the three services, one after the other, on a backlog in a real Kafka: release builds, as processes, with their own
+/// broker.
 enum BacklogBenchmark: Benchmark {
   static let name = "backlog"
   static let abstract = "the three services as processes, one after the other, over a backlog of chat messages"
@@ -23,7 +23,7 @@ enum BacklogBenchmark: Benchmark {
 
 /// One backlog, from the empty broker to the last push.
 private final class BacklogRun {
-  /// What a stage took, from "ready" to the commit of the last record.
+  /// A stage's cost from "ready" to the commit of the last record.
   struct Measurement {
     var seconds: Double
     var cpu: Double
@@ -58,7 +58,7 @@ private final class BacklogRun {
         + "device each, texts \(options.chatLog == nil ? "made up" : "of a chat log"), \(options.partitions) partitions, "
         + "threads: \(options.threads)" + propertiesNote)
 
-    // Groups, devices and preferences first, not measured: their rows are in the stores when the backlog comes.
+    // Groups, devices and preferences first, without measuring: their rows are in the stores before the backlog.
     let introduced = try world.introduce(to: topics)
     _ = try measure("nudge-ingest", "groups, devices, preferences") { $0.records >= introduced }
     let people = try topics.census(of: .timeline).records
@@ -139,7 +139,7 @@ private final class BacklogRun {
 
   // MARK: One service
 
-  /// Starts a service, waits until it has committed what there is for it, and ends it.
+  /// Starts a service, waits until it has committed its whole input, and stops it.
   private func measure(
     _ program: String, _ what: String, with arguments: [String] = [], meanwhile: ServiceProcess? = nil,
     until condition: (ServiceProcess.Committed) -> Bool
@@ -150,7 +150,7 @@ private final class BacklogRun {
       [
         "--bootstrap-servers", broker.bootstrapServers, "--instance", "benchmark", "--threads", String(options.threads),
         "--state-dir", broker.directory.appendingPathComponent("state").path, "--freshness", "1d",
-        // Each transaction is a line: how many records it had.
+        // Each transaction is a line with its number of records.
         "--log-level", "debug",
       ] + options.kafkaProperties.sorted { $0.key < $1.key }.flatMap { ["--kafka-property", "\($0.key)=\($0.value)"] }
         + arguments)
@@ -187,16 +187,16 @@ private final class BacklogRun {
       "nudge-dispatcher", "pushes",
       with: [
         "--fcm-url", ready.url, "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile,
-        // Limits would be measured otherwise.
+        // Otherwise the limits would be measured.
         "--fcm-quota", "60000000", "--fcm-ramp-up", "0s", "--fcm-device-per-minute", "0", "--fcm-device-per-hour", "0",
       ]
     ) { $0.records >= pushes + cancellations && $0.outputs >= pushes }
     let emulatorCPU = try ProcessUsage.cpuSeconds(emulator.number) - cpu
     let words = try emulator.stop().split(separator: "\n").last ?? ""
     let totals = try JSONDecoder().decode(Totals.self, from: Data(words.utf8))
-    // One answer is the access token's.
+    // One answer is for the access token.
     let requests = (totals.byStatus["200"] ?? 0) - 1
-    // What opens the connection ahead of the first push asks for nothing that is there.
+    // The request that opens the connection ahead of the first push is answered with 404.
     let others = totals.byStatus.filter { $0.key != "200" }
     guard others.isEmpty || others == ["404": 1], totals.distinctTokens <= options.people else {
       throw BenchmarkFailure("the emulator says \(words)")
@@ -212,7 +212,7 @@ private final class BacklogRun {
 }
 
 extension Topic {
-  /// What the stages write of a message.
+  /// The records that the stages write for a message.
   fileprivate static let written: [Topic] = [
     .timeline, .ingestState, .decisions, .pushes, .banners, .analyzerState, .outcomes, .dispatcherState,
   ]

@@ -2,15 +2,15 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// Nudge's topics on the benchmark's broker: written as producers would, and counted.
+/// Nudge's topics on the benchmark's broker: written as producers do, and counted.
 final class BacklogTopics {
-  /// What a topic holds.
+  /// The contents of a topic.
   struct Census {
     /// Committed records.
     var records = 0
-    /// Bytes of their keys and values.
+    /// Bytes of the records' keys and values.
     var bytes = 0
-    /// Bytes of its files on the broker: what records take with headers and batches, compressed where they are.
+    /// Bytes of the topic's files on the broker, with headers and batches, compressed or not.
     var fileBytes = 0
   }
 
@@ -38,7 +38,7 @@ final class BacklogTopics {
 
   func flush() throws { try producer.flush(timeout: .seconds(120)) }
 
-  /// A consumer of a topic's committed records from its beginning, as soon as they come. To be closed.
+  /// A consumer of a topic's committed records from its beginning. Close it after use.
   func follow(_ topic: Topic) throws -> Consumer {
     var configuration = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil)
     configuration.set("fetch.wait.max.ms", "5")
@@ -61,7 +61,7 @@ final class BacklogTopics {
     return census
   }
 
-  /// How many pushes there are, and how many records that cancel some, which have no outcome of their own.
+  /// The numbers of pushes and of cancellations, which have no outcome.
   func pushes() throws -> (pushes: Int, cancellations: Int) {
     var (pushes, cancellations) = (0, 0)
     try read(.pushes) { record in
@@ -95,7 +95,7 @@ final class BacklogTopics {
       let event = consumer.poll(maxRecords: 10_000, maxBytes: 16 << 20, timeout: .milliseconds(100), body)
       switch event {
       case .endOfPartition(let place, let offset):
-        // The marker of the last transaction may come a moment after its commit.
+        // The last transaction's marker may arrive shortly after its commit.
         if offset >= open[place.partition] ?? 0 { open[place.partition] = nil }
       case .error(let error): throw error
       case nil, .record, .assigned, .revoked: break
@@ -106,7 +106,7 @@ final class BacklogTopics {
 }
 
 extension BacklogTopics.Census {
-  /// What has come since.
+  /// Records since the last call.
   static func - (now: Self, before: Self) -> Self {
     Self(
       records: now.records - before.records, bytes: now.bytes - before.bytes,

@@ -2,11 +2,11 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// Who takes part in a backlog, and what they write: groups of equal size, each person in one of them and with a device.
+/// The people of a backlog and their messages: groups of equal size; each person is in one group and has one device.
 struct BacklogWorld {
   let people: Int
   let members: Int
-  /// Platforms as an app's people have them.
+  /// The distribution of platforms.
   private static let platforms: [Platform] = [.ios, .android, .ios, .android, .web]
   private static let tokenLetters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-".utf8)
 
@@ -17,7 +17,7 @@ struct BacklogWorld {
     self.members = members
   }
 
-  /// Groups; the last may be smaller.
+  /// The number of groups; the last one may be smaller.
   var groups: Int { (people + members - 1) / members }
 
   private func members(of group: Int) -> Range<Int> { group * members..<min((group + 1) * members, people) }
@@ -26,9 +26,8 @@ struct BacklogWorld {
   }
   private func conversation(_ group: Int) -> String { "conversation-\(group)" }
 
-  /// Writes every group, every device, and what everybody has set: to be told of each message once their hourly analyses
-  /// are used up, so that there are pushes however long the backlog. Returns the records ingest reads because of them: a
-  /// device's claim is one more.
+  /// Writes all groups, devices and preferences. Everybody is notified of each message once their hourly analyses are used up, so
+  /// that a backlog of any length has pushes. Returns the number of records that ingest reads: a device's claim adds one.
   func introduce(to topics: BacklogTopics) throws -> Int {
     let now = Milliseconds(Date().timeIntervalSince1970 * 1000)
     for group in 0..<groups {
@@ -59,7 +58,7 @@ struct BacklogWorld {
     return groups + 3 * people
   }
 
-  /// As long as FCM's: an instance id, a colon and a long rest.
+  /// A token as long as FCM's: an instance id, a colon and a long rest.
   private func token(_ number: Int) -> String {
     var state = UInt64(number) &+ 0x9e37_79b9_7f4a_7c15
     let letters = (0..<140).map { _ in
@@ -69,10 +68,10 @@ struct BacklogWorld {
     return "\(String(decoding: letters[..<22], as: UTF8.self)):\(String(decoding: letters[22...], as: UTF8.self))"
   }
 
-  /// Who writes in a group: who does has the conversation before their eyes, and is told of nothing there for a while.
+  /// The writers of a group. A person who writes counts as reading, and is not notified in that conversation for a while.
   private static let writers = 2
 
-  /// Writes messages, a group after the other in turn, its writers in turn. Returns for how many recipients they are.
+  /// Writes messages, rotating over the groups and each group's writers. Returns the number of recipients.
   func write(messages count: Int, texts: inout ChatTexts, to topics: BacklogTopics) throws -> Int {
     let now = Milliseconds(Date().timeIntervalSince1970 * 1000)
     var recipients = 0

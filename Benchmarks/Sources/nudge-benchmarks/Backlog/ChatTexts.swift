@@ -1,6 +1,6 @@
 import Foundation
 
-/// The texts of a backlog's messages: those of a chat log in their order, or made up.
+/// The texts of a backlog's messages: a chat log's in order, or generated ones.
 struct ChatTexts {
   private static let phrases = [
     "shall we meet at the harbour at seven?", "yes", "ok", "no, sorry", "who has the keys?", "half past seven",
@@ -16,12 +16,12 @@ struct ChatTexts {
   private let texts: [String]
   private var next = 0
 
-  /// Texts of a chat log: JSON lines with a `text` each, plain or gzip. Empty ones are left out; it begins anew at its end.
+  /// Texts of a chat log: JSON lines with a `text` each, plain or gzip. Empty texts are skipped; the log repeats at its end.
   init(file: String, limit: Int) throws {
     struct Line: Decodable { let text: String }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    // -f passes on what is not gzip as it is.
+    // -f copies input that is not gzip unchanged.
     process.arguments = ["-c", "gzip -cdf -- \"$1\" | head -n \"$2\"", "sh", file, String(2 * limit)]
     let pipe = Pipe()
     process.standardOutput = pipe
@@ -34,9 +34,9 @@ struct ChatTexts {
     guard !texts.isEmpty else { throw BenchmarkFailure("\(file) has no texts; a line is {…,\"text\":\"…\"}") }
   }
 
-  /// Texts made up, the same each time: one to three phrases each.
+  /// Generated texts of one to three phrases, the same each time.
   init(count: Int) {
-    // Numerical Recipes' generator: what is needed is variety.
+    // Numerical Recipes' generator is good enough for variety.
     var state: UInt32 = 1
     func draw(_ count: Int) -> Int {
       state = state &* 1_664_525 &+ 1_013_904_223

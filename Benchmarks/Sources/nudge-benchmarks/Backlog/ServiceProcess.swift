@@ -1,8 +1,8 @@
 import Foundation
 
-/// One of Nudge's programs, run as people run it: a process of its own, whose log is read while it works.
+/// One of Nudge's programs as a process, whose log is read while it runs.
 final class ServiceProcess {
-  /// What its log says of the transactions it has committed.
+  /// The committed transactions, from its log.
   struct Committed {
     var records = 0
     var outputs = 0
@@ -17,17 +17,17 @@ final class ServiceProcess {
   }
 
   let name: String
-  /// Its number, for `/proc`.
+  /// The process id.
   var number: Int32 { process.processIdentifier }
   private let process = Process()
   private let log: URL
   private let file: FileHandle
   private var rest = Data()
   private var readyLine: String?
-  /// Where its HTTP API listens, once it has said so.
+  /// The address of its HTTP API, once logged.
   private(set) var apiPort: Int?
   private(set) var committed = Committed()
-  /// Errors it has logged; what is only a warning is mended by itself.
+  /// Errors it has logged. Warnings are left out: the service recovers from them by itself.
   private(set) var complaints: [String] = []
 
   /// Starts a program of a folder; its output goes to a file.
@@ -39,10 +39,10 @@ final class ServiceProcess {
     }
     file = try FileHandle(forReadingFrom: log)
     let output = try FileHandle(forWritingTo: log)
-    // setpriv becomes the program: it keeps its number, and ends with this thread, the benchmark's main one.
+    // setpriv becomes the program: it keeps its process id, and ends with this thread, the benchmark's main thread.
     process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
     process.arguments = ["--pdeathsig", "KILL", programs.appendingPathComponent(program).path] + arguments
-    // What the caller's shell has for services of its own is not meant for this one.
+    // Settings in the caller's environment are not meant for this service.
     process.environment = ProcessInfo.processInfo.environment.filter {
       !$0.key.hasPrefix("NUDGE_") && $0.key != "GOOGLE_APPLICATION_CREDENTIALS"
     }
@@ -52,9 +52,9 @@ final class ServiceProcess {
     try process.run()
   }
 
-  /// Reads what it has logged since the last call. Throws where it has ended by itself.
+  /// Reads the log since the last call. Throws if the process has ended.
   func readLog() throws {
-    // Asked for before the log is read, so that its last words are in it.
+    // Take the status before the log is read, so that the log is complete.
     let isRunning = process.isRunning
     rest += try file.readToEnd() ?? Data()
     while let end = rest.firstIndex(of: 0x0A) {
@@ -91,7 +91,7 @@ final class ServiceProcess {
     ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n").suffix(5).joined(separator: "\n")
   }
 
-  /// Waits until it has said that it is ready; returns the line.
+  /// Waits until it logs that it is ready; returns the line.
   func waitUntilReady() throws -> String {
     let deadline = Clocks.steady + 60
     while true {
@@ -102,10 +102,10 @@ final class ServiceProcess {
     }
   }
 
-  /// How long it may commit nothing new.
+  /// How long it may go without a commit.
   private static let patience = 60.0
 
-  /// Waits until it has committed what is asked for.
+  /// Waits until it has committed this many records.
   func wait(for what: String, until condition: (Committed) -> Bool) throws {
     var deadline = Clocks.steady + Self.patience
     var records = 0
@@ -123,7 +123,7 @@ final class ServiceProcess {
     }
   }
 
-  /// Ends it in good order. Returns what it has printed last.
+  /// Stops it with SIGTERM. Returns the end of its output.
   @discardableResult
   func stop() throws -> String {
     process.terminate()
@@ -142,7 +142,7 @@ final class ServiceProcess {
   }
 }
 
-/// How an FCM emulator is reached: the line it prints when it is ready.
+/// An FCM emulator's addresses and files: the line it prints when it is ready.
 struct EmulatorReady: Decodable {
   let url: String
   let serviceAccount: String

@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// A broker for one run of benchmarks, or several that are a cluster; its topics and the records put there.
+/// The broker, or cluster of brokers, of one run of benchmarks, with functions to create topics and write records.
 final class BenchmarkBroker {
   let bootstrapServers: String
   /// For stores; removed at the end.
@@ -10,7 +10,7 @@ final class BenchmarkBroker {
   private let brokers: [LocalBroker]
   private let admin: Admin
 
-  /// Starts `--brokers` brokers of the distribution; nil where there is none.
+  /// Starts `--brokers` brokers of the distribution; nil without a distribution.
   static func start(_ options: BenchmarkOptions) throws -> BenchmarkBroker? {
     guard let home = options.kafkaHome, !home.isEmpty else { return nil }
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -33,7 +33,7 @@ final class BenchmarkBroker {
   }
 
   func stop() {
-    // The controller last: the others cannot leave in good order without it.
+    // The controller last: the others cannot shut down cleanly without it.
     for broker in brokers.reversed() { broker.stop() }
     do {
       try FileManager.default.removeItem(at: directory)
@@ -42,10 +42,10 @@ final class BenchmarkBroker {
     }
   }
 
-  /// Stops each broker in good order and starts it again, on the same port and data.
+  /// Stops each broker cleanly and starts it again, on the same port and data.
   func restart() throws { for broker in brokers { try broker.restart() } }
 
-  /// Seconds of CPU that the brokers have used together.
+  /// CPU seconds of all brokers together.
   func cpuSeconds() throws -> Double {
     try brokers.reduce(0) { sum, broker in
       let settings = broker.directory.appendingPathComponent("server.properties").path
@@ -53,7 +53,7 @@ final class BenchmarkBroker {
     }
   }
 
-  /// Makes topics as `nudge topics create` would, and with their names as given.
+  /// Creates topics as `nudge topics create` would, with these names.
   func create(_ topics: [(name: String, plan: TopicPlan)], partitions: Int32) throws {
     let made = try admin.createTopics(
       topics.map {
@@ -62,7 +62,7 @@ final class BenchmarkBroker {
           configuration: $0.plan.configuration)
       }, timeout: .seconds(30))
     for result in made.values { try result.get() }
-    // A topic made a moment ago may still be unknown.
+    // A new topic may still be unknown.
     let deadline = Clocks.steady + 30
     while try admin.partitionCounts(of: topics.map(\.name), timeout: .seconds(10)).count < topics.count {
       guard Clocks.steady < deadline else { throw BenchmarkFailure("the broker does not know its new topics") }
@@ -74,7 +74,7 @@ final class BenchmarkBroker {
     for result in try admin.deleteTopics(topics, timeout: .seconds(30)).values { try result.get() }
   }
 
-  /// Bytes of a topic's records in a broker's files, of all partitions. Of several brokers each has all.
+  /// Bytes of a topic's records in one broker's files, over all partitions. Each broker has all of them.
   func logBytes(of topic: String) throws -> Int {
     let data = brokers[0].directory.appendingPathComponent("data")
     let files = FileManager.default
@@ -88,7 +88,7 @@ final class BenchmarkBroker {
     }
   }
 
-  /// Writes records to a topic, the keys in turn, each value of so many bytes.
+  /// Writes records to a topic, rotating over the keys, with values of this many bytes.
   func fill(_ topic: String, records: Int, bytes: Int, keys: Int, partitions: Int32) throws {
     let producer = try Producer(
       ClientConfiguration.producer(bootstrapServers: bootstrapServers, transactionalID: nil), name: "fill")

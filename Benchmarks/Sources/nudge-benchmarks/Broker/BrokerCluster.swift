@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Kafka
 
-/// Several brokers of one cluster on this machine. The first is the controller too.
+/// Several brokers of one cluster on this machine. The first one is also the controller.
 enum BrokerCluster {
   /// Formats the brokers' folders, `broker-1` and so on, and starts them. Internal topics have a replica on each.
   static func start(_ count: Int, home: URL, directory: URL) throws -> [LocalBroker] {
@@ -22,7 +22,7 @@ enum BrokerCluster {
     return brokers
   }
 
-  /// As docs/operations.md asks for three brokers: a write is acknowledged when one replica besides the leader's has it.
+  /// As docs/operations.md says for three brokers: a write is acknowledged once one replica besides the leader's has it.
   private static func replication(_ count: Int) -> [String: String] {
     let inSync = String(max(1, count - 1))
     var settings = ["min.insync.replicas": inSync]
@@ -33,7 +33,7 @@ enum BrokerCluster {
     return settings
   }
 
-  /// Another broker of the first one's cluster, with its settings, and what makes it another one.
+  /// Another broker of the cluster, with the first one's settings and its own id and ports.
   private static func format(_ folder: URL, number: Int, like first: URL, home: URL) throws {
     var settings = try properties(first.appendingPathComponent("server.properties"))
     let identity = try properties(first.appendingPathComponent("data/meta.properties"))
@@ -46,7 +46,7 @@ enum BrokerCluster {
       "log.dirs": folder.appendingPathComponent("data").path,
     ]) { $1 }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // By this name `LocalBroker` knows a folder that was formatted, and takes it up.
+    // `LocalBroker` recognises a formatted folder by this name.
     let file = folder.appendingPathComponent("server.properties")
     try Data(settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined().utf8).write(to: file)
     try Program.run(

@@ -2,7 +2,7 @@ import Glibc
 
 /// The clocks of measurements.
 enum Clocks {
-  /// Seconds of a clock that never goes back.
+  /// Seconds of the monotonic clock.
   static var steady: Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -17,7 +17,7 @@ enum Clocks {
   }
 }
 
-/// What something took.
+/// Elapsed time and CPU time.
 struct Cost {
   var seconds: Double
   var cpuSeconds: Double

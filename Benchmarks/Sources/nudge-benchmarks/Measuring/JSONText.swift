@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads single texts of records that are known to have them: a benchmark that decodes each record it reads measures itself.
+/// Reads single texts of records without decoding them, because decoding each record would dominate the measurement.
 enum JSONText {
   /// The value of the first field of this name, up to the next quotation mark; nil if there is none. For values without escapes.
   static func value(of field: StaticString, in bytes: [UInt8]) -> String? {

@@ -1,7 +1,7 @@
 import CLoops
 import Foundation
 
-/// What a figure was measured on.
+/// The machine of a measurement.
 enum Machine {
   static var description: String {
     let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
@@ -12,17 +12,17 @@ enum Machine {
       + "\(information.physicalMemory >> 30) GiB, \(information.operatingSystemVersionString)"
   }
 
-  /// Gives unused memory back and begins to measure the peak anew.
+  /// Returns unused memory to the system and resets the peak.
   static func forgetPeak() throws {
     return_unused_memory()
     // 5: proc(5), clear_refs.
     try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
   }
 
-  /// The most memory this process has had since `forgetPeak`, in megabytes.
+  /// This process's peak memory since `forgetPeak`, in megabytes.
   static var peakMegabytes: Double { megabytes("VmHWM:") }
 
-  /// What it has now, in megabytes.
+  /// This process's memory now, in megabytes.
   static var residentMegabytes: Double { megabytes("VmRSS:") }
 
   private static func megabytes(_ name: String) -> Double {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What another process of this machine has used, from `/proc`.
+/// The resources another process of this machine has used, from `/proc`.
 enum ProcessUsage {
-  /// Seconds of CPU since it was started, all threads together, those that have ended included; in steps of 10 ms.
+  /// CPU seconds of all threads since the start, ended ones included, in steps of 10 ms.
   static func cpuSeconds(_ process: Int32) throws -> Double { try cpuSeconds(stat: "/proc/\(process)/stat") }
 
-  /// Seconds of CPU of a process's threads of this name that are running now; in steps of 10 ms each.
+  /// CPU seconds of the process's current threads of this name, in steps of 10 ms each.
   static func cpuSeconds(_ process: Int32, thread name: String) throws -> Double {
     let folder = "/proc/\(process)/task"
     var sum = 0.0
@@ -20,7 +20,7 @@ enum ProcessUsage {
   }
 
   private static func cpuSeconds(stat path: String) throws -> Double {
-    // proc(5): behind the name, which is in parentheses and may hold anything, comes field 3.
+    // proc(5): field 3 follows the name, which is in parentheses and may contain anything.
     let fields = try fields(path)
     guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
       throw BenchmarkFailure("\(path) has no CPU time")
@@ -28,7 +28,7 @@ enum ProcessUsage {
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
-  /// The most memory it has had resident (`VmHWM`), in megabytes of 1,000,000 bytes.
+  /// The peak resident memory (`VmHWM`), in megabytes of 1,000,000 bytes.
   static func peakMegabytes(_ process: Int32) throws -> Double {
     let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
@@ -37,7 +37,7 @@ enum ProcessUsage {
     return kibibytes * 1024 / 1e6
   }
 
-  /// The process of this name that this one has started, itself or by a shell, with a text among its arguments.
+  /// The process of this name that this one has started, directly or by a shell, with `text` in its arguments.
   static func descendant(named name: String, mentioning text: String) throws -> Int32 {
     for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
       guard let process = Int32(entry) else { continue }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Programs that are run to their end.
+/// Runs programs to their end.
 enum Program {
-  /// Where a program of this name is: in a folder, if one is given and has it, else where `PATH` says; nil: nowhere.
+  /// The path of a program: in the folder, if one is given and has it, else by `PATH`; nil: not found.
   static func find(_ name: String, in folder: String? = nil) -> String? {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders = (folder.map { [$0] } ?? []) + path.split(separator: ":").map { String($0) }
     return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Runs one. Returns all that it printed, errors too.
+  /// Runs a program. Returns its output, including standard error.
   ///
-  /// - Throws: with what it printed, where it does not end with 0.
+  /// - Throws: its output, if it does not end with 0.
   @discardableResult
   static func run(_ path: String, _ arguments: [String]) throws -> String {
     let process = Process()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tables for people as they come, or one JSON object at the end.
+/// Prints tables for people while benchmarks run, or one JSON object at the end.
 final class Report {
   private let isJSON: Bool
   private var notes: [String] = []
@@ -9,7 +9,7 @@ final class Report {
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
-  /// A number with its unit and, where it has one, its target.
+  /// A number with its unit and its target, if it has one.
   struct Figure {
     var name: String
     var value: Double
@@ -28,7 +28,7 @@ final class Report {
   }
 
   func progress(_ text: String) {
-    // Unbuffered: a run takes minutes, and shows how it goes also where its output is a pipe.
+    // Unbuffered: a run takes minutes, and shows its progress even if its output is a pipe.
     (isJSON ? FileHandle.standardError : FileHandle.standardOutput).write(Data((text + "\n").utf8))
   }
 
@@ -48,7 +48,7 @@ final class Report {
     progress("  \(subject.padding(toLength: 26, withPad: " ", startingAt: 0)) \(columns.joined(separator: "  "))")
   }
 
-  /// Rows with the same figures, one below the other.
+  /// Prints rows with the same figures as a table.
   func table(_ rows: [(subject: String, figures: [Figure])]) {
     guard let first = rows.first else { return }
     for row in rows { keep(row.subject, row.figures) }

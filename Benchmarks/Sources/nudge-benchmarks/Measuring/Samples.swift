@@ -8,7 +8,7 @@ struct Samples {
   var max: Double { values.last ?? .nan }
   var min: Double { values.first ?? .nan }
 
-  /// The value that this part of all does not exceed.
+  /// The quantile: this share of the numbers does not exceed it.
   func quantile(_ part: Double) -> Double {
     guard !values.isEmpty else { return .nan }
     return values[Swift.min(Int(Double(values.count) * part), values.count - 1)]

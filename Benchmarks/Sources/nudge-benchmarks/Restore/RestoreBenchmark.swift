@@ -2,14 +2,14 @@ import Foundation
 import NudgeSchema
 import StreamRuntime
 
-/// How fast a lost store comes back from its changelog, and how fast a start is that needs only its tail.
+/// Measures the restore of a lost store from its changelog, and a start that needs only the changelog's tail.
 enum RestoreBenchmark: Benchmark {
   static let name = "restore"
   static let abstract = "a lost store from its changelog, in rows of 400 bytes; a start that needs only the tail"
   static let needsKafka = true
 
   private static let rowBytes = 400
-  /// Of each key the changelog holds so many rows: it has not been compacted yet.
+  /// Rows of each key in the changelog, which has not been compacted yet.
   private static let versions = 3
 
   static func run(_ context: BenchmarkContext) throws {
@@ -75,7 +75,7 @@ enum RestoreBenchmark: Benchmark {
       "\(prefix)nudge.timeline", records: records, bytes: rowBytes, keys: keys, partitions: partitions)
   }
 
-  /// Starts a service, waits until its tasks run and so many records are committed, and stops it.
+  /// Starts a service, waits until its tasks run and this many records are committed, and stops it.
   private static func run(_ broker: BenchmarkBroker, _ prefix: String, _ directory: URL, records: Int) throws
     -> MeasuredService<PassThroughStage>
   {

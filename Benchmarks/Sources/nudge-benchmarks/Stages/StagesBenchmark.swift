@@ -6,8 +6,8 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// The pure steps of the three stages, one after the other, without Kafka: what ingest writes the analyzer reads, and so on.
-/// Records are read and written as bytes, and every 2,000 steps the rows that changed are encoded as a commit does.
+/// Measures the three stages' steps, one after the other, without Kafka: the analyzer reads ingest's output, and so on. Records are
+/// read and written as bytes, and every 2,000 steps the changed rows are encoded as for a commit.
 enum StagesBenchmark: Benchmark {
   static let name = "stages"
   static let abstract = "the pure steps of ingest, analyzer and dispatcher, without Kafka"
@@ -42,9 +42,9 @@ enum StagesBenchmark: Benchmark {
     var records: Int
     /// Candidates, or pushes.
     var units: Int
-    /// Bytes of what the steps wrote.
+    /// Bytes of the steps' outputs.
     var outputBytes: Int
-    /// Rows that transactions wrote, and their bytes with their keys.
+    /// Rows written by transactions, and the bytes of rows and keys.
     var rows = (count: 0, bytes: 0)
     var cost: Cost
   }
@@ -75,7 +75,7 @@ enum StagesBenchmark: Benchmark {
   }
 }
 
-/// The three stages on drivers, joined by hand.
+/// The three stages on drivers; each one's output is passed to the next.
 private final class Pipeline {
   static let conversations = 200
   static let members = 8
@@ -144,7 +144,7 @@ private final class Pipeline {
     }
   }
 
-  /// Works off what ingest wrote to itself, and gives the rest to the analyzer, before the clock runs.
+  /// Processes ingest's records to itself and passes the rest to the analyzer, before the measurement.
   private func settle(_ result: StageDriver<IngestStage>.StepResult) throws {
     for result in [result] + ingest.sendBack(result) {
       try check(result.rejection)
@@ -159,10 +159,10 @@ private final class Pipeline {
     if let rejection { throw BenchmarkFailure("a stage refused a record: \(rejection.description)") }
   }
 
-  /// Steps of a transaction, as many as the runtime polls for one.
+  /// Steps of a transaction: the number of records that the runtime polls for one.
   private static let stepsPerCommit = 2_000
 
-  /// Counts what a stage's steps write, and ends a transaction every so many of them.
+  /// Counts the outputs of a stage's steps, and ends a transaction after a fixed number of steps.
   private struct Ledger<S: Stage> {
     let driver: StageDriver<S>
     var outputBytes = 0

@@ -1,9 +1,9 @@
 import NudgeSchema
 import StreamRuntime
 
-/// Sets as many timers as a record says, and does nothing when they are due.
+/// Sets the number of timers that a record names, and does nothing when they are due.
 struct TimerStage: Stage {
-  /// There are no rows but timers.
+  /// The stage has no rows besides timers.
   struct Row: StateRow {
     init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) {}
     func encoded(coder: RecordCoder) -> [UInt8] { [] }
@@ -12,7 +12,7 @@ struct TimerStage: Stage {
   static let definition = StageDefinition(
     name: "timer", inputs: [.timeline], outputs: [.timeline], changelog: .analyzerState, timers: .timeline)
 
-  /// What a record asks for.
+  /// The contents of a record.
   struct Order: Codable {
     var timers: Int
     /// When the first is due, after the record is processed, and over how long they are spread; in milliseconds.
@@ -25,7 +25,7 @@ struct TimerStage: Stage {
     if record.header(RecordHeader.timer) != nil { return }
     let order = try step.coder.decode(Order.self, from: value)
     for number in 0..<order.timers {
-      // Over the whole span in no order: each goes to another place among those that wait.
+      // Spread over the whole span in random order, so that each is inserted in another place.
       let place = (Int64(number) &* 2_654_435_761 &+ record.offset &* 40_503) % max(order.spread, 1)
       try step.setTimer(
         "t/\(record.offset)/\(number)", due: step.now + order.delay + abs(place), key: "key", eventId: "event",

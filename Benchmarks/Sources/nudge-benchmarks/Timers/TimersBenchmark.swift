@@ -66,7 +66,7 @@ enum TimersBenchmark: Benchmark {
     try broker.delete(MeasuredService<TimerStage>.topics(prefix: prefix).map(\.name))
   }
 
-  /// Publishes orders of timers, to the partitions in turn.
+  /// Publishes records that set timers, spread over the partitions.
   private final class OrderPublisher {
     private let producer: Producer
     private let topic: TopicHandle

@@ -1,7 +1,7 @@
 import CLoops
 import NudgeSchema
 
-/// The bare loop in C on topics of its own, beside those of a service.
+/// The bare loop in C on its own topics.
 enum BareLoop {
   struct Run {
     var records: Int
@@ -15,7 +15,7 @@ enum BareLoop {
     [("\(prefix)bare-output", TopicPlan(.decisions)), ("\(prefix)bare-changelog", TopicPlan(.analyzerState))]
   }
 
-  /// Runs until so many records of the prefix's input are committed, on this thread.
+  /// Runs on this thread until this many records of the prefix's input are committed.
   static func run(bootstrapServers: String, prefix: String, records: Int, batch: Int) throws -> Run {
     var latencies = [Double](repeating: 0, count: records)
     var result = transaction_loop_result()

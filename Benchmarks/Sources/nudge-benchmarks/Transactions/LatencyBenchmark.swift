@@ -3,7 +3,7 @@ import Kafka
 import NudgeSchema
 import Synchronization
 
-/// What one small transaction takes on an idle broker, for the bare loop and for a stage, and what a start takes.
+/// Measures one small transaction on an idle broker, for the bare loop and for a stage, and a start.
 enum LatencyBenchmark: Benchmark {
   static let name = "latency"
   static let abstract =
@@ -27,8 +27,7 @@ enum LatencyBenchmark: Benchmark {
     try measureBackToBack(context, broker)
   }
 
-  /// A broker's first thousands of transactions take two to three times as long as later ones, until its code is compiled:
-  /// whoever were measured first would pay for it.
+  /// Warms the broker up: its first thousands of transactions take two to three times as long, until its code is compiled.
   private static func warmUp(_ broker: BenchmarkBroker, recordBytes: Int) throws {
     let prefix = "warm."
     let records = 4000 * batch
@@ -39,8 +38,7 @@ enum LatencyBenchmark: Benchmark {
     try broker.delete(topics.map(\.name))
   }
 
-  /// A backlog in transactions of 20, one after the other: nothing sleeps in between, and markers of the one before are
-  /// being written.
+  /// Processes a backlog in consecutive transactions of 20, while the previous one's markers are being written.
   private static func measureBackToBack(_ context: BenchmarkContext, _ broker: BenchmarkBroker) throws {
     let (options, prefix) = (context.options, "chain.")
     let records = options.rounds * batch * 5
@@ -98,7 +96,7 @@ enum LatencyBenchmark: Benchmark {
   ) throws {
     let rounds = context.options.rounds
     let directory = broker.directory.appendingPathComponent(prefix).path
-    // What the bare loop was given is worked off first, so that the rounds start with an idle service.
+    // The bare loop's records are processed first, so that the rounds start with an idle service.
     let first = try MeasuredService(broker, prefix: prefix, stateDirectory: directory, batch: 2000)
     try first.start()
     try first.probe.waitUntilCommitted(rounds * batch)
@@ -139,7 +137,7 @@ enum LatencyBenchmark: Benchmark {
   }
 }
 
-/// Publishes some records at once, waits until what was made of them is committed, and again.
+/// Publishes some records at once, waits until their outputs are committed, and repeats.
 final class RoundDriver {
   private let broker: BenchmarkBroker
   private let producer: Producer
@@ -158,7 +156,7 @@ final class RoundDriver {
 
   /// Milliseconds of each round, from the first record produced to the last output seen by a read_committed consumer.
   func run(rounds: Int, output: String) throws -> [Double] {
-    // One partition: its records come in one fetch, and so in one transaction.
+    // One partition, so that its records come in one fetch and one transaction.
     let partition: Int32 = 0
     var configuration = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil)
     configuration.set("auto.offset.reset", "latest")
@@ -186,7 +184,7 @@ final class RoundDriver {
         }
       }
       times.append((Clocks.steady - began) * 1e3)
-      // Idle means idle: markers and background work of this round are over before the next.
+      // Let markers and background work of this round finish before the next one.
       usleep(20_000)
     }
     return times

@@ -4,7 +4,7 @@ import ServiceKit
 import StreamRuntime
 import Synchronization
 
-/// A stage as a service of this process, with a probe.
+/// A stage that runs as a service in this process, with a probe.
 final class MeasuredService<S: Stage> {
   let probe = StreamProbe()
   private let service: StreamService<S>
@@ -39,7 +39,7 @@ final class MeasuredService<S: Stage> {
     try service.start { end in ends.reasons.withLock { $0.append(end.reason) } }
   }
 
-  /// Drains and ends. Throws where it ended by itself before.
+  /// Drains and stops. Throws if it had ended by itself.
   func stop() throws {
     service.stop()
     let reasons = ends.reasons.withLock { $0 }

@@ -1,7 +1,7 @@
 import NudgeSchema
 import StreamRuntime
 
-/// The least a stage with state can do: each record becomes one output and the row of its key.
+/// A minimal stage with state: each record becomes one output and the row of its key.
 struct PassThroughStage: Stage {
   /// The value of the key's last record.
   struct Row: StateRow {

@@ -3,12 +3,12 @@ import Kafka
 import KafkaTransactions
 import NudgeSchema
 
-/// Many transactions of one transactional id: more than a producer has epochs (32,767), so that it gets a new id on the
-/// way. Then all records are read back.
+/// Runs more transactions of one transactional id than a producer has epochs (32,767), so that it gets a new producer id meanwhile. Then
+/// reads all records back.
 enum SingleIDRun {
   private static let id = "sink-single"
   private static let topic = "sink-single"
-  /// Of each transaction, in one partition.
+  /// Records of each transaction, in one partition.
   private static let recordsEach = 2
   private static let timeout: Duration = .seconds(30)
 
@@ -75,7 +75,7 @@ enum SingleIDRun {
     var description: String { "producer \(producerID), epoch \(epoch)" }
   }
 
-  /// Who stands for the transactional id now, as its coordinator says.
+  /// The transactional id's current producer, from its coordinator.
   private static func identity(_ context: BenchmarkContext, _ target: TransactionTarget) throws -> Identity {
     let home = URL(fileURLWithPath: context.options.kafkaHome ?? "").standardizedFileURL
     let text = try Program.run(
@@ -88,7 +88,7 @@ enum SingleIDRun {
     return Identity(producerID: producerID, epoch: epoch)
   }
 
-  /// How many records a read_committed consumer gets. Throws where they are not each transaction's, in their order.
+  /// The number of records that a read_committed consumer gets. Throws if any transaction's are missing or out of order.
   private static func readBack(_ target: TransactionTarget, expected: Int) throws -> Int {
     let place = TopicPartition(topic: topic, partition: 0)
     let consumer = try Consumer(
@@ -110,7 +110,7 @@ enum SingleIDRun {
         count += 1
         deadline = Clocks.steady + 30
       case .endOfPartition:
-        // The last transaction's markers may still be missing: the end is where they come to.
+        // The last transaction's markers may still be missing: they determine the end.
         if count >= expected { return count }
       case .error(let error): throw error
       case nil, .assigned, .revoked: break

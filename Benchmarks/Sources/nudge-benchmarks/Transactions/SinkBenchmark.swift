@@ -3,8 +3,8 @@ import Kafka
 import KafkaTransactions
 import NudgeSchema
 
-/// One transaction by three clients, by how many partitions it touches; nothing else runs. Then what is asked of the sink
-/// alone: one record on an idle broker, and more transactions of one id than a producer has epochs.
+/// Compares one transaction of three clients, by the number of partitions it writes, on an otherwise idle machine. Then it measures
+/// KafkaTransactions alone: one record on an idle broker, and more transactions of one id than a producer has epochs.
 enum SinkBenchmark: Benchmark {
   static let name = "sink"
   static let abstract =
@@ -19,7 +19,7 @@ enum SinkBenchmark: Benchmark {
   ]
   private static let topicCount = 3
   private static let partitionCount: Int32 = 12
-  /// Each shape is measured in so many parts, in which the clients take turns.
+  /// Each shape is measured in this many parts, in which the clients alternate.
   private static let passes = 4
 
   static func run(_ context: BenchmarkContext) throws {
@@ -143,7 +143,7 @@ enum SinkBenchmark: Benchmark {
       ClientConfiguration.consumer(bootstrapServers: target.bootstrapServers, group: nil), name: "reader")
     defer { consumer.close() }
     try consumer.warmUp(topics: [place.topic], timeout: .seconds(10))
-    // What was committed last may still lack its marker.
+    // The last transaction's marker may still be missing.
     usleep(1_000_000)
     let end = try consumer.watermarks(place, timeout: .seconds(10)).high
     try consumer.assign([TopicPartitionOffset(place, offset: end)])

@@ -2,7 +2,7 @@ import Foundation
 import ServiceKit
 import Synchronization
 
-/// Watches one service of one stream thread from inside its process: by its log, and by its stage.
+/// Watches a service with one stream thread in this process, by its log and its stage.
 final class StreamProbe: Sendable {
   /// A transaction that committed.
   struct Transaction {
@@ -29,7 +29,7 @@ final class StreamProbe: Sendable {
 
   private let state = Mutex(State())
   private let changed = DispatchSemaphore(value: 0)
-  /// Whether a record is the first of its transaction, told apart without a lock.
+  /// Whether a record is the first of its transaction, without taking a lock.
   private let isProcessing = Atomic<Bool>(false)
 
   func recordProcessed() {
@@ -41,7 +41,7 @@ final class StreamProbe: Sendable {
     }
   }
 
-  /// A sink for the service's log, which tells what it does.
+  /// A sink that reads the service's log.
   var sink: LogSink {
     LogSink(level: .debug, wallClock: { SystemClock.milliseconds() }) { [self] entry, _ in note(entry) }
   }
@@ -72,7 +72,7 @@ final class StreamProbe: Sendable {
           state.allRunning = (now - assignedAt, Clocks.processor - state.assignedProcessor)
         }
       default:
-        // What librdkafka warns of it repeats by itself.
+        // librdkafka retries by itself after these warnings.
         if entry.level >= .warning, !entry.message.hasPrefix("librdkafka") {
           state.problems.append("\(entry.message) \(entry.metadata)")
         }
@@ -91,10 +91,10 @@ final class StreamProbe: Sendable {
     }
   }
 
-  /// Until all tasks run.
+  /// Waits until all tasks run.
   func waitUntilRunning() throws { try wait(for: "all tasks to run") { $0.allRunning != nil } }
 
-  /// Until so many records are committed.
+  /// Waits until this many records are committed.
   func waitUntilCommitted(_ records: Int) throws { try wait(for: "\(records) records") { $0.records >= records } }
 
   /// From the first record processed to the end of the last commit.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What exactly-once processing costs on StreamRuntime, against the bare loop with as many outputs.
+/// Compares exactly-once processing on StreamRuntime with a bare loop that writes the same number of outputs.
 enum TransactionsBenchmark: Benchmark {
   static let name = "transactions"
   static let abstract = "a pass-through stage with state, and a bare C loop with as many outputs, on one broker"
@@ -29,7 +29,7 @@ enum TransactionsBenchmark: Benchmark {
       try broker.fill(
         "\(prefix)nudge.timeline", records: options.records, bytes: options.recordBytes, keys: options.keys,
         partitions: options.partitions)
-      // Whichever runs first finds the broker's caches colder: they take turns.
+      // The first one to run finds colder caches in the broker, so they alternate.
       if repetition % 2 == 1 {
         bare.append(try measureBare(broker, prefix, options))
         stage.append(try measureStage(broker, prefix, options))

@@ -2,7 +2,7 @@ import CLoops
 
 /// The bare loop in C over the same requests.
 enum RequestLoop {
-  /// Runs until so many requests are answered, on this thread.
+  /// Runs on this thread until this many requests are answered.
   static func run(_ target: TransportTarget, requests: Int, inFlight: Int, connections: Int) throws -> TransportRun {
     var result = request_loop_result()
     var reason = [CChar](repeating: 0, count: 512)

@@ -2,8 +2,8 @@ import Foundation
 import HTTPTransport
 import Synchronization
 
-/// Requests to FCM over TLS and HTTP/2 by one thread: a bare corked loop in C, Nudge's transport, and firebase-admin for
-/// Python, one after the other against one emulator, with answers at once and after 50 ms.
+/// Measures requests to FCM over TLS and HTTP/2 by one thread: a bare corked loop in C, Nudge's transport, and firebase-admin for
+/// Python, one after the other against one emulator that answers at once, then after 50 ms.
 enum TransportBenchmark: Benchmark {
   static let name = "transport"
   static let abstract =
@@ -35,7 +35,7 @@ enum TransportBenchmark: Benchmark {
   }
 }
 
-/// Where requests go, and what they are.
+/// The requests and their server.
 struct TransportTarget {
   let url: String
   let caFile: String
@@ -43,19 +43,19 @@ struct TransportTarget {
     ("authorization", "Bearer ya29.benchmark-" + String(repeating: "0123456789", count: 12)),
     ("content-type", "application/json"),
   ]
-  /// A message of some 700 bytes, as the dispatcher writes them.
+  /// A message of some 700 bytes, as the dispatcher writes it.
   let body = Array(
     (#"{"message":{"token":"abcdefghijklmnopqrstuvwxyz0123456789","notification":{"title":"Ada in Launch","body":""#
       + String(repeating: "Shall we meet at the harbour? ", count: 18) + #""}}}"#).utf8)
 
-  /// The messages of the emulator's project, of a server.
+  /// The path of the emulator project's messages.
   init(url: String, caFile: String) {
     self.url = url + "/v1/projects/nudge-demo/messages:send"
     self.caFile = caFile
   }
 }
 
-/// What a run took.
+/// The cost of a run.
 struct TransportRun {
   var answered: Int
   var failed: Int
@@ -64,7 +64,7 @@ struct TransportRun {
   var microseconds: Double { cost.cpuSeconds / Double(max(answered, 1)) * 1e6 }
 }
 
-/// The emulator as a process that answers after so long.
+/// The emulator as a process that answers after a delay.
 private final class TransportEmulator {
   private let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent("nudge-transport-\(UUID().uuidString)")
@@ -92,7 +92,7 @@ private final class TransportEmulator {
   }
 }
 
-/// The three against one server, in turn.
+/// Measures the three clients against one server, one after the other.
 private struct TransportComparison {
   private struct PythonResult: Decodable {
     let answered: Int
@@ -102,12 +102,12 @@ private struct TransportComparison {
   }
 
   let context: BenchmarkContext
-  /// Of the server and its answers.
+  /// The server's name and delay.
   let subject: String
   let connections: Int
   /// Microseconds of CPU that a request may take.
   let limit: Int
-  /// Of the transport, with four connections each, as `--fcm-loops` has them; one where two connections do.
+  /// Threads of the transport, with four connections each, as `--fcm-loops` has them; one if two connections suffice.
   private var loops: Int { max(1, connections / 4) }
 
   func run(_ target: TransportTarget, python emulator: TransportEmulator?) throws {
@@ -145,8 +145,8 @@ private struct TransportComparison {
     )
   }
 
-  /// As many in flight as the connections carry, until all are answered. The CPU is that of the process, of which all other
-  /// threads sleep.
+  /// Keeps as many requests in flight as the connections carry, until all are answered. CPU is the process's; its other threads
+  /// sleep.
   private func measureTransport(_ target: TransportTarget, requests: Int) throws -> TransportRun {
     let client = try HTTPClientGroup(
       HTTPClientConfiguration(caFile: target.caFile, maxConnectionsPerHost: connections), count: loops)
@@ -186,13 +186,13 @@ private struct TransportComparison {
   }
 }
 
-/// Requests that each start another when they are answered.
+/// Requests, each of which starts another one when it is answered.
 private final class Race: Sendable {
   private struct State {
     var left: Int
     var unanswered: Int
     var answered = 0
-    /// How often requests failed with what.
+    /// Failures by reason.
     var failures: [String: Int] = [:]
   }
 

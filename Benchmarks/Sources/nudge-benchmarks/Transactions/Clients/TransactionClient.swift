@@ -1,8 +1,8 @@
-/// One of the clients whose transactions are compared. Each commits the same: the records, then the offsets of the first
-/// topic's partitions among those touched, by two transactional ids in turn.
+/// A client whose transactions are compared. All commit the same: records, then the offsets of the first topic's partitions among
+/// those written, alternating between two transactional ids.
 protocol TransactionClient: AnyObject {
   static var name: String { get }
-  /// Commits so many transactions, one after the other.
+  /// Commits this many transactions, one after the other.
   func run(_ shape: TransactionShape, transactions: Int) throws -> TransactionRun
   func close()
 }
@@ -20,8 +20,8 @@ struct TransactionShape: CustomStringConvertible {
     var records: Int
   }
 
-  /// The first so many partitions, one topic after the other of each number; the records are spread evenly. `touch_loop.c`
-  /// and `TouchTransactions.java` do the same.
+  /// The partitions that a transaction writes: partition 0 of each topic, then partition 1, and so on, with records spread evenly.
+  /// `touch_loop.c` and `TouchTransactions.java` do the same.
   func places(topicCount: Int) -> [Place] {
     (0..<partitions).map {
       Place(
@@ -31,22 +31,22 @@ struct TransactionShape: CustomStringConvertible {
   }
 }
 
-/// What transactions took.
+/// The cost of transactions.
 struct TransactionRun {
   /// Milliseconds of each, from its beginning to the end of its commit.
   var latencies: [Double]
-  /// Of the client's process, all threads.
+  /// CPU seconds of the client's process, all threads.
   var cpuSeconds: Double
 }
 
-/// What all clients have in common.
+/// The settings that all clients share.
 struct TransactionTarget {
   let bootstrapServers: String
   let topics: [String]
   let group: String
-  /// Who commits the group's offsets.
+  /// The group member that commits offsets.
   let member: String
   let generation: Int32
-  /// Of a record's value.
+  /// Bytes of a record's value.
   let recordBytes: Int
 }
