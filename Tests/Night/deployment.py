@@ -260,6 +260,13 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
             raise NightError(f"nudge {' '.join(arguments)} ended with {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
 
+    def is_caught_up(self):
+        """Whether no stage has a record that has waited for longer than ten seconds."""
+        try:
+            return self.nudge("lag", "--max-age", "10s") is not None
+        except NightError:
+            return False
+
     # Prometheus
 
     def start_prometheus(self):

@@ -21,11 +21,4 @@ def run(night):
     deployment.start_kafka()
     deployment.wait_until_ready()
     night.wait_for_quiet(ALERT)
-
-    def is_caught_up():
-        try:
-            return deployment.nudge("lag", "--max-age", "10s") is not None
-        except NightError:
-            return False
-
-    wait_for("nothing to wait for longer than ten seconds", is_caught_up, every=2)
+    wait_for("nothing to wait for longer than ten seconds", deployment.is_caught_up, every=2)
