@@ -165,7 +165,24 @@ struct SettingsTests {
     #expect(problem(["--count"]) == "--count needs a value: --count N")
     #expect(problem(["--count", "--verbose"]) == "--count needs a value: --count N")
     #expect(problem(["--help=1"]) == "--help takes no value")
-    #expect(problem(["--kafka-property", "bootstrap.servers=x"]).hasSuffix("use --bootstrap-servers for the brokers"))
+    #expect(
+      problem(["--kafka-property", "bootstrap.servers=x"])
+        .hasSuffix("use it without bootstrap.servers: --bootstrap-servers names the brokers"))
+  }
+
+  @Test(
+    "properties that exactly-once depends on are refused by name, with the reason",
+    arguments: [
+      "isolation.level=read_uncommitted", "group.id=mine", "enable.auto.commit=true", "enable.auto.offset.store=true",
+      "transactional.id=t", "auto.offset.reset=latest", "group.instance.id=i",
+      "partition.assignment.strategy=cooperative-sticky", "partitioner=random",
+    ])
+  func reservedProperties(_ property: String) {
+    let name = String(property.prefix { $0 != "=" })
+    let text = problem(["--kafka-property", "linger.ms=5", "--kafka-property", property])
+    #expect(text.contains("use it without \(name): "), "\(text)")
+    let variable = "NUDGE_KAFKA_" + name.uppercased().replacing(".", with: "_")
+    #expect(problem([], environment: [variable: "x"]).contains("without \(name): "))
   }
 
   @Test("a setting that must be given says how")

@@ -11,7 +11,7 @@ public struct ServiceSettings: Sendable {
   public static let kafkaProperties = Setting<[String: String]>(
     "kafka-property", environment: .prefix("NUDGE_KAFKA_"), default: [:],
     help: "Any property of librdkafka, such as security.protocol=sasl_ssl.", isSecretName: KafkaSecret.isSecret,
-    check: { $0["bootstrap.servers"] == nil ? nil : "--bootstrap-servers for the brokers" })
+    check: ReservedKafkaProperties.advice)
 
   /// Where the stores of the tasks are.
   public static let stateDirectory = Setting<String>(

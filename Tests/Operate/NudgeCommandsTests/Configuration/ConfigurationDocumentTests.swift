@@ -55,7 +55,8 @@ struct ConfigurationDocumentTests {
       list of processes: `NUDGE_KAFKA_SASL_USERNAME`, `NUDGE_KAFKA_SASL_PASSWORD`. librdkafka before 2.6.1 (Debian 12 has
       2.0.2) cannot log in with SCRAM to brokers of Kafka 4: use `sasl.mechanism=PLAIN` over TLS, or mutual TLS. Transactions have a
       client of their own, which takes the same properties; what it cannot follow is refused at start
-      ([operations](operations.md#kafka)).
+      ([operations](operations.md#kafka)). Properties that exactly-once depends on are refused by name, among them `isolation.level`,
+      `group.id`, `enable.auto.commit`, `auto.offset.reset`, `transactional.id` and `partition.assignment.strategy`.
 
       """,
       section(
