@@ -36,11 +36,16 @@ public struct Rejection: Error, Equatable, Sendable, CustomStringConvertible {
   public var code: DeadLetterCode
   /// The reason for people: names the field and the limit, never a token or a message's text (T4).
   public var message: String
+  /// Whether a later release may accept the record: this one does not know its schema version, its type, or the value of
+  /// an enumeration. On a topic that only Nudge writes, such a record stops the stage (`Topic.isWrittenByNudgeOnly`).
+  public var mayBeOfLaterRelease: Bool
 
-  /// A refusal.
-  public init(_ code: DeadLetterCode, _ message: String) {
+  /// Refuses a record.
+  /// - Parameter isUnknownValue: a field has the right type and a value this release does not know.
+  public init(_ code: DeadLetterCode, _ message: String, isUnknownValue: Bool = false) {
     self.code = code
     self.message = message
+    mayBeOfLaterRelease = isUnknownValue || code == .unsupportedVersion || code == .unknownType
   }
 
   /// The reason, for logs and dead letters.

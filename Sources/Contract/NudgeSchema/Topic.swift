@@ -26,6 +26,16 @@ public enum Topic: String, Sendable, CaseIterable, Codable {
   case analyzerState = "nudge.analyzer-state"
   /// Changelog of the dispatcher's state.
   case dispatcherState = "nudge.dispatcher-state"
+
+  /// Whether only Nudge's own stages and commands write to the topic. A record of an unknown kind there comes from a later
+  /// release, not from a producer's mistake.
+  public var isWrittenByNudgeOnly: Bool {
+    switch self {
+    case .chatEvents, .userEvents: false
+    case .deviceClaims, .timeline, .decisions, .pushes, .banners, .outcomes, .deadLetters, .audit: true
+    case .ingestState, .analyzerState, .dispatcherState: true
+    }
+  }
 }
 
 /// Topic names with the deployment's prefix (`--topic-prefix`), so that several pipelines share a cluster.

@@ -100,7 +100,10 @@ extension Rejection {
     }
     switch error {
     case .dataCorrupted(let context) where context.codingPath.isEmpty: self.init(.invalidJSON, "the value is not JSON")
-    case .dataCorrupted(let context): self.init(.schemaViolation, "\(path(context)) has a value it may not have")
+    case .dataCorrupted(let context):
+      self.init(
+        .schemaViolation, "\(path(context)) has a value it may not have", isUnknownValue: context.underlyingError == nil
+      )
     case .keyNotFound(let key, let context): self.init(.schemaViolation, "\(path(context, key)) is missing")
     case .typeMismatch(_, let context): self.init(.schemaViolation, "\(path(context)) has the wrong type")
     case .valueNotFound(_, let context): self.init(.schemaViolation, "\(path(context)) is null")

@@ -55,7 +55,18 @@ struct RowTable {
     self.store = store
     self.coder = coder
     self.cacheBytes = cacheBytes
-    decode = { TypedRow(try Row(key: $0, bytes: $1, coder: coder)) }
+    decode = { key, bytes in
+      do {
+        return TypedRow(try Row(key: key, bytes: bytes, coder: coder))
+      } catch let failure as StoreFailure {
+        throw failure
+      } catch {
+        throw StoreFailure(
+          operation: "read a row",
+          reason:
+            "\(error). Run the release that wrote the row, or a later one (docs/operations.md, Upgrade and rollback)")
+      }
+    }
   }
 
   /// Rows in memory, absent ones included.

@@ -141,10 +141,15 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       refusal = step.deadLetter
       if let rejection = step.deadLetter, let record { deadLetter(record, rejection, task) }
     } catch let failure as StoreFailure {
+      // The steps before this one are whole, and are committed before the thread ends.
+      step.undo()
       throw failure
     } catch {
       step.undo()
       let rejection = error as? Rejection ?? Rejection(.internal, "\(type(of: error))")
+      if let record, rejection.mayBeOfLaterRelease, record.topic.isWrittenByNudgeOnly {
+        throw RecordOfLaterRelease(record: record.position, stage: S.definition.name, reason: rejection.message)
+      }
       // Without a record there is nothing to set aside: going on would lose a reply.
       guard let record else {
         throw StoreFailure(operation: "\(S.definition.name) step", reason: rejection.description)

@@ -26,6 +26,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// Inputs bring nothing.
   private var isPaused = false
   private var exit: StreamExit?
+  /// `commitBeforeEnd` runs at most once.
+  private var isEnding = false
 
   /// A transaction that is on its way for so many milliseconds, while there is enough for the next, makes the inputs pause: a pause
   /// drops what was fetched.
@@ -240,11 +242,25 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func end(by error: any Error) {
+    if error is StoreFailure || error is RecordOfLaterRelease { commitBeforeEnd() }
     switch error {
     case let exit as StreamExit: end(exit)
     case let failure as StoreFailure: end(.failed(failure.description))
     case let failure as IOFailure: end(failure.kind == .fenced ? .fenced : .failed(failure.description))
     default: end(.failed("\(error)"))
+    }
+  }
+
+  /// Commits the steps before the one that failed. Without this, each restart would process them again up to the same
+  /// failure, and send their effects each time.
+  private func commitBeforeEnd() {
+    guard !isEnding else { return }
+    isEnding = true
+    do {
+      try settle(until: io.steadyClock + context.limits.stopDrain)
+    } catch {
+      // What is not committed is processed again after the restart.
+      context.observe(.retrying(reason: "\(error)"))
     }
   }
 

@@ -50,7 +50,9 @@ private func rejection(of error: DecodingError) -> Rejection {
   switch error {
   case .dataCorrupted(let context) where context.codingPath.isEmpty:
     return Rejection(.invalidJSON, "the value is not JSON")
-  case .dataCorrupted(let context): return Rejection(.schemaViolation, "\(path(context)) has no allowed value")
+  case .dataCorrupted(let context):
+    return Rejection(
+      .schemaViolation, "\(path(context)) has no allowed value", isUnknownValue: context.underlyingError == nil)
   case .keyNotFound(let key, let context): return Rejection(.schemaViolation, "\(path(context, key)) is missing")
   case .typeMismatch(_, let context), .valueNotFound(_, let context):
     return Rejection(.schemaViolation, "\(path(context)) has the wrong type")

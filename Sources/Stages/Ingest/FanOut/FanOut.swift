@@ -23,7 +23,14 @@ struct FanOut {
     self.row = row
     self.step = step
     let bytes = Array(row.event.utf8)
-    event = try codec.read(TimelineEvent.self, from: bytes) ?? step.coder.decode(TimelineEvent.self, from: bytes)
+    do {
+      event = try codec.read(TimelineEvent.self, from: bytes) ?? step.coder.decode(TimelineEvent.self, from: bytes)
+    } catch {
+      // The event is part of the state: a release that cannot read it must not drop what is left of the fan-out.
+      throw StoreFailure(
+        operation: "read a fan-out row",
+        reason: "this release does not know its event (\(error)): run the release that wrote it, or a later one")
+    }
     timeline = TimelineWriter(
       step, codec, envelope: event.envelope,
       cause: RecordPosition(topic: event.origin.topic, partition: event.origin.partition, offset: event.origin.offset),

@@ -107,7 +107,8 @@ enum RecordReading {
       if context.codingPath.isEmpty || context.underlyingError != nil {
         return Rejection(.invalidJSON, "the record's value is not JSON")
       }
-      return Rejection(.schemaViolation, "\(path(context.codingPath)) has none of the values allowed")
+      return Rejection(
+        .schemaViolation, "\(path(context.codingPath)) has none of the values allowed", isUnknownValue: true)
     @unknown default:
       return Rejection(.schemaViolation, "the record's value is not as the schema says")
     }

@@ -64,7 +64,7 @@ struct HostileInputs {
   /// A record by its number. `now`: milliseconds since the epoch.
   func input(_ number: Int, now: Int64) -> HostileInput {
     var random = SeededGenerator(seed: seed ^ UInt64(number) &* 0x9e37_79b9_7f4a_7c15)
-    let topic = random.oneIn(10) ? Topic.deviceClaims : random.oneIn(2) ? .userEvents : .chatEvents
+    var topic = random.oneIn(10) ? Topic.deviceClaims : random.oneIn(2) ? .userEvents : .chatEvents
     let field = Self.keyFields[topic] ?? ""
     var key: [UInt8]?
     var value: [UInt8]
@@ -92,6 +92,7 @@ struct HostileInputs {
     case 4: key = [UInt8](repeating: 107, count: 1 + random.below(3_000))
     default: break
     }
+    if topic == .deviceClaims, isOfLaterRelease(value) { topic = .userEvents }
     var headers: [(name: String, value: [UInt8]?)] = [
       (Self.numberHeader, withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) })
     ]
@@ -107,6 +108,21 @@ struct HostileInputs {
     return HostileInput(
       topic: topic, partition: Int32(random.oneIn(8) ? random.below(partitions) : ownPartition ?? 0), key: key,
       value: random.oneIn(200) ? nil : value, headers: headers)
+  }
+
+  /// Whether ingest would take the bytes for a device claim of a later release, and stop. Only Nudge writes to that topic,
+  /// so a stranger's records go elsewhere.
+  private func isOfLaterRelease(_ bytes: [UInt8]) -> Bool {
+    do {
+      _ = try RecordCoder().decode(DeviceClaim.self, from: bytes)
+      return false
+    } catch let error as EventFormatError {
+      return if case .invalidTime = error { false } else { true }
+    } catch DecodingError.dataCorrupted(let context) {
+      return !context.codingPath.isEmpty && context.underlyingError == nil
+    } catch {
+      return false
+    }
   }
 
   /// An event of this topic that is new, or nearly so.

@@ -117,9 +117,13 @@
         .end(task: task, offset: wereHeldBack.contains(task) && !heldBack.contains(task) ? 5 : start)
       }
     }
+    /// What each store holds when it is opened.
+    var storedRows: [(key: RowKey, bytes: [UInt8]?)] = []
     func openStore(of task: Int32) throws -> ModelStore {
       calls.append("openStore")
-      return ModelStore()
+      let store = ModelStore()
+      try store.apply(storedRows, header: nil)
+      return store
     }
   }
 #endif
