@@ -74,8 +74,25 @@ public struct DispatcherStage: Stage {
   }
 
   /// A request that is not made: the task is being given up.
-  public mutating func forgo(_ effect: SendRequest, in step: Step<Self>) throws {
+  public mutating func effectCancelled(_ effect: SendRequest, in step: Step<Self>) throws {
     try work(in: step) { try $0.forgo(effect, in: step) }
+  }
+
+  /// The push and the device a request is for.
+  public static func ticket(for effect: SendRequest) -> EffectTicket? { effect.ticket }
+
+  /// What FCM said of an earlier request for the same push and device, which left before the task was lost, as the answer to
+  /// `effect`. Only a verdict on the push itself counts: after a refusal that passes, the request is made.
+  public static func reply(_ reply: SendReply, to sent: EffectTicket, asReplyTo effect: SendRequest) -> SendReply? {
+    switch reply.answer.verdict {
+    case .sent, .invalidToken, .senderMismatch, .rejected: break
+    case .projectRefused, .platformRefused, .quotaExceeded, .serverFailed, .unreachable: return nil
+    }
+    var reply = reply
+    reply.id = effect.id
+    // The lane counts this attempt; the one that left counted as `sent.attempt`.
+    reply.requests += sent.attempt - effect.attempt
+    return reply
   }
 
   /// A wait is over.

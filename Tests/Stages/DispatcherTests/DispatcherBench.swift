@@ -90,7 +90,7 @@ final class DispatcherBench {
   func forgo(_ request: SendRequest? = nil) throws {
     let request = request ?? air[0]
     air.removeAll { $0.id == request.id }
-    try take(driver.forgo(request, partition: 0))
+    try take(driver.cancel(request, partition: 0))
   }
 
   /// Moves the clock to the wake-up that was asked for, and wakes.

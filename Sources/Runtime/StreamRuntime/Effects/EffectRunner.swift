@@ -1,75 +1,140 @@
 import NudgeSchema
 
-/// The effects of a stream thread's tasks: handed on while ownership is proven, and their replies brought back as steps.
+/// Hands the effects of a thread's tasks to the performer while ownership is proven, and runs their replies as steps.
+///
+/// A task may be lost and returned while requests are in flight. `OutlivingEffects` keeps what they bring: an effect that is asked
+/// for again is not performed a second time but gets that reply.
 final class EffectRunner<S: Stage, IO: StreamIO> {
+  private struct Flight {
+    var task: Int32
+    var epoch: Int
+    var effect: S.Effect
+    /// The request that left, where it left in an earlier epoch of the task.
+    var sent: EffectTicket?
+  }
+
   private let context: StreamContext<IO>
   private let tasks: TaskManager<S, IO>
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
-  private let replies: ReplyBox<S.Reply>
-  /// Whether the stage has any.
-  let areThere = S.Effect.self != Never.self
+  private let replies: ReplyQueue<S.Reply>
+  private let outliving: OutlivingEffects<S.Reply>
+  /// By the number of the request.
+  private var flights: [Int: Flight] = [:]
+  private var lastRequest = 0
+  /// Whether the stage has effects.
+  let isEnabled = S.Effect.self != Never.self
 
   init(
     _ context: StreamContext<IO>, _ tasks: TaskManager<S, IO>,
-    performer: (any EffectPerformer<S.Effect, S.Reply>)?, wake: @escaping @Sendable () -> Void
+    performer: (any EffectPerformer<S.Effect, S.Reply>)?, outliving: OutlivingEffects<S.Reply>,
+    wake: @escaping @Sendable () -> Void
   ) {
     self.context = context
     self.tasks = tasks
     self.performer = performer
-    replies = ReplyBox(wake: wake)
+    self.outliving = outliving
+    replies = ReplyQueue(wake: wake)
   }
 
-  /// Effects that wait or are under way, of all tasks.
+  /// Effects that wait or are in flight, of all tasks.
   var count: Int {
-    guard areThere else { return 0 }
+    guard isEnabled else { return 0 }
     var count = 0
-    for task in tasks.all { count += task.waitingEffects.count + task.effectsUnderWay }
+    for task in tasks.all { count += task.waitingEffects.count + task.effectsInFlight }
     return count
   }
 
-  /// Effects whose replies have not come.
-  var areUnderWay: Bool { areThere && tasks.all.contains { $0.effectsUnderWay > 0 } }
+  /// Whether replies are outstanding.
+  var hasInFlight: Bool { isEnabled && tasks.all.contains { $0.effectsInFlight > 0 } }
 
-  /// Brings replies back, until so much is open that a transaction must be sealed first.
+  /// Runs the replies that have come, unless a transaction must be sealed first.
   func takeReplies() throws {
-    guard areThere, !tasks.isFull else { return }
-    let letters = replies.takeAll()
-    guard !letters.isEmpty else { return }
+    guard isEnabled, !tasks.isFull else { return }
+    let entries = replies.takeAll()
+    guard !entries.isEmpty else { return }
     let now = context.io.wallClock
-    for letter in letters {
-      // The reply to a former life of the task: its new owner, perhaps this thread, has the lane and its "not before".
-      guard let task = tasks[letter.task], task.life == letter.life else { continue }
-      task.effectsUnderWay -= 1
-      try tasks.run(task, record: nil, now: now) { try $0.receive(letter.reply, in: $1) }
+    for (index, entry) in entries.enumerated() {
+      guard let flight = flights.removeValue(forKey: entry.request) else { continue }
+      let ticket = flight.sent ?? S.ticket(for: flight.effect)
+      guard let task = tasks[flight.task], task.epoch == flight.epoch else {
+        if let ticket { keep(ticket, of: flight.task, entry.reply) }
+        continue
+      }
+      task.effectsInFlight -= 1
+      let reply = flight.sent.flatMap { S.reply(entry.reply, to: $0, asReplyTo: flight.effect) } ?? entry.reply
+      do {
+        try tasks.run(task, record: nil, now: now) { try $0.receive(reply, in: $1) }
+      } catch {
+        // The thread is about to end. What it commits before must have the other replies.
+        for left in entries[(index + 1)...] { replies.post(left) }
+        throw error
+      }
+      // Kept until the step is committed: after a loss before that, the task asks for the effect again.
+      if let ticket, task.isDirty { task.openReplies.append((ticket, entry.reply)) }
     }
   }
 
-  /// Hands on what waits, while this thread can prove that it owns its tasks.
+  private func keep(_ ticket: EffectTicket, of task: Int32, _ reply: S.Reply) {
+    outliving.answered(ticket, of: task, with: reply, now: context.io.steadyClock)
+  }
+
+  /// Hands waiting effects to the performer while this thread can prove that it owns its tasks.
   func perform(_ proof: OwnershipProof) {
-    guard areThere, let performer else { return }
+    guard isEnabled, let performer else { return }
     guard tasks.all.contains(where: { !$0.waitingEffects.isEmpty }) else { return }
     guard proof.holds(at: context.io.steadyClock) else {
       context.observe(.effectsHeld(count: tasks.all.reduce(0) { $0 + $1.waitingEffects.count }))
       return
     }
+    let mayHaveLeft = outliving.count > 0
     for task in tasks.all {
-      let (number, life, box) = (task.number, task.life, replies)
       for effect in task.waitingEffects {
-        task.effectsUnderWay += 1
-        performer.perform(effect) { box.post(.init(task: number, life: life, reply: $0)) }
+        lastRequest += 1
+        task.effectsInFlight += 1
+        let request = lastRequest
+        flights[request] = Flight(task: task.number, epoch: task.epoch, effect: effect)
+        if mayHaveLeft, hasLeft(effect, of: task.number, as: request) { continue }
+        performer.perform(effect) { [replies] in replies.post(.init(request: request, reply: $0)) }
       }
       task.waitingEffects.removeAll(keepingCapacity: true)
     }
   }
 
-  /// Gives back to the stage what it asked for and nobody will do: also what a reply has just made it ask for.
-  func forgo() throws {
-    guard areThere else { return }
+  /// Whether a request for this effect left in an earlier epoch of the task, so that its reply serves.
+  private func hasLeft(_ effect: S.Effect, of task: Int32, as request: Int) -> Bool {
+    guard let ticket = S.ticket(for: effect),
+      let found = outliving.take(ticket, of: task, replyTo: replies, as: request, now: context.io.steadyClock)
+    else { return false }
+    if let reply = found.reply {
+      guard S.reply(reply, to: found.sent, asReplyTo: effect) != nil else { return false }
+      replies.post(.init(request: request, reply: reply))
+    }
+    flights[request]?.sent = found.sent
+    return true
+  }
+
+  /// Tells the stage which of its effects are not performed because the task is given up, also those that a reply has just caused.
+  func cancelWaiting() throws {
+    guard isEnabled else { return }
     let now = context.io.wallClock
     for task in tasks.all {
       let effects = task.waitingEffects
       task.waitingEffects.removeAll()
-      for effect in effects { try tasks.run(task, record: nil, now: now) { try $0.forgo(effect, in: $1) } }
+      for effect in effects { try tasks.run(task, record: nil, now: now) { try $0.effectCancelled(effect, in: $1) } }
+    }
+  }
+
+  /// Tasks are about to be closed: keeps requests in flight, and replies that are not committed, for their next epoch here.
+  func leave(_ numbers: [Int32]) {
+    guard isEnabled else { return }
+    let now = context.io.steadyClock
+    for flight in flights.values where numbers.contains(flight.task) && tasks[flight.task]?.epoch == flight.epoch {
+      if let ticket = flight.sent ?? S.ticket(for: flight.effect) {
+        outliving.leave(ticket, of: flight.task, now: now)
+      }
+    }
+    for task in numbers.compactMap({ tasks[$0] }) {
+      for (ticket, reply) in task.sealedReplies + task.openReplies { keep(ticket, of: task.number, reply) }
     }
   }
 }

@@ -29,6 +29,8 @@ public final class StreamService<S: Stage>: Service {
   private let configuration: Configuration
   private let makeStage: @Sendable () -> S
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
+  /// Of all threads: a task that is lost may return to another one.
+  private let outliving: OutlivingEffects<S.Reply>
   private let spans: (any SpanRecorder)?
   private let logger: Logger
   private let metrics: MetricsRegistry
@@ -70,6 +72,8 @@ public final class StreamService<S: Stage>: Service {
     self.logger = logger
     self.metrics = metrics
     self.performer = performer
+    outliving = OutlivingEffects(
+      limit: configuration.limits.maxOutlivingEffects, retention: configuration.limits.replyRetention)
     self.spans = spans
     self.makeStage = makeStage
     observer = StreamObserver(
@@ -293,7 +297,7 @@ public final class StreamService<S: Stage>: Service {
     let observer = observer
     let thread = StreamThread(
       makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
-      performer: performer, wake: { signal.raise() }, spans: spans, observe: { observer.observe($0, thread: number) })
+      performer: performer, outliving: outliving, wake: { signal.raise() }, spans: spans, observe: { observer.observe($0, thread: number) })
     while true {
       watchdog.turned(number)
       switch stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() {

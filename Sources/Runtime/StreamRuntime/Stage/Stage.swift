@@ -29,12 +29,22 @@ public protocol Stage: SendableMetatype {
   /// to the dead letters and the partition goes on. Any other error of the stage's own counts as `internal`.
   mutating func process(_ record: InputRecord, in step: Step<Self>) throws
 
-  /// The answer to an effect. It is never forgotten: what it changes is committed, through aborts too.
+  /// Processes the reply to an effect. Each effect of an assignment of the task gets one, unless it is cancelled or the task is
+  /// lost before. What the step changes is committed, after failed transactions too.
   mutating func receive(_ reply: Reply, in step: Step<Self>) throws
 
-  /// An effect that was asked for is not done: the task is being given up. There is no reply; what was noted about it is
-  /// to be taken back, so that the next owner need not wait for an answer that nobody will give.
-  mutating func forgo(_ effect: Effect, in step: Step<Self>) throws
+  /// Takes back what was noted about an effect that is not performed because the task is given up. No reply will come, and the
+  /// next owner should not wait for one.
+  mutating func effectCancelled(_ effect: Effect, in step: Step<Self>) throws
+
+  /// Identifies an effect over assignments of its task. When the task is lost while a request is in flight, or before its reply is
+  /// committed, and this process gets the task back, the runtime performs an effect with the same `effect` key no second time:
+  /// it gets the reply to the first request. nil: replies of earlier assignments are dropped.
+  static func ticket(for effect: Effect) -> EffectTicket?
+
+  /// Turns the reply to an earlier request into one to `effect`, which asks for the same. nil: the reply decides nothing, and
+  /// the effect is performed.
+  static func reply(_ reply: Reply, to sent: EffectTicket, asReplyTo effect: Effect) -> Reply?
 
   /// The time asked for with `Step.wake(at:)` has come.
   mutating func wake(in step: Step<Self>) throws
@@ -54,6 +64,10 @@ extension Stage {
   public mutating func wake(in step: Step<Self>) throws {}
   /// Nothing is held in memory.
   public mutating func close(partition: Int32) {}
+  /// Replies of earlier assignments are dropped.
+  public static func ticket(for effect: Effect) -> EffectTicket? { nil }
+  /// The reply as it is.
+  public static func reply(_ reply: Reply, to sent: EffectTicket, asReplyTo effect: Effect) -> Reply? { reply }
 }
 
 extension Stage where Reply == Never {
@@ -63,7 +77,7 @@ extension Stage where Reply == Never {
 
 extension Stage where Effect == Never {
   /// There are no effects.
-  public mutating func forgo(_ effect: Never, in step: Step<Self>) throws {}
+  public mutating func effectCancelled(_ effect: Never, in step: Step<Self>) throws {}
 }
 
 /// Something a stage counts, as a series of a Prometheus counter; counted once what was done is committed.

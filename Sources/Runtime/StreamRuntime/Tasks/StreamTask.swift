@@ -4,11 +4,11 @@ import NudgeSchema
 /// until it is committed.
 final class StreamTask<S: Stage, Store: TaskStore> {
   let number: Int32
-  /// Tells this life of the task from a former one of the same number.
-  let life: Int
+  /// Counts the assignments of tasks to this thread: tells this one from an earlier one of the same task.
+  let epoch: Int
   let store: Store
   let step: Step<S>
-  /// Names this life of the task in position records.
+  /// Names this epoch of the task in position records.
   private let writer: String
 
   /// The last committed position; sequence 0 is none.
@@ -49,19 +49,23 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   /// Effects asked for and not handed on yet.
   var waitingEffects: [S.Effect] = []
-  /// Effects handed on whose replies have not come.
-  var effectsUnderWay = 0
+  /// Effects handed to the performer whose replies have not come.
+  var effectsInFlight = 0
+  /// Replies processed since the last transaction was sealed, with what they answer.
+  var openReplies: [(ticket: EffectTicket, reply: S.Reply)] = []
+  /// Replies whose steps are in the sealed transaction.
+  private(set) var sealedReplies: [(ticket: EffectTicket, reply: S.Reply)] = []
   /// When the stage wants to be woken, by the wall clock.
   var wakeAt: Milliseconds?
   /// Since when committed rows wait for the store, by the steady clock.
   var unstoredSince: Milliseconds?
 
   init(
-    number: Int32, life: Int, writer: String, store: Store, step: Step<S>, position: PositionRecord?,
+    number: Int32, epoch: Int, writer: String, store: Store, step: Step<S>, position: PositionRecord?,
     next: [Topic: Int64], changelogOffset: Int64, asOf: Milliseconds, rebuild: StateRebuild?
   ) {
     self.number = number
-    self.life = life
+    self.epoch = epoch
     self.writer = writer
     self.store = store
     self.step = step
@@ -126,6 +130,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     let part = SealedTransaction.Part(
       task: number, outputs: outputs, changes: try step.table.seal() + step.timers.seal(),
       position: try coder.encode(position))
+    swap(&sealedReplies, &openReplies)
+    openReplies.removeAll()
     outputs = []
     outputBytes = 0
     records = 0
@@ -149,6 +155,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   func committed(at offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds) {
     guard let sealed else { return }
     self.sealed = nil
+    sealedReplies.removeAll()
     step.table.committed()
     step.timers.committed()
     position = sealed.position

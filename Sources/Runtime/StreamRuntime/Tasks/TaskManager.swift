@@ -13,8 +13,8 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   let timerTopic = S.definition.timers
 
   private var tasks: [Int32: Task] = [:]
-  /// Tells lives of tasks apart.
-  private var lives = 0
+  /// The epoch of the task that was started last.
+  private var lastEpoch = 0
   /// How many tasks the group has given: each gets its share of the memory for rows.
   var assignedCount = 0
   /// What all tasks together have done since the last transaction was sealed.
@@ -72,7 +72,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       }
       next[topic] = max(position, logStart)
     }
-    lives += 1
+    lastEpoch += 1
     let step = Step<S>(
       table: RowTable(
         of: S.Row.self, store: restored.store, coder: context.coder,
@@ -81,7 +81,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       partitionCounts: context.partitionCounts, maxOutputBytes: context.limits.maxOutputBytes,
       recordsSpans: context.spans != nil)
     let task = Task(
-      number: number, life: lives, writer: "\(context.writer)/\(lives)", store: restored.store, step: step,
+      number: number, epoch: lastEpoch, writer: "\(context.writer)/\(lastEpoch)", store: restored.store, step: step,
       position: restored.position, next: next, changelogOffset: restored.changelogOffset, asOf: io.wallClock,
       rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock))
     tasks[number] = task

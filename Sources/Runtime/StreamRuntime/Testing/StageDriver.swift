@@ -120,10 +120,10 @@ public final class StageDriver<S: Stage> {
     run(partition, record: nil) { try $0.receive(reply, in: $1) }
   }
 
-  /// Tells the stage that an effect is not done.
+  /// Tells the stage that an effect is not performed.
   @discardableResult
-  public func forgo(_ effect: S.Effect, partition: Int32) -> StepResult {
-    run(partition, record: nil) { try $0.forgo(effect, in: $1) }
+  public func cancel(_ effect: S.Effect, partition: Int32) -> StepResult {
+    run(partition, record: nil) { try $0.effectCancelled(effect, in: $1) }
   }
 
   /// Wakes the stage.

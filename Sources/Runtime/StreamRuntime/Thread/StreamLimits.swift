@@ -27,6 +27,10 @@ public struct StreamLimits: Sendable, Equatable {
   /// A transaction that is on its way for longer than this, in milliseconds, holds back further effects: their rows cannot be
   /// committed before it, and what was done and not committed when the process dies is done again.
   public var maxEffectLead: Milliseconds = 200
+  /// Effects of lost tasks whose replies are kept, of a process. The oldest are dropped beyond it.
+  public var maxOutlivingEffects = 10_000
+  /// How long the reply to an effect of a lost task is kept, in milliseconds by the steady clock.
+  public var replyRetention: Milliseconds = 600_000
   /// How often a stage with effects proves that it owns its tasks when it has nothing to commit, in milliseconds.
   public var proofInterval: Milliseconds = 3000
   /// The group's session time-out, in milliseconds: effects are done only within half of it after the last proof.

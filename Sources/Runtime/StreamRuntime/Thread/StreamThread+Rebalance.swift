@@ -40,10 +40,10 @@ extension StreamThread {
       // or the answers that have come would be waited for in vain until the deadline, and forgotten.
       if !isFull {
         try effects.takeReplies()
-        try effects.forgo()
+        try effects.cancelWaiting()
       }
       if !isFull {
-        if effects.areUnderWay && !late {
+        if effects.hasInFlight && !late {
           io.idle(atMost: min(deadline - io.steadyClock, context.limits.maxPollWait))
           continue
         }
@@ -76,6 +76,7 @@ extension StreamThread {
   /// Closes tasks.
   func close(_ numbers: [Int32], lost: Bool) {
     guard !numbers.isEmpty else { return }
+    effects.leave(numbers)
     tasks.release(numbers, lost: lost)
     commits.forget(numbers)
     context.observe(.released(tasks: numbers.sorted(), lost: lost))

@@ -35,8 +35,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   init(
     _ stage: S, io: IO, topics: TopicNames, partitionCounts: [Topic: Int32], limits: StreamLimits, writer: String,
-    performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, wake: @escaping @Sendable () -> Void = {},
-    spans: (any SpanRecorder)? = nil, observe: @escaping (StreamEvent) -> Void
+    performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, outliving: OutlivingEffects<S.Reply>? = nil,
+    wake: @escaping @Sendable () -> Void = {}, spans: (any SpanRecorder)? = nil, observe: @escaping (StreamEvent) -> Void
   ) {
     context = StreamContext(
       io: io, topics: topics, partitionCounts: partitionCounts, limits: limits, writer: writer, spans: spans,
@@ -44,7 +44,10 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     tasks = TaskManager(stage, context)
     restorer = TaskRestorer(context, inputs: S.definition.inputs)
     commits = CommitScheduler(context, tasks, restorer)
-    effects = EffectRunner(context, tasks, performer: performer, wake: wake)
+    effects = EffectRunner(
+      context, tasks, performer: performer,
+      outliving: outliving ?? OutlivingEffects(limit: limits.maxOutlivingEffects, retention: limits.replyRetention),
+      wake: wake)
   }
 
   /// The tasks that run, in order.
@@ -166,7 +169,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     var effectCount = effects.count
     while heldIndex < held.count, !commits.isFrozen {
       if tasks.stage.holdsInput { break }
-      if effects.areThere {
+      if effects.isEnabled {
         // Whoever waits for an answer is served between records, and a backlog waits in Kafka, not here.
         if effectCount > context.limits.maxEffects { break }
         if processed > 0, processed % context.limits.replyStride == 0 {

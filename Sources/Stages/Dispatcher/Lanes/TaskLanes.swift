@@ -384,7 +384,7 @@ struct TaskLanes {
         id: id, projectId: item.target.projectId, deviceId: item.target.deviceId, token: item.target.token,
         attempt: item.attempts, body: body,
         messageAt: item.push.kind == .message && item.replayId == nil ? item.occurredAt : nil,
-        traceparent: item.traceparent))
+        traceparent: item.traceparent, ticket: EffectTicket(item.effectKey, attempt: item.attempts)))
     return true
   }
 

@@ -1,4 +1,5 @@
 public import NudgeSchema
+public import StreamRuntime
 
 /// One request to FCM: an effect of the dispatcher's.
 public struct SendRequest: Sendable, Equatable {
@@ -19,11 +20,13 @@ public struct SendRequest: Sendable, Equatable {
   public var messageAt: Milliseconds?
   /// The trace of its push; nil: it has none.
   public var traceparent: String?
+  /// Identifies the push and device over assignments of the task; nil: a reply after the task was lost is dropped.
+  public var ticket: EffectTicket?
 
   /// A request.
   public init(
     id: UInt64, projectId: String?, deviceId: String, token: String, attempt: Int, body: [UInt8],
-    messageAt: Milliseconds? = nil, traceparent: String? = nil
+    messageAt: Milliseconds? = nil, traceparent: String? = nil, ticket: EffectTicket? = nil
   ) {
     self.id = id
     self.projectId = projectId
@@ -33,6 +36,7 @@ public struct SendRequest: Sendable, Equatable {
     self.body = body
     self.messageAt = messageAt
     self.traceparent = traceparent
+    self.ticket = ticket
   }
 }
 

@@ -15,7 +15,7 @@
 
       func process(_ record: InputRecord, in step: Step<Self>) throws { step.perform(Int(record.offset)) }
       func receive(_ reply: Int, in step: Step<Self>) throws {}
-      func forgo(_ effect: Int, in step: Step<Self>) throws {}
+      func effectCancelled(_ effect: Int, in step: Step<Self>) throws {}
       typealias Effect = Int
       typealias Reply = Int
     }

@@ -8,6 +8,8 @@ import NudgeSchema
 /// - a lane has one request at a time;
 /// - an answer is not forgotten: nothing is sent again once its answer was taken by a process that went on owning the
 ///   task, or was committed by anybody;
+/// - nothing is sent again by a process that still waits for the answer to its own request, or that was given an accepting answer
+///   within ten minutes, whoever owned the task meanwhile;
 /// - nothing is sent again without a reason: it was busy, or its tenure ended; and where the lane's row was committed, not
 ///   before the time it says.
 final class EffectLedger {
@@ -52,6 +54,17 @@ final class EffectLedger {
   /// Accepted, and the answer committed.
   private var settled: Set<Record> = []
   private var dead: Set<String> = []
+  /// A record in a process.
+  private struct Known: Hashable {
+    var process: String
+    var record: Record
+  }
+  /// Requests of living processes whose answers have not come, by their number.
+  private var inFlight: [Known: Int] = [:]
+  /// When a living process was given an accepting answer.
+  private var accepted: [Known: Milliseconds] = [:]
+  /// How long a process must remember that.
+  private static let memory: Milliseconds = 600_000
   private var count = 0
   private let violation: (String) -> Void
 
@@ -67,6 +80,8 @@ final class EffectLedger {
   func received(_ reply: SendingReply, by process: String) {
     guard !dead.contains(process) else { return }
     let request = reply.request
+    // It was answered by an earlier request, and is not performed.
+    asked[Holder(process: process, task: request.task)]?.removeAll { $0.request == request }
     let lane = Lane(task: request.task, key: request.key)
     if last[lane]?.number == reply.number { last[lane]?.isAnswered = true }
     if reply.isAccepted {
@@ -79,6 +94,8 @@ final class EffectLedger {
   /// From the call in which a process dies on, what its thread still does is nobody's.
   func died(_ process: String) {
     dead.insert(process)
+    for known in inFlight.keys where known.process == process { inFlight[known] = nil }
+    for known in accepted.keys where known.process == process { accepted[known] = nil }
     for holder in tenures.keys where holder.process == process { end(holder) }
   }
 
@@ -144,6 +161,11 @@ final class EffectLedger {
     if !isOwner { violation("\(what) and does not own the task") }
     if settled.contains(record) { violation("\(what), whose answer was committed") }
     if taken[holder]?.contains(record) == true { violation("\(what) again in spite of its answer") }
+    let known = Known(process: process, record: record)
+    if inFlight[known] != nil { violation("\(what) while its own request for it waits for an answer") }
+    if let answeredAt = accepted[known], now - answeredAt < Self.memory {
+      violation("\(what), to which it was given the answer \(now - answeredAt) ms ago")
+    }
     if let before = last[lane], !before.isAnswered {
       if before.tenure == tenure {
         violation("\(what) while its \(before.record.origin) waits for an answer")
@@ -152,11 +174,20 @@ final class EffectLedger {
       }
     }
     count += 1
+    inFlight[known] = count
     let index = asked[holder]?.firstIndex { $0.request == request }
     let asking = index.flatMap { asked[holder]?.remove(at: $0) }
     last[lane] = Sent(
       number: count, record: record, tenure: tenure, process: process, askedAt: asking?.at ?? now,
       row: asking?.row ?? .open)
     return count
+  }
+
+  /// An answer comes to a process, whatever that makes of it.
+  func delivered(_ reply: SendingReply, to process: String, at now: Milliseconds) {
+    guard !dead.contains(process) else { return }
+    let known = Known(process: process, record: Record(reply.request))
+    if inFlight[known] == reply.number { inFlight[known] = nil }
+    if reply.isAccepted { accepted[known] = now }
   }
 }

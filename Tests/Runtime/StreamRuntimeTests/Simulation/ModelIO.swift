@@ -59,6 +59,8 @@ enum Mutation: String, CaseIterable {
   case proofForever
   /// Replies to a former life of a task are taken for replies to this one.
   case formerLivesAccepted
+  /// Replies to requests of tasks that were lost are dropped.
+  case repliesForgotten
   /// A store is used however old it is.
   case oldStoreKept
   /// A consumer that has fallen out of the log goes on at its start and says nothing.

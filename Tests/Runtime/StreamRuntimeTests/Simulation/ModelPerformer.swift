@@ -48,6 +48,7 @@ final class ModelPerformer: EffectPerformer, @unchecked Sendable {
   func deliver() {
     while let answer = answers.first, answer.at <= world.broker.now {
       answers.removeFirst()
+      world.delivered(answer.reply, to: process)
       if world.mutation == .formerLivesAccepted {
         newest[answer.reply.request.task]?(answer.reply)
       } else {

@@ -16,6 +16,8 @@ struct ScheduleFeatures: Equatable {
 
   /// There is one broker, which stops and starts again, and leaves out markers.
   var outages = false
+  /// All members lose their sessions at once, with requests in flight (with effects only).
+  var losses = false
 
   static let none = ScheduleFeatures()
 
@@ -23,8 +25,10 @@ struct ScheduleFeatures: Equatable {
     var random = SeededGenerator(seed: seed ^ 0x5eed)
     let (effects, ageing, returns) = (random.oneIn(3), random.oneIn(4), random.oneIn(3))
     let timers = !effects && random.oneIn(3)
+    let outages = random.oneIn(4)
     return ScheduleFeatures(
-      effects: effects, ageing: ageing, returns: returns, timers: timers, outages: random.oneIn(4))
+      effects: effects, ageing: ageing, returns: returns, timers: timers, outages: outages,
+      losses: effects && random.oneIn(2))
   }
 
   /// What happens by features is drawn from this.

@@ -218,6 +218,7 @@ final class SimulatedWorld {
     if features.effects, chance.oneIn(4) { limits.maxEffects = 1 }
     // Half of it is how long a proof holds.
     if mutation == .proofForever { limits.sessionTimeout = .max / 4 }
+    if mutation == .repliesForgotten { limits.maxOutlivingEffects = 0 }
     if mutation == .oldStoreKept { limits.maxStoreAge = .max }
     process.io = io
     ledger?.started(process.name)
@@ -275,6 +276,11 @@ final class SimulatedWorld {
     note("\(process) sends \(request.task)/\(request.key) \(request.origin), attempt \(request.attempt)")
     return ledger?.performed(
       request, by: process, isOwner: broker.owns(process, request.task), at: broker.now)
+  }
+
+  /// An answer comes to a process.
+  func delivered(_ reply: SendingReply, to process: String) {
+    ledger?.delivered(reply, to: process, at: broker.now)
   }
 
   // MARK: Age
@@ -355,6 +361,14 @@ final class SimulatedWorld {
     if features.ageing, chance.oneIn(40) { age() }
     if chance.oneIn(150) { stop(process) }
     if features.outages, chance.oneIn(80) { restartBroker() }
+    if features.losses, chance.oneIn(40) { loseSessions() }
+  }
+
+  /// The broker is away for longer than a session: each client gives its partitions up by itself. Answers come meanwhile.
+  private func loseSessions() {
+    note("all sessions expire")
+    broker.now += broker.sessionTimeout + 1 + Milliseconds(chance.below(10_000))
+    broker.advanceGroup()
   }
 
   /// Nothing goes wrong any more.

@@ -25,8 +25,8 @@ struct SendingReply: Sendable {
 /// The dispatcher in small: a lane for each key, one request at a time, the lane's row written when a request is asked
 /// for, and one outcome for each record.
 ///
-/// Unlike the dispatcher, it does not number its requests: that an answer belongs to this life of the task it takes from
-/// the runtime, whose rule is what is simulated.
+/// Unlike the dispatcher, it does not number its requests. It trusts the runtime that a reply belongs to this epoch of the task,
+/// which is what simulation checks.
 struct SendingStage: Stage {
   /// What waits for one key, first what is sent next or in the air.
   struct Row: StateRow, Equatable {
@@ -117,13 +117,22 @@ struct SendingStage: Stage {
     }
   }
 
-  mutating func forgo(_ effect: SendingRequest, in step: Step<Self>) throws {
+  mutating func effectCancelled(_ effect: SendingRequest, in step: Step<Self>) throws {
     guard flights[step.partition]?.removeValue(forKey: effect.key) != nil,
       var row = try step.row(Self.lane(effect.key))
     else { return }
     row.attempts -= 1
     row.notBefore = 0
     try step.set(row, for: Self.lane(effect.key))
+  }
+
+  static func ticket(for effect: SendingRequest) -> EffectTicket? {
+    EffectTicket(RowKey("send", effect.key, String(effect.origin)), attempt: effect.attempt)
+  }
+
+  static func reply(_ reply: SendingReply, to sent: EffectTicket, asReplyTo effect: SendingRequest) -> SendingReply? {
+    guard reply.isAccepted else { return nil }
+    return SendingReply(number: reply.number, request: effect, isAccepted: true)
   }
 
   /// Asks for the first of a lane to be sent, unless it is in the air or has to wait.

@@ -46,11 +46,11 @@ struct EnduranceTests {
   @Test("replies that are posted and taken: each comes once, in order")
   func replies() {
     let woken = Counter()
-    let box = ReplyBox<Int>(wake: { woken.increment() })
+    let box = ReplyQueue<Int>(wake: { woken.increment() })
     let taken = Counter()
     let growth = Endurance.residentGrowth {
       for number in 0..<Self.rounds {
-        box.post(.init(task: 0, life: 0, reply: number))
+        box.post(.init(request: 0, reply: number))
         if number % 3 == 2 || number == Self.rounds - 1 { taken.add(box.takeAll().count) }
       }
     }

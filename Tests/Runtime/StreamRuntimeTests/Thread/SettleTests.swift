@@ -18,7 +18,7 @@
       func receive(_ reply: Int, in step: Step<Self>) throws {
         try step.emit(bytes: Array("\(reply)".utf8), to: .outcomes, key: "reply", partition: 0)
       }
-      func forgo(_ effect: Int, in step: Step<Self>) throws {}
+      func effectCancelled(_ effect: Int, in step: Step<Self>) throws {}
       typealias Effect = Int
       typealias Reply = Int
     }

@@ -1,0 +1,112 @@
+import NudgeSchema
+import Synchronization
+
+/// Effects that outlive the assignment of their task: their requests had left this process when the task was given up, and their
+/// outcomes are in no committed transaction.
+///
+/// librdkafka gives partitions up by itself when the broker is away for a session time-out, and often gets the same ones back.
+/// The task's state then asks for the same effect again. Instead of a second request it gets the reply to the first, whether that
+/// has come already or not. The stream threads of a process share one instance, because a task may return to another thread.
+final class OutlivingEffects<Reply: Sendable>: Sendable {
+  /// What `take` found.
+  struct Found {
+    /// Identifies the request that left.
+    var sent: EffectTicket
+    /// nil: the reply has not come yet. It will be posted to the queue given to `take`.
+    var reply: Reply?
+  }
+
+  private struct Key: Hashable {
+    var task: Int32
+    var effect: RowKey
+  }
+
+  private struct Waiter {
+    var queue: ReplyQueue<Reply>
+    var request: Int
+  }
+
+  private struct Effect {
+    var sent: EffectTicket
+    var reply: Reply?
+    /// When the reply came, by the steady clock; nil: it has not.
+    var answeredAt: Milliseconds?
+    /// Who asked for the effect again before the reply came.
+    var waiter: Waiter?
+  }
+
+  private struct State {
+    var effects: [Key: Effect] = [:]
+    /// Keys in the order they were added. May hold keys that are gone.
+    var order: [Key] = []
+  }
+
+  private let limit: Int
+  private let retention: Milliseconds
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - limit: the oldest effects are dropped beyond this number.
+  ///   - retention: how long a reply is kept, in milliseconds by the steady clock.
+  init(limit: Int, retention: Milliseconds) {
+    self.limit = limit
+    self.retention = retention
+  }
+
+  /// How many are kept.
+  var count: Int { state.withLock { $0.effects.count } }
+
+  /// A task was given up while the request was in flight.
+  func leave(_ ticket: EffectTicket, of task: Int32, now: Milliseconds) {
+    add(Effect(sent: ticket), at: Key(task: task, effect: ticket.effect), now: now)
+  }
+
+  /// A reply came for a task that is given up, or had come and was not committed.
+  func answered(_ ticket: EffectTicket, of task: Int32, with reply: Reply, now: Milliseconds) {
+    let key = Key(task: task, effect: ticket.effect)
+    let waiter: Waiter? = state.withLock { state in
+      guard let waiter = state.effects[key]?.waiter else { return nil }
+      state.effects[key] = nil
+      return waiter
+    }
+    if let waiter {
+      waiter.queue.post(.init(request: waiter.request, reply: reply))
+    } else {
+      add(Effect(sent: ticket, reply: reply, answeredAt: now), at: key, now: now)
+    }
+  }
+
+  /// The effect is asked for again. Its reply is returned, or goes to `queue` as that of `request` once it comes.
+  func take(
+    _ ticket: EffectTicket, of task: Int32, replyTo queue: ReplyQueue<Reply>, as request: Int, now: Milliseconds
+  ) -> Found? {
+    state.withLock { state in
+      let key = Key(task: task, effect: ticket.effect)
+      guard let effect = state.effects[key] else { return nil }
+      guard let answeredAt = effect.answeredAt else {
+        state.effects[key]?.waiter = Waiter(queue: queue, request: request)
+        return Found(sent: effect.sent)
+      }
+      state.effects[key] = nil
+      return now - answeredAt <= retention ? Found(sent: effect.sent, reply: effect.reply) : nil
+    }
+  }
+
+  private func add(_ effect: Effect, at key: Key, now: Milliseconds) {
+    state.withLock { state in
+      if state.effects.updateValue(effect, forKey: key) == nil { state.order.append(key) }
+      // The oldest come first: those that are gone, have been answered for too long, or are too many.
+      var dropped = 0
+      while dropped < state.order.count {
+        let oldest = state.order[dropped]
+        if let kept = state.effects[oldest] {
+          let isExpired = kept.answeredAt.map { now - $0 > retention } ?? false
+          guard isExpired || state.effects.count > limit else { break }
+          state.effects[oldest] = nil
+        }
+        dropped += 1
+      }
+      state.order.removeFirst(dropped)
+    }
+  }
+}
