@@ -38,7 +38,7 @@ enum StateCommand {
   ) { input in
     let states = try ClusterSettings(input).stateRepair(of: input[stage].definition).tasks()
     try output(StateReport(stage: input[stage], tasks: states), asJSON: input[json])
-    return states.contains { $0.condition == .lost } ? ExitCode.failure : ExitCode.success
+    return states.contains(where: \.isLost) ? ExitCode.failure : ExitCode.success
   }
 
   private static let key = Setting<String>(

@@ -37,7 +37,17 @@ struct StateReport: StateReporting {
       case .lost:
         "task \(state.task): LOST. Committed is \(Offsets.shown(state.committed)), "
           + (state.committedSequence.map { "transaction \($0)" } ?? "moved by somebody else or not complete")
+      case .inputBehind:
+        "task \(state.task): INPUT LOST. Next is \(Offsets.shown(state.next)), and inputs end at "
+          + Offsets.shown(state.behind)
       }
+    }
+    let behind = tasks.filter { $0.condition == .inputBehind }.map { String($0.task) }
+    if !behind.isEmpty {
+      lines.append(
+        "Inputs of tasks \(behind.joined(separator: ",")) end before their positions: topics were made again, or leaders lost\n"
+          + "records. The tasks do not run. See what going on from the inputs' first offsets, with the state as it is, would do\n"
+          + "  nudge state accept-loss --stage \(stage.rawValue)")
     }
     let lost = tasks.filter { $0.condition == .lost }.map { String($0.task) }
     if !lost.isEmpty {
@@ -80,12 +90,14 @@ struct StateRepairReport: StateReporting {
       let removed = repair.rowsRemoved == 0 ? "" : "; \(repair.rowsRemoved) rows without a position are removed"
       let moved = repair.trustsMovedOffsets ? "; BY OFFSETS SOMEBODY ELSE HAS MOVED" : ""
       let place =
-        repair.rebuildTo.isEmpty
-        ? "goes on at \(Offsets.shown(repair.next)) with empty state"
-        : "is rebuilt from \(Offsets.shown(repair.next)) up to \(Offsets.shown(repair.rebuildTo))"
+        repair.keepsState
+        ? "goes on at \(Offsets.shown(repair.next)) with its state"
+        : repair.rebuildTo.isEmpty
+          ? "goes on at \(Offsets.shown(repair.next)) with empty state"
+          : "is rebuilt from \(Offsets.shown(repair.next)) up to \(Offsets.shown(repair.rebuildTo))"
       return "task \(repair.task): \(place)\(removed)\(moved)"
     }
-    lines.append(meaning)
+    if !repairs.allSatisfy(\.keepsState) { lines.append(meaning) }
     lines.append(
       isWritten
         ? "Written. A running service takes the tasks up within some seconds."

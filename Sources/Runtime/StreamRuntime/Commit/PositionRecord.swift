@@ -42,6 +42,12 @@ extension PositionRecord {
     guard let bytes else {
       throw StoreFailure(operation: "restore", reason: "the position record at offset \(offset) is a tombstone")
     }
-    self = try coder.decode(PositionRecord.self, from: bytes)
+    do {
+      self = try coder.decode(PositionRecord.self, from: bytes)
+    } catch {
+      throw StoreFailure(
+        operation: "restore",
+        reason: "the position record at offset \(offset) cannot be read: run the release that wrote it, or a later one")
+    }
   }
 }

@@ -61,6 +61,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
         continue
       }
       task.effectsInFlight -= 1
+      tasks.effectBudget.remove(S.group(of: flight.effect))
       let reply = flight.sent.flatMap { S.reply(entry.reply, to: $0, asReplyTo: flight.effect) } ?? entry.reply
       do {
         try tasks.run(task, record: nil, now: now) { try $0.receive(reply, in: $1) }
@@ -120,6 +121,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     for task in tasks.all {
       let effects = task.waitingEffects
       task.waitingEffects.removeAll()
+      for effect in effects { tasks.effectBudget.remove(S.group(of: effect)) }
       for effect in effects { try tasks.run(task, record: nil, now: now) { try $0.effectCancelled(effect, in: $1) } }
     }
   }
@@ -129,11 +131,13 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     guard isEnabled else { return }
     let now = context.io.steadyClock
     for flight in flights.values where numbers.contains(flight.task) && tasks[flight.task]?.epoch == flight.epoch {
+      tasks.effectBudget.remove(S.group(of: flight.effect))
       if let ticket = flight.sent ?? S.ticket(for: flight.effect) {
         outliving.leave(ticket, of: flight.task, now: now)
       }
     }
     for task in numbers.compactMap({ tasks[$0] }) {
+      for effect in task.waitingEffects { tasks.effectBudget.remove(S.group(of: effect)) }
       for (ticket, reply) in task.sealedReplies + task.openReplies { keep(ticket, of: task.number, reply) }
     }
   }

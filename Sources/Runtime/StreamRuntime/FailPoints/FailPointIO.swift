@@ -42,8 +42,8 @@
       try base.committedOffsets(of: tasks)
     }
 
-    func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
-      try base.logStart(of: topic, task: task)
+    func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds {
+      try base.inputEnds(of: topic, task: task)
     }
 
     // MARK: Transactions
@@ -82,7 +82,7 @@
 
     // MARK: Changelog and store
 
-    func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds { try base.changelogEnds(of: task) }
+    func changelogEnds(of task: Int32) throws(IOFailure) -> LogEnds { try base.changelogEnds(of: task) }
 
     func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
       // An empty list ends the reading.

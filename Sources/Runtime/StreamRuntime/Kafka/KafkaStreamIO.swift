@@ -169,7 +169,9 @@ final class KafkaStreamIO: StreamIO {
     if error.isOffsetOutOfRange {
       throw IOFailure(
         kind: .fatal, operation: error.operation,
-        reason: "\(error.description): the log was cut while it was read; a restart notes the gap and goes on")
+        reason:
+          "\(error.description): the log was cut while it was read, or made again. A restart goes on behind a gap; where the "
+          + "log ends before the position, it waits for nudge state accept-loss")
     }
     if error.isFatal || error.isAuthorization { throw IOFailure(kind: .fatal, error) }
     throw IOFailure(kind: .retriable, error)
@@ -213,11 +215,11 @@ final class KafkaStreamIO: StreamIO {
     }
   }
 
-  func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
+  func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds {
     do throws(KafkaError) {
-      return try watermarkConsumer.watermarks(
-        TopicPartition(topic: settings.topics(topic), partition: task), timeout: Self.queryTimeout
-      ).low
+      let ends = try watermarkConsumer.watermarks(
+        TopicPartition(topic: settings.topics(topic), partition: task), timeout: Self.queryTimeout)
+      return LogEnds(start: ends.low, high: ends.high)
     } catch {
       throw IOFailure(kind: .retriable, error)
     }
@@ -262,10 +264,10 @@ final class KafkaStreamIO: StreamIO {
     TopicPartition(topic: settings.topics(settings.stage.changelog), partition: task)
   }
 
-  func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
+  func changelogEnds(of task: Int32) throws(IOFailure) -> LogEnds {
     do throws(KafkaError) {
       let ends = try watermarkConsumer.watermarks(changelog(task), timeout: Self.queryTimeout)
-      return ChangelogEnds(start: ends.low, high: ends.high)
+      return LogEnds(start: ends.low, high: ends.high)
     } catch {
       throw IOFailure(kind: .retriable, error)
     }

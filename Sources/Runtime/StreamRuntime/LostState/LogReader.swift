@@ -39,9 +39,9 @@ final class LogReader {
   }
 
   /// The first offset a partition still has, and the high watermark: behind all that was written, committed or not.
-  func ends(of place: TopicPartition) throws(KafkaError) -> ChangelogEnds {
+  func ends(of place: TopicPartition) throws(KafkaError) -> LogEnds {
     let ends = try watermarks.watermarks(place, timeout: Self.patience)
-    return ChangelogEnds(start: ends.low, high: ends.high)
+    return LogEnds(start: ends.low, high: ends.high)
   }
 
   /// Calls `body` with the committed records from an offset on and before another.

@@ -66,7 +66,13 @@ public final class StateRepair {
       // The order matters as it does in a restore: offsets that are stable first, then the changelog's end.
       let ends = try reader.ends(of: changelog(number))
       let position = try reader.last(of: changelog(number), from: ends.start, to: ends.high, position)
-      return TaskState(number, position, inputs)
+      var behind: [String: LogEnds] = [:]
+      for topic in stage.inputs {
+        guard let next = position?.next(topic) else { continue }
+        let ends = try reader.ends(of: TopicPartition(topic: topics(topic), partition: number))
+        if ends.high < next { behind[topic.rawValue] = LogEnds(start: ends.start, high: ends.high) }
+      }
+      return TaskState(number, position, inputs, behind: behind)
     }
   }
 
@@ -172,6 +178,8 @@ public final class StateRepair {
     /// The changelog's high watermark: all that was written before is known.
     var high: Int64
     var committed: [CommittedInput]
+    /// Of a state that stays; nil: the repair begins a new one.
+    var history: String?
   }
 
   private func drafts(_ method: Method, _ wanted: [Int32]?, _ trustingMovedOffsets: Bool) throws -> [Draft] {
@@ -181,12 +189,13 @@ public final class StateRepair {
       guard let state = states.first(where: { $0.task == number }) else {
         throw StateRepairError("\(stage.name) has no task \(number): its tasks are 0 to \(states.count - 1)")
       }
-      guard state.condition == .lost else {
+      guard state.isLost else {
         throw StateRepairError(
           "the state of task \(number) of \(stage.name) is not lost (\(state.condition.rawValue)). Nothing was written")
       }
     }
-    return try states.filter { $0.condition == .lost && wanted?.contains($0.task) != false }.map { state in
+    return try states.filter { $0.isLost && wanted?.contains($0.task) != false }.map { state in
+      if state.condition == .inputBehind { return try draft(method, behind: state, committed[state.task] ?? []) }
       guard state.committedSequence != nil || trustingMovedOffsets else {
         throw StateRepairError(
           "the committed offsets of task \(state.task) of \(stage.name) were moved by somebody else, or are not complete: "
@@ -195,6 +204,25 @@ public final class StateRepair {
       }
       return try draft(method, state, committed[state.task] ?? [])
     }
+  }
+
+  /// The state stays; inputs that end before the position are read from their first offsets. Stages recognise what they have
+  /// processed before.
+  private func draft(_ method: Method, behind state: TaskState, _ committed: [CommittedInput]) throws -> Draft {
+    guard method == .acceptLoss, let sequence = state.sequence else {
+      throw StateRepairError(
+        "an input of task \(state.task) of \(stage.name) ends before the task's position, and the state is whole: there is "
+          + "nothing to rebuild. Use nudge state accept-loss. Nothing was written")
+    }
+    var next = state.next
+    for topic in stage.inputs where state.behind[topic.rawValue] != nil {
+      next[topic.rawValue] = try reader.ends(of: TopicPartition(topic: topics(topic), partition: state.task)).start
+    }
+    return Draft(
+      repair: TaskRepair(
+        task: state.task, sequence: sequence + 1, next: next, rebuildTo: [:], rowsRemoved: 0,
+        trustsMovedOffsets: false, keepsState: true),
+      keys: [], high: try reader.ends(of: changelog(state.task)).high, committed: committed, history: state.history)
   }
 
   private func draft(_ method: Method, _ state: TaskState, _ inputs: [CommittedInput]) throws -> Draft {
@@ -280,7 +308,8 @@ public final class StateRepair {
     let repair = draft.repair
     let position = PositionRecord(
       sequence: repair.sequence, next: repair.next, writer: "nudge state \(method.rawValue)",
-      rebuildTo: repair.rebuildTo.isEmpty ? nil : repair.rebuildTo, history: history)
+      rebuildTo: repair.rebuildTo.isEmpty ? nil : repair.rebuildTo,
+      history: repair.keepsState ? draft.history : history)
     for key in draft.keys {
       try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil)
     }
@@ -314,7 +343,7 @@ private final class DeliveredOffset: Sendable {
 
 extension TaskState {
   /// Judges a task as a restore does.
-  init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput]) {
+  init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput], behind: [String: LogEnds] = [:]) {
     task = number
     sequence = position?.sequence
     next = position?.next ?? [:]
@@ -328,5 +357,8 @@ extension TaskState {
     } else {
       condition = rebuildTo.isEmpty ? .present : .rebuilding
     }
+    if !behind.isEmpty { condition = .inputBehind }
+    self.behind = behind.mapValues(\.high)
+    history = position?.history
   }
 }

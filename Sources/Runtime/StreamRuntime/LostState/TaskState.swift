@@ -11,6 +11,8 @@ public struct TaskState: Sendable, Equatable, Encodable {
     case rebuilding
     /// Offsets were committed but the changelog has no position: it does not run.
     case lost
+    /// An input ends before the task's position: its topic was made again, or lost records. It does not run.
+    case inputBehind
   }
 
   /// The task's number: the partition of each input, and of the changelog.
@@ -28,6 +30,13 @@ public struct TaskState: Sendable, Equatable, Encodable {
   /// The sequence the offsets were committed with; nil where somebody else than the stage has committed one of them, or
   /// not all inputs have one: then they do not tell what was processed.
   public var committedSequence: Int64?
+  /// Where inputs end that end before the position, by the topics' catalogue names.
+  public var behind: [String: Int64] = [:]
+  /// Names the repair the changelog began with; nil: none.
+  public var history: String?
+
+  /// Whether the task waits for an operator.
+  public var isLost: Bool { condition == .lost || condition == .inputBehind }
 }
 
 /// What is, or would be, written for a task whose state is lost.
@@ -44,11 +53,13 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
   public var rowsRemoved: Int
   /// The group's offsets were moved by somebody else, or are incomplete, and are trusted all the same.
   public var trustsMovedOffsets: Bool
+  /// The state is whole and stays: only inputs were lost.
+  public var keepsState: Bool
 
   /// A repair.
   public init(
     task: Int32, sequence: Int64, next: [String: Int64], rebuildTo: [String: Int64], rowsRemoved: Int,
-    trustsMovedOffsets: Bool
+    trustsMovedOffsets: Bool, keepsState: Bool = false
   ) {
     self.task = task
     self.sequence = sequence
@@ -56,5 +67,6 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
     self.rebuildTo = rebuildTo
     self.rowsRemoved = rowsRemoved
     self.trustsMovedOffsets = trustsMovedOffsets
+    self.keepsState = keepsState
   }
 }

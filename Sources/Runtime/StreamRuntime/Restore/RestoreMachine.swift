@@ -76,7 +76,7 @@ struct RestoreMachine {
   /// The changelog's ends were asked for, after the committed offsets were stable. `store`: how far the store is now, which
   /// may be what an earlier reading of this restore has written. Reading must not begin before that: it would put older rows
   /// over later ones.
-  mutating func ends(_ ends: ChangelogEnds, store: StoreHeader?, wallNow: Milliseconds) -> Action {
+  mutating func ends(_ ends: LogEnds, store: StoreHeader?, wallNow: Milliseconds) -> Action {
     self.store = store
     start = ends.start
     target = ends.high

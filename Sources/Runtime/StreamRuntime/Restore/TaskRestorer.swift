@@ -6,8 +6,8 @@ final class TaskRestorer<IO: StreamIO> {
   struct Done {
     var task: Int32
     var restored: RestoreBatch<IO.Store>.Restored
-    /// The first offsets its inputs still have.
-    var logStarts: [Topic: Int64]
+    /// Where its inputs begin and end.
+    var inputs: [Topic: LogEnds]
     /// Milliseconds of the restore.
     var took: Milliseconds
   }
@@ -16,7 +16,7 @@ final class TaskRestorer<IO: StreamIO> {
   private var io: IO { context.io }
   private let inputs: [Topic]
   private var batch: RestoreBatch<IO.Store>?
-  /// Tasks whose state was lost, and when to look again.
+  /// Tasks that wait for an operator because their state or records of an input were lost, and when to look again.
   private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
   /// When it was last looked for what a restore waits for, by the steady clock.
   private var suspectedAt: Milliseconds?
@@ -61,10 +61,10 @@ final class TaskRestorer<IO: StreamIO> {
     let results = try batch.advance(on: io, observe: context.observe)
     guard !results.isEmpty else { return nil }
     // Questions first: one that fails is asked again in the next turn, and none of these tasks has begun by then.
-    var logStarts: [Int32: [Topic: Int64]] = [:]
+    var ends: [Int32: [Topic: LogEnds]] = [:]
     for (number, result) in results {
       guard case .restored = result else { continue }
-      for topic in inputs { logStarts[number, default: [:]][topic] = try io.logStart(of: topic, task: number) }
+      for topic in inputs { ends[number, default: [:]][topic] = try io.inputEnds(of: topic, task: number) }
     }
     // Those that are still restored hold up none that is not.
     batch.take(results.keys)
@@ -81,16 +81,34 @@ final class TaskRestorer<IO: StreamIO> {
         context.observe(.stateLost(task: number))
         lost.append(number)
       case .restored(let restored):
-        done.append(
-          Done(
-            task: number, restored: restored, logStarts: logStarts[number] ?? [:],
-            took: io.steadyClock - batch.startedAt))
+        let ends = ends[number] ?? [:]
+        if let behind = inputBehind(restored.position, ends) {
+          restored.store.close()
+          context.observe(
+            .inputBehind(
+              task: number, topic: context.topics(behind.topic), position: behind.position, end: behind.end))
+          lost.append(number)
+        } else {
+          done.append(
+            Done(task: number, restored: restored, inputs: ends, took: io.steadyClock - batch.startedAt))
+        }
       }
     }
     if !lost.isEmpty {
       lostState = ((lostState?.tasks ?? []) + lost, io.steadyClock + context.limits.stateLostRetry)
     }
     return done
+  }
+
+  /// An input that ends before the position: its topic was deleted and made again, or its leader lost records in an unclean
+  /// election. Reading on at the position would wait until as many records have come again, and skip them.
+  private func inputBehind(
+    _ position: PositionRecord?, _ ends: [Topic: LogEnds]
+  ) -> (topic: Topic, position: Int64, end: Int64)? {
+    for topic in inputs {
+      if let next = position?.next(topic), let end = ends[topic]?.high, end < next { return (topic, next, end) }
+    }
+    return nil
   }
 
   /// What a restore has waited for for too long, now and then; nil: nothing.

@@ -188,6 +188,20 @@ final class StreamObserver: Sendable {
         state.lost[thread]?.insert(task)
       }
       setReadiness(thread)
+    case .inputBehind(let task, let topic, let position, let end):
+      log.error(
+        "an input ends before the position of this task: its topic was made again, or its leader lost records. The task does not "
+          + "run until the loss is accepted",
+        [
+          "task": .int(Int(task)), "topic": .string(topic), "position": .int(Int(position)), "end": .int(Int(end)),
+          "fix": "nudge state accept-loss (docs/operations.md, Lost state)",
+        ])
+      lostStates.increment()
+      state.withLock { state in
+        state.restoring[thread]?.remove(task)
+        state.lost[thread]?.insert(task)
+      }
+      setReadiness(thread)
     case .gap(let task, let topic, let from, let to):
       gaps.increment(by: Int(to - from))
       log.error(

@@ -6,6 +6,7 @@ public struct EffectTicket: Sendable, Hashable {
   /// Which attempt at it this is, as the stage counts.
   public var attempt: Int
 
+  /// A ticket of the attempt at an effect.
   public init(_ effect: RowKey, attempt: Int) {
     self.effect = effect
     self.attempt = attempt

@@ -37,6 +37,10 @@ public protocol Stage: SendableMetatype {
   /// next owner should not wait for one.
   mutating func effectCancelled(_ effect: Effect, in step: Step<Self>) throws
 
+  /// Whom an effect shares the thread's effects with, such as the project a request goes to; nil: with nobody. A stage that names
+  /// groups asks `Step.hasRoom(forEffectsOf:)` before it asks for an effect, and keeps what has no room in its state.
+  static func group(of effect: Effect) -> String?
+
   /// Identifies an effect over assignments of its task. When the task is lost while a request is in flight, or before its reply is
   /// committed, and this process gets the task back, the runtime performs an effect with the same `effect` key no second time:
   /// it gets the reply to the first request. nil: replies of earlier assignments are dropped.
@@ -64,6 +68,8 @@ extension Stage {
   public mutating func wake(in step: Step<Self>) throws {}
   /// Nothing is held in memory.
   public mutating func close(partition: Int32) {}
+  /// There are no groups.
+  public static func group(of effect: Effect) -> String? { nil }
   /// Replies of earlier assignments are dropped.
   public static func ticket(for effect: Effect) -> EffectTicket? { nil }
   /// The reply as it is.

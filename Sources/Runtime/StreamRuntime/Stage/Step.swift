@@ -38,12 +38,14 @@ public final class Step<S: Stage> {
   private let recordsSpans: Bool
   private let partitionCounts: [Topic: Int32]
   private let maxOutputBytes: Int
+  private let effectBudget: EffectBudget
   /// A `traceparent` has 55 bytes, a replay id at most as many as any id.
   private let maxInheritedBytes = SchemaLimits.idBytes
 
   init(
     table: RowTable, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
-    partitionCounts: [Topic: Int32], maxOutputBytes: Int, recordsSpans: Bool = false
+    partitionCounts: [Topic: Int32], maxOutputBytes: Int, effectBudget: EffectBudget,
+    recordsSpans: Bool = false
   ) {
     self.table = table
     self.timers = timers
@@ -52,6 +54,7 @@ public final class Step<S: Stage> {
     self.coder = coder
     self.partitionCounts = partitionCounts
     self.maxOutputBytes = maxOutputBytes
+    self.effectBudget = effectBudget
     self.recordsSpans = recordsSpans
   }
 
@@ -155,7 +158,12 @@ public final class Step<S: Stage> {
   public func perform(_ effect: S.Effect) {
     effects.append(effect)
     hasEffects = true
+    effectBudget.add(S.group(of: effect))
   }
+
+  /// Whether one more effect of this group may be asked for. A group may have as many effects as are free for all groups, so that
+  /// others go on while one is slow. There may be room again after each reply.
+  public func hasRoom(forEffectsOf group: String) -> Bool { effectBudget.hasRoom(for: group) }
 
   /// Asks for `Stage.wake` at a time; the earliest asked for counts.
   public func wake(at time: Milliseconds) { wakeAt = min(wakeAt ?? .max, time) }
@@ -205,9 +213,15 @@ public final class Step<S: Stage> {
     table.undoStep()
     timers.undoStep()
     outputs.removeAll(keepingCapacity: true)
-    forgetEffects()
+    returnEffects()
     counted.removeAll(keepingCapacity: true)
     deadLetter = nil
+  }
+
+  /// The effects of this step are not handed on.
+  func returnEffects() {
+    for effect in effects { effectBudget.remove(S.group(of: effect)) }
+    forgetEffects()
   }
 
   private func forgetEffects() {

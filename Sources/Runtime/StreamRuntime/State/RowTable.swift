@@ -7,9 +7,14 @@ protocol RowStore: AnyObject {
   /// Calls `body` with the first rows from a key on and before another, in key order.
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
+  /// Notes that a row's bytes could not be decoded.
+  func suspectDamage()
 }
 
 extension RowStore {
+  /// Notes nothing: the store is no file.
+  func suspectDamage() {}
+
   /// Calls `body` with each row below a prefix, in key order.
   func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
     try rows(from: RowKey(bytes: prefix.bytes + [0]), to: RowKey(bytes: prefix.bytes + [1]), limit: .max, body)
@@ -61,6 +66,7 @@ struct RowTable {
       } catch let failure as StoreFailure {
         throw failure
       } catch {
+        store.suspectDamage()
         throw StoreFailure(
           operation: "read a row",
           reason:

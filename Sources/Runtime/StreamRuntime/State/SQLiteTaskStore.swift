@@ -3,12 +3,17 @@ import NudgeSchema
 import SQLite
 import Synchronization
 
-/// A task's rows in a SQLite file. It is a cache of the changelog: losing it costs a restore, so a damaged file is made
-/// anew; a step is written whole or not at all.
+/// A task's rows in a SQLite file, a cache of the changelog. Each step is written whole or not at all.
+///
+/// Losing the file costs a restore, so a damaged one is replaced when it is opened. SQLite finds a damaged inner page only when it
+/// reads that page. The operation then fails, which ends the process, and a file `.damaged` beside the store makes the next start
+/// replace it.
 final class SQLiteTaskStore: TaskStore {
   private let path: String
   private let coder: RecordCoder
   private var connection: SQLiteConnection?
+  /// The file was made, or emptied, by this process: all its rows come from the changelog.
+  private var isNew = false
   private(set) var header: StoreHeader?
   private let writer: StoreWriter
   /// How the step that the writer has, or had last, ended; nil: it has none, or its end was seen.
@@ -45,7 +50,7 @@ final class SQLiteTaskStore: TaskStore {
         atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
       do {
-        try open()
+        if FileManager.default.fileExists(atPath: Self.marker(of: path)) { try replace() } else { try open() }
       } catch let error as SQLiteError where error.isCorrupt {
         try replace()
       }
@@ -73,12 +78,18 @@ final class SQLiteTaskStore: TaskStore {
     // nothing without it.
     let hasRows = try connection.statement("SELECT 1 FROM rows LIMIT 1").first { _ in true } ?? false
     if header == nil && (bytes != nil || hasRows) { try replace() }
+    if header == nil { isNew = true }
   }
+
+  /// The file that says that a store is damaged.
+  private static func marker(of path: String) -> String { path + ".damaged" }
 
   private func replace() throws {
     connection = nil
     header = nil
-    for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
+    // The marker goes last: a crash in between must not leave a damaged file without it.
+    for suffix in ["", "-wal", "-shm", Self.marker(of: "")] where FileManager.default.fileExists(atPath: path + suffix)
+    {
       try FileManager.default.removeItem(atPath: path + suffix)
     }
     try open()
@@ -95,7 +106,18 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   private static func failure(_ operation: String, path: String, _ error: any Error) -> StoreFailure {
-    StoreFailure(operation: operation, reason: "\(path): \(error)")
+    guard let error = error as? SQLiteError, error.isCorrupt else {
+      return StoreFailure(operation: operation, reason: "\(path): \(error)")
+    }
+    PrivateFiles.make(marker(of: path))
+    return StoreFailure(
+      operation: operation, reason: "\(error). The next start restores this store from the changelog")
+  }
+
+  /// A row could not be decoded. The file may be damaged, so the next start restores it, unless it was restored by this process:
+  /// then the changelog has the row as it is.
+  func suspectDamage() {
+    if !isNew { PrivateFiles.make(Self.marker(of: path)) }
   }
 
   // MARK: Reading

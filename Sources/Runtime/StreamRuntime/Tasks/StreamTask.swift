@@ -85,6 +85,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       if step.hasEffects { waitingEffects += step.effects }
       if let wake { wakeAt = min(wakeAt ?? .max, wake) }
       for place in step.counted { counts[place, default: 0] += 1 }
+    } else {
+      step.returnEffects()
     }
     if let record {
       next[record.topic] = record.offset + 1

@@ -28,9 +28,13 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   /// When the progress of a rebuild was told last, by the steady clock.
   private var rebuildToldAt: Milliseconds?
 
+  /// Of all tasks of the thread.
+  let effectBudget: EffectBudget
+
   init(_ stage: S, _ context: StreamContext<IO>) {
     self.stage = stage
     self.context = context
+    effectBudget = EffectBudget(limit: context.limits.maxEffects)
   }
 
   // MARK: Tasks
@@ -53,14 +57,14 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   /// What is open is enough for a transaction: nothing may be added to it.
   var isFull: Bool { pending.isFull(context.limits) }
 
-  /// A task whose restore is done runs, or rebuilds its state. `logStarts`: the first offsets its inputs still have; `took`:
+  /// A task whose restore is done runs, or rebuilds its state. `inputs`: where its inputs begin; `took`:
   /// milliseconds of the restore.
   func start(
-    _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, logStarts: [Topic: Int64], took: Milliseconds
+    _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, inputs: [Topic: LogEnds], took: Milliseconds
   ) throws {
     var next: [Topic: Int64] = [:]
     for topic in S.definition.inputs {
-      let logStart = logStarts[topic] ?? 0
+      let logStart = inputs[topic]?.start ?? 0
       guard let position = restored.position?.next(topic) else {
         next[topic] = logStart
         continue
@@ -79,7 +83,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
         cacheBytes: context.limits.cacheBytes / max(1, assignedCount)),
       timers: TimerQueue(store: restored.store), partition: number, topics: context.topics, coder: context.coder,
       partitionCounts: context.partitionCounts, maxOutputBytes: context.limits.maxOutputBytes,
-      recordsSpans: context.spans != nil)
+      effectBudget: effectBudget, recordsSpans: context.spans != nil)
     let task = Task(
       number: number, epoch: lastEpoch, writer: "\(context.writer)/\(lastEpoch)", store: restored.store, step: step,
       position: restored.position, next: next, changelogOffset: restored.changelogOffset, asOf: io.wallClock,
@@ -231,7 +235,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     // While rebuilding, what has fired before comes through the input, and counts only once that has been read.
     for task in tasks.values where task.rebuild == nil {
       while !isFull, let (timer, row) = task.step.timers.fireNext(now: now) {
-        let row = try context.coder.decode(TimerRow.self, from: row)
+        let row = try TimerRow(row, store: task.store, coder: context.coder)
         let fired = try row.fired(timer, to: topic, partition: task.number, coder: context.coder)
         task.add(fired)
         pending.add(bytes: fired.size)

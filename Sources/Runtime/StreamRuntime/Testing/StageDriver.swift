@@ -24,6 +24,8 @@ public final class StageDriver<S: Stage> {
   public var isRebuilding = false
   /// The partitions of every topic.
   public let partitions: Int32
+  /// Bounds the effects of each step by group. Effects of earlier steps do not count: the driver does not know which are open.
+  private let maxEffects: Int
   private let coder = RecordCoder()
   private var steps: [Int32: Step<S>] = [:]
   private var stores: [Int32: MemoryRowStore] = [:]
@@ -35,7 +37,8 @@ public final class StageDriver<S: Stage> {
   }
 
   /// A driver with empty state.
-  public init(_ stage: S, partitions: Int32 = 1, now: Milliseconds = 0) {
+  public init(_ stage: S, partitions: Int32 = 1, now: Milliseconds = 0, maxEffects: Int = 2000) {
+    self.maxEffects = maxEffects
     self.stage = stage
     self.partitions = partitions
     self.now = now
@@ -50,7 +53,8 @@ public final class StageDriver<S: Stage> {
     let step = Step<S>(
       table: RowTable(of: S.Row.self, store: store, coder: coder, cacheBytes: 64 << 20),
       timers: TimerQueue(store: store),
-      partition: partition, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000)
+      partition: partition, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000,
+      effectBudget: EffectBudget(limit: maxEffects))
     steps[partition] = step
     return step
   }

@@ -23,6 +23,8 @@ public enum StreamEvent: Sendable, Equatable {
   case offsetsMoved(task: Int32, position: [String: Int64], sequence: Int64)
   /// There are committed offsets but no position: an operator decides (docs/operations.md, Lost state).
   case stateLost(task: Int32)
+  /// An input ends before the position: an operator decides (docs/operations.md, Lost state).
+  case inputBehind(task: Int32, topic: String, position: Int64, end: Int64)
   /// The log begins behind the position: so many records of the topic were never processed.
   case gap(task: Int32, topic: String, from: Int64, to: Int64)
   /// Records were processed; the age is that of the last one, by its timestamp.

@@ -27,8 +27,8 @@ protocol GroupInput: AnyObject {
   func idle(atMost timeout: Milliseconds)
   /// The group's committed offsets of the tasks' inputs. `unstable` while a transaction on them is pending.
   func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput]
-  /// The first offset a partition of an input still has.
-  func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64
+  /// Where a partition of an input begins and ends.
+  func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds
 }
 
 /// Transactions, one at a time.
@@ -63,7 +63,7 @@ protocol ChangelogIO: AnyObject {
   associatedtype Store: TaskStore
 
   /// Where a task's changelog begins and ends.
-  func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds
+  func changelogEnds(of task: Int32) throws(IOFailure) -> LogEnds
   /// Reads exactly these tasks' changelogs from these offsets, committed records only.
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure)
   /// What has been read, waiting up to `timeout` milliseconds.
@@ -129,11 +129,11 @@ struct CommittedInput: Sendable, Equatable {
   var metadata: String = ""
 }
 
-/// Where a changelog partition begins and ends.
-struct ChangelogEnds: Equatable {
-  /// The first offset there is.
+/// Where a partition begins and ends.
+struct LogEnds: Equatable {
+  /// The first offset that is kept.
   var start: Int64
-  /// The high watermark: behind all that was written, committed or not.
+  /// The high watermark: the offset after the last record, committed or not.
   var high: Int64
 }
 

@@ -36,7 +36,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   init(
     _ stage: S, io: IO, topics: TopicNames, partitionCounts: [Topic: Int32], limits: StreamLimits, writer: String,
     performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, outliving: OutlivingEffects<S.Reply>? = nil,
-    wake: @escaping @Sendable () -> Void = {}, spans: (any SpanRecorder)? = nil, observe: @escaping (StreamEvent) -> Void
+    wake: @escaping @Sendable () -> Void = {}, spans: (any SpanRecorder)? = nil,
+    observe: @escaping (StreamEvent) -> Void
   ) {
     context = StreamContext(
       io: io, topics: topics, partitionCounts: partitionCounts, limits: limits, writer: writer, spans: spans,
@@ -224,7 +225,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if let what = restorer.takeSuspicion() { try commits.suspectHanging(what) }
       return
     }
-    for it in done { try tasks.start(it.task, it.restored, logStarts: it.logStarts, took: it.took) }
+    for it in done { try tasks.start(it.task, it.restored, inputs: it.inputs, took: it.took) }
     try assignRunning()
   }
 

@@ -23,6 +23,22 @@ struct TimerRow: Codable, Equatable {
   }
 }
 
+extension TimerRow {
+  /// Reads a row of a store.
+  /// - Throws: `StoreFailure`, which ends the thread: the row is damaged or of a later release.
+  init(_ bytes: [UInt8], store: some RowStore, coder: RecordCoder) throws(StoreFailure) {
+    do {
+      self = try coder.decode(TimerRow.self, from: bytes)
+    } catch {
+      store.suspectDamage()
+      throw StoreFailure(
+        operation: "read a timer",
+
+        reason: "it is damaged, or of a later release: run the release that wrote it, or a later one")
+    }
+  }
+}
+
 extension TimerKey {
   /// The timer a record was fired by; nil where it says nothing of one.
   init?(firedBy record: InputRecord) {

@@ -58,9 +58,11 @@
       calls.append("committedOffsets")
       return []
     }
-    func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
-      calls.append("logStart")
-      return 0
+    /// Where every input ends.
+    var inputEnd: Int64 = .max
+    func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds {
+      calls.append("inputEnds")
+      return LogEnds(start: 0, high: inputEnd)
     }
     func openProducers() throws(IOFailure) { try note("openProducers") }
     func endHanging() throws(IOFailure) { try note("endHanging") }
@@ -103,16 +105,26 @@
     }
     private var interrupt: ((FailPoint) -> Bool)?
     func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool) { interrupt = fails }
-    func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
+    func changelogEnds(of task: Int32) throws(IOFailure) -> LogEnds {
       calls.append("changelogEnds")
-      return ChangelogEnds(start: 0, high: wereHeldBack.contains(task) ? 5 : 0)
+      return LogEnds(start: 0, high: wereHeldBack.contains(task) ? 5 : position == nil ? 0 : 1)
     }
     func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
       calls.append("readChangelogs")
       read = starts
     }
+    /// The one record of each changelog.
+    var position: PositionRecord?
     func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
       calls.append("pollChangelogs")
+      if let position, let bytes = try? RecordCoder().encode(position) {
+        return read.keys.flatMap { task -> [ChangelogItem] in
+          [
+            .record(task: task, offset: 0, timestamp: 0, key: PositionRecord.key, bytes: bytes),
+            .end(task: task, offset: 1),
+          ]
+        }
+      }
       return read.map { task, start in
         .end(task: task, offset: wereHeldBack.contains(task) && !heldBack.contains(task) ? 5 : start)
       }

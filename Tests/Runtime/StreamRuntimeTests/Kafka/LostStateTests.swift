@@ -12,17 +12,21 @@ extension RealServiceTests {
     try StateRepair(of: CountingStage.definition, topics: TopicNames(prefix: prefix), bootstrapServers: brokers)
   }
 
-  /// Deletes the changelog and makes it anew, empty.
   private func loseChangelog(_ brokers: String, _ prefix: String) throws {
+    try recreate(.analyzerState, brokers, prefix)
+  }
+
+  /// Deletes a topic and creates it again, empty.
+  private func recreate(_ topic: Topic, _ brokers: String, _ prefix: String) throws {
     let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
-    let name = TopicNames(prefix: prefix)(.analyzerState)
+    let name = TopicNames(prefix: prefix)(topic)
     for result in try admin.deleteTopics([name], timeout: .seconds(30)).values { try result.get() }
     try wait(for: "the topic to be gone and made anew") {
       let made = try admin.createTopics(
         [
           Admin.NewTopic(
             name: name, partitions: Int(partitions), replicationFactor: 1,
-            configuration: TopicPlan(.analyzerState).configuration)
+            configuration: TopicPlan(topic).configuration)
         ], timeout: .seconds(30))
       switch made[name] {
       case .success: return true
@@ -74,6 +78,42 @@ extension RealServiceTests {
       return found.values.reduce(0) { $0 + $1.count } >= total
     }
     return found
+  }
+
+  @Test("an input that was deleted and created again stops the task until the loss is accepted; its state stays")
+  func inputRecreated() throws {
+    let prefix = "recreated."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let first = try service(brokers, prefix, directory)
+    try produce(200, brokers, prefix)
+    try expect(20, brokers, prefix, of: first)
+    // While it runs, the consumer's offset falls out of the log. The process ends, as often as it is started.
+    try recreate(.timeline, brokers, prefix)
+    try produce(30, brokers, prefix)
+    wait(for: "the service to end") { !first.ends.isEmpty }
+    #expect(first.ends.allSatisfy { $0.reason.contains("nudge state accept-loss") }, "\(first.ends)")
+    first.service.stop()
+
+    let second = try service(brokers, prefix, directory)
+    wait(for: "the loss to be found") { second.logged("an input ends before the position") || !second.ends.isEmpty }
+    wait(for: "readiness to say so") { !second.isReady && !second.health.readiness.reasons.isEmpty }
+    let repair = try repair(brokers, prefix)
+    let behind = try repair.tasks().filter { $0.condition == .inputBehind }
+    #expect(!behind.isEmpty && behind.allSatisfy { $0.isLost && !$0.behind.isEmpty })
+    #expect(throws: StateRepairError.self) { try repair.plan(.rebuild) }
+    let planned = try repair.plan(.acceptLoss)
+    #expect(planned.map(\.task) == behind.map(\.task))
+    #expect(planned.allSatisfy { $0.keepsState && $0.rowsRemoved == 0 && $0.next["nudge.timeline"] == 0 })
+    #expect(second.ends.isEmpty)
+    try repair.carryOut(.acceptLoss)
+    wait(for: "the service to be ready") { second.isReady }
+    // The counts go on: the state is as it was.
+    let found = try counts(230, brokers, prefix)
+    for (key, counts) in found { #expect(counts == Array(1...23), "counts of \(key)") }
+    second.service.stop()
+    #expect(second.ends.isEmpty)
+    #expect(try repair.tasks().allSatisfy { !$0.isLost })
   }
 
   @Test(

@@ -29,7 +29,7 @@ struct RestoreMachineTests {
   private func ends(
     _ machine: inout RestoreMachine, _ start: Int64, _ high: Int64, store: StoreHeader? = nil
   ) -> RestoreMachine.Action {
-    machine.ends(ChangelogEnds(start: start, high: high), store: store, wallNow: 0)
+    machine.ends(LogEnds(start: start, high: high), store: store, wallNow: 0)
   }
 
   @Test("unstable offsets are asked for again, later, and nothing else is done before they are stable")

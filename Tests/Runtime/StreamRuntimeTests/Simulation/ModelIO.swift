@@ -294,9 +294,10 @@ final class ModelIO: StreamIO {
     }
   }
 
-  func logStart(of topic: Topic, task: Int32) throws(IOFailure) -> Int64 {
+  func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds {
     try question("log start")
-    return broker.log(ModelPlace(topic: topic, partition: task)).start
+    let log = broker.log(ModelPlace(topic: topic, partition: task))
+    return LogEnds(start: log.start, high: log.high)
   }
 
   // MARK: Transactions
@@ -538,11 +539,11 @@ final class ModelIO: StreamIO {
     ModelPlace(topic: world.definition.changelog, partition: task)
   }
 
-  func changelogEnds(of task: Int32) throws(IOFailure) -> ChangelogEnds {
+  func changelogEnds(of task: Int32) throws(IOFailure) -> LogEnds {
     try touch()
     try question("changelog ends")
     let log = broker.log(changelog(task))
-    return ChangelogEnds(start: 0, high: world.mutation == .firstEnd ? 0 : log.high)
+    return LogEnds(start: 0, high: world.mutation == .firstEnd ? 0 : log.high)
   }
 
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
