@@ -5,7 +5,7 @@ import ServiceKit
 /// outcome, and brings what was not committed one attempt further. One transaction is on its way at a time; the tasks go on
 /// into the next one meanwhile.
 ///
-/// `TransactionMachine` decides; this class carries it out.
+/// `CommitStateMachine` decides; this class carries it out.
 final class CommitScheduler<S: Stage, IO: StreamIO> {
   private let context: StreamContext<IO>
   private var io: IO { context.io }
@@ -14,7 +14,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   private let hanging: HangingWatch<IO>
   private let hasEffects = S.Effect.self != Never.self
 
-  private var transactions = TransactionMachine()
+  private var transactions = CommitStateMachine()
   /// What is to be committed: it is on its way, or was and is to be tried again; nil: nothing.
   private var sealed: SealedTransaction?
   /// When it was sent last, by the steady clock.
@@ -216,7 +216,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     do {
       found = try positions.read(
         Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.changelogOffset) }), tellTrouble: tellTrouble)
-    } catch let failure as IOFailure where failure.isPassing {
+    } catch let failure as IOFailure where failure.isRetriable {
       noteTrouble(failure.description, since: io.steadyClock)
       throw failure
     }

@@ -37,7 +37,7 @@ final class HangingWatch<IO: StreamIO> {
     do throws(IOFailure) {
       try look()
     } catch {
-      if !error.isPassing { throw error }
+      if !error.isRetriable { throw error }
       context.observe(.retrying(reason: error.description))
     }
     tellEnded()

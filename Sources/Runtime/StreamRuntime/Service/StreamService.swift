@@ -226,7 +226,7 @@ public final class StreamService<S: Stage>: Service {
   /// meanwhile.
   private func checkCluster(_ topics: TopicNames, patience: Duration? = nil) throws -> ClusterCheck.Finding? {
     let settings = configuration.settings
-    let cluster = try KafkaClusterUnderCheck(
+    let cluster = try KafkaClusterProbe(
       settings, stage: S.definition, patience: patience, logger: logger, isStopping: { [self] in isStopping },
       setReadiness: { [observer] in
         for thread in 0..<settings.threads { observer.set(thread, $0) }
@@ -297,7 +297,8 @@ public final class StreamService<S: Stage>: Service {
     let observer = observer
     let thread = StreamThread(
       makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
-      performer: performer, outliving: outliving, wake: { signal.raise() }, spans: spans, observe: { observer.observe($0, thread: number) })
+      performer: performer, outliving: outliving, wake: { signal.raise() }, spans: spans,
+      observe: { observer.observe($0, thread: number) })
     while true {
       watchdog.turned(number)
       switch stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() {
@@ -319,7 +320,7 @@ public final class StreamService<S: Stage>: Service {
       let log = logger.with(["thread": .int(number), "name": .string(settings.transactionalID)])
       log.error(
         "fenced twice within a minute: waits before it exits. Find the other process of this name and stop one of the two",
-        ["seconds": .int(Int(milliseconds / 1000)), "holders": .string(NameHolders(settings).description())])
+        ["seconds": .int(Int(milliseconds / 1000)), "holders": .string(GroupMembersByName(settings).description())])
       while !isStopping {
         let rest = ContinuousClock.now.duration(to: deadline).milliseconds
         guard rest > 0 else { break }

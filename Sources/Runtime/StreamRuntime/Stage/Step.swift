@@ -18,14 +18,13 @@ public final class Step<S: Stage> {
   /// Coders of this thread.
   public let coder: RecordCoder
 
-  var table: RowTable
+  var table: RowCache
   var timers: TimerQueue
   private(set) var outputs: [OutputRecord] = []
   private(set) var effects: [S.Effect] = []
   /// Whether there are any: asking an array of an unknown type costs more.
   private(set) var hasEffects = false
   private(set) var wakeAt: Milliseconds?
-  private(set) var deadLetter: Rejection?
   /// Places in the stage's tallies.
   private(set) var counted: [Int] = []
   /// Headers of the record at hand that go along with all it causes.
@@ -43,7 +42,7 @@ public final class Step<S: Stage> {
   private let maxInheritedBytes = SchemaLimits.idBytes
 
   init(
-    table: RowTable, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
+    table: RowCache, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
     partitionCounts: [Topic: Int32], maxOutputBytes: Int, effectBudget: EffectBudget,
     recordsSpans: Bool = false
   ) {
@@ -97,11 +96,6 @@ public final class Step<S: Stage> {
     timers.set(TimerKey(due: due, name: name).row, try coder.encode(row))
   }
 
-  /// Takes a timer back, also one that is due and whose `timer.fired` is under way: it will not be heard of.
-  public func cancelTimer(_ name: String, due: Milliseconds) {
-    timers.remove(TimerKey(due: due, name: name).row)
-  }
-
   // MARK: Outputs
 
   /// The number of partitions of a topic the stage reads or writes.
@@ -145,9 +139,6 @@ public final class Step<S: Stage> {
     return try body()
   }
 
-  /// Sends the record at hand to the dead letters and keeps what the step did.
-  public func reject(_ rejection: Rejection) { deadLetter = rejection }
-
   /// Counts one more of a tally, by its place in `Stage.tallies`; told with the commit, and not while rebuilding.
   public func count(_ tally: Int) { counted.append(tally) }
 
@@ -179,7 +170,6 @@ public final class Step<S: Stage> {
     self.isRebuilding = isRebuilding
     outputs.removeAll(keepingCapacity: true)
     forgetEffects()
-    deadLetter = nil
     trace = nil
     if !counted.isEmpty { counted.removeAll(keepingCapacity: true) }
     recordKey = record?.key ?? []
@@ -215,7 +205,6 @@ public final class Step<S: Stage> {
     outputs.removeAll(keepingCapacity: true)
     returnEffects()
     counted.removeAll(keepingCapacity: true)
-    deadLetter = nil
   }
 
   /// The effects of this step are not handed on.

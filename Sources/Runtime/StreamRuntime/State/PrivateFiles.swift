@@ -7,13 +7,13 @@ enum PrivateFiles {
   private static let others: mode_t = 0o077
 
   /// Takes all rights from others: of a directory and of the files right in it.
-  static func close(directory: String) throws(StateDirectoryLock.Failure) {
-    try close(directory, to: 0o700)
+  static func restrictPermissions(ofDirectory directory: String) throws(StateDirectoryLock.Failure) {
+    try restrict(directory, to: 0o700)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    for name in names { try close("\(directory)/\(name)", to: 0o600) }
+    for name in names { try restrict("\(directory)/\(name)", to: 0o600) }
   }
 
-  private static func close(_ path: String, to mode: mode_t) throws(StateDirectoryLock.Failure) {
+  private static func restrict(_ path: String, to mode: mode_t) throws(StateDirectoryLock.Failure) {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & others != 0, status.st_mode & S_IFMT != S_IFLNK else { return }
     // A directory in a directory keeps its owner's right to enter it.
@@ -32,6 +32,6 @@ enum PrivateFiles {
   static func make(_ path: String) {
     let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
     // Who cannot make it cannot open it either, and says so.
-    if file >= 0 { Glibc.close(file) }
+    if file >= 0 { close(file) }
   }
 }

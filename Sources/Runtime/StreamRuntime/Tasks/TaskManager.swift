@@ -78,7 +78,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     }
     lastEpoch += 1
     let step = Step<S>(
-      table: RowTable(
+      table: RowCache(
         of: S.Row.self, store: restored.store, coder: context.coder,
         cacheBytes: context.limits.cacheBytes / max(1, assignedCount)),
       timers: TimerQueue(store: restored.store), partition: number, topics: context.topics, coder: context.coder,
@@ -142,8 +142,6 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     var refusal: Rejection?
     do {
       try body(&stage, step)
-      refusal = step.deadLetter
-      if let rejection = step.deadLetter, let record { deadLetter(record, rejection, task) }
     } catch let failure as StoreFailure {
       // The steps before this one are whole, and are committed before the thread ends.
       step.undo()
@@ -198,7 +196,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   func process(_ record: InputRecord, _ task: Task, wallNow: Milliseconds) throws -> Bool {
     let now = task.time(of: record, wallNow: wallNow)
     if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
-      try hear(timer, record, task, now: now)
+      try timerFired(timer, record, task, now: now)
     } else {
       try run(task, record: record, now: now) { try $0.process(record, in: $1) }
     }
@@ -247,7 +245,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   }
 
   /// The record of a timer has come back. One whose row is gone was heard of before, or was cancelled.
-  private func hear(_ timer: TimerKey, _ record: InputRecord, _ task: Task, now: Milliseconds) throws {
+  private func timerFired(_ timer: TimerKey, _ record: InputRecord, _ task: Task, now: Milliseconds) throws {
     let isAccepted = try run(task, record: record, now: now) { stage, step in
       guard try step.timers.value(timer.row) != nil else { return }
       step.timers.remove(timer.row)

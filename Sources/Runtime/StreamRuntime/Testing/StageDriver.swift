@@ -51,7 +51,7 @@ public final class StageDriver<S: Stage> {
     stores[partition] = store
     let counts = Dictionary(uniqueKeysWithValues: Topic.allCases.map { ($0, partitions) })
     let step = Step<S>(
-      table: RowTable(of: S.Row.self, store: store, coder: coder, cacheBytes: 64 << 20),
+      table: RowCache(of: S.Row.self, store: store, coder: coder, cacheBytes: 64 << 20),
       timers: TimerQueue(store: store),
       partition: partition, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000,
       effectBudget: EffectBudget(limit: maxEffects))
@@ -65,7 +65,6 @@ public final class StageDriver<S: Stage> {
     var rejection: Rejection?
     do {
       try body(&stage, step)
-      rejection = step.deadLetter
     } catch {
       step.undo()
       rejection = error as? Rejection ?? Rejection(.internal, "\(error)")

@@ -53,7 +53,7 @@ extension StreamThread {
         try release(commits.commit())
         try commits.awaitOutcome()
         if commits.isSettled { continue }
-      } catch let failure as IOFailure where failure.isPassing {
+      } catch let failure as IOFailure where failure.isRetriable {
         // Tried again while there is time; what is given up must be answered to the group all the same.
         context.observe(.retrying(reason: failure.description))
         if !late { io.idle(atMost: context.limits.maxPollWait) }

@@ -17,9 +17,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   let effects: EffectRunner<S, IO>
   let restorer: TaskRestorer<IO>
 
-  /// Polled records that have not been processed yet, from `heldIndex` on.
-  private var held: [InputRecord] = []
-  private var heldIndex = 0
+  /// Polled records that have not been processed yet, from `nextIndex` on.
+  private var polledRecords: [InputRecord] = []
+  private var nextIndex = 0
   /// Tasks whose inputs are to be assigned anew, as a rebuild has come to the end of one: until then nothing of what was
   /// fetched for them counts.
   var awaitingAssignment: Set<Int32> = []
@@ -64,7 +64,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     guard exit == nil else { return exit }
     do {
       try work()
-    } catch let failure as IOFailure where failure.isPassing {
+    } catch let failure as IOFailure where failure.isRetriable {
       context.observe(.retrying(reason: failure.description))
       io.idle(atMost: context.limits.maxPollWait)
     } catch {
@@ -80,8 +80,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     pauseOrResume()
     let result = try poll()
     do {
-      try workOff()
-    } catch let failure as IOFailure where failure.isPassing && result.change != nil {
+      try processAndCommit()
+    } catch let failure as IOFailure where failure.isRetriable && result.change != nil {
       // The change of the group came with this poll and will not come again: it is answered whatever else fails.
       context.observe(.retrying(reason: failure.description))
     }
@@ -99,15 +99,15 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try commits.takeOutcome()
       if !commits.isCommitting { return PollResult() }
     }
-    let room = isFull ? 1 : context.limits.maxBatchRecords - (held.count - heldIndex)
+    let room = isFull ? 1 : context.limits.maxBatchRecords - (polledRecords.count - nextIndex)
     let result = try io.poll(
       timeout: pollWait, maxRecords: max(room, 1), maxBytes: context.limits.maxBatchBytes)
-    if held.isEmpty { held = result.records } else { held += result.records }
+    if polledRecords.isEmpty { polledRecords = result.records } else { polledRecords += result.records }
     return result
   }
 
   /// Does what there is to do with what was polled, and commits it.
-  private func workOff() throws {
+  private func processAndCommit() throws {
     try commits.takeOutcome()
     try process()
     if !isFull {
@@ -132,7 +132,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private var holdsInput: Bool { tasks.stage.holdsInput || effects.count > context.limits.maxEffects }
 
   private var pollWait: Milliseconds {
-    if restorer.isRestoring || (!isFull && !holdsInput && heldIndex < held.count) { return 0 }
+    if restorer.isRestoring || (!isFull && !holdsInput && nextIndex < polledRecords.count) { return 0 }
     var wait = context.limits.maxPollWait
     let steady = io.steadyClock
     if let next = commits.nextAttempt(steadyNow: steady) { wait = min(wait, next - steady) }
@@ -161,14 +161,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   // MARK: Records
 
   private func process() throws {
-    guard !isFull, heldIndex < held.count else { return }
+    guard !isFull, nextIndex < polledRecords.count else { return }
     let now = io.wallClock
     var processed = 0
     var last: InputRecord?
     var current: Task?
     // Kept beside the loop: a sum over all tasks for each record would cost more than the record.
     var effectCount = effects.count
-    while heldIndex < held.count, !commits.isFrozen {
+    while nextIndex < polledRecords.count, !commits.isFrozen {
       if tasks.stage.holdsInput { break }
       if effects.isEnabled {
         // Whoever waits for an answer is served between records, and a backlog waits in Kafka, not here.
@@ -179,8 +179,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
           effectCount = effects.count
         }
       }
-      let record = held[heldIndex]
-      heldIndex += 1
+      let record = polledRecords[nextIndex]
+      nextIndex += 1
       // Records of one partition come together.
       if current?.number != record.partition { current = tasks[record.partition] }
       guard let task = current else { continue }
@@ -200,19 +200,19 @@ final class StreamThread<S: Stage, IO: StreamIO> {
         effectCount = effects.count
       }
     }
-    if heldIndex == held.count { dropHeld() }
+    if nextIndex == polledRecords.count { dropPolled() }
     if let last { context.observe(.processed(records: processed, age: max(0, now - last.timestamp))) }
   }
 
   /// What was polled is forgotten.
-  func dropHeld() {
-    held.removeAll(keepingCapacity: true)
-    heldIndex = 0
+  func dropPolled() {
+    polledRecords.removeAll(keepingCapacity: true)
+    nextIndex = 0
   }
 
   /// Consumes these inputs; what was fetched before is fetched again, where it is still ours.
   func assign(_ starts: [InputPosition]) throws {
-    dropHeld()
+    dropPolled()
     try io.assign(starts)
     awaitingAssignment = []
     isPaused = false

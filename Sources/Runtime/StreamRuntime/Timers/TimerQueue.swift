@@ -10,7 +10,7 @@ import NudgeSchema
 /// embedded broker, which has no transactions) finds its row gone the second time, and one that was cancelled when its record
 /// was under way is not heard of any more.
 ///
-/// One thread owns it. As with `RowTable`, a step's changes can be undone, and the store never leads.
+/// One thread owns it. As with `RowCache`, a step's changes can be undone, and the store never leads.
 struct TimerQueue {
   /// Timers read from the store at a time. Beyond four times as many in memory the later ones are left to the store.
   let windowSize: Int

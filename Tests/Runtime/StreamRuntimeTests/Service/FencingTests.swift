@@ -58,8 +58,8 @@ struct FencingTests {
       member(nil, "nudge-x-a-0-consumer", "/10.0.0.3"),
     ]
     #expect(
-      NameHolders.description(of: members, under: "nudge-x-a-0")
+      GroupMembersByName.description(of: members, under: "nudge-x-a-0")
         == "nudge-x-a-0-consumer at /10.0.0.3, operator's own at /10.0.0.1")
-    #expect(NameHolders.description(of: members, under: "nudge-x-c-0") == "nobody at this moment")
+    #expect(GroupMembersByName.description(of: members, under: "nudge-x-c-0") == "nobody at this moment")
   }
 }

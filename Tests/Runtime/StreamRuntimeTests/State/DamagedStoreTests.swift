@@ -90,7 +90,7 @@ struct DamagedStoreTests {
       defer { store.close() }
       let isEmpty = store.header == nil
       if isEmpty { try store.apply([(key(1), [1])], header: nil) }
-      var table = RowTable(of: Row.self, store: store, coder: coder, cacheBytes: 1 << 20)
+      var table = RowCache(of: Row.self, store: store, coder: coder, cacheBytes: 1 << 20)
       #expect(throws: StoreFailure.self) { try table.row(key(1)) }
       return isEmpty
     }

@@ -1,26 +1,5 @@
 import NudgeSchema
 
-/// What lies below a task's rows in memory: a read-only view of the store.
-protocol RowStore: AnyObject {
-  /// The row's bytes; nil where there is none.
-  func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result?
-  /// Calls `body` with the first rows from a key on and before another, in key order.
-  func rows(
-    from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
-  /// Notes that a row's bytes could not be decoded.
-  func suspectDamage()
-}
-
-extension RowStore {
-  /// Notes nothing: the store is no file.
-  func suspectDamage() {}
-
-  /// Calls `body` with each row below a prefix, in key order.
-  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
-    try rows(from: RowKey(bytes: prefix.bytes + [0]), to: RowKey(bytes: prefix.bytes + [1]), limit: .max, body)
-  }
-}
-
 /// The rows of one task in memory, over its store: hot rows stay decoded, changed rows wait for their commit and then for
 /// the store. One thread owns it; a copy shares the rows.
 ///
@@ -29,20 +8,20 @@ extension RowStore {
 /// and the store never leads.
 ///
 /// It is not generic over the row's type (`StoredRow` says why): whoever asks for a row knows its type.
-struct RowTable {
-  private var slots: [RowKey: RowSlot] = [:]
+struct RowCache {
+  private var slots: [RowKey: CachedRow] = [:]
   /// The slot asked for last: a row is read and then set.
-  private var last: RowSlot?
+  private var last: CachedRow?
   /// What the next transaction will have.
-  private var open: [RowSlot] = []
+  private var open: [CachedRow] = []
   /// What the sealed transaction has, encoded; nil: a tombstone.
-  private var sealed: [(slot: RowSlot, bytes: [UInt8]?)] = []
-  private var unstoredSlots: [RowSlot] = []
+  private var sealed: [(slot: CachedRow, bytes: [UInt8]?)] = []
+  private var unstoredSlots: [CachedRow] = []
   /// Changed keys the store does not show yet, by parent: what a scan must put over the store.
   private var unstoredByParent: [RowKey: Set<RowKey>] = [:]
   /// Changed rows that are not in `unstoredByParent` yet: the first scan puts them there, and most stages never scan.
-  private var unindexed: [RowSlot] = []
-  private var journal: [RowSlot] = []
+  private var unindexed: [CachedRow] = []
+  private var journal: [CachedRow] = []
   /// How many were open when the step began.
   private var journalOpen = 0
   /// About how many bytes the rows in memory take.
@@ -87,9 +66,9 @@ struct RowTable {
   /// The row now, changes of this step included.
   mutating func row(_ key: RowKey) throws -> StoredRow? { try slot(key).row }
 
-  private mutating func slot(_ key: RowKey) throws -> RowSlot {
+  private mutating func slot(_ key: RowKey) throws -> CachedRow {
     if let last, last.key == key { return last }
-    let slot: RowSlot
+    let slot: CachedRow
     if let known = slots[key] {
       slot = known
     } else {
@@ -102,12 +81,13 @@ struct RowTable {
     return slot
   }
 
-  private func load(_ key: RowKey) throws -> RowSlot {
+  private func load(_ key: RowKey) throws -> CachedRow {
     let found = try store.withRow(key) { bytes in
-      RowSlot(
-        key: key, row: try decode(key, bytes), bytes: RowSlot.size(encoded: bytes.count, of: key), isInChangelog: true)
+      CachedRow(
+        key: key, row: try decode(key, bytes), bytes: CachedRow.size(encoded: bytes.count, of: key), isInChangelog: true
+      )
     }
-    return found ?? RowSlot(key: key, row: nil, bytes: RowSlot.size(encoded: 0, of: key), isInChangelog: false)
+    return found ?? CachedRow(key: key, row: nil, bytes: CachedRow.size(encoded: 0, of: key), isInChangelog: false)
   }
 
   /// Sets or, with nil, removes a row.
@@ -119,7 +99,7 @@ struct RowTable {
     noteChange(slot)
   }
 
-  private mutating func noteChange(_ slot: RowSlot) {
+  private mutating func noteChange(_ slot: CachedRow) {
     guard !slot.isOpen else { return }
     if !slot.isChanged { unindexed.append(slot) }
     slot.isOpen = true
@@ -189,7 +169,7 @@ struct RowTable {
     for (slot, bytes) in sealed {
       slot.isSealed = true
       slot.isInChangelog = bytes != nil
-      let size = RowSlot.size(encoded: bytes?.count ?? 0, of: slot.key)
+      let size = CachedRow.size(encoded: bytes?.count ?? 0, of: slot.key)
       cachedBytes += size - slot.bytes
       slot.bytes = size
     }

@@ -19,7 +19,7 @@ final class StateDirectoryLock: Sendable {
     } catch {
       throw Failure(description: "cannot make the state directory \(directory): \(error.localizedDescription)")
     }
-    try PrivateFiles.close(directory: directory)
+    try PrivateFiles.restrictPermissions(ofDirectory: directory)
     let path = directory + "/lock"
     descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {

@@ -19,7 +19,7 @@ final class TypedRow<Row: StateRow>: StoredRow {
 }
 
 /// A row's place in memory.
-final class RowSlot {
+final class CachedRow {
   let key: RowKey
   /// nil: there is no such row.
   private(set) var row: StoredRow?

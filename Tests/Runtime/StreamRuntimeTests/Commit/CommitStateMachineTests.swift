@@ -4,11 +4,11 @@ import Testing
 @testable import StreamRuntime
 
 @Suite("What a thread does about its transactions")
-struct TransactionMachineTests {
+struct CommitStateMachineTests {
   private func failure(_ kind: IOFailure.Kind) -> IOFailure { IOFailure(kind: kind, operation: "test", reason: "test") }
 
-  private func ready() -> TransactionMachine {
-    var machine = TransactionMachine()
+  private func ready() -> CommitStateMachine {
+    var machine = CommitStateMachine()
     #expect(machine.next(steadyNow: 0) == .openProducer)
     machine.producerOpened()
     return machine
@@ -54,7 +54,7 @@ struct TransactionMachineTests {
 
   @Test("a producer that cannot be opened is tried again later")
   func waitsForBroker() {
-    var machine = TransactionMachine()
+    var machine = CommitStateMachine()
     machine.producerFailed(failure(.retriable), steadyNow: 100)
     #expect(machine.next(steadyNow: 100) == .wait(until: 110))
     #expect(machine.next(steadyNow: 110) == .openProducer)
@@ -67,7 +67,7 @@ struct TransactionMachineTests {
     #expect(machine.next(steadyNow: 0) == .exitFenced)
     machine.producerOpened()
     #expect(machine.next(steadyNow: 0) == .exitFenced)
-    var other = TransactionMachine()
+    var other = CommitStateMachine()
     other.producerFailed(failure(.fenced), steadyNow: 0)
     #expect(other.next(steadyNow: 1000) == .exitFenced)
   }

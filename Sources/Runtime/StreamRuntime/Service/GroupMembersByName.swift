@@ -1,7 +1,7 @@
 import Kafka
 
 /// Who is in a stage's group under a thread's name, for the person who has to find a second process.
-struct NameHolders {
+struct GroupMembersByName {
   private let settings: KafkaStreamSettings
 
   init(_ settings: KafkaStreamSettings) { self.settings = settings }

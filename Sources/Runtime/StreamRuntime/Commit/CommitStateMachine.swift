@@ -6,7 +6,7 @@ import NudgeSchema
 /// producer, whose epoch shuts out all that the old one left on its way and ends what it left open; a look at the
 /// changelogs, which tells what was committed; and the same content again where it was not. There is no abort: the new epoch
 /// is one. That is also why no input is ever rewound here, and why an answer of FCM is never forgotten.
-struct TransactionMachine {
+struct CommitStateMachine {
   /// Where the thread stands.
   enum State: Equatable {
     /// There is no producer yet.

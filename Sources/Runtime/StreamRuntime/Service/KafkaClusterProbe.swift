@@ -4,7 +4,7 @@ import NudgeSchema
 import ServiceKit
 
 /// A cluster as librdkafka's admin client and the sink see it, with the operator's settings.
-struct KafkaClusterUnderCheck: ClusterUnderCheck {
+struct KafkaClusterProbe: ClusterUnderCheck {
   /// What each question may take.
   private static let patience: Duration = .seconds(3)
 

@@ -12,15 +12,15 @@ extension StoredRow {
 }
 
 @Suite("The rows of a task in memory")
-struct RowTableTests {
+struct RowCacheTests {
   private typealias Row = CountingStage.Row
 
   private func key(_ name: String) -> RowKey { RowKey("k", name) }
 
   private func bytes(_ count: Int) -> [UInt8] { Array(String(count).utf8) }
 
-  private func table(_ store: MemoryRowStore, cacheBytes: Int = 1 << 20) -> RowTable {
-    RowTable(of: Row.self, store: store, coder: RecordCoder(), cacheBytes: cacheBytes)
+  private func table(_ store: MemoryRowStore, cacheBytes: Int = 1 << 20) -> RowCache {
+    RowCache(of: Row.self, store: store, coder: RecordCoder(), cacheBytes: cacheBytes)
   }
 
   @Test("a refused step leaves no trace, whatever it set, removed or read")

@@ -1,0 +1,50 @@
+public import NudgeSchema
+
+/// A record of an input, as a stage sees it. It never changes, and is handed on by reference: a copy of all its fields
+/// costs more than most of what is done with it.
+public final class InputRecord: Sendable, Equatable {
+  /// The topic.
+  public let topic: Topic
+  /// The topic's full name, with the deployment's prefix.
+  public let topicName: String
+  /// The partition, which is the task's number.
+  public let partition: Int32
+  /// The offset.
+  public let offset: Int64
+  /// The record's timestamp, in milliseconds since the epoch.
+  public let timestamp: Milliseconds
+  /// The key's bytes.
+  public let key: [UInt8]?
+  /// The value's bytes; nil is a tombstone.
+  public let value: [UInt8]?
+  /// The headers, in order.
+  public let headers: [RecordHeaderField]
+
+  /// A record.
+  public init(
+    topic: Topic, topicName: String, partition: Int32, offset: Int64, timestamp: Milliseconds, key: [UInt8]?,
+    value: [UInt8]?, headers: [RecordHeaderField] = []
+  ) {
+    self.topic = topic
+    self.topicName = topicName
+    self.partition = partition
+    self.offset = offset
+    self.timestamp = timestamp
+    self.key = key
+    self.value = value
+    self.headers = headers
+  }
+
+  /// The record's place.
+  public var position: RecordPosition { RecordPosition(topic: topicName, partition: partition, offset: offset) }
+
+  /// Whether all fields are equal.
+  public static func == (a: InputRecord, b: InputRecord) -> Bool {
+    a === b
+      || a.position == b.position && a.topic == b.topic && a.timestamp == b.timestamp && a.key == b.key
+        && a.value == b.value && a.headers == b.headers
+  }
+
+  /// The last header of that name.
+  public func header(_ name: String) -> [UInt8]? { headers.last { $0.name == name }?.value }
+}

@@ -1,0 +1,37 @@
+public import NudgeSchema
+
+/// A record a stage writes. It never changes, and is handed on by reference as an `InputRecord` is.
+public final class OutputRecord: Sendable, Equatable {
+  /// The topic.
+  public let topic: Topic
+  /// The partition.
+  public let partition: Int32
+  /// The key; nil only on dead letters.
+  public let key: [UInt8]?
+  /// The value.
+  public let value: [UInt8]?
+  /// The headers.
+  public let headers: [RecordHeaderField]
+
+  /// A record.
+  public init(topic: Topic, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeaderField] = []) {
+    self.topic = topic
+    self.partition = partition
+    self.key = key
+    self.value = value
+    self.headers = headers
+  }
+
+  /// What a record takes on the wire beside key, value and headers at most, in bytes.
+  static let overhead = 64
+
+  /// What it takes on the wire at most, uncompressed and without the head of its batch, in bytes.
+  var size: Int { (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(Self.overhead) { $0 + $1.size } }
+
+  /// Whether all fields are equal.
+  public static func == (a: OutputRecord, b: OutputRecord) -> Bool {
+    a === b
+      || a.topic == b.topic && a.partition == b.partition && a.key == b.key && a.value == b.value
+        && a.headers == b.headers
+  }
+}

@@ -1,0 +1,19 @@
+/// A header of a record.
+public struct RecordHeaderField: Sendable, Equatable {
+  /// The name.
+  public var name: String
+  /// The value.
+  public var value: [UInt8]
+
+  /// A header.
+  public init(_ name: String, _ value: [UInt8]) {
+    self.name = name
+    self.value = value
+  }
+
+  /// A header with a text.
+  public init(_ name: String, _ value: String) { self.init(name, Array(value.utf8)) }
+
+  /// What it takes on the wire at most, in bytes: two lengths of up to 5 bytes and what they count.
+  var size: Int { name.utf8.count + value.count + 10 }
+}
