@@ -50,6 +50,10 @@ public protocol Stage: SendableMetatype {
   /// the effect is performed.
   static func reply(_ reply: Reply, to sent: EffectTicket, asReplyTo effect: Effect) -> Reply?
 
+  /// The value of the record that comes back through the stage's input when a timer is due. Only for stages that set timers.
+  /// - Throws: an error of the stage's own ends the thread.
+  static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8]
+
   /// The time asked for with `Step.wake(at:)` has come.
   mutating func wake(in step: Step<Self>) throws
 
@@ -68,6 +72,10 @@ extension Stage {
   public mutating func wake(in step: Step<Self>) throws {}
   /// Nothing is held in memory.
   public mutating func close(partition: Int32) {}
+  /// A stage without timers is not asked.
+  public static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8] {
+    throw StoreFailure(operation: "fire a timer", reason: "\(definition.name) does not say what its timers write")
+  }
   /// There are no groups.
   public static func group(of effect: Effect) -> String? { nil }
   /// Replies of earlier assignments are dropped.

@@ -234,7 +234,8 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     for task in tasks.values where task.rebuild == nil {
       while !isFull, let (timer, row) = task.step.timers.fireNext(now: now) {
         let row = try TimerRow(row, store: task.store, coder: context.coder)
-        let fired = try row.fired(timer, to: topic, partition: task.number, coder: context.coder)
+        let fired = row.record(
+          of: timer, value: try S.value(of: row.due(timer), coder: context.coder), to: topic, partition: task.number)
         task.add(fired)
         pending.add(bytes: fired.size)
         count += 1

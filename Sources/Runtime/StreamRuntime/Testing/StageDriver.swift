@@ -150,7 +150,8 @@ public final class StageDriver<S: Stage> {
       if step.timers.needsLoad(now: now) { try step.timers.load() }
       guard let (timer, bytes) = step.timers.fireNext(now: now) else { return results }
       let row = try coder.decode(TimerRow.self, from: bytes)
-      let output = try row.fired(timer, to: topic, partition: partition, coder: coder)
+      let output = row.record(
+        of: timer, value: try S.value(of: row.due(timer), coder: coder), to: topic, partition: partition)
       step.timers.remove(timer.row)
       results.append(
         send(

@@ -1,24 +1,35 @@
-import NudgeSchema
+public import NudgeSchema
 
-/// What is kept of a timer beside its key: what `timer.fired` will say of its cause.
-struct TimerRow: Codable, Equatable {
-  /// The key of the record.
-  var key: String
-  /// The name of the event that set it.
-  var eventId: String
+/// A timer that is due, and what caused it.
+public struct DueTimer: Sendable {
+  /// The stage's name of the timer.
+  public let name: String
+  /// When it is due, in milliseconds since the epoch.
+  public let due: Milliseconds
+  /// The id of the event that set it.
+  public let eventId: String
   /// The record that set it.
-  var origin: Origin
+  public let origin: Origin
   /// The chat or user event at the beginning.
+  public let source: RecordPosition
+}
+
+/// The row of a timer, beside its key.
+struct TimerRow: Codable, Equatable {
+  /// The key of the record that fires.
+  var key: String
+  var eventId: String
+  var origin: Origin
   var source: RecordPosition
 
-  /// The record to be written to the stage's own input once the timer is due. It says in a header which timer it is of:
-  /// the runtime needs no look into the value.
-  func fired(_ timer: TimerKey, to topic: Topic, partition: Int32, coder: RecordCoder) throws -> OutputRecord {
-    let event = DerivedEvent(
-      Envelope(eventId: eventId, occurredAt: timer.due), origin: origin, source: source,
-      TimelineEventBody.timerFired(TimerFired(timer: timer.name, dueAt: timer.due)))
-    return OutputRecord(
-      topic: topic, partition: partition, key: Array(key.utf8), value: try coder.encode(event),
+  func due(_ timer: TimerKey) -> DueTimer {
+    DueTimer(name: timer.name, due: timer.due, eventId: eventId, origin: origin, source: source)
+  }
+
+  /// The record for the stage's own input once the timer is due. A header names the timer, so the runtime need not read the value.
+  func record(of timer: TimerKey, value: [UInt8], to topic: Topic, partition: Int32) -> OutputRecord {
+    OutputRecord(
+      topic: topic, partition: partition, key: Array(key.utf8), value: value,
       headers: [RecordHeaderField(RecordHeader.timer, "\(timer.due) \(timer.name)")])
   }
 }

@@ -24,6 +24,13 @@ struct CountingStage: Stage {
   /// A record that sets a timer, due so many milliseconds after it was written: rebuilding sets the same.
   static func timer(after delay: Milliseconds) -> String { "timer \(delay)" }
 
+  static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8] {
+    try coder.encode(
+      DerivedEvent(
+        Envelope(eventId: timer.eventId, occurredAt: timer.due), origin: timer.origin, source: timer.source,
+        TimelineEventBody.timerFired(TimerFired(timer: timer.name, dueAt: timer.due))))
+  }
+
   func process(_ record: InputRecord, in step: Step<Self>) throws {
     guard let key = record.key, let value = record.value else { throw Rejection(.missingKey, "no key or value") }
     let name = String(decoding: key, as: UTF8.self)
