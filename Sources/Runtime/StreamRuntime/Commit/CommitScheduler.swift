@@ -1,11 +1,13 @@
 import NudgeSchema
 import ServiceKit
 
-/// When a stream thread commits, and what becomes of it: it seals what the tasks have done, hands it to Kafka, takes the
-/// outcome, and brings what was not committed one attempt further. One transaction is on its way at a time; the tasks go on
-/// into the next one meanwhile.
+/// Commits the work of a stream thread's tasks: seals it into a transaction, hands that to Kafka, takes the outcome, and retries
+/// after a failure. One transaction is in flight at a time; the tasks work on the next one meanwhile.
 ///
-/// `CommitStateMachine` decides; this class carries it out.
+/// `CommitStateMachine` decides; this class performs the I/O.
+///
+/// Its methods throw `StreamExit` and `StoreFailure`, which end the thread, and `IOFailure`, which the caller retries in a later turn
+/// where `isRetriable`.
 final class CommitScheduler<S: Stage, IO: StreamIO> {
   private let context: StreamContext<IO>
   private var io: IO { context.io }
@@ -15,17 +17,18 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   private let hasEffects = S.Effect.self != Never.self
 
   private var transactions = CommitStateMachine()
-  /// What is to be committed: it is on its way, or was and is to be tried again; nil: nothing.
+  /// The transaction in flight, or the one to retry; nil: there is nothing to commit but open work.
   private var sealed: SealedTransaction?
-  /// When it was sent last, by the steady clock.
+  /// When `sealed` was last sent, by the steady clock.
   private var sentAt: Milliseconds = 0
-  /// That this thread owns its tasks.
+  /// Whether this thread can prove that it owns its tasks.
   private(set) var proof: OwnershipProof
-  /// Since when, by the steady clock, every attempt to commit has failed; why the last one did; and when that was told last.
+  /// The first of the failures since the last commit, the reason of the latest, and when it was last reported. Times of the steady
+  /// clock.
   private var trouble: (since: Milliseconds, reason: String, toldAt: Milliseconds)?
-  /// The last attempt to commit was refused because the group does not know this thread now.
+  /// The last commit was refused because this thread is not a member of the group.
   private(set) var isOutOfGroup = false
-  /// When it was last looked whether the broker was away, by the steady clock, and how often that is, in milliseconds.
+  /// When the connection to the broker was last checked, by the steady clock, and the interval in milliseconds.
   private var connectionSeenAt: Milliseconds = 0
   private static var connectionInterval: Milliseconds { 1000 }
 
@@ -39,32 +42,31 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   // MARK: What the thread asks
 
-  /// A transaction is on its way.
+  /// Whether a transaction is in flight.
   var isCommitting: Bool { transactions.state == .committing }
 
-  /// One has been for so many milliseconds.
+  /// Whether the transaction in flight has taken at least this many milliseconds.
   func isSlow(_ patience: Milliseconds) -> Bool { isCommitting && io.steadyClock - sentAt >= patience }
 
-  /// An attempt to commit has failed, and its outcome may be unknown: until the same content is committed, nothing is added to
-  /// what comes after it.
+  /// Whether a commit has failed, perhaps with an unknown outcome. Until its content is committed, no work is added behind it.
   var isFrozen: Bool { sealed != nil && !isCommitting }
 
-  /// Whether all that was done is committed.
+  /// Whether all work is committed.
   var isSettled: Bool { sealed == nil && !tasks.isDirty }
 
-  /// A producer is to be opened before anything else.
+  /// Whether producers must be opened before anything else.
   var needsProducer: Bool {
     transactions.state == .noProducer || transactions.state == .uncertain(producerReplaced: false)
   }
 
-  /// There was none yet.
+  /// Whether no producer was opened yet.
   var needsFirstProducer: Bool { transactions.state == .noProducer }
 
-  /// When there may be something to do, by the steady clock, beside taking an outcome; nil: nothing is known.
+  /// When `commitIfDue` may have work, by the steady clock; nil: not before an outcome or new work.
   func nextAttempt(steadyNow: Milliseconds) -> Milliseconds? {
     switch transactions.next(steadyNow: steadyNow) {
     case .awaitOutcome: return nil
-    // What is to be committed does not hurry while no transaction can begin: without this the thread would only turn.
+    // Sleep until the next attempt; otherwise the loop busy-spins.
     case .wait(let until): return isSettled ? nil : until
     case .begin, .openProducer, .checkPositions, .exitFenced:
       return sealed == nil ? tasks.dirtySince.map { $0 + context.limits.replyLinger } : steadyNow
@@ -73,11 +75,11 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   // MARK: In every turn
 
-  /// Takes the outcome of the transaction that is on its way, if it has come, and looks after what may hold one up.
+  /// Takes the outcome of the transaction in flight, if it has come, and checks for a lost broker and hanging transactions.
   func takeOutcome() throws {
     if isCommitting, let outcome = io.takeOutcome() { try take(outcome) }
     guard !isCommitting else { return }
-    // Also of a thread that has nothing to commit: what it has written may be waiting for a marker.
+    // An idle thread checks too: its last transaction may lack a marker.
     let steady = io.steadyClock
     if steady - connectionSeenAt >= Self.connectionInterval {
       connectionSeenAt = steady
@@ -86,7 +88,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     if case .ready = transactions.state { try hanging.watch() }
   }
 
-  /// Waits for the outcome of the transaction that is on its way; its own time-outs bound that.
+  /// Waits for the outcome of the transaction in flight, whose own time-outs bound the wait.
   func awaitOutcome() throws {
     while isCommitting {
       try takeOutcome()
@@ -94,7 +96,9 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// Commits, if it is due. `isFull`: what is open is not to grow further. Returns tasks that turn out to be another owner's.
+  /// Commits if that is due.
+  /// - Parameter isFull: the open work must not grow further.
+  /// - Returns: tasks that another thread owns now. Release them.
   func commitIfDue(isFull: Bool) throws -> [Int32] { isDue(isFull: isFull) ? try commit() : [] }
 
   private func isDue(isFull: Bool) -> Bool {
@@ -102,7 +106,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     if transactions.isCheckDue || sealed != nil { return true }
     let steady = io.steadyClock
     if tasks.isDirty {
-      // Replies are gathered for a moment; a stage without effects commits what it has.
+      // A stage with effects gathers replies before it commits.
       guard hasEffects, let dirtySince = tasks.dirtySince else { return true }
       return steady - dirtySince >= context.limits.replyLinger || isFull || !proof.holds(at: steady)
     }
@@ -110,8 +114,8 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     return proof.age(at: steady).map { $0 >= context.limits.proofInterval } ?? true
   }
 
-  /// Brings what is to be committed one step further. A stage with effects also commits bare offsets, which prove that it owns
-  /// its tasks. Returns tasks that turn out to be another owner's: they are to be released, and the rest assigned anew.
+  /// Takes the next step towards a commit. A stage with effects also commits bare offsets, to prove that it owns its tasks.
+  /// - Returns: tasks that another thread owns now. Release them, and assign the others again.
   func commit() throws -> [Int32] {
     switch transactions.next(steadyNow: io.steadyClock) {
     case .wait, .awaitOutcome: return []
@@ -155,7 +159,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
         rows: transaction.parts.reduce(0) { $0 + $1.changes.count }, milliseconds: end - sentAt))
   }
 
-  /// An attempt to commit has failed: the same content is committed later, where it turns out not to be.
+  /// A commit failed. The same content is committed later, unless the changelogs show that it was committed.
   private func notCommitted(_ outcome: CommitOutcome) throws {
     isOutOfGroup = false
     switch outcome {
@@ -163,7 +167,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     case .notCommitted(let reason), .unknown(let reason): retryLater(reason)
     case .notMember(let reason):
       isOutOfGroup = true
-      // Its tasks may have another owner already, which is told to nobody who does not poll.
+      // The tasks may have another owner already; this thread learns that by polling.
       proof.forget()
       retryLater(reason)
     case .fenced(let reason):
@@ -191,7 +195,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   // MARK: Recovery
 
-  /// Opens producers with new epochs. A failure that passes is noted, and tried again later.
+  /// Opens producers with new epochs. A retriable failure is noted and retried later.
   func openProducer() throws {
     do throws(IOFailure) {
       try io.openProducers()
@@ -208,8 +212,9 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// After an unknown outcome, with a new producer: everything the old one wrote is committed or aborted now, or will be
-  /// before the last stable offset passes the high watermark. The changelogs tell which. Returns tasks that are another owner's.
+  /// Looks up in the changelogs what was committed. The new producers' epochs have ended the transaction whose outcome is unknown: it
+  /// is committed or aborted before the last stable offset passes the high watermark of now.
+  /// - Returns: tasks that another thread owns now.
   private func checkPositions() throws -> [Int32] {
     let group = tasks.ordered
     let found: [Int32: PositionReader<IO>.Found]
@@ -227,7 +232,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
         continue
       }
       guard position == task.sealed?.position else {
-        // Another owner has committed in this task: the group will say so; until then nothing of ours counts.
+        // Another owner has committed in this task. The group reports that later.
         lost.append(task.number)
         continue
       }
@@ -239,20 +244,20 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     return lost
   }
 
-  /// Leaves in the sealed transaction what waits for its commit still.
+  /// Keeps only the parts of the sealed transaction that are not committed and whose tasks are still here.
   private func dropWhatIsDone(lost: [Int32]) {
     sealed = sealed?.keeping { number in !lost.contains(number) && tasks[number]?.sealed != nil }
     if sealed?.parts.isEmpty ?? true { sealed = nil }
     if isSettled { settled() }
   }
 
-  /// Tasks were released: what of them is not committed is another owner's to do. Not while a transaction is on its way.
+  /// Drops the uncommitted work of released tasks; their next owners redo it. Call only while no transaction is in flight.
   func forget(_ numbers: [Int32]) {
     proof.forget()
     dropWhatIsDone(lost: numbers)
   }
 
-  /// Pending transactions should have ended by now: looks whether their markers were left out.
+  /// Looks for missing markers of transactions that should have ended by now.
   func suspectHanging(_ what: String) throws {
     guard !isCommitting else { return }
     try hanging.suspect(what)
@@ -260,12 +265,12 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   // MARK: Trouble
 
-  /// An attempt to commit has failed, or what comes before the next one.
+  /// Notes a failed commit, or a failed step of its recovery.
   private func noteTrouble(_ reason: String, since start: Milliseconds) {
     trouble = (trouble?.since ?? start, reason, trouble?.toldAt ?? 0)
   }
 
-  /// Says so, once a second, while nothing could be committed for longer than some seconds.
+  /// Reports, once a second, that no commit has succeeded for `commitPatience`.
   func tellTrouble() {
     guard let trouble else { return }
     let steady = io.steadyClock

@@ -1,11 +1,11 @@
 import NudgeSchema
 
-/// The decisions about a thread's transactions, apart from the I/O.
+/// Decides about a thread's transactions, without I/O.
 ///
-/// What is to be committed is kept whole until it is known to be committed, so every failure has one recovery: a new
-/// producer, whose epoch shuts out all that the old one left on its way and ends what it left open; a look at the
-/// changelogs, which tells what was committed; and the same content again where it was not. There is no abort: the new epoch
-/// is one. That is also why no input is ever rewound here, and why an answer of FCM is never forgotten.
+/// A transaction's content is kept until it is known to be committed, so all failures have the same recovery: open a producer, whose
+/// new epoch fences the late requests of the old one and ends its open transaction; read the changelogs, which show what was
+/// committed; commit the same content again where it was not. The new epoch replaces an abort. Inputs are never rewound, and replies
+/// to effects are not lost.
 struct CommitStateMachine {
   /// Where the thread stands.
   enum State: Equatable {
@@ -13,11 +13,11 @@ struct CommitStateMachine {
     case noProducer
     /// A transaction may begin, not before a time of the steady clock.
     case ready(notBefore: Milliseconds)
-    /// A transaction is on its way.
+    /// A transaction is in flight.
     case committing
-    /// Something failed, or the broker was away.
+    /// A commit failed, or the broker was away.
     case uncertain(producerReplaced: Bool)
-    /// Somebody else has this thread's name.
+    /// Another producer has this thread's transactional id.
     case fenced
   }
 
@@ -27,17 +27,17 @@ struct CommitStateMachine {
     case begin
     /// Wait until a time of the steady clock.
     case wait(until: Milliseconds)
-    /// Wait for the outcome of the transaction that is on its way: one at a time.
+    /// Wait for the outcome of the transaction in flight.
     case awaitOutcome
     /// Open a producer.
     case openProducer
-    /// Read the changelogs of all tasks to their ends, and judge by their positions.
+    /// Read the changelogs of all tasks to their ends, and compare their positions.
     case checkPositions
-    /// Send nothing more; exit with 75.
+    /// Send nothing more, and exit with 75.
     case exitFenced
   }
 
-  /// First and longest wait before a refused transaction is tried again.
+  /// Shortest and longest wait before a failed transaction is retried.
   static let retryWait: ClosedRange<Milliseconds> = 10...1000
 
   private(set) var state: State = .noProducer
@@ -65,7 +65,7 @@ struct CommitStateMachine {
     }
   }
 
-  /// New producers are to be opened, whatever became of the old ones' transactions. Not while one is on its way.
+  /// New producers must be opened, because the old ones' broker was away. Call only while no transaction is in flight.
   mutating func producerLost() {
     switch state {
     case .noProducer, .committing, .fenced, .uncertain(producerReplaced: false): break
@@ -73,7 +73,7 @@ struct CommitStateMachine {
     }
   }
 
-  /// Something is to be done though there may be nothing to commit: producers to be opened, the changelogs to be looked at.
+  /// Whether producers must be opened or changelogs read, even without work to commit.
   var isCheckDue: Bool {
     switch state {
     case .uncertain: true
@@ -81,14 +81,14 @@ struct CommitStateMachine {
     }
   }
 
-  /// Opening a producer failed: it is tried again later, unless the failure is `fenced` or `fatal`.
+  /// Opening a producer failed. It is retried later, unless the failure is `fenced` or `fatal`.
   mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) {
     if failure.kind == .fenced { state = .fenced }
     failures += 1
     producerNotBefore = steadyNow + wait
   }
 
-  /// The positions were read: for every task it is known what was committed.
+  /// The positions were read: each task's last commit is known.
   mutating func positionsChecked(steadyNow: Milliseconds) {
     state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
   }

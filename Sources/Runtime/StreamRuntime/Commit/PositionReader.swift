@@ -16,14 +16,16 @@ struct PositionReader<IO: StreamIO> {
     self.restorer = restorer
   }
 
-  /// The last position record of each task from an offset of its changelog on. Reads until every transaction that was begun by
-  /// now has ended, at most for a session time-out.
+  /// Reads the last position record of each task, from an offset of its changelog.
+  ///
+  /// Reads until every transaction that has begun by now has ended.
+  /// - Throws: a retriable `IOFailure` after a session time-out; `StoreFailure` for a position record that cannot be read.
   func read(_ starts: [Int32: Int64], tellTrouble: () -> Void) throws -> [Int32: Found] {
     let io = context.io
     var found: [Int32: Found] = [:]
     var targets: [Int32: Int64] = [:]
     for task in starts.keys.sorted() { targets[task] = try io.changelogEnds(of: task).high }
-    // Other tasks may still be restored, by the same reader.
+    // The restore of other tasks uses the same reader.
     restorer.interrupted()
     try io.readChangelogs(starts)
     var unread = Set(targets.keys)

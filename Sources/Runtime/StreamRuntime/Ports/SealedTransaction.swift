@@ -1,41 +1,41 @@
 import NudgeSchema
 
-/// What one transaction holds, encoded: made once, and never changed. It is committed whole or not at all.
+/// The encoded content of one transaction. It is immutable, and committed as a whole or not at all.
 struct SealedTransaction: Sendable {
-  /// What a task adds.
+  /// The part of one task.
   struct Part: Sendable {
     let task: Int32
     /// In order.
     let outputs: [OutputRecord]
-    /// Rows for the task's changelog; nil bytes: a tombstone.
+    /// Changed rows for the task's changelog; nil bytes are a tombstone.
     let changes: [(key: RowKey, bytes: [UInt8]?)]
-    /// The position record that follows them.
+    /// The position record, written after the rows.
     let position: [UInt8]
   }
 
-  /// Of tasks that have done something.
+  /// One part for each task with uncommitted work.
   let parts: [Part]
-  /// Committed with the group's metadata, of all tasks: the fence against former owners (KIP-447).
+  /// Offsets of the tasks' inputs. They are committed with the group's metadata, which fences former owners (KIP-447).
   let offsets: [CommittedInput]
 
-  /// The same of some tasks only.
+  /// The transaction without the parts of some tasks.
   func keeping(_ isKept: (Int32) -> Bool) -> SealedTransaction {
     SealedTransaction(parts: parts.filter { isKept($0.task) }, offsets: offsets.filter { isKept($0.task) })
   }
 }
 
-/// What became of a transaction. All but `committed` come with a reason for people.
+/// The outcome of a transaction. All but `committed` have a reason for operators.
 enum CommitOutcome: Sendable, Equatable {
-  /// It is committed. Where the position records lie, by task; of none of which the broker did not tell.
+  /// It is committed. Has the offsets of the position records by task, as far as the broker reported them.
   case committed(positions: [Int32: Int64])
-  /// It is not committed, and will not be once the producers were opened anew.
+  /// It is not committed, and cannot be once new producers are open.
   case notCommitted(String)
-  /// As `notCommitted`: the group does not count this thread as a member now. A poll joins it again, and says what was lost.
+  /// As `notCommitted`, because this thread is not a member of the group. A poll joins again and reports lost tasks.
   case notMember(String)
-  /// It may be committed, or be so later. Once the producers were opened anew it is decided, and the changelogs tell.
+  /// It may be committed, now or later. New producers decide it, and the changelogs show the result.
   case unknown(String)
-  /// Somebody else works under this thread's name.
+  /// Another producer has this thread's transactional id.
   case fenced(String)
-  /// Not committed, and the same content never will be.
+  /// It is not committed, and the broker will never accept this content.
   case refused(String)
 }

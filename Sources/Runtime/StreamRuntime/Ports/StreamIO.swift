@@ -1,118 +1,117 @@
 import NudgeSchema
 
-/// Everything impure that a stream thread does: Kafka, stores and clocks. `KafkaStreamIO` is the real one; simulation has
-/// a model of a broker and a disk behind the same calls, so that the code under test is the code that runs.
+/// All I/O of a stream thread: Kafka, stores and clocks. `KafkaStreamIO` implements it on a real cluster; simulation implements it on a
+/// model of brokers and disks, so that it tests the production code.
 ///
-/// One thread uses an instance. Calls block at most as long as they say.
+/// One thread uses an instance. Calls block no longer than they say. They throw `IOFailure`: a retriable one is retried in a later
+/// turn, the others end the thread.
 protocol StreamIO: StreamClocks, GroupInput, TransactionIO, ChangelogIO {}
 
-/// Time.
+/// Clocks.
 protocol StreamClocks: AnyObject {
   /// Milliseconds since the epoch.
   var wallClock: Milliseconds { get }
-  /// Milliseconds of a clock that never goes back and runs while the machine sleeps.
+  /// Milliseconds of a monotonic clock that runs while the machine is suspended.
   var steadyClock: Milliseconds { get }
 }
 
-/// The consumer group, and the inputs it gives to this thread.
+/// The consumer group, and the inputs it assigns to this thread.
 protocol GroupInput: AnyObject {
-  /// Waits up to `timeout` milliseconds for records or a change of the group; at most `maxRecords` and about `maxBytes`.
-  /// Only records of the last `assign` come out.
+  /// Waits up to `timeout` milliseconds for records or a rebalance. Returns at most `maxRecords` records of about `maxBytes`, all from
+  /// the inputs of the last `assign`.
   func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult
-  /// Consumes exactly these inputs from these offsets. Also the answer to every `assigned` and `revoked`; empty: nothing.
+  /// Consumes these inputs from these offsets, and no others. Every `GroupChange` must be answered with a call.
   func assign(_ starts: [InputPosition]) throws(IOFailure)
-  /// Stops, or goes on with, the delivery of records; the group goes on being served.
+  /// Pauses or resumes the delivery of records. Polls keep the membership alive either way.
   func setPaused(_ paused: Bool) throws(IOFailure)
-  /// Waits up to `timeout` milliseconds, or until something is posted to the thread from outside.
+  /// Waits up to `timeout` milliseconds, or until another thread posts a reply or an outcome.
   func idle(atMost timeout: Milliseconds)
-  /// The group's committed offsets of the tasks' inputs. `unstable` while a transaction on them is pending.
+  /// The group's committed offsets of the tasks' inputs. Fails with `unstable` while a transaction on them is pending.
   func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput]
-  /// Where a partition of an input begins and ends.
+  /// The first and last offsets of an input's partition.
   func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds
 }
 
 /// Transactions, one at a time.
 protocol TransactionIO: AnyObject {
-  /// Replaces the thread's producers by ones with new epochs: what the old ones left open is aborted, and can be committed
-  /// no more.
+  /// Replaces the thread's producers by ones with new epochs. Open transactions of the old ones are aborted.
   func openProducers() throws(IOFailure)
-  /// The only broker was away since the producers were opened, and may have left out markers: new producers see to that.
+  /// Whether the only broker was away since the producers were opened. It may have left out markers, which new producers write.
   var hasLostBroker: Bool { get }
-  /// Ends transactions of the stage that were decided, and whose markers a lone broker has left out, also those of other
-  /// threads. `openProducers` does so for this thread's own.
+  /// Ends decided transactions of the stage, of all threads, whose markers a lone broker has left out. `openProducers` does so for this
+  /// thread's own.
   func endHanging() throws(IOFailure)
-  /// Ends those of them that have been open since the last call, where there is one broker; cheap while none are. Called no
-  /// more often than a transaction can be open.
+  /// Ends those that have been open since the last call, on a cluster of one broker. Call it no more often than the transaction
+  /// time-out.
   func watchTransactions() throws(IOFailure)
-  /// What was ended so since this was asked last.
+  /// Transactions ended in this way since the last call.
   func takeEnded() -> [EndedTransaction]
-  /// Begins to commit a transaction, as the member of the group that the thread is now. Until its outcome was taken nothing else
-  /// may be asked of this part.
+  /// Begins to commit a transaction with the thread's current group membership. Take its outcome before any other call of
+  /// `TransactionIO`.
   func begin(_ transaction: SealedTransaction)
-  /// What became of the transaction; nil: that is not known yet. Waits that are under way end when it is.
+  /// The outcome of the transaction; nil: it is not known yet. `idle` and `poll` return early when it comes.
   func takeOutcome() -> CommitOutcome?
   #if DEBUG
-    /// From now on asks, where a transaction is on its way to a broker, whether it is to fail there: with `midTransaction` and
-    /// `beforeCommit`.
+    /// Asks `fails` at `midTransaction` and `beforeCommit` whether the transaction in flight fails there.
     func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool)
   #endif
 }
 
-/// Changelogs, and the stores that are made of them.
+/// Changelogs, and the stores built from them.
 protocol ChangelogIO: AnyObject {
   associatedtype Store: TaskStore
 
-  /// Where a task's changelog begins and ends.
+  /// The first and last offsets of a task's changelog.
   func changelogEnds(of task: Int32) throws(IOFailure) -> LogEnds
-  /// Reads exactly these tasks' changelogs from these offsets, committed records only.
+  /// Reads committed records of these tasks' changelogs from these offsets, and no others.
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure)
-  /// What has been read, waiting up to `timeout` milliseconds.
+  /// Waits up to `timeout` milliseconds for records of the changelogs.
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem]
-  /// Opens a task's store; a damaged one is made anew.
+  /// Opens a task's store. A damaged one is replaced by an empty one.
   func openStore(of task: Int32) throws -> Store
 }
 
-/// Why a call of a stream thread's I/O failed, as far as its decisions need to know.
+/// A failed call of `StreamIO`, with the kind that decides what follows.
 struct IOFailure: Error, Equatable, CustomStringConvertible {
   enum Kind: Equatable {
-    /// The same call may succeed later. Inside a transaction: the transaction has failed.
+    /// The same call may succeed later. The turn ends, and the next one retries.
     case retriable
-    /// Someone else has this thread's name, or its partitions.
+    /// Another process has this thread's transactional id or group instance id. Ends the thread; the process exits with 75.
     case fenced
-    /// The group does not count this thread as a member now: a poll joins it again, and says what was lost.
+    /// This thread is not a member of the group. A poll joins again and reports lost tasks.
     case notMember
     /// A transaction on the group's offsets is pending.
     case unstable
-    /// Nothing helps: configuration, authorization, a broken disk.
+    /// Configuration, authorization or a broken disk. Ends the thread; the process exits with 70.
     case fatal
   }
   var kind: Kind
   var operation: String
   var reason: String
 
-  /// The same call may succeed later.
+  /// Whether the same call may succeed later.
   var isRetriable: Bool { kind == .retriable || kind == .unstable || kind == .notMember }
 
   var description: String { "\(operation): \(reason)" }
 }
 
-/// What a poll brought: at most one change of the group, and the records before it.
+/// The result of a poll: records, and at most one rebalance, which came after them.
 struct PollResult {
   var records: [InputRecord] = []
   var change: GroupChange?
 }
 
-/// A change of what the group gives to this member. Each one is to be answered with `StreamIO.assign`.
+/// A rebalance. Answer each one with `GroupInput.assign`.
 enum GroupChange: Equatable {
-  /// These tasks are this thread's now.
+  /// The thread owns these tasks now.
   case assigned([Int32])
-  /// These are to be given up in good order.
+  /// The thread still owns these tasks, and must commit and give them up.
   case revoked([Int32])
-  /// These are somebody else's already.
+  /// Another member may own these tasks already.
   case lost([Int32])
 }
 
-/// Where to begin in a partition of an input.
+/// Where to start in an input's partition.
 struct InputPosition: Equatable {
   var topic: Topic
   var task: Int32
@@ -125,7 +124,7 @@ struct CommittedInput: Sendable, Equatable {
   var task: Int32
   /// nil: none was ever committed.
   var offset: Int64?
-  /// The text committed with it; ours is `PositionRecord.offsetMetadata`.
+  /// The metadata committed with it; Nudge writes `PositionRecord.offsetMetadata`.
   var metadata: String = ""
 }
 
@@ -137,10 +136,10 @@ struct LogEnds: Equatable {
   var high: Int64
 }
 
-/// Something read from a changelog.
+/// An event while changelogs are read.
 enum ChangelogItem: Equatable {
   /// A committed record.
   case record(task: Int32, offset: Int64, timestamp: Milliseconds, key: RowKey, bytes: [UInt8]?)
-  /// All before this offset has been read, and it is the last stable offset now.
+  /// All records before this offset, the last stable one, have been read.
   case end(task: Int32, offset: Int64)
 }

@@ -1,9 +1,9 @@
 import NudgeSchema
 
-/// A row in memory, whatever its type; it never changes.
+/// An immutable box for a row of any type.
 ///
-/// A stage lives in a module of its own, so generic code runs unspecialised: copying a value of unknown type costs ten
-/// times what moving a pointer does. So rows travel through the table in boxes, and only `Step` looks inside.
+/// A stage is in another module, so generic code runs unspecialised, and copying a value of unknown type costs ten times a pointer. So
+/// the cache moves boxes, and only `Step` opens them.
 class StoredRow {
   /// The row's bytes.
   func encoded(coder: RecordCoder) throws -> [UInt8] { [] }
@@ -18,32 +18,31 @@ final class TypedRow<Row: StateRow>: StoredRow {
   override func encoded(coder: RecordCoder) throws -> [UInt8] { try row.encoded(coder: coder) }
 }
 
-/// A row's place in memory.
+/// A row in the cache, or the fact that there is no such row.
 final class CachedRow {
   let key: RowKey
   /// nil: there is no such row.
   private(set) var row: StoredRow?
-  /// The row before the step under way; only while `isInJournal`.
+  /// The row before the current step; only while `isInJournal`.
   private var before: StoredRow?
-  /// About what the row takes in memory.
+  /// The estimated size in memory.
   var bytes: Int
   /// Changed since the last transaction was sealed.
   var isOpen = false
-  /// Of a transaction that is sealed and not committed.
+  /// Part of the sealed transaction.
   var isSealed = false
   /// Committed, but not in the store yet.
   var isUnstored = false
-  /// Changed by the step under way: the row before is kept.
+  /// Changed by the current step: `before` is kept.
   private(set) var isInJournal = false
   private var wasOpen = false
-  /// The changelog holds a value of this key, or will with the transaction that is sealed: a removal must be written as a
-  /// tombstone.
+  /// The changelog has a value of this key, or will have with the sealed transaction. Then a removal needs a tombstone.
   var isInChangelog: Bool
-  /// The store does not show it as it is now.
+  /// The store lacks the current value.
   var isChanged: Bool { isOpen || isSealed || isUnstored }
-  /// Used since the sweep that evicts last passed.
+  /// Used since the last eviction sweep.
   var isUsed = true
-  /// What was committed last, for the store; only while `isUnstored`. nil: removed.
+  /// The bytes committed last, for the store; only while `isUnstored`. nil: removed.
   var committed: [UInt8]?
 
   init(key: RowKey, row: StoredRow?, bytes: Int, isInChangelog: Bool) {
@@ -53,7 +52,7 @@ final class CachedRow {
     self.isInChangelog = isInChangelog
   }
 
-  /// Replaces the row; `undo` brings back the one before the step.
+  /// Replaces the row. `undo` restores the one before the step.
   func set(_ row: StoredRow?) {
     if !isInJournal {
       before = self.row
@@ -63,17 +62,17 @@ final class CachedRow {
     self.row = row
   }
 
-  /// About what a row takes in memory: its slot, box, key and place in the table; and its fields, which as strings and
-  /// arrays of their own take about three times what they do encoded.
+  /// The estimated size of a row in memory: its objects, key and dictionary entry, and its fields, which take about three times their
+  /// encoded size as strings and arrays.
   static func size(encoded bytes: Int, of key: RowKey) -> Int { 300 + key.bytes.count + 3 * bytes }
 
-  /// The row before the step again.
+  /// Restores the row from before the step.
   func undo() {
     row = before
     isOpen = wasOpen
   }
 
-  /// The row before the step counts no more.
+  /// Drops the row from before the step.
   func forget() {
     before = nil
     isInJournal = false

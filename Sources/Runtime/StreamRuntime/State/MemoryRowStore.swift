@@ -1,7 +1,7 @@
-/// Encoded rows in memory: what a store file is to a task, for tests, simulation and stages run apart from Kafka.
+/// Encoded rows in memory, in place of a store file: for tests, simulation and `StageDriver`.
 final class MemoryRowStore: RowStore {
   private(set) var rows: [RowKey: [UInt8]] = [:]
-  /// The keys in order; nil: there are others since they were sorted.
+  /// The keys in order; nil: keys were added or removed since they were sorted.
   private var sorted: [RowKey]?
 
   func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {

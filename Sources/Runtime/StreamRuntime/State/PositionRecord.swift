@@ -1,19 +1,19 @@
 import NudgeSchema
 
-/// Where a task stands: the last record of each of its transactions in the changelog. It closes the rows before it, and is
-/// where the stage starts, whatever the group's committed offsets say.
+/// The position of a task: the last record of each of its transactions in the changelog. A restart continues from it, whatever the
+/// group's committed offsets are.
 struct PositionRecord: Codable, Equatable {
-  /// Counts the task's transactions; rises by one with each.
+  /// The number of the task's transactions so far.
   var sequence: Int64
   /// The next offset to read of each input, by the topic's catalogue name.
   var next: [String: Int64]
-  /// Who wrote it: the instance, thread and producer's life. Tells "our transaction committed" from "somebody else's".
+  /// Identifies the writer: instance, thread, process start and epoch of the task. Tells a committed transaction of this writer from
+  /// one of another owner.
   var writer: String
-  /// While lost state is being rebuilt: of each input that is not done, the offset of the last record that only rebuilds.
-  /// nil: nothing is being rebuilt.
+  /// While lost state is being rebuilt, the offset of the last record to rebuild from, for each input that has not reached it.
   var rebuildTo: [String: Int64]?
-  /// Names the repair of lost state this changelog began with, and is in all positions since; nil: it began with the
-  /// task. Tells a store of the log that was lost from one of this log.
+  /// Identifies the repair of lost state that began this changelog; nil: the task itself began it. All later positions have it, so
+  /// that a store of the lost changelog is recognised.
   var history: String?
 
   /// The sequence of a task's first transaction.
@@ -22,22 +22,22 @@ struct PositionRecord: Codable, Equatable {
   /// The changelog key of position records. Row keys of stages begin with a letter.
   static let key = RowKey("@position")
 
-  /// What is committed in the metadata field of the offsets of the same transaction.
+  /// The metadata of the offsets committed in the same transaction.
   var offsetMetadata: String { "nudge:\(sequence)" }
 
-  /// The sequence in an offset's metadata; nil where somebody else committed it.
+  /// The sequence in an offset's metadata; nil: the stage did not commit it.
   static func sequence(inMetadata metadata: String) -> Int64? {
     guard metadata.hasPrefix("nudge:") else { return nil }
     return Int64(metadata.dropFirst("nudge:".count))
   }
 
-  /// The next offset of an input; nil: none recorded, begin at the log's start.
+  /// The next offset of an input; nil: start at the beginning of its log.
   func next(_ topic: Topic) -> Int64? { next[topic.rawValue] }
 }
 
 extension PositionRecord {
   /// Reads the record at an offset of a changelog.
-  /// - Throws: where it is a tombstone, or cannot be decoded.
+  /// - Throws: `StoreFailure`, which ends the thread, for a tombstone or a record that cannot be decoded.
   init(_ bytes: [UInt8]?, offset: Int64, coder: RecordCoder) throws {
     guard let bytes else {
       throw StoreFailure(operation: "restore", reason: "the position record at offset \(offset) is a tombstone")

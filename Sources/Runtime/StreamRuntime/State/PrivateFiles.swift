@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 
-/// Files that nobody but their owner may read: they hold tokens and texts of messages.
+/// Files that only their owner may read, because they hold tokens and message texts.
 enum PrivateFiles {
-  /// Rights of a group and of others.
+  /// The permissions of group and others.
   private static let others: mode_t = 0o077
 
-  /// Takes all rights from others: of a directory and of the files right in it.
+  /// Removes the permissions of group and others from a directory and the files directly in it.
+  /// - Throws: a failure that names the file and the fix; the process does not start.
   static func restrictPermissions(ofDirectory directory: String) throws(StateDirectoryLock.Failure) {
     try restrict(directory, to: 0o700)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -16,7 +17,7 @@ enum PrivateFiles {
   private static func restrict(_ path: String, to mode: mode_t) throws(StateDirectoryLock.Failure) {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & others != 0, status.st_mode & S_IFMT != S_IFLNK else { return }
-    // A directory in a directory keeps its owner's right to enter it.
+    // A subdirectory must stay executable for its owner.
     let wanted = status.st_mode & S_IFMT == S_IFDIR ? 0o700 : mode
     guard chmod(path, wanted) == 0 else {
       throw StateDirectoryLock.Failure(
@@ -27,11 +28,11 @@ enum PrivateFiles {
     }
   }
 
-  /// Makes a file for its owner alone, if it is not there: what SQLite makes, everybody may read, and it gives its log
-  /// the rights of the file.
+  /// Creates an empty file that only its owner may read, if it does not exist. SQLite would create a readable one, and gives its log
+  /// the permissions of the file.
   static func make(_ path: String) {
     let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-    // Who cannot make it cannot open it either, and says so.
+    // If this fails, opening the file fails too, and reports it.
     if file >= 0 { close(file) }
   }
 }

@@ -1,40 +1,39 @@
 import NudgeSchema
 
-/// The rows of one task in memory, over its store: hot rows stay decoded, changed rows wait for their commit and then for
-/// the store. One thread owns it; a copy shares the rows.
+/// The rows of one task in memory, above its store. Hot rows stay decoded; changed rows wait for their commit, then for the store. One
+/// thread owns it; a copy shares the rows.
 ///
-/// A changed row is *open* until a transaction is sealed with it, *sealed* until that is committed, and *unstored* until the
-/// store has it. It can be all three at once, with three values: while a transaction is on the wire the next one's steps go on,
-/// and the store never leads.
+/// A changed row is *open* until a transaction is sealed with it, *sealed* until that is committed, and *unstored* until the store has
+/// it. It can be all three at once, with three values, because steps go on while a transaction is in flight.
 ///
-/// It is not generic over the row's type (`StoredRow` says why): whoever asks for a row knows its type.
+/// It is not generic over the row's type (see `StoredRow`); the caller knows the type.
 struct RowCache {
   private var slots: [RowKey: CachedRow] = [:]
-  /// The slot asked for last: a row is read and then set.
+  /// The row used last: most rows are read and then set.
   private var last: CachedRow?
-  /// What the next transaction will have.
+  /// Rows for the next transaction.
   private var open: [CachedRow] = []
-  /// What the sealed transaction has, encoded; nil: a tombstone.
+  /// Encoded rows of the sealed transaction; nil bytes are a tombstone.
   private var sealed: [(slot: CachedRow, bytes: [UInt8]?)] = []
   private var unstoredSlots: [CachedRow] = []
-  /// Changed keys the store does not show yet, by parent: what a scan must put over the store.
+  /// Keys with changes that the store lacks, by parent. Scans merge them with the store's rows.
   private var unstoredByParent: [RowKey: Set<RowKey>] = [:]
-  /// Changed rows that are not in `unstoredByParent` yet: the first scan puts them there, and most stages never scan.
+  /// Changed rows that are not in `unstoredByParent` yet. The next scan adds them; most stages never scan.
   private var unindexed: [CachedRow] = []
   private var journal: [CachedRow] = []
-  /// How many were open when the step began.
+  /// The number of open rows when the step began.
   private var journalOpen = 0
-  /// About how many bytes the rows in memory take.
+  /// The estimated size of the rows in memory, in bytes.
   private(set) var cachedBytes = 0
   private let coder: RecordCoder
   private let store: any RowStore
   private let decode: (RowKey, UnsafeRawBufferPointer) throws -> StoredRow
-  /// Evicts clean rows beyond this many bytes of rows in memory.
+  /// The number of bytes above which clean rows are evicted.
   let cacheBytes: Int
-  /// The last sweep left more than that, in rows that must stay: not before so many bytes is another one worth it.
+  /// The number of bytes at which the next sweep is worth it, after one that found mostly rows that must stay.
   private var sweepFrom = 0
 
-  /// A table of rows of one type.
+  /// A cache for rows of one type.
   init<Row: StateRow>(of _: Row.Type, store: any RowStore, coder: RecordCoder, cacheBytes: Int) {
     self.store = store
     self.coder = coder
@@ -54,16 +53,17 @@ struct RowCache {
     }
   }
 
-  /// Rows in memory, absent ones included.
+  /// The number of rows in memory, absent ones included.
   var count: Int { slots.count }
 
-  /// Rows that have changed since the last transaction was sealed.
+  /// The number of rows changed since the last transaction was sealed.
   var openCount: Int { open.count }
 
-  /// Committed rows the store lacks.
+  /// The number of committed rows the store lacks.
   var unstoredCount: Int { unstoredSlots.count }
 
-  /// The row now, changes of this step included.
+  /// The current row, with the changes of this step.
+  /// - Throws: `StoreFailure`, which ends the thread, where the row cannot be read or decoded.
   mutating func row(_ key: RowKey) throws -> StoredRow? { try slot(key).row }
 
   private mutating func slot(_ key: RowKey) throws -> CachedRow {
@@ -113,7 +113,8 @@ struct RowCache {
     unindexed.removeAll(keepingCapacity: true)
   }
 
-  /// All rows whose parent is `prefix`, in key order, changes of this step included.
+  /// All rows whose parent is `prefix`, in key order, with the changes of this step.
+  /// - Throws: as `row`.
   mutating func rows(below prefix: RowKey) throws -> [(RowKey, StoredRow)] {
     indexChanges()
     var found: [(RowKey, StoredRow)] = []
@@ -123,7 +124,7 @@ struct RowCache {
       found.append((key, try slots[key]?.row ?? decode(key, bytes)))
     }
     if changed.isEmpty { return found }
-    // One whose change was undone may have left the memory since.
+    // A row whose change was undone may have been evicted.
     for key in changed {
       if let row = try row(key) { found.append((key, row)) }
     }
@@ -132,13 +133,13 @@ struct RowCache {
 
   // MARK: Steps
 
-  /// From here on changes can be undone.
+  /// Starts a step, whose changes can be undone.
   mutating func beginStep() {
     if !journal.isEmpty { forgetJournal() }
     journalOpen = open.count
   }
 
-  /// Undoes what the step changed.
+  /// Undoes the changes of the step.
   mutating func undoStep() {
     for slot in journal { slot.undo() }
     open.removeSubrange(journalOpen...)
@@ -152,10 +153,10 @@ struct RowCache {
 
   // MARK: Transactions
 
-  /// Seals what is open. Returns it as changelog records: nil is a tombstone. A row that came and went since writes nothing.
-  /// Only while nothing else is sealed.
+  /// Seals the open rows and returns them as changelog records; nil bytes are a tombstone. A row that was added and removed in
+  /// between writes nothing. Call only while nothing else is sealed.
   mutating func seal() throws -> [(key: RowKey, bytes: [UInt8]?)] {
-    // The step is over: what it changed cannot be undone.
+    // The step is over and cannot be undone.
     forgetJournal()
     journalOpen = 0
     sealed.reserveCapacity(open.count)
@@ -176,7 +177,7 @@ struct RowCache {
     return sealed.map { ($0.slot.key, $0.bytes) }
   }
 
-  /// What was sealed is committed.
+  /// The sealed rows are committed.
   mutating func committed() {
     for (slot, bytes) in sealed {
       slot.isSealed = false
@@ -186,25 +187,25 @@ struct RowCache {
       unstoredSlots.append(slot)
     }
     sealed.removeAll(keepingCapacity: true)
-    // Rows that were only read go at once, and not when the store is written.
+    // Evict rows that were only read now, not only when the store is written.
     if cachedBytes >= sweepFrom { evict() }
   }
 
   // MARK: Write-behind
 
-  /// The committed rows the store lacks, in key order, as they were committed.
+  /// The committed rows that the store lacks, in key order.
   func unstored() -> [(key: RowKey, bytes: [UInt8]?)] {
     unstoredSlots.map { (key: $0.key, bytes: $0.committed) }.sorted { $0.key < $1.key }
   }
 
-  /// The store has all of `unstored` now: clean rows beyond the bound may go.
+  /// The store has all `unstored` rows now. Evicts clean rows above the bound.
   mutating func stored() {
     for slot in unstoredSlots {
       slot.isUnstored = false
       slot.committed = nil
     }
     unstoredSlots.removeAll(keepingCapacity: true)
-    // What is left for scans to put over the store is in no store yet.
+    // Sealed and open rows are not in the store yet: scans merge them.
     if !unstoredByParent.isEmpty { unstoredByParent.removeAll(keepingCapacity: true) }
     unindexed.removeAll(keepingCapacity: true)
     for (slot, _) in sealed { unindexed.append(slot) }
@@ -212,7 +213,7 @@ struct RowCache {
     evict()
   }
 
-  /// Second chance: a row used since the last sweep survives this one.
+  /// Evicts by second chance: a row used since the last sweep survives this one.
   private mutating func evict() {
     guard cachedBytes > cacheBytes else { return }
     last = nil

@@ -1,18 +1,18 @@
 import NudgeSchema
 
-/// What lies below a task's rows in memory: a read-only view of the store.
+/// The read side of a task's store, below its `RowCache`.
 protocol RowStore: AnyObject {
-  /// The row's bytes; nil where there is none.
+  /// Calls `body` with the row's bytes; nil: there is no row.
   func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result?
-  /// Calls `body` with the first rows from a key on and before another, in key order.
+  /// Calls `body` with up to `limit` rows from a key up to another, in key order.
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
-  /// Notes that a row's bytes could not be decoded.
+  /// Marks the store as perhaps damaged: a row's bytes could not be decoded.
   func suspectDamage()
 }
 
 extension RowStore {
-  /// Notes nothing: the store is no file.
+  /// Does nothing: the store is no file.
   func suspectDamage() {}
 
   /// Calls `body` with each row below a prefix, in key order.

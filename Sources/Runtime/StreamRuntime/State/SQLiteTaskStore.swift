@@ -16,17 +16,16 @@ final class SQLiteTaskStore: TaskStore {
   private var isNew = false
   private(set) var header: StoreHeader?
   private let writer: StoreWriter
-  /// How the step that the writer has, or had last, ended; nil: it has none, or its end was seen.
+  /// The result of the background write; nil: there was none, or its result was taken.
   private var later: Later?
 
   private final class Later: Sendable {
     let failure = Mutex<StoreFailure?>(nil)
   }
-  /// The connection, while the writer has it.
+  /// The connection, while the writer uses it.
   ///
-  /// `@unchecked Sendable` because: the writer alone takes it, once, in its step; every other use of the connection goes
-  /// through `settle`, which waits for that step (`StoreWriter.wait`). Taken, not shared: a reference that outlived the step
-  /// would close the file late, and with it remove the log of the one that has taken its place.
+  /// `@unchecked Sendable` because only the writer takes it, once; every other use of the connection goes through `settle`, which waits
+  /// for the writer. The writer must not keep a reference: closing the file late would remove the log of its successor.
   private final class Lent: @unchecked Sendable {
     private var connection: SQLiteConnection?
     init(_ connection: SQLiteConnection) { self.connection = connection }
@@ -36,11 +35,11 @@ final class SQLiteTaskStore: TaskStore {
     }
   }
 
-  /// Memory for pages, in KiB: hot rows are kept above the store, decoded.
+  /// SQLite's page cache, in KiB. It is small because `RowCache` keeps hot rows.
   private static let cacheKibibytes: Int32 = 512
 
-  /// Opens a file, or makes it, with its folder.
-  /// - Parameter writer: what `applyLater` is done by; the same for all stores of a thread.
+  /// Opens a file, or creates it with its folder.
+  /// - Parameter writer: writes for `applyLater`; shared by all stores of a thread.
   init(path: String, coder: RecordCoder, writer: StoreWriter = StoreWriter()) throws(StoreFailure) {
     self.path = path
     self.coder = coder
@@ -74,8 +73,7 @@ final class SQLiteTaskStore: TaskStore {
     let bytes = try connection.statement("SELECT value FROM header WHERE id = 0").first { try $0.bytes(0) }
     header = bytes.flatMap { try? coder.decode(StoreHeader.self, from: $0) }
     self.connection = connection
-    // No header, but rows: a restore that was not finished. Or one of another version of this program. The rows are worth
-    // nothing without it.
+    // Rows without a readable header are an unfinished restore, or of another release. They are useless.
     let hasRows = try connection.statement("SELECT 1 FROM rows LIMIT 1").first { _ in true } ?? false
     if header == nil && (bytes != nil || hasRows) { try replace() }
     if header == nil { isNew = true }
@@ -183,7 +181,7 @@ final class SQLiteTaskStore: TaskStore {
     }
   }
 
-  /// Waits for what was to be applied later; throws where it was not.
+  /// Waits for the background write, and throws its failure.
   private func settle() throws(StoreFailure) {
     guard let later else { return }
     writer.wait()
@@ -210,7 +208,7 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   func wipe() throws(StoreFailure) {
-    // Whether it failed does not count any more.
+    // A failed write does not matter any more.
     try? settle()
     do {
       try replace()
@@ -220,7 +218,7 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   func close() {
-    // A step that failed is not in the file: the store lags, and the changelog has what it lacks.
+    // After a failed write the store lags; the changelog has the missing rows.
     try? settle()
     connection = nil
   }

@@ -1,21 +1,22 @@
 import Foundation
 public import NudgeSchema
 
-/// A row of a stage's state: small (at most `StateLimits.maxRowBytes` encoded), decoded once and kept decoded while hot.
+/// A row of a stage's state, of at most `StateLimits.maxRowBytes` encoded. It stays decoded in memory while it is in use.
 public protocol StateRow: Sendable {
-  /// Reads a row as `encoded` wrote it.
+  /// Reads a row that `encoded` wrote.
+  /// - Throws: any error ends the thread; it is never a dead letter.
   init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws
-  /// The row's bytes, the same for the same value on any machine.
+  /// The row's bytes. Equal values have equal bytes on every machine.
   func encoded(coder: RecordCoder) throws -> [UInt8]
 }
 
 /// Bounds on state.
 public enum StateLimits {
-  /// The largest encoded row, in bytes. Small rows keep the changelog's cost in proportion to what changed.
+  /// The largest encoded row, in bytes. With small rows the changelog grows with the changes, not with the state.
   public static let maxRowBytes = 16 * 1024
 }
 
-/// The key of a row: bytes, compared as bytes (Swift strings that Unicode deems equal are still different ids).
+/// The key of a row, compared by its bytes: ids that Unicode treats as equal stay different.
 public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The bytes, in the changelog and in the store.
   public let bytes: [UInt8]
@@ -23,8 +24,8 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// A key of these bytes.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// A key of a kind and ids, joined by NUL (ids hold no control characters). Keys of one kind and first ids are
-  /// neighbours: `Step.rows(below:)` finds them.
+  /// A key of a kind and ids, joined by NUL (ids have no control characters). Keys with the same first parts are neighbours in the
+  /// store: `Step.rows(below:)` finds them.
   @inlinable
   public init(_ parts: String...) {
     // Inlined, so that the array of the parts needs no memory of its own.
@@ -37,9 +38,9 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// As above, without an array of the parts: steps make several of these a record.
+  /// The same, without an array of the parts: steps make several keys a record.
   public init(_ kind: String, _ id: String) {
-    // In place: appending looks for room and for unshared memory once a part.
+    // Writes in place: each append would check capacity and uniqueness.
     bytes = [UInt8](unsafeUninitializedCapacity: kind.utf8.count + 1 + id.utf8.count) { buffer, count in
       Self.append(kind, to: buffer, &count)
       Self.append(0, to: buffer, &count)
@@ -68,7 +69,7 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     count += 1
   }
 
-  /// The parts of a key made of parts.
+  /// The parts the key was made of.
   public var parts: [String] {
     bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
   }
@@ -78,7 +79,7 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     bytes.lastIndex(of: 0).map { RowKey(bytes: Array(bytes[..<$0])) }
   }
 
-  /// Whether the key begins with all parts of `prefix`, and has more.
+  /// Whether the key has all parts of `prefix` at its beginning, and more.
   public func isBelow(_ prefix: RowKey) -> Bool {
     bytes.count > prefix.bytes.count && bytes[prefix.bytes.count] == 0 && bytes.starts(with: prefix.bytes)
   }
@@ -112,11 +113,11 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
   public var description: String { parts.joined(separator: "/") }
 }
 
-/// The store could not be read or written. The thread ends: state is never guessed.
+/// The store or the changelog could not be read or written, or a row not decoded. It ends the thread, and the process exits with 70.
 public struct StoreFailure: Error, CustomStringConvertible {
-  /// What was done.
+  /// The operation that failed.
   public var operation: String
-  /// What went wrong, with the file and the fix where there is one.
+  /// Why it failed, with the file and, where there is one, the fix.
   public var reason: String
 
   /// A failure.
@@ -125,6 +126,6 @@ public struct StoreFailure: Error, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// What was done, and why it failed.
+  /// The operation and the reason.
   public var description: String { "state store: \(operation): \(reason)" }
 }

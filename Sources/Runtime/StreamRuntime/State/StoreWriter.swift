@@ -1,13 +1,13 @@
 import Dispatch
 
-/// Writes the stores of a stream thread on a thread of its own, so that the stream thread goes on meanwhile: with the next
-/// records, or in a restore with reading the changelog. One step at a time, whichever store it is of: memory holds one step
-/// beside what is in work, and the disk has one writer.
+/// Writes the stores of a stream thread in the background, while the stream thread processes records or restores from the changelog.
+///
+/// It writes one batch at a time for all stores of the thread, which bounds the memory of waiting batches to one.
 final class StoreWriter: Sendable {
   private let queue = DispatchQueue(label: "nudge-store-writer", qos: .userInitiated)
   private let isFree = DispatchSemaphore(value: 1)
 
-  /// Begins a step once the one before has ended, and returns.
+  /// Waits for the previous write to end, starts this one, and returns.
   func begin(_ step: @escaping @Sendable () -> Void) {
     isFree.wait()
     queue.async { [isFree] in
@@ -16,7 +16,7 @@ final class StoreWriter: Sendable {
     }
   }
 
-  /// Returns once no step is under way.
+  /// Waits until no write is in progress.
   func wait() {
     isFree.wait()
     isFree.signal()

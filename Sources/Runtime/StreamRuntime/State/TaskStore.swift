@@ -1,17 +1,16 @@
 import NudgeSchema
 
-/// A task's store: the rows as of one position of the changelog, and that position. Written in steps that are whole or
-/// not at all, never ahead of Kafka.
+/// A task's store: rows as of a position of the changelog, and that position. Each write is atomic, and the store never leads Kafka.
 protocol TaskStore: RowStore {
-  /// What the store holds: all up to its position, and perhaps rows of later ones, which are in the changelog. nil: nothing,
-  /// or a part of a restore; such a store is empty when it is opened.
+  /// The position of the store. It has all rows up to there, and perhaps later ones that are in the changelog. nil: it is empty, or
+  /// an unfinished restore, which is emptied when it is opened.
   var header: StoreHeader? { get }
-  /// Adds rows (nil removes), in key order, and moves the store to a position; nil: to none yet.
+  /// Writes rows in key order (nil removes) and moves the store to a position. With a nil header the position stays.
   func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure)
-  /// The same, and may return before it is done: whatever is asked of the store next waits for it, and throws where it
-  /// failed. Closing it does not throw then; the store lags.
+  /// As `apply`, and may return earlier. The next use of the store waits for the write, and throws its failure. Closing drops the
+  /// failure: the store lags.
   func applyLater(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure)
-  /// Forgets everything.
+  /// Removes all rows and the position.
   func wipe() throws(StoreFailure)
   /// Closes the file.
   func close()
@@ -23,13 +22,13 @@ extension TaskStore {
   }
 }
 
-/// Which position of the changelog a store is at.
+/// The position of a store.
 struct StoreHeader: Codable, Equatable {
-  /// The position whose rows it holds.
+  /// The position record whose rows the store has.
   var position: PositionRecord
-  /// Where to read on in the changelog; what lies before it is in the store.
+  /// The changelog offset to continue from.
   var changelogOffset: Int64
-  /// When its position was the last, by the wall clock: nothing that was compacted away before is missing in it. Where it
-  /// was not the last, because a restore was not finished, when it was written.
+  /// When the position was the latest, by the wall clock. Tombstones that compaction removed before are in the store. In an
+  /// unfinished restore: when the position record was written.
   var storedAt: Milliseconds
 }
