@@ -159,8 +159,8 @@ let package = Package(
     Layer.stages.tests(
       "IngestTests",
       [
-        "Ingest", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "HTTPServer", "HTTPTransport",
-        "Gzip", "JSONCodec", "TestSupport",
+        "Ingest", "Analyzer", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "HTTPServer",
+        "HTTPTransport", "Gzip", "JSONCodec", "TestSupport",
       ]),
     Layer.stages.tests("RelevanceTests", ["Relevance", "TestSupport"]),
     Layer.stages.tests(

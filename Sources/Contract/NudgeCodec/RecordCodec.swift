@@ -75,7 +75,8 @@ public final class RecordCodec {
     parse(bytes) { fields throws(NeedsReference) in
       let (envelope, body) = try Body.envelopeAndBody(fields)
       return DerivedEvent(
-        envelope, origin: try fields.object("origin"), source: try fields.object("source"), body)
+        envelope, origin: try fields.object("origin"), source: try fields.object("source"),
+        takenAt: try fields.integer(ifPresent: "takenAt"), body)
     }
   }
 
@@ -127,6 +128,7 @@ public final class RecordCodec {
     event.envelope.writeFields(to: &writer)
     writer.object("origin", event.origin)
     writer.object("source", event.source)
+    writer.field("takenAt", ifPresent: event.takenAt)
     event.body.writeFields(to: &writer)
     writer.endObject()
     let bytes = writer.bytes

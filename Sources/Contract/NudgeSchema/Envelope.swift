@@ -33,6 +33,17 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
     self.eventId = eventId
   }
 
+  /// The stamp of an event that ingest took at `takenAt`, in milliseconds since the epoch. An event from a clock that is ahead is
+  /// stamped with `takenAt`, so that it does not outrank what others do until its time has come (D11). Such events that were taken
+  /// in the same millisecond keep the order of their own times, which then comes before the event id.
+  public init(_ envelope: Envelope, takenAt: Milliseconds?) {
+    guard let takenAt, takenAt < envelope.occurredAt else {
+      self.init(occurredAt: envelope.occurredAt, eventId: envelope.eventId)
+      return
+    }
+    self.init(occurredAt: takenAt, eventId: "\(envelope.occurredAt) \(envelope.eventId)")
+  }
+
   /// Whether `a` comes first.
   public static func < (a: EventStamp, b: EventStamp) -> Bool {
     a.occurredAt != b.occurredAt
@@ -49,11 +60,6 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
     hasher.combine(occurredAt)
     for byte in eventId.utf8 { hasher.combine(byte) }
   }
-}
-
-extension Envelope {
-  /// The event's place in last-writer-wins order.
-  public var stamp: EventStamp { EventStamp(occurredAt: occurredAt, eventId: eventId) }
 }
 
 /// The body of a kind of event: an enum with a case a type, or a single struct.
@@ -121,18 +127,30 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
   public var origin: Origin
   /// The chat or user event it all began with.
   public var source: RecordPosition
+  /// When ingest took the event, in milliseconds since the epoch, where `occurredAt` is later: the producer's clock is ahead.
+  /// nil: `occurredAt` was not ahead.
+  public var takenAt: Milliseconds?
   /// The fields of its type.
   public var body: Body
 
-  /// An event of the current schema version.
-  public init(_ envelope: Envelope, origin: Origin, source: RecordPosition, _ body: Body) {
+  /// An event of the current schema version. A `takenAt` that is not earlier than `occurredAt` is dropped.
+  public init(
+    _ envelope: Envelope, origin: Origin, source: RecordPosition, takenAt: Milliseconds? = nil, _ body: Body
+  ) {
     self.envelope = envelope
     self.origin = origin
     self.source = source
+    self.takenAt = takenAt.flatMap { $0 < envelope.occurredAt ? $0 : nil }
     self.body = body
   }
 
-  private enum CodingKeys: String, CodingKey { case origin, source }
+  /// The earlier of `occurredAt` and `takenAt`: the time to compare with the events of other senders (D11).
+  public var cappedAt: Milliseconds { min(envelope.occurredAt, takenAt ?? .max) }
+
+  /// The event's place in last-writer-wins order, by `cappedAt`.
+  public var stamp: EventStamp { EventStamp(envelope, takenAt: takenAt) }
+
+  private enum CodingKeys: String, CodingKey { case origin, source, takenAt }
 
   /// Reads the value; fields it does not know are ignored.
   public init(from decoder: any Decoder) throws {
@@ -140,6 +158,7 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     origin = try fields.decode(Origin.self, forKey: .origin)
     source = try fields.decode(RecordPosition.self, forKey: .source)
+    takenAt = try fields.decodeIfPresent(Milliseconds.self, forKey: .takenAt)
   }
 
   /// Writes the value; fields that are nil are left out.
@@ -148,6 +167,7 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(origin, forKey: .origin)
     try fields.encode(source, forKey: .source)
+    try fields.encodeIfPresent(takenAt, forKey: .takenAt)
     try body.encodeFields(to: encoder)
   }
 }

@@ -32,9 +32,7 @@ public struct AnalyzerStage: Stage {
   /// Works on one record of the timeline. Throws a `Rejection` where it cannot be read, or asks for what cannot be kept.
   public mutating func process(_ record: InputRecord, in step: Step<AnalyzerStage>) throws {
     let event = try readTimelineEvent(record, codec: codec)
-    let cause = Cause(
-      position: record.position, partition: record.partition, envelope: event.envelope, origin: event.origin,
-      source: event.source)
+    let cause = Cause(event, position: record.position, partition: record.partition)
     switch event.body {
     case .candidate(let candidate): try decide(candidate, because: cause, in: step)
     case .redecide(let candidate): try redecide(candidate, because: cause, in: step)

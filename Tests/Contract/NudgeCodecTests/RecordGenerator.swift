@@ -24,7 +24,7 @@ extension FieldGenerator {
   }
 
   mutating func derived<Body>(_ body: Body) -> DerivedEvent<Body> {
-    DerivedEvent(envelope(), origin: origin(), source: source(), body)
+    DerivedEvent(envelope(), origin: origin(), source: source(), takenAt: maybe { $0.integer() }, body)
   }
 
   // MARK: Records, a case a number

@@ -225,7 +225,7 @@ import Testing
   private func oracle(_ events: [(Envelope, ChatEventBody)], _ users: [String]) -> (
     members: [String: String?], stamps: [String: EventStamp], removed: Int, kind: ConversationKind?, name: String?
   ) {
-    let ordered = events.sorted { $0.0.stamp < $1.0.stamp }
+    let ordered = events.sorted { EventStamp($0.0, takenAt: nil) < EventStamp($1.0, takenAt: nil) }
     var members: [String: String?] = [:]
     var stamps: [String: EventStamp] = [:]
     var kind: ConversationKind?
@@ -239,10 +239,10 @@ import Testing
         for member in fields.members { members.updateValue(member.displayName, forKey: member.userId) }
       case .memberAdded(let change):
         members.updateValue(change.displayName, forKey: change.userId)
-        stamps[change.userId] = envelope.stamp
+        stamps[change.userId] = EventStamp(envelope, takenAt: nil)
       case .memberRemoved(let change):
         members.removeValue(forKey: change.userId)
-        stamps[change.userId] = envelope.stamp
+        stamps[change.userId] = EventStamp(envelope, takenAt: nil)
       default: break
       }
     }

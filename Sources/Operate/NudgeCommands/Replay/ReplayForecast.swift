@@ -74,7 +74,7 @@ enum ReplayRecord {
       // The message's own time: by it freshness is judged.
       Envelope(
         eventId: "\(replayId)-\(item.position.partition)-\(item.position.offset)", occurredAt: item.occurredAt),
-      origin: Origin(item.position), source: item.source, .redecide(fields))
+      origin: Origin(item.position), source: item.source, takenAt: item.takenAt, .redecide(fields))
   }
 
   /// The record of an item.

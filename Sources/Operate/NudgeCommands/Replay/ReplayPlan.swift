@@ -9,6 +9,7 @@ struct ReplayPlan {
     var position: RecordPosition
     var source: RecordPosition
     var occurredAt: Milliseconds
+    var takenAt: Milliseconds?
     var fields: MessageCandidate
   }
 
@@ -98,7 +99,8 @@ struct ReplayPlanning {
       guard !fields.recipients.isEmpty else { return true }
       plan.items.append(
         ReplayPlan.Item(
-          position: position, source: event.source, occurredAt: event.envelope.occurredAt, fields: fields))
+          position: position, source: event.source, occurredAt: event.envelope.occurredAt, takenAt: event.takenAt,
+          fields: fields))
       return true
     }
     plan.items.sort { ($0.position.partition, $0.position.offset) < ($1.position.partition, $1.position.offset) }

@@ -6,7 +6,7 @@ extension PersonStep {
     user.report(
       DeviceActivity(
         deviceId: activity.deviceId, state: activity.state,
-        conversationId: activity.state == .foreground ? activity.conversationId : nil, stamp: cause.envelope.stamp))
+        conversationId: activity.state == .foreground ? activity.conversationId : nil, stamp: cause.stamp))
     try see(activity.deviceId)
   }
 
@@ -16,7 +16,7 @@ extension PersonStep {
     let before = try conversation(sent.conversationId)
     var conversation = before
     guard conversation.advance(to: cause.origin) else { return }
-    let place = MessagePlace(at: cause.occurredAt, order: cause.origin.order)
+    let place = MessagePlace(at: cause.happenedAt, order: cause.origin.order)
     let key = MessageKey(sent.messageId)
     // So that "read up to" may name it, too.
     if conversation.message(key) == nil { conversation.add(RecentMessage(key: key, place: place, marks: [])) }
@@ -61,7 +61,7 @@ extension PersonStep {
   /// Devices that have the conversation open at the record's time.
   func devices(showing conversationId: String) -> [String] {
     user.activities.filter {
-      $0.state == .foreground && cause.occurredAt - $0.stamp.occurredAt <= rules.activityHorizon
+      $0.state == .foreground && cause.happenedAt - $0.stamp.occurredAt <= rules.activityHorizon
         && $0.conversationId.map { sameId($0, conversationId) } ?? false
     }.map(\.deviceId)
   }

@@ -9,12 +9,12 @@ extension PersonStep {
       let key = MessageKey(messageId)
       if let message = conversation.message(key) {
         conversation.read(upTo: message.place)
-      } else if conversation.readAhead.map({ $0.stamp < cause.envelope.stamp }) ?? true {
+      } else if conversation.readAhead.map({ $0.stamp < cause.stamp }) ?? true {
         // Not here yet, or too old to be known one by one; what matters is the first.
-        conversation.readAhead = ReadAhead(key: key, stamp: cause.envelope.stamp)
+        conversation.readAhead = ReadAhead(key: key, stamp: cause.stamp)
       }
     } else {
-      conversation.read(upTo: .end(of: cause.occurredAt))
+      conversation.read(upTo: .end(of: cause.happenedAt))
     }
     if conversation.unread < before.unread { try respond(.read, in: &conversation, id: read.conversationId) }
     try keep(conversation, was: before, for: read.conversationId)
@@ -26,10 +26,11 @@ extension PersonStep {
 }
 
 extension ConversationRow {
-  /// A message arrives that may have been read already.
-  mutating func settleReadAhead(_ key: MessageKey, at place: MessagePlace) {
-    guard readAhead?.key == key else { return }
+  /// Returns whether the message that arrives is the one that was read before it did.
+  mutating func settleReadAhead(_ key: MessageKey, at place: MessagePlace) -> Bool {
+    guard readAhead?.key == key else { return false }
     readAhead = nil
     read(upTo: place)
+    return true
   }
 }

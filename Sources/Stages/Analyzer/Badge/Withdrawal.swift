@@ -38,7 +38,7 @@ extension PersonStep {
   private mutating func edit(_ messageId: String, _ edited: MessageWithdrawn, in conversation: ConversationRow) throws {
     guard let known = conversation.message(MessageKey(messageId)), known.marks.isSuperset(of: [.shown, .unread]),
       !known.marks.contains(.withdrawn), let body = edited.body, let title = edited.title, let sender = edited.sender,
-      step.now <= cause.occurredAt + rules.freshness
+      step.now <= cause.happenedAt + rules.freshness
     else { return }
     let preferences = EffectivePreferences(try preferences(), rules: rules)
     guard preferences.enabled, preferences.showPreviews else { return }
@@ -53,7 +53,7 @@ extension PersonStep {
           userId: userId, targets: targets, title: title, body: body.cut(to: rules.pushBodyLimit),
           avatarUrl: sender.avatarUrl, priority: .medium, presentation: .silent, replaces: true,
           sentAt: known.place.at, badge: badge, conversationId: edited.conversationId, messageId: messageId,
-          senderId: sender.userId, ttlSeconds: rules.ttlSeconds, expiresAt: cause.occurredAt + rules.freshness,
+          senderId: sender.userId, ttlSeconds: rules.ttlSeconds, expiresAt: cause.happenedAt + rules.freshness,
           decidedAt: step.now)))
   }
 
@@ -61,7 +61,7 @@ extension PersonStep {
   private mutating func leave(
     _ conversationId: String, _ conversation: inout ConversationRow, _ before: ConversationRow
   ) throws {
-    conversation.withdrawAll(at: cause.occurredAt)
+    conversation.withdrawAll(at: cause.happenedAt)
     try keep(conversation, was: before, for: conversationId)
     try emit(.cancelled(PushCancelled(userId: userId, conversationId: conversationId)))
     // As after reading: the app removes what it still shows of the conversation.

@@ -5,7 +5,7 @@ import Wording
 extension AnalyzerStage {
   /// `message.candidate`: one decision for each recipient.
   mutating func decide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
-    let message = CandidateMessage(candidate, sentAt: cause.occurredAt, rules: rules)
+    let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
     for (number, recipient) in candidate.recipients.enumerated() {
       var person = try PersonStep(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
@@ -16,7 +16,7 @@ extension AnalyzerStage {
 
   /// `candidate.redecide`: one more decision for each recipient, for a replay.
   mutating func redecide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
-    let message = CandidateMessage(candidate, sentAt: cause.occurredAt, rules: rules)
+    let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
     var replay = try ReplayAsking(candidate, in: step)
     for (number, recipient) in candidate.recipients.enumerated() {
       var person = try PersonStep(
@@ -35,12 +35,14 @@ extension AnalyzerStage {
     var conversation = before
     guard conversation.advance(to: person.cause.origin) else { return }
     let place = MessagePlace(at: message.sentAt, order: person.cause.origin.order)
-    conversation.settleReadAhead(message.key, at: place)
+    let wasRead =
+      conversation.settleReadAhead(message.key, at: place)
+      || conversation.hasRead(place, tolerance: rules.clockTolerance)
 
     let preferences = EffectivePreferences(try person.preferences(), rules: rules)
     var deliberation = Deliberation(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
-      place: place, replay: nil, taste: try person.taste(), rules: rules, now: person.step.now)
+      place: place, isRead: wasRead, replay: nil, taste: try person.taste(), rules: rules, now: person.step.now)
     let (reached, targets) = try deliberation.run(&person, zones: &zones)
     var verdict = reached
     let isHeld = hold(&verdict, &deliberation, in: &conversation)
@@ -48,12 +50,11 @@ extension AnalyzerStage {
 
     if verdict.reason != .duplicate {
       // Whatever decided: an open conversation is read up to this message, and never counts on the badge (D1).
-      if person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil {
-        conversation.read(upTo: place)
-      }
-      let isRead = conversation.readUpTo.map { place <= $0 } ?? false
+      let isOpen =
+        person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
+      if isOpen { conversation.read(upTo: place) }
       var marks: RecentMessage.Marks = []
-      if !isRead && message.candidate.possibleRepeat != true { marks.insert(.unread) }
+      if !wasRead && !isOpen && message.candidate.possibleRepeat != true { marks.insert(.unread) }
       if verdict.reason.notifies { marks.insert(.notified) }
       if isShown { marks.insert(.shown) }
       let judged = deliberation.checks.assessment.map {
@@ -89,13 +90,13 @@ extension AnalyzerStage {
     let conversationId = message.candidate.conversationId
     let before = try person.conversation(conversationId)
     var conversation = before
-    let place =
-      conversation.message(message.key)?.place
-      ?? MessagePlace(at: message.sentAt, order: OriginOrder(offset: 0, index: 0))
+    let known = conversation.message(message.key)
+    let place = known?.place ?? MessagePlace(at: message.sentAt, order: OriginOrder(offset: 0, index: 0))
     var deliberation = Deliberation(
       message: message, context: recipient.context,
       preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
-      place: place, replay: replay, taste: try person.taste(), rules: rules, now: person.step.now)
+      place: place, isRead: conversation.isRead(place, known), replay: replay, taste: try person.taste(), rules: rules,
+      now: person.step.now)
     let (reached, targets) = try deliberation.run(&person, zones: &zones)
     var verdict = reached
     let isHeld = hold(&verdict, &deliberation, in: &conversation)

@@ -13,6 +13,8 @@ struct Deliberation {
   /// The conversation before this message.
   let conversation: ConversationRow
   let place: MessagePlace
+  /// Whether the person has read the message already.
+  let isRead: Bool
   /// The replay it is decided again for; nil: it is decided for the first time.
   let replay: ReplayAsking?
   /// What the person has taught.
@@ -124,7 +126,7 @@ struct Deliberation {
   private mutating func alreadyRead() -> Verdict? {
     guard let readUpTo = conversation.readUpTo else { return checks.pass(.alreadyRead) }
     let inputs: CheckInputs = ["readUpTo": .number(readUpTo.at)]
-    return readUpTo < place
+    return !isRead
       ? checks.pass(.alreadyRead, inputs)
       : checks.suppress(.alreadyRead, inputs, Explanation(.alreadyRead))
   }

@@ -27,7 +27,7 @@ extension PersonStep {
         "token, appVersion, locale and projectId take \(size) bytes; at most \(DeviceRow.maxBytes) can be kept")
     }
     let hash = rules.tokenHash(gained.token)
-    let stamp = cause.envelope.stamp
+    let stamp = cause.stamp
     let before = try device(gained.deviceId)
     if let before {
       guard before.tokenHash == hash ? before.version < gained.version : before.stamp < stamp else { return }
@@ -35,7 +35,7 @@ extension PersonStep {
     var row = DeviceRow(
       token: gained.token, tokenHash: hash, version: gained.version, platform: gained.platform,
       projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
-      registeredAt: cause.occurredAt, lastSeenAt: max(cause.occurredAt, before?.lastSeenAt ?? .min),
+      registeredAt: cause.happenedAt, lastSeenAt: max(cause.happenedAt, before?.lastSeenAt ?? .min),
       timerAt: before?.timerAt, stamp: max(stamp, before?.stamp ?? stamp))
     // One that is set stays: when it fires it looks when the device was heard of last.
     if row.timerAt == nil { try setTimer(of: gained.deviceId, &row) }
@@ -52,7 +52,7 @@ extension PersonStep {
       return
     }
     row.version = lost.version
-    if lost.cause == .signedOut { row.stamp = max(row.stamp, cause.envelope.stamp) }
+    if lost.cause == .signedOut { row.stamp = max(row.stamp, cause.stamp) }
     try drop(lost.deviceId, row)
   }
 
@@ -66,9 +66,9 @@ extension PersonStep {
 
   /// A device was heard of (T5).
   func see(_ deviceId: String) throws {
-    guard var row = try device(deviceId), row.token != nil, row.lastSeenAt + Self.seenStep <= cause.occurredAt
+    guard var row = try device(deviceId), row.token != nil, row.lastSeenAt + Self.seenStep <= cause.happenedAt
     else { return }
-    row.lastSeenAt = cause.occurredAt
+    row.lastSeenAt = cause.happenedAt
     try set(row, for: deviceId)
   }
 

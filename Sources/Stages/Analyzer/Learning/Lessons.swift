@@ -33,7 +33,7 @@ extension PersonStep {
   /// The person wrote, or read, in a conversation: that is about the last message they were told of there, if it is
   /// minutes old.
   mutating func respond(_ lesson: Taste.Lesson, in conversation: inout ConversationRow, id: String) throws {
-    let time = cause.occurredAt
+    let time = cause.happenedAt
     guard
       let message = conversation.recent.last(where: { $0.marks.contains(.notified) && $0.place.at <= time }),
       time - message.place.at <= Self.promptly, !message.marks.contains(.reactedTo)
@@ -45,11 +45,11 @@ extension PersonStep {
   /// Takes a lesson about a message that was decided by a score, unless the person wants what lies so far back forgotten.
   mutating func learn(_ lesson: Taste.Lesson, about message: RecentMessage, in conversationId: String) throws {
     guard let judged = message.judged else { return }
-    if let since = try preferences().learnSince?.value, cause.occurredAt < since { return }
+    if let since = try preferences().learnSince?.value, cause.happenedAt < since { return }
     var taste = try taste()
     taste.learn(
       lesson, score: Int(judged.score), sender: judged.sender, conversation: MessageKey(conversationId).value,
-      at: cause.occurredAt)
+      at: cause.happenedAt)
     try keep(taste)
   }
 

@@ -9,7 +9,7 @@ extension PersonStep {
     try check(patch, zones: &zones)
     let before = try preferences()
     var row = before
-    let stamp = cause.envelope.stamp
+    let stamp = cause.stamp
     set(\.enabled, patch.enabled)
     if case .set(let hours) = patch.quietHours { set(\.quietHours, .some(hours)) }
     set(\.maxAnalysesPerHour, patch.maxAnalysesPerHour)

@@ -7,7 +7,7 @@ extension PersonStep {
   mutating func cancelRead(
     _ after: ConversationRow, was before: ConversationRow, for conversationId: String, last messageId: String?
   ) throws {
-    guard let readUpTo = after.readUpTo, before.readUpTo != readUpTo,
+    guard let readUpTo = after.readUpTo, before.readUpTo != readUpTo || after.unread < before.unread,
       before.mayWait(upTo: readUpTo, since: step.now - rules.freshness)
     else { return }
     try emit(

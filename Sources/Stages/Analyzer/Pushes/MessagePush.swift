@@ -36,7 +36,9 @@ extension PersonStep {
       body: shown ? message.body(showText: showText, words) : nil,
       imageUrl: shown && showText ? candidate.picture : nil, avatarUrl: shown ? candidate.sender.avatarUrl : nil,
       priority: priority, presentation: Presentation(priority), mentioned: mentioned ? true : nil,
-      quietHours: priority == .high ? nil : preferences.quietHours, reason: verdict.reason, badge: badge,
+      quietHours: priority == .high ? nil : preferences.quietHours,
+      // A read that comes later is compared with this time, not with that of a clock that is ahead.
+      sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: verdict.reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, ttlSeconds: rules.ttlSeconds, expiresAt: message.sentAt + rules.freshness,
       decidedAt: step.now)

@@ -7,6 +7,9 @@ public struct AnalyzerRules: Sendable {
   public var freshness: Milliseconds = 3_600_000
   /// How old a device's report may be to count (D1), in milliseconds. Default: 2 minutes; apps report every 60 s.
   public var activityHorizon: Milliseconds = 120_000
+  /// How far the clocks of different senders may differ, in milliseconds (D11). A message dated up to this long before the place that
+  /// was read up to is treated as unread. Default: 2 s.
+  public var clockTolerance: Milliseconds = 2_000
   /// Characters (grapheme clusters) of a push's body, the `…` of a cut one included. Default: 240, about what the
   /// lock screens of iOS and Android show.
   public var pushBodyLimit = 240

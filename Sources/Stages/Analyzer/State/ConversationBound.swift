@@ -27,7 +27,7 @@ extension PersonStep {
     user.conversations = known + 1
     guard known >= bound.conversations, (known - bound.conversations) % bound.slack == 0 else { return }
 
-    let idleSince = cause.occurredAt - max(bound.idle, 2 * rules.freshness)
+    let idleSince = cause.happenedAt - max(bound.idle, 2 * rules.freshness)
     var rows: [(key: RowKey, row: ConversationRow, at: Milliseconds)] = []
     for (key, row) in try step.rows(below: AnalyzerRow.conversationsKey(userId)) {
       guard case .conversation(let row) = row else { continue }

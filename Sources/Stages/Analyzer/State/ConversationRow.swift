@@ -62,10 +62,22 @@ public struct ConversationRow: Codable, Sendable, Equatable {
     unread += (recent[index].marks.contains(.unread) ? 1 : 0) - (wasUnread ? 1 : 0)
   }
 
-  /// The person has read up to a place; never moves backwards (D7).
+  /// Whether a message that arrives now counts as read before (D11).
+  ///
+  /// What the person read is what had arrived by then, and clocks of senders differ. A message dated up to `tolerance` before the
+  /// place read up to may have been written after it, so it is unread: when in doubt, notify.
+  func hasRead(_ place: MessagePlace, tolerance: Milliseconds) -> Bool {
+    readUpTo.map { place.at + tolerance < $0.at } ?? false
+  }
+
+  /// Whether a message that arrived before, at this place, is read. `known`: what is known of it.
+  func isRead(_ place: MessagePlace, _ known: RecentMessage?) -> Bool {
+    known?.marks.contains(.unread) != true && readUpTo.map { place <= $0 } ?? false
+  }
+
+  /// The person has read what arrived so far up to a place. `readUpTo` never moves backwards (D7).
   mutating func read(upTo place: MessagePlace) {
-    if let readUpTo, place <= readUpTo { return }
-    readUpTo = place
+    if readUpTo.map({ $0 < place }) ?? true { readUpTo = place }
     for index in recent.indices where recent[index].place <= place { recent[index].marks.remove(.unread) }
     // What fell out of `recent` is older than all of it. A place among the forgotten says nothing about how many of
     // them are read: the count stays an upper bound until the person reads further.

@@ -96,7 +96,7 @@ public struct PersonView: Sendable {
       let message = row.message(MessageKey(messageId))
     else { return nil }
     return MessageStanding(
-      isRead: row.readUpTo.map { message.place <= $0 } ?? false, countsOnBadge: message.marks.contains(.unread),
+      isRead: row.isRead(message.place, message), countsOnBadge: message.marks.contains(.unread),
       wasNotified: message.marks.contains(.notified), isWithdrawn: message.marks.contains(.withdrawn))
   }
 }

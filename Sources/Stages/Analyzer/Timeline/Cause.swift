@@ -5,8 +5,13 @@ final class Cause: Sendable {
   /// Where the record is on the timeline.
   let position: RecordPosition
   let partition: Int32
-  /// The record's envelope; `occurredAt` is the time all that people did is judged by (D11).
+  /// The record's envelope.
   let envelope: Envelope
+  /// When the event happened, by which all that people did is judged: its own time, or the time ingest took it where that is
+  /// earlier (D11).
+  let happenedAt: Milliseconds
+  /// The event's place in last-writer-wins order (D12).
+  let stamp: EventStamp
   /// What caused the record itself: the chat event, for candidates.
   let origin: Origin
   /// The event it all began with.
@@ -15,18 +20,16 @@ final class Cause: Sendable {
   /// What the ids of all events caused by the record begin with.
   private let eventIdPrefix: String
 
-  init(
-    position: RecordPosition, partition: Int32, envelope: Envelope, origin: Origin, source: RecordPosition
-  ) {
+  init(_ event: TimelineEvent, position: RecordPosition, partition: Int32) {
     self.position = position
     self.partition = partition
-    self.envelope = envelope
-    self.origin = origin
-    self.source = source
+    envelope = event.envelope
+    happenedAt = event.cappedAt
+    stamp = event.stamp
+    origin = event.origin
+    source = event.source
     eventIdPrefix = "timeline-\(partition)-\(position.offset)-"
   }
-
-  var occurredAt: Milliseconds { envelope.occurredAt }
 
   /// An event caused by the record. Its id says where it comes from and, of one record's many people, whom it is for.
   func event<Body>(_ body: Body, named name: String, number: Int, index: Int32 = 0) -> DerivedEvent<Body> {

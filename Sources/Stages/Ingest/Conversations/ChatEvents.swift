@@ -17,23 +17,26 @@ extension IngestStage {
     try RecordReading.requireTime(event.envelope, now: step.now, rules: rules)
 
     var memory = try EventMemory(.conversation, of: id, in: step)
-    let verdict = try memory.verdict(on: event.envelope)
+    var sender: String?
+    if case .messageCreated(let message) = event.body { sender = message.senderId }
+    let verdict = try memory.verdict(on: event.envelope, from: sender)
     if verdict == .repeated { return }
-    try memory.remember(event.envelope)
+    try memory.remember(event.envelope, from: sender)
+    let stamp = EventStamp(event.envelope, takenAt: step.now)
 
     let row = RowKey("c", id)
     var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
     var timeline = TimelineWriter(
-      step, codec, envelope: event.envelope, cause: record.position, source: record.position)
+      step, codec, envelope: event.envelope, takenAt: step.now, cause: record.position, source: record.position)
     switch event.body {
     case .conversationUpdated(let fields):
-      try replace(&conversation, with: fields.snapshot, stamp: event.envelope.stamp, step, &timeline)
+      try replace(&conversation, with: fields.snapshot, stamp: stamp, step, &timeline)
     case .memberAdded(let change), .memberRemoved(let change):
       var joins = false
       if case .memberAdded = event.body { joins = true }
       try settle(change.userId, in: &conversation, step)
       let left = try conversation.change(
-        change, joins: joins, stamp: event.envelope.stamp, remembering: rules.removedMembers)
+        change, joins: joins, stamp: stamp, remembering: rules.removedMembers)
       if left {
         try timeline.withdraw(
           conversationId: id, messageId: nil, cause: .left,
@@ -41,10 +44,10 @@ extension IngestStage {
       }
     case .messageCreated(let message):
       if let snapshot = message.conversation {
-        try replace(&conversation, with: snapshot, stamp: event.envelope.stamp, step, &timeline)
+        try replace(&conversation, with: snapshot, stamp: stamp, step, &timeline)
       }
       try create(
-        message, at: event.envelope.occurredAt, mayBeRepeat: verdict == .beyondMemory, in: &conversation, record, step,
+        message, at: stamp.occurredAt, mayBeRepeat: verdict == .beyondMemory, in: &conversation, record, step,
         &timeline)
     case .messageEdited(let revision):
       let body = revision.text.map { rules.cutBody($0) }

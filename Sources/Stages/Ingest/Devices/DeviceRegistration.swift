@@ -4,34 +4,49 @@ import StreamRuntime
 
 /// The person's side of a token (T1, T2): which token each device has. What becomes of it is decided where the token is.
 extension IngestStage {
+  /// `device.registered` or `device.unregistered`. A retry is found by its event id: where the device's clock is ahead, the retry is
+  /// stamped later than the event was, and would undo what happened in between.
+  func processDeviceEvent(_ event: UserEvent, _ record: InputRecord, in step: Step<IngestStage>) throws {
+    var memory = try EventMemory(.state, of: event.body.userId, in: step)
+    if try memory.verdict(on: event.envelope) == .repeated { return }
+    try memory.remember(event.envelope)
+    switch event.body {
+    case .deviceRegistered(let device): try register(device, event.envelope, record, in: step)
+    case .deviceUnregistered(let device): try unregister(device, event.envelope, record, in: step)
+    default: break
+    }
+  }
+
   /// `device.registered`: claims the token, and gives up the one the device had before.
-  func register(
+  private func register(
     _ device: DeviceRegistered, _ envelope: Envelope, _ record: InputRecord, in step: Step<IngestStage>
   ) throws {
     let key = RowKey("d", device.userId, device.deviceId)
     let known = try deviceRow(key, in: step)
-    if let known, envelope.stamp <= known.stamp { return }
+    let stamp = EventStamp(envelope, takenAt: step.now)
+    if let known, stamp <= known.stamp { return }
     let hash = rules.hash(device.token)
     var claims = ClaimWriter(step, codec, envelope: envelope, cause: record.position)
     if let former = known?.tokenHash, former != hash {
       try claims.release(former, userId: device.userId, deviceId: device.deviceId, cause: .tokenReplaced)
     }
     try claims.write(.registered(TokenClaimed(tokenHash: hash, device: device)), tokenHash: hash)
-    try step.set(.device(DeviceRow(tokenHash: hash, stamp: envelope.stamp)), for: key)
+    try step.set(.device(DeviceRow(tokenHash: hash, stamp: stamp)), for: key)
   }
 
   /// `device.unregistered`: gives up the device's token.
-  func unregister(
+  private func unregister(
     _ device: DeviceUnregistered, _ envelope: Envelope, _ record: InputRecord, in step: Step<IngestStage>
   ) throws {
     let key = RowKey("d", device.userId, device.deviceId)
     let known = try deviceRow(key, in: step)
-    if let known, envelope.stamp <= known.stamp { return }
+    let stamp = EventStamp(envelope, takenAt: step.now)
+    if let known, stamp <= known.stamp { return }
     if let hash = known?.tokenHash {
       var claims = ClaimWriter(step, codec, envelope: envelope, cause: record.position)
       try claims.release(hash, userId: device.userId, deviceId: device.deviceId, cause: .signedOut)
     }
-    try step.set(.device(DeviceRow(tokenHash: nil, stamp: envelope.stamp)), for: key)
+    try step.set(.device(DeviceRow(tokenHash: nil, stamp: stamp)), for: key)
     try forgetSignOuts(of: device.userId, in: step)
   }
 
@@ -75,7 +90,8 @@ private struct ClaimWriter {
   }
 
   mutating func write(_ body: DeviceClaimBody, tokenHash: String) throws {
-    let claim = DeviceClaim(envelope, origin: Origin(cause, index: written), source: cause, body)
+    let claim = DeviceClaim(
+      envelope, origin: Origin(cause, index: written), source: cause, takenAt: step.now, body)
     try step.emit(bytes: codec.encode(claim), to: .deviceClaims, key: tokenHash)
     written += 1
   }

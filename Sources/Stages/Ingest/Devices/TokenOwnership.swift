@@ -11,7 +11,7 @@ extension IngestStage {
       codec.read(DeviceClaim.self, from: $0)
     }
     var timeline = TimelineWriter(
-      step, codec, envelope: claim.envelope, cause: record.position, source: claim.source)
+      step, codec, envelope: claim.envelope, takenAt: claim.takenAt, cause: record.position, source: claim.source)
     let rowKey = RowKey("o", key)
     var known: OwnerRow?
     if case .owner(let row)? = try step.row(rowKey) { known = row }
@@ -19,7 +19,7 @@ extension IngestStage {
     case .registered(let fields):
       try RecordReading.require(key: key, toBe: fields.tokenHash, of: .deviceClaims)
       // An equal stamp is the same registration once more.
-      if let known, claim.envelope.stamp <= known.stamp { return }
+      if let known, claim.stamp <= known.stamp { return }
       let device = fields.device
       let owner = OwnerRow.Owner(userId: device.userId, deviceId: device.deviceId)
       let version = max((known?.version ?? 0) + 1, claim.envelope.occurredAt)
@@ -33,12 +33,12 @@ extension IngestStage {
             platform: device.platform, appVersion: device.appVersion, locale: device.locale,
             projectId: device.projectId)),
         to: device.userId)
-      try step.set(.owner(OwnerRow(owner: owner, stamp: claim.envelope.stamp, version: version)), for: rowKey)
+      try step.set(.owner(OwnerRow(owner: owner, stamp: claim.stamp, version: version)), for: rowKey)
     case .unregistered(let fields):
       try RecordReading.require(key: key, toBe: fields.tokenHash, of: .deviceClaims)
       // Who is no longer the owner has nothing to give up. The registration's stamp stays: a registration by somebody
       // else that is older than this sign-out, but later than what was signed out, still counts when it comes.
-      guard var row = known, let owner = row.owner, claim.envelope.stamp > row.stamp,
+      guard var row = known, let owner = row.owner, claim.stamp > row.stamp,
         owner == OwnerRow.Owner(userId: fields.userId, deviceId: fields.deviceId)
       else { return }
       try timeline.lose(fields.tokenHash, owner, version: row.version, cause: fields.cause)

@@ -32,7 +32,7 @@ struct FanOut {
         reason: "this release does not know its event (\(error)): run the release that wrote it, or a later one")
     }
     timeline = TimelineWriter(
-      step, codec, envelope: event.envelope,
+      step, codec, envelope: event.envelope, takenAt: event.takenAt,
       cause: RecordPosition(topic: event.origin.topic, partition: event.origin.partition, offset: event.origin.offset),
       source: event.source, firstIndex: row.nextIndex)
     passedOver = Set(row.passedOver.map { ExactText($0) })

@@ -66,15 +66,21 @@ enum RecordReading {
   }
 
   /// Fails for an event that is older, or further in the future, than is accepted.
-  static func requireTime(_ envelope: Envelope, now: Milliseconds, rules: IngestRules) throws(Rejection) {
+  static func requireTime(
+    _ envelope: Envelope, now: Milliseconds, rules: IngestRules, byUserToken: Bool = false
+  ) throws(Rejection) {
     let age = now - envelope.occurredAt
     if age > rules.maxEventAge {
       throw Rejection(.tooOld, "occurredAt is \(age) ms ago; at most \(rules.maxEventAge) ms are accepted")
     }
-    if -age > rules.futureTolerance {
-      throw Rejection(
-        .fromTheFuture, "occurredAt is \(-age) ms in the future; at most \(rules.futureTolerance) ms are accepted")
-    }
+    let tolerance = byUserToken ? min(rules.userTokenFutureTolerance, rules.futureTolerance) : rules.futureTolerance
+    guard -age > tolerance else { return }
+    throw Rejection(
+      .fromTheFuture,
+      byUserToken
+        ? "occurredAt is \(-age) ms in the future; at most \(tolerance) ms are accepted with a user's token: correct the "
+          + "device's clock by the Date header of this answer"
+        : "occurredAt is \(-age) ms in the future; at most \(tolerance) ms are accepted")
   }
 
   private static func keyField(_ topic: Topic) -> String {

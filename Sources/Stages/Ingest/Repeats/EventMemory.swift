@@ -1,32 +1,35 @@
 import NudgeSchema
 import StreamRuntime
 
-/// The event ids a conversation or a person had lately, by which a producer's retry is known (M6).
+/// The event ids a conversation or a person had lately, by which a producer's retry is recognised (M6).
 ///
-/// Bounded, and kept by the events' own times: the latest are kept, and `horizon` is the time of the latest that was
-/// forgotten. What is later and not found is surely new; of what is not later nobody can say. Kept by order of arrival
-/// instead, one fast clock among the forgotten would cast doubt on everything until its time has passed.
+/// The memory is bounded: it keeps the latest events and forgets the oldest. `horizon` is the time of the latest forgotten event.
+/// All times here are capped at the time ingest took the event, so a clock that runs ahead does not move the horizon ahead.
+///
+/// An event that is not found may be a retry of a forgotten one only if its sender is known to have sent something that late,
+/// and that could have been forgotten. So a member who floods a conversation casts doubt on their own messages alone
+/// (`SenderClocks`).
 struct EventMemory {
-  /// Whose events, and how many of them.
+  /// Whose events are remembered, and how many.
   enum Scope: String {
     /// A conversation's: the latest 512 and more.
     case conversation = "c"
-    /// What a person did once and counts (feedback, what became of notifications): the latest 512 and more.
+    /// A person's reports, which count once each (feedback, what became of notifications): the latest 512 and more.
     case reports = "r"
-    /// A person's state (activity, reads, preferences): the latest 32 to 64. The last writer wins anyway; this spares
-    /// the timeline a retry.
+    /// A person's state (activity, reads, preferences, devices): the latest 32 to 64. Last-writer-wins makes older retries
+    /// harmless; the memory spares the timeline most of them.
     case state = "u"
 
     var archives: Int { self == .state ? 0 : 4 }
   }
 
-  /// What is known of an event.
+  /// What the memory knows of an event.
   enum Verdict {
     /// Never seen.
     case new
     /// Processed before.
     case repeated
-    /// Not found, but older than the memory reaches.
+    /// Not found, but it may have been forgotten.
     case beyondMemory
   }
 
@@ -48,23 +51,38 @@ struct EventMemory {
     if case .events(let row)? = try step.row(key) { self.row = row } else { row = EventMemoryRow() }
   }
 
-  /// What is known of an event. A retry is found by its id alone, whatever time it carries.
-  func verdict(on envelope: Envelope) throws -> Verdict {
-    let event = RememberedEvent(eventId: envelope.eventId, occurredAt: envelope.occurredAt)
+  /// Looks an event up by its id alone: a retry is recognised whatever time it carries.
+  ///
+  /// - Parameter sender: Who sent it, where a conversation has several senders.
+  func verdict(on envelope: Envelope, from sender: String? = nil) throws -> Verdict {
+    let event = remembered(envelope)
     if row.recent.contains(where: { $0.hash == event.hash }) { return .repeated }
     for number in row.archives.reversed() where try archive(number).contains(where: { $0.hash == event.hash }) {
       return .repeated
     }
-    if let horizon = row.horizon, envelope.occurredAt <= horizon { return .beyondMemory }
-    return .new
+    guard let horizon = row.horizon else { return .new }
+    let mayBeForgotten = row.senders.maySend(
+      at: envelope.occurredAt, cappedAt: event.occurredAt, from: Self.hash(of: sender), before: horizon)
+    return mayBeForgotten ? .beyondMemory : .new
   }
 
   /// Remembers an event that `verdict` did not find.
-  mutating func remember(_ envelope: Envelope) throws {
-    row.recent.append(RememberedEvent(eventId: envelope.eventId, occurredAt: envelope.occurredAt))
+  mutating func remember(_ envelope: Envelope, from sender: String? = nil) throws {
+    let event = remembered(envelope)
+    row.recent.append(event)
+    if parts.scope != .state {
+      row.senders.note(
+        envelope.occurredAt, cappedAt: event.occurredAt, from: Self.hash(of: sender), now: step.now)
+    }
     if row.recent.count > Self.recentLimit { try spill() }
     try step.set(.events(row), for: key)
   }
+
+  private func remembered(_ envelope: Envelope) -> RememberedEvent {
+    RememberedEvent(eventId: envelope.eventId, occurredAt: min(envelope.occurredAt, step.now))
+  }
+
+  private static func hash(of sender: String?) -> Int64 { sender.map { RememberedEvent.hash(of: $0) } ?? 0 }
 
   private mutating func spill() throws {
     row.recent.sort()
@@ -77,7 +95,8 @@ struct EventMemory {
     }
     var events = oldest
     if row.archives.count == parts.scope.archives {
-      // What lies ahead of the events archived now has a fast clock; to forget it would move the horizon ahead as well.
+      // Late events sink below others that came before them. What is later than the events archived now is kept: forgetting it
+      // would move the horizon past them.
       let evicted = try archive(row.archives.removeFirst()).sorted()
       let carried = evicted.suffix(Self.carriedLimit).filter { event in oldest.last.map { event > $0 } ?? false }
       events += carried

@@ -4,25 +4,47 @@ import NudgeSchema
 extension EventMemoryRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "events"
+  /// Version 2 has the senders.
+  public static var version: UInt8 { 2 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
     var flags = RowFlags(bits: try row.unsigned())
     if flags.take() { horizon = try row.signed() }
+    let hasSenders = flags.take()
+    let hasOthers = flags.take()
     for _ in 0..<(try row.count()) { archives.append(Int(try row.signed())) }
     recent = try row.events()
+    guard hasSenders else {
+      forgetSenders()
+      return
+    }
+    if hasOthers { senders.othersUpTo = try row.signed() }
+    for _ in 0..<(try row.count()) {
+      let hash = Int64(bitPattern: try row.fixed())
+      senders.senders.append(SenderClocks.Sender(hash: hash, latest: try row.signed(), lead: try row.signed()))
+    }
   }
 
   /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(horizon != nil)
+    flags.add(true)
+    flags.add(senders.othersUpTo != nil)
     row.unsigned(flags.bits)
     if let horizon { row.signed(horizon) }
     row.count(archives.count)
     for number in archives { row.signed(number) }
     row.events(recent)
+    if let othersUpTo = senders.othersUpTo { row.signed(othersUpTo) }
+    row.count(senders.senders.count)
+    for sender in senders.senders {
+      row.fixed(UInt64(bitPattern: sender.hash))
+      row.signed(sender.latest)
+      row.signed(sender.lead)
+    }
   }
 }
 

@@ -2,18 +2,23 @@ public import NudgeSchema
 
 /// An event that was processed: its time and a 64-bit hash of its id.
 public struct RememberedEvent: Sendable, Equatable, Comparable {
-  /// When it happened.
+  /// When it happened, or when ingest took it where that is earlier.
   public var occurredAt: Milliseconds
   /// FNV-1a of the event id's bytes. Two ids of one conversation share it with a probability of about 2^-64.
   public var hash: Int64
 
   init(eventId: String, occurredAt: Milliseconds) {
+    self.init(occurredAt: occurredAt, hash: Self.hash(of: eventId))
+  }
+
+  /// FNV-1a of an id's bytes.
+  static func hash(of id: String) -> Int64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in eventId.utf8 {
+    for byte in id.utf8 {
       hash ^= UInt64(byte)
       hash &*= 0x100_0000_01b3
     }
-    self.init(occurredAt: occurredAt, hash: Int64(bitPattern: hash))
+    return Int64(bitPattern: hash)
   }
 
   init(occurredAt: Milliseconds, hash: Int64) {
@@ -29,13 +34,14 @@ public struct RememberedEvent: Sendable, Equatable, Comparable {
 
 /// The newest events of a conversation or a person.
 public struct EventMemoryRow: Sendable, Equatable, Codable {
-  /// The time of the latest event that was forgotten: the memory is complete for what happened after it. nil: nothing
-  /// was forgotten.
+  /// The time of the latest event that was forgotten; nil: nothing was forgotten.
   public internal(set) var horizon: Milliseconds?
   /// The newest, in no order.
   public internal(set) var recent: [RememberedEvent] = []
   /// The numbers of the archive rows, oldest first.
   public internal(set) var archives: [Int] = []
+  /// The senders of the latest events.
+  public internal(set) var senders = SenderClocks()
 
   init() {}
 
@@ -43,6 +49,8 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     case horizon = "h"
     case recent = "e"
     case archives = "a"
+    case senders = "s"
+    case othersUpTo = "o"
   }
 
   /// Reads a row.
@@ -51,6 +59,16 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     horizon = try fields.decodeIfPresent(Milliseconds.self, forKey: .horizon)
     recent = try fields.decode(EventList.self, forKey: .recent).events
     archives = try fields.decodeIfPresent([Int].self, forKey: .archives) ?? []
+    senders.othersUpTo = try fields.decodeIfPresent(Milliseconds.self, forKey: .othersUpTo)
+    let senders = try fields.decodeIfPresent([Int64].self, forKey: .senders)
+    guard let senders else {
+      forgetSenders()
+      return
+    }
+    for start in stride(from: 0, to: senders.count - 2, by: 3) {
+      self.senders.senders.append(
+        SenderClocks.Sender(hash: senders[start], latest: senders[start + 1], lead: senders[start + 2]))
+    }
   }
 
   /// Writes a row.
@@ -59,7 +77,12 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     try fields.encodeIfPresent(horizon, forKey: .horizon)
     try fields.encode(EventList(events: recent), forKey: .recent)
     if !archives.isEmpty { try fields.encode(archives, forKey: .archives) }
+    try fields.encode(senders.senders.flatMap { [$0.hash, $0.latest, $0.lead] }, forKey: .senders)
+    try fields.encodeIfPresent(senders.othersUpTo, forKey: .othersUpTo)
   }
+
+  /// A row written before senders were kept: any sender may have sent what was forgotten.
+  mutating func forgetSenders() { senders.othersUpTo = horizon }
 }
 
 /// Older events of a conversation or a person.

@@ -8,19 +8,22 @@ struct TimelineWriter {
   private let step: Step<IngestStage>
   private let codec: RecordCodec
   private let envelope: Envelope
+  private let takenAt: Milliseconds?
   private let cause: RecordPosition
   private let source: RecordPosition
   private let firstIndex: Int32
   private var written: [Int32: Int32] = [:]
 
-  /// A writer for the effects of `cause`, which began with `source`. `firstIndex`: behind those of earlier steps.
+  /// A writer for the effects of `cause`, which began with `source` and was taken at `takenAt`. `firstIndex`: behind those of
+  /// earlier steps.
   init(
-    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, cause: RecordPosition, source: RecordPosition,
-    firstIndex: Int32 = 0
+    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, takenAt: Milliseconds?, cause: RecordPosition,
+    source: RecordPosition, firstIndex: Int32 = 0
   ) {
     self.step = step
     self.codec = codec
     self.envelope = envelope
+    self.takenAt = takenAt
     self.cause = cause
     self.source = source
     self.firstIndex = firstIndex
@@ -31,7 +34,7 @@ struct TimelineWriter {
 
   /// What is caused, before it is written.
   func event(_ body: TimelineEventBody) -> TimelineEvent {
-    TimelineEvent(envelope, origin: Origin(cause), source: source, body)
+    TimelineEvent(envelope, origin: Origin(cause), source: source, takenAt: takenAt, body)
   }
 
   /// Writes to one person's timeline.
@@ -45,7 +48,8 @@ struct TimelineWriter {
   ) throws {
     let index = written[partition, default: firstIndex]
     written[partition] = index + 1
-    let event = TimelineEvent(envelope, origin: Origin(cause, index: index), source: source, body)
+    let event = TimelineEvent(
+      envelope, origin: Origin(cause, index: index), source: source, takenAt: takenAt, body)
     try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition)
   }
 

@@ -14,8 +14,7 @@ extension IngestStage {
     try RecordReading.require(key: key, toBe: userId, of: .userEvents)
     try RecordReading.requireTime(event.envelope, now: step.now, rules: rules)
     switch event.body {
-    case .deviceRegistered(let device): try register(device, event.envelope, record, in: step)
-    case .deviceUnregistered(let device): try unregister(device, event.envelope, record, in: step)
+    case .deviceRegistered, .deviceUnregistered: try processDeviceEvent(event, record, in: step)
     case .activity, .read, .preferences: try pass(event, .state, record, userId: userId, in: step)
     case .feedback, .notificationReceived, .notificationOpened, .notificationDismissed:
       try pass(event, .reports, record, userId: userId, in: step)
@@ -36,7 +35,7 @@ extension IngestStage {
     }
     try memory.remember(event.envelope)
     var timeline = TimelineWriter(
-      step, codec, envelope: event.envelope, cause: record.position, source: record.position)
+      step, codec, envelope: event.envelope, takenAt: step.now, cause: record.position, source: record.position)
     try timeline.write(.user(event.body), to: userId)
   }
 }

@@ -5,6 +5,9 @@ enum Caller: Sendable, Equatable {
   /// An app, by the user of its token. It speaks for that user alone (M10).
   case user(id: String)
 
+  /// Whether the request came with a user's own token.
+  var isUser: Bool { if case .user = self { true } else { false } }
+
   /// By which name its rate is counted.
   var rateName: String {
     switch self {

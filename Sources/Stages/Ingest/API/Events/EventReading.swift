@@ -51,8 +51,8 @@ struct EventReading {
     return ReadEvent(topic: topic, key: event.body.conversationId, envelope: event.envelope, speaker: speaker)
   }
 
-  /// Fails for an event that is older, or further in the future, than ingest accepts.
-  func requireTime(of event: ReadEvent, now: Milliseconds) throws(Rejection) {
-    try RecordReading.requireTime(event.envelope, now: now, rules: rules)
+  /// Fails for an event that is older, or further in the future, than ingest accepts of this caller.
+  func requireTime(of event: ReadEvent, from caller: Caller, now: Milliseconds) throws(Rejection) {
+    try RecordReading.requireTime(event.envelope, now: now, rules: rules, byUserToken: caller.isUser)
   }
 }

@@ -159,7 +159,7 @@ final class EventsEndpoint: Sendable {
       }
     }
     batch.ownEvents += 1
-    try reading.requireTime(of: event, now: now)
+    try reading.requireTime(of: event, from: caller, now: now)
     batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: value))
   }
 

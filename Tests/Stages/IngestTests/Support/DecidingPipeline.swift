@@ -1,0 +1,54 @@
+import Analyzer
+import Ingest
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+
+/// The stages ingest and analyzer one behind the other: events in, decisions out. `ann` and `ben` share the conversation `c`, and each has
+/// a phone.
+final class DecidingPipeline {
+  let ingest = IngestPipeline()
+  private let analyzer = StageDriver(
+    AnalyzerStage(rules: AnalyzerRules(hash: { SHA256Digest.of($0) })), now: IngestPipeline.start)
+
+  init(_ userIds: [String] = ["ann", "ben"]) throws {
+    try passOn(ingest.group(userIds))
+    for userId in userIds {
+      try passOn(
+        ingest.user(
+          .deviceRegistered(
+            DeviceRegistered(userId: userId, deviceId: "\(userId)-phone", token: "token-\(userId)", platform: .ios))))
+    }
+  }
+
+  /// Lets time pass for both.
+  func wait(_ duration: Milliseconds) {
+    ingest.driver.now += duration
+    analyzer.now = ingest.driver.now
+  }
+
+  /// What the analyzer makes of what ingest wrote.
+  @discardableResult
+  func passOn(_ result: IngestPipeline.Result) throws -> [OutputRecord] {
+    let outputs = result.outputs + ingest.driver.sendBack(result).flatMap(\.outputs)
+    return outputs.filter { $0.topic == .timeline }.flatMap { output in
+      analyzer.send(
+        bytes: output.value, to: .timeline, key: output.key, partition: output.partition, headers: output.headers
+      ).outputs
+    }
+  }
+
+  /// A message written `after` now by its sender's clock, and what was decided for everybody else.
+  @discardableResult
+  func message(_ messageId: String, from senderId: String, after: Milliseconds = 0) throws -> [DecisionBody] {
+    let result = try ingest.message("c", messageId, from: senderId, envelope: ingest.envelope(after: after))
+    return try passOn(result).filter { $0.topic == .decisions }.map {
+      try analyzer.decode(Decision.self, from: $0).body
+    }
+  }
+
+  /// What a user does `after` now by their device's clock.
+  func user(_ body: UserEventBody, after: Milliseconds = 0) throws {
+    try passOn(ingest.user(body, ingest.envelope(after: after)))
+  }
+}
