@@ -20,6 +20,11 @@ public struct Envelope: Sendable, Equatable {
   }
 }
 
+extension Envelope {
+  /// `now`, where the event's clock is ahead of it; else nil: what `DerivedEvent.takenAt` is.
+  public func takenAt(_ now: Milliseconds) -> Milliseconds? { now < occurredAt ? now : nil }
+}
+
 /// The order of state events: the later `occurredAt` wins, then the greater `eventId` by its UTF-8 bytes (D12).
 public struct EventStamp: Codable, Sendable, Hashable, Comparable {
   /// When the event happened.
@@ -34,14 +39,14 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
   }
 
   /// The stamp of an event that ingest took at `takenAt`, in milliseconds since the epoch. An event from a clock that is ahead is
-  /// stamped with `takenAt`, so that it does not outrank what others do until its time has come (D11). Such events that were taken
-  /// in the same millisecond keep the order of their own times, which then comes before the event id.
+  /// stamped with `takenAt`, so that it does not outrank what others do until its time has come (D11). Of the events that were taken in
+  /// the same millisecond, those that are ahead come last, in the order of their own times. U+10FFFF sorts behind all event ids.
   public init(_ envelope: Envelope, takenAt: Milliseconds?) {
     guard let takenAt, takenAt < envelope.occurredAt else {
       self.init(occurredAt: envelope.occurredAt, eventId: envelope.eventId)
       return
     }
-    self.init(occurredAt: takenAt, eventId: "\(envelope.occurredAt) \(envelope.eventId)")
+    self.init(occurredAt: takenAt, eventId: "\u{10FFFF}\(envelope.occurredAt) \(envelope.eventId)")
   }
 
   /// Whether `a` comes first.
@@ -133,14 +138,14 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
   /// The fields of its type.
   public var body: Body
 
-  /// An event of the current schema version. A `takenAt` that is not earlier than `occurredAt` is dropped.
+  /// An event of the current schema version.
   public init(
     _ envelope: Envelope, origin: Origin, source: RecordPosition, takenAt: Milliseconds? = nil, _ body: Body
   ) {
     self.envelope = envelope
     self.origin = origin
     self.source = source
-    self.takenAt = takenAt.flatMap { $0 < envelope.occurredAt ? $0 : nil }
+    self.takenAt = takenAt
     self.body = body
   }
 

@@ -347,6 +347,8 @@ public struct DeviceLost: Codable, Sendable, Equatable {
     case claimedElsewhere = "claimed_elsewhere"
     /// The device has a newer token.
     case tokenReplaced = "token_replaced"
+    /// The token was not registered for the token lifetime (T5).
+    case expired
   }
   /// The person who loses it.
   public var userId: String

@@ -20,6 +20,10 @@ public struct IngestRules: Sendable {
   /// Removed members a conversation remembers at most. Beyond it the older half is forgotten, and a change that is older
   /// than what was forgotten no longer adds anybody the conversation does not know.
   public var removedMembers: Int
+  /// Devices a person may have. One more signs out the device that registered longest ago.
+  public var devicesPerUser: Int
+  /// How long a token is kept without a registration, in milliseconds (T5). Then its device loses it, as at a sign-out.
+  public var tokenLifetime: Milliseconds
   /// Sign-outs a person's devices remember at most; the oldest are forgotten first.
   public var signedOutDevices: Int
   /// Members of conversations whose rosters are held decoded in memory, over all conversations of a thread.
@@ -39,7 +43,8 @@ public struct IngestRules: Sendable {
     freshness: Milliseconds = 3_600_000, futureTolerance: Milliseconds = 300_000,
     userTokenFutureTolerance: Milliseconds = 10_000,
     maxEventAge: Milliseconds = 7 * 86_400_000, maxRecordBytes: Int = 4 << 20, bodyCharacters: Int = 1_000,
-    bodyBytes: Int = 3_072, removedMembers: Int = 1_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
+    bodyBytes: Int = 3_072, removedMembers: Int = 1_000, devicesPerUser: Int = 100,
+    tokenLifetime: Milliseconds = 270 * 86_400_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
     fanOutStep: Int = 200, fanOutPause: Milliseconds = 50, pendingFanOuts: Int = 8,
     hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
   ) {
@@ -51,6 +56,8 @@ public struct IngestRules: Sendable {
     self.bodyCharacters = bodyCharacters
     self.bodyBytes = bodyBytes
     self.removedMembers = removedMembers
+    self.devicesPerUser = max(1, devicesPerUser)
+    self.tokenLifetime = tokenLifetime
     self.signedOutDevices = signedOutDevices
     self.cachedMembers = cachedMembers
     self.fanOutStep = fanOutStep

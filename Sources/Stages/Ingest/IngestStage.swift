@@ -11,7 +11,7 @@ public struct IngestStage: Stage {
   /// Name, topics and changelog.
   public static let definition = StageDefinition(
     name: "ingest", inputs: [.chatEvents, .userEvents, .deviceClaims],
-    outputs: [.timeline, .deviceClaims, .chatEvents, .userEvents], changelog: .ingestState)
+    outputs: [.timeline, .deviceClaims, .chatEvents, .userEvents], changelog: .ingestState, timers: .deviceClaims)
 
   let rules: IngestRules
   let codec = RecordCodec()

@@ -37,7 +37,7 @@ struct CheckOrderTests {
       var patch = PreferencesPatch(fallback: .suppressAll)
       if count <= 1 { patch.enabled = false }
       if count <= 2 { patch.muted = [MutedConversation(conversationId: "c1")] }
-      if count <= 3 { try scene.read(at: noon) }
+      if count <= 3 { try scene.read(at: noon + 3 * second) }
       if count <= 5 { try scene.activity("tablet", in: "c1", at: noon) }
       if count <= 6 { patch.maxAnalysesPerHour = 0 }
       if count <= 7 { patch.quietHours = .set(QuietHours(start: "00:00", end: "23:59")) }

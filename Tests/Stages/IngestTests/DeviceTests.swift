@@ -210,6 +210,80 @@ import Testing
     #expect(rows == [46, 47, 48, 49])
   }
 
+  @Test("T1: one device more than the bound signs out the one that registered longest ago, with all that follows")
+  func boundedDevices() throws {
+    let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.devicesPerUser = 3 })
+    for number in 0..<3 {
+      pipeline.driver.now += 1_000
+      _ = try timeline(pipeline, registered("ann", "d\(number)", "t\(number)"), after: 0)
+    }
+    // Registered again, d0 is no longer the oldest.
+    pipeline.driver.now += 1_000
+    _ = try timeline(pipeline, registered("ann", "d0", "t0"), after: 0)
+    pipeline.driver.now += 1_000
+    let bodies = try timeline(pipeline, registered("ann", "d3", "t3"), after: 0)
+    #expect(bodies.map(\.type).sorted() == ["device.registered", "device.unregistered"])
+    for case .deviceLost(let lost) in bodies {
+      #expect(lost.userId == "ann" && lost.deviceId == "d1" && lost.cause == .signedOut)
+    }
+    #expect(try owner(pipeline, "t1")?.owner == nil)
+    for token in ["t0", "t2", "t3"] { #expect(try owner(pipeline, token)?.owner?.userId == "ann") }
+  }
+
+  @Test("T1: a person who registers thousands of devices keeps 100, and each record costs the same")
+  func hoardedDevices() throws {
+    let pipeline = IngestPipeline()
+    var most = 0
+    for number in 0..<3_000 {
+      pipeline.driver.now += 100
+      let result = try pipeline.user(registered("ann", "d\(number)", "t\(number)"), pipeline.envelope())
+      most = max(most, result.outputs.count)
+      _ = pipeline.driver.sendBack(result)
+    }
+    #expect(most == 2)
+    let rows = try pipeline.driver.rows(below: RowKey("d", "ann"))
+    let registered = rows.count { if case .device(let row) = $0.1 { row.tokenHash != nil } else { false } }
+    #expect(registered == 100 && rows.count <= 116)
+    let owners = try pipeline.driver.rows(below: RowKey("o")).count {
+      if case .owner(let row) = $0.1 { row.owner != nil } else { false }
+    }
+    #expect(owners == 100)
+  }
+
+  @Test("T5: the owner row of a token goes when the token was not registered for 270 days, and its device loses it")
+  func expiredToken() throws {
+    let day: Milliseconds = 86_400_000
+    let pipeline = IngestPipeline()
+    _ = try timeline(pipeline, registered("ann", "phone", "t"), after: 0)
+    pipeline.driver.now += 200 * day
+    _ = try timeline(pipeline, registered("ann", "phone", "t"), after: 0)
+    pipeline.driver.now += 71 * day
+    // The first timer is due, and finds that the token was registered since.
+    #expect(try pipeline.timeline(pipeline.driver.fireTimers()).isEmpty)
+    #expect(try owner(pipeline, "t")?.owner?.userId == "ann")
+    try pipeline.driver.restart()
+    pipeline.driver.now += 200 * day
+    let bodies = try pipeline.timeline(pipeline.driver.fireTimers()).map(\.body)
+    guard case .deviceLost(let lost)? = bodies.first else {
+      Issue.record("\(bodies.map(\.type))")
+      return
+    }
+    #expect(bodies.count == 1 && lost.userId == "ann" && lost.deviceId == "phone" && lost.cause == .expired)
+    #expect(try owner(pipeline, "t") == nil)
+    #expect(try pipeline.driver.fireTimers().isEmpty)
+  }
+
+  @Test("T5: the owner row of a token that was given up goes silently")
+  func expiredFreeToken() throws {
+    let pipeline = IngestPipeline()
+    _ = try timeline(pipeline, registered("ann", "phone", "t"), after: 0)
+    pipeline.driver.now += 1_000
+    _ = try timeline(pipeline, unregistered("ann", "phone"), after: 0)
+    pipeline.driver.now += 271 * 86_400_000
+    #expect(try pipeline.timeline(pipeline.driver.fireTimers()).isEmpty)
+    #expect(try owner(pipeline, "t") == nil)
+  }
+
   @Test("T4: a token's name is the first 32 hexadecimal digits of its SHA-256")
   func tokenHash() {
     #expect(TokenHash.of("abc") == "ba7816bf8f01cfea414140de5dae2223")

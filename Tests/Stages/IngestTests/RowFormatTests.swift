@@ -22,11 +22,15 @@ struct RowFormatTests {
       events.horizon = fields.maybe { $0.integer() }
       events.recent = fields.list { $0.event() }
       events.archives = fields.list { $0.int() }
+      events.senders.othersUpTo = fields.maybe { $0.integer() }
+      events.senders.senders = fields.list {
+        SenderClocks.Sender(hash: $0.integer(), latest: $0.integer(), lead: $0.integer())
+      }
       let archive = EventArchiveRow(events: fields.list { $0.event() })
       let device = DeviceRow(tokenHash: fields.maybe { $0.text() }, stamp: fields.stamp())
       let owner = OwnerRow(
         owner: fields.maybe { OwnerRow.Owner(userId: $0.text(), deviceId: $0.text()) }, stamp: fields.stamp(),
-        version: fields.integer())
+        version: fields.integer(), timerAt: fields.maybe { $0.integer() })
       let fanOut = FanOutRow(
         event: fields.text(),
         headers: fields.list { FanOutRow.Header(name: $0.text(), value: Array($0.text().utf8)) },

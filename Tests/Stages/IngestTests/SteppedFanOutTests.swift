@@ -19,7 +19,7 @@ struct SteppedFanOutTests {
     let created = try pipeline.message("c", "large", from: "user-17", mentions: ["user-4711"])
     // The sender's own record.
     #expect(try created.outputs.count == 1 && pipeline.candidates(created).isEmpty)
-    #expect(created.wakeAt == IngestPipeline.start)
+    #expect(created.wakeAt == pipeline.driver.now)
 
     var reached: [String] = []
     var mentioned: [String] = []

@@ -188,7 +188,7 @@ import Testing
     ]
     for (after, code) in expected {
       let pipeline = IngestPipeline()
-      let event = pipeline.envelope(after: after)
+      let event = pipeline.envelope(after: after + IngestPipeline.transit)
       #expect(
         try pipeline.user(.read(MessageRead(userId: "a", conversationId: "c")), event).rejection?.code == code)
       #expect(try pipeline.group(["a"], envelope: event).rejection?.code == code)

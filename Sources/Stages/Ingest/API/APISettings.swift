@@ -1,46 +1,54 @@
 import ServiceKit
 
-/// What the HTTP API of ingest can be told.
+/// The settings of ingest's HTTP API.
 enum APISettings {
-  /// Where it listens.
   static let address = Setting<String>(
     "http-address", default: "127.0.0.1:0", placeholder: "HOST:PORT",
-    help: "Where POST /v1/events is, once there are keys; port 0 chooses one and logs it. TLS is a proxy's.")
+    help:
+      "Address of POST /v1/events, which is on once keys are given. Port 0 chooses a port and logs it. Put a proxy in front for TLS."
+  )
 
-  /// Backends' keys.
   static let apiKeysFile = Setting<String?>(
     "api-keys-file", default: nil, placeholder: "FILE",
     help: "API keys of backends: a line each, NAME KEY, the key of 32 characters or more. Read again when it changes.")
 
-  /// What apps' tokens are verified with.
   static let tokenKeysFile = Setting<String?>(
     "jwt-keys-file", default: nil, placeholder: "FILE",
-    help: "Keys of users' tokens (JWT): a JWK Set or a public key in PEM, RS256 or ES256. Read again when it changes.")
+    help: "Keys of users' tokens (JWT): a JWK Set or a public key in PEM, RS256 or ES256. Read again when it changes. "
+      + "Needs --jwt-issuer and --jwt-audience.")
 
-  /// Who must have made a token.
   static let tokenIssuer = Setting<String?>(
-    "jwt-issuer", default: nil, placeholder: "TEXT", help: "What iss of a token must be. Without it, any.")
+    "jwt-issuer", default: nil, placeholder: "TEXT", help: "The iss that a user's token must have.")
 
-  /// Whom a token must be for.
   static let tokenAudience = Setting<String?>(
-    "jwt-audience", default: nil, placeholder: "TEXT", help: "What aud of a token must contain. Without it, any.")
+    "jwt-audience", default: nil, placeholder: "TEXT", help: "The audience that aud of a user's token must contain.")
 
-  /// How much one caller may send.
+  static let anyAudience = Setting<Bool>(
+    "jwt-any-audience", default: false,
+    help:
+      "Accept users' tokens for any audience and, without --jwt-issuer, of any issuer. Only where nobody else has tokens "
+      + "signed with the same keys.")
+
   static let rate = Setting<Int>(
     "http-rate", default: 100_000, in: 1...10_000_000,
-    help: "Events a second that one API key, or one user with a token, may send to this instance.")
+    help: "Events a second that one API key may send to this instance.")
 
-  /// All of them, in the order of the help.
-  static let all: [any AnySetting] = [address, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, rate]
+  static let userRate = Setting<Int>(
+    "http-user-rate", default: 5, in: 1...1_000_000,
+    help:
+      "Events a second that one user may send to this instance with a token of their own, with bursts of ten times as many."
+  )
 
-  /// Whether the API is to be there. Nobody could use one without keys, and one that is wanted must not be missing silently.
-  /// - Throws: `SettingsError` where the settings contradict each other.
+  /// In the order of the help.
+  static let all: [any AnySetting] = [
+    address, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, userRate,
+  ]
+
+  /// Whether the API is on: nobody can use it without keys.
+  /// - Throws: `SettingsError` where settings contradict each other, or tokens of strangers would be accepted.
   static func isWanted(_ values: SettingsValues) throws(SettingsError) -> Bool {
-    if values[apiKeysFile] != nil || values[tokenKeysFile] != nil {
-      if values[tokenKeysFile] == nil { try requireNoTokenRules(values) }
-      return true
-    }
-    try requireNoTokenRules(values)
+    if values[tokenKeysFile] != nil { try requireTokenRules(values) } else { try requireNoTokenRules(values) }
+    if values[apiKeysFile] != nil || values[tokenKeysFile] != nil { return true }
     guard values.source(of: address) == .standard else {
       throw SettingsError(
         "--http-address is given but nobody could use the API: give --api-keys-file (NUDGE_API_KEYS_FILE), "
@@ -49,10 +57,30 @@ enum APISettings {
     return false
   }
 
-  private static func requireNoTokenRules(_ values: SettingsValues) throws(SettingsError) {
-    guard values[tokenIssuer] == nil, values[tokenAudience] == nil else {
+  /// Keys of an identity provider are often shared by its customers: without issuer and audience, anybody's project there could make
+  /// tokens for any user here.
+  private static func requireTokenRules(_ values: SettingsValues) throws(SettingsError) {
+    if values[anyAudience] {
+      guard values[tokenAudience] == nil else {
+        throw SettingsError("--jwt-any-audience and --jwt-audience contradict each other: leave one out")
+      }
+      return
+    }
+    let missing = [
+      values[tokenIssuer] == nil ? "--jwt-issuer (NUDGE_JWT_ISSUER)" : nil,
+      values[tokenAudience] == nil ? "--jwt-audience (NUDGE_JWT_AUDIENCE)" : nil,
+    ].compactMap { $0 }
+    guard missing.isEmpty else {
       throw SettingsError(
-        "--jwt-issuer and --jwt-audience mean nothing without keys: give --jwt-keys-file (NUDGE_JWT_KEYS_FILE)")
+        "--jwt-keys-file needs \(missing.joined(separator: " and ")): without them, a token made for another application with the same "
+          + "keys is accepted. If that is what you want, say --jwt-any-audience (NUDGE_JWT_ANY_AUDIENCE=true)")
+    }
+  }
+
+  private static func requireNoTokenRules(_ values: SettingsValues) throws(SettingsError) {
+    guard values[tokenIssuer] == nil, values[tokenAudience] == nil, !values[anyAudience] else {
+      throw SettingsError(
+        "--jwt-issuer, --jwt-audience and --jwt-any-audience need keys: give --jwt-keys-file (NUDGE_JWT_KEYS_FILE)")
     }
   }
 }

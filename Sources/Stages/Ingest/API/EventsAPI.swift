@@ -45,8 +45,10 @@ final class EventsAPI: ReloadingService {
     let metrics = APIMetrics(context.metrics)
     producer = try EventProducer(settings: context.settings, limits: limits, logger: logger, metrics: metrics)
     let events = EventsEndpoint(
-      credentials: credentials, rate: RateLimit(eventsPerSecond: values[APISettings.rate]), producer: producer,
-      rules: rules, metrics: metrics, spans: spans)
+      credentials: credentials,
+      rates: CallerRates(
+        backendEventsPerSecond: values[APISettings.rate], userEventsPerSecond: values[APISettings.userRate]),
+      producer: producer, rules: rules, metrics: metrics, spans: spans)
     server = try HTTPServer(
       address: values[APISettings.address], routes: [events.route] + DocumentRoutes.all,
       limits: serverLimits
@@ -54,13 +56,8 @@ final class EventsAPI: ReloadingService {
           bodySize: RequestBody.maxBytes, connections: Self.connections, idleTimeout: .seconds(15),
           transferTime: .seconds(20), handlerThreads: 1),
       log: { logger.warning("HTTP API: \($0)") }, onAnswer: { metrics.count($0) })
-    if values[APISettings.tokenKeysFile] != nil {
-      for (missing, what) in [
-        (values[APISettings.tokenIssuer], "issuer"), (values[APISettings.tokenAudience], "audience"),
-      ]
-      where missing == nil {
-        logger.warning("tokens of any \(what) are taken: give --jwt-\(what)")
-      }
+    if values[APISettings.anyAudience] {
+      logger.warning("users' tokens for any audience are accepted (--jwt-any-audience)")
     }
     health.readiness.set(name, .notReady("starting"))
   }

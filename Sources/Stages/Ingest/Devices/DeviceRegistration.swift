@@ -32,6 +32,26 @@ extension IngestStage {
     }
     try claims.write(.registered(TokenClaimed(tokenHash: hash, device: device)), tokenHash: hash)
     try step.set(.device(DeviceRow(tokenHash: hash, stamp: stamp)), for: key)
+    if known?.tokenHash == nil { try signOutOldestDevices(of: device.userId, &claims, in: step) }
+  }
+
+  /// Holds the bound on a person's devices: those that registered longest ago are signed out. Forty at most a record, so that a person
+  /// who had more before there was a bound costs no long step.
+  private func signOutOldestDevices(
+    of userId: String, _ claims: inout ClaimWriter, in step: Step<IngestStage>
+  ) throws {
+    var registered: [(stamp: EventStamp, key: RowKey, tokenHash: String)] = []
+    for case (let key, .device(let row)) in try step.rows(below: RowKey("d", userId)) {
+      if let tokenHash = row.tokenHash { registered.append((row.stamp, key, tokenHash)) }
+    }
+    guard registered.count > rules.devicesPerUser else { return }
+    registered.sort { $0.stamp < $1.stamp }
+    for device in registered.prefix(min(40, registered.count - rules.devicesPerUser)) {
+      let deviceId = device.key.parts.last ?? ""
+      try claims.release(device.tokenHash, userId: userId, deviceId: deviceId, cause: .signedOut)
+      try step.set(.device(DeviceRow(tokenHash: nil, stamp: device.stamp)), for: device.key)
+    }
+    try forgetSignOuts(of: userId, in: step)
   }
 
   /// `device.unregistered`: gives up the device's token.
@@ -55,7 +75,7 @@ extension IngestStage {
     return nil
   }
 
-  /// Keeps only the latest sign-outs, so that a person who installs the app again and again does not grow for ever.
+  /// Keeps only the latest sign-outs: each installation of the app has a device id of its own, and leaves a row.
   private func forgetSignOuts(of userId: String, in step: Step<IngestStage>) throws {
     var signedOut: [(stamp: EventStamp, key: RowKey)] = []
     for case (let key, .device(let row)) in try step.rows(below: RowKey("d", userId)) where row.tokenHash == nil {
@@ -91,7 +111,7 @@ private struct ClaimWriter {
 
   mutating func write(_ body: DeviceClaimBody, tokenHash: String) throws {
     let claim = DeviceClaim(
-      envelope, origin: Origin(cause, index: written), source: cause, takenAt: step.now, body)
+      envelope, origin: Origin(cause, index: written), source: cause, takenAt: envelope.takenAt(step.now), body)
     try step.emit(bytes: codec.encode(claim), to: .deviceClaims, key: tokenHash)
     written += 1
   }

@@ -25,19 +25,24 @@ extension DeviceRow: PackedRow {
 extension OwnerRow: PackedRow {
   /// What it is.
   public static let name: StaticString = "owner"
+  /// Version 2 has the timer.
+  public static var version: UInt8 { 2 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     owner = flags.take() ? Owner(userId: try row.text(), deviceId: try row.text()) : nil
+    let hasTimer = flags.take()
     stamp = try row.stamp()
     version = try row.signed()
+    timerAt = hasTimer ? try row.signed() : nil
   }
 
   /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(owner != nil)
+    flags.add(timerAt != nil)
     row.unsigned(flags.bits)
     if let owner {
       row.text(owner.userId)
@@ -45,5 +50,6 @@ extension OwnerRow: PackedRow {
     }
     row.stamp(stamp)
     row.signed(version)
+    if let timerAt { row.signed(timerAt) }
   }
 }

@@ -32,17 +32,21 @@ public struct OwnerRow: Sendable, Equatable, Codable {
   /// The last registration's. Rises with each, and with the registration's time where that is more: should the row ever
   /// be lost, versions still do not begin anew, and a prune that was meant for an older registration finds another.
   public internal(set) var version: Int64
+  /// When the timer is due that looks whether the token was registered since (T5); nil: no timer is set.
+  public internal(set) var timerAt: Milliseconds?
 
-  init(owner: Owner?, stamp: EventStamp, version: Int64) {
+  init(owner: Owner?, stamp: EventStamp, version: Int64, timerAt: Milliseconds? = nil) {
     self.owner = owner
     self.stamp = stamp
     self.version = version
+    self.timerAt = timerAt
   }
 
   private enum CodingKeys: String, CodingKey {
     case owner = "o"
     case stamp = "s"
     case version = "v"
+    case timerAt = "t"
   }
 
   /// Reads a row.
@@ -51,6 +55,7 @@ public struct OwnerRow: Sendable, Equatable, Codable {
     owner = try fields.decodeIfPresent(Owner.self, forKey: .owner)
     stamp = try fields.decodeStamp(forKey: .stamp)
     version = try fields.decode(Int64.self, forKey: .version)
+    timerAt = try fields.decodeIfPresent(Milliseconds.self, forKey: .timerAt)
   }
 
   /// Writes a row.
@@ -59,5 +64,6 @@ public struct OwnerRow: Sendable, Equatable, Codable {
     try fields.encodeIfPresent(owner, forKey: .owner)
     try fields.encodeStamp(stamp, forKey: .stamp)
     try fields.encode(version, forKey: .version)
+    try fields.encodeIfPresent(timerAt, forKey: .timerAt)
   }
 }

@@ -6,6 +6,7 @@ import StreamRuntime
 extension IngestStage {
   /// A record of `nudge.device-claims`.
   func processDeviceClaim(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
+    if record.header(RecordHeader.timer) != nil { return try processTokenTimer(record, in: step) }
     let claim = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
     {
       codec.read(DeviceClaim.self, from: $0)
@@ -33,7 +34,13 @@ extension IngestStage {
             platform: device.platform, appVersion: device.appVersion, locale: device.locale,
             projectId: device.projectId)),
         to: device.userId)
-      try step.set(.owner(OwnerRow(owner: owner, stamp: claim.stamp, version: version)), for: rowKey)
+      var row = OwnerRow(owner: owner, stamp: claim.stamp, version: version, timerAt: known?.timerAt)
+      if row.timerAt == nil {
+        try setTokenTimer(
+          of: key, &row, eventId: claim.envelope.eventId, origin: Origin(record.position), source: claim.source,
+          in: step)
+      }
+      try step.set(.owner(row), for: rowKey)
     case .unregistered(let fields):
       try RecordReading.require(key: key, toBe: fields.tokenHash, of: .deviceClaims)
       // Who is no longer the owner has nothing to give up. The registration's stamp stays: a registration by somebody
@@ -49,7 +56,7 @@ extension IngestStage {
 }
 
 extension TimelineWriter {
-  fileprivate mutating func lose(
+  mutating func lose(
     _ tokenHash: String, _ owner: OwnerRow.Owner, version: Int64, cause: DeviceLost.Cause
   ) throws {
     try write(

@@ -8,7 +8,7 @@ public enum IngestService {
   public static let assembly = ServiceAssembly(
     name: "ingest",
     abstract: "Validates chat and user events, knows conversations and devices, and writes each person's timeline.",
-    settings: APISettings.all,
+    settings: IngestSettings.all,
     examples: [
       "nudge-ingest --bootstrap-servers kafka:9092 --state-dir /var/lib/nudge --instance ingest-0",
       "nudge-ingest --bootstrap-servers kafka:9092 --http-address 0.0.0.0:8080 --api-keys-file /etc/nudge/api-keys",
@@ -17,7 +17,10 @@ public enum IngestService {
     build: parts)
 
   private static func parts(_ context: ServiceContext) throws -> ServiceParts {
-    let rules = IngestRules(freshness: context.settings.freshness.milliseconds, hash: { TokenHash.of($0) })
+    let rules = IngestRules(
+      freshness: context.settings.freshness.milliseconds,
+      tokenLifetime: context.values[IngestSettings.tokenLifetime].milliseconds,
+      hash: { TokenHash.of($0) })
     let spans = try SpanExporter.make(context)
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,

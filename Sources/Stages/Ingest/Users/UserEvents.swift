@@ -35,7 +35,8 @@ extension IngestStage {
     }
     try memory.remember(event.envelope)
     var timeline = TimelineWriter(
-      step, codec, envelope: event.envelope, takenAt: step.now, cause: record.position, source: record.position)
+      step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: record.position,
+      source: record.position)
     try timeline.write(.user(event.body), to: userId)
   }
 }

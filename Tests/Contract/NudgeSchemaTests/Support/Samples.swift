@@ -2,6 +2,7 @@ import NudgeSchema
 
 /// Values of every record with all of their optional fields set.
 enum Sample {
+  static let takenAt: Milliseconds = 1_795_275_600_000
   static let envelope = Envelope(eventId: "evt-7f3a", occurredAt: 1_795_275_600_250)
   static let origin = Origin(topic: "chat.events", partition: 3, offset: 1042, index: 2)
   static let source = RecordPosition(topic: "chat.events", partition: 3, offset: 1042)
@@ -69,7 +70,7 @@ enum Sample {
     .registered(TokenClaimed(tokenHash: "9f86d081", device: registration)),
     .unregistered(
       TokenReleased(tokenHash: "9f86d081", userId: "ben", deviceId: "ben-phone", cause: .tokenReplaced)),
-  ].map { DeviceClaim(envelope, origin: origin, source: source, $0) }
+  ].map { DeviceClaim(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let timelineEvents: [TimelineEvent] =
     (userEventBodies.filter { !$0.type.hasPrefix("device.") }.map { TimelineEventBody.user($0) } + [
@@ -91,10 +92,10 @@ enum Sample {
       .deviceInvalidated(
         DeviceInvalidated(
           userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", version: 7, code: "UNREGISTERED")),
-    ]).map { TimelineEvent(envelope, origin: origin, source: source, $0) }
+    ]).map { TimelineEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let decision = Decision(
-    envelope, origin: origin, source: source,
+    envelope, origin: origin, source: source, takenAt: takenAt,
     DecisionBody(
       userId: "ben", messageId: "m-1", conversationId: "c-engines", outcome: .notify, reason: .simpleRules,
       text: "Notified: a message that names you.", presentation: .alert, priority: .high, score: 0.93,
@@ -123,7 +124,7 @@ enum Sample {
       PushCancelled(
         userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines",
         sentUpTo: 1_795_275_600_250, kind: .message, exceptMentions: true, tokenHash: "9f86d081", version: 7, badge: 1)),
-  ].map { PushEvent(envelope, origin: origin, source: source, $0) }
+  ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let bannerEvents: [BannerEvent] = [
     .banner(
@@ -134,7 +135,7 @@ enum Sample {
       Notice(
         userId: "ben", code: .analysisLimit, limit: 10, fallback: .simpleRules,
         text: "⚠️ Smart notification limit reached (10/hour). Using simple rules.")),
-  ].map { BannerEvent(envelope, origin: origin, source: source, $0) }
+  ].map { BannerEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let auditEvents: [AuditEvent] = [
     .started(
@@ -152,7 +153,7 @@ enum Sample {
   ].map { AuditEvent(envelope, $0) }
 
   static let outcome = Outcome(
-    envelope, origin: origin, source: source,
+    envelope, origin: origin, source: source, takenAt: takenAt,
     OutcomeBody(
       pushId: "p-1", userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", result: .sent, httpStatus: 200,
       errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", attempts: 2,

@@ -61,8 +61,8 @@ struct ConfigurationDocumentTests {
       """,
       section(
         "nudge-ingest",
-        "Its HTTP API for events, which is off without keys. What it answers is told in [producers.md](producers.md).",
-        APISettings.all),
+        "The HTTP API for events is off without keys; [producers.md](producers.md) says what it answers.",
+        IngestSettings.all),
       section("nudge-analyzer", "All instances must be told the same.", AnalyzerSettings.all),
       section("nudge-dispatcher", "Where pushes go, and how many at a time.", DispatcherSettings.all),
     ].joined(separator: "\n")

@@ -252,6 +252,32 @@ struct EventsAPITests {
     #expect(api.counter("nudge_http_requests_total", ["status": "429", "reason": "rate_limited"]) >= 1)
   }
 
+  @Test("M10: users have a rate of their own: a burst of ten times as many, then 429; backends are not held up")
+  func userRate() throws {
+    let api = try APIUnderTest(["--http-user-rate", "2"])
+    let token = try APIUnderTest.token()
+    let reads = { (count: Int) in "[\((0..<count).map { APIUnderTest.read("r\($0)") }.joined(separator: ","))]" }
+    #expect(try api.post(reads(20), token: token).status == 202)
+    let answer = try api.post(reads(1), token: token)
+    #expect(answer.status == 429 && answer.body.code == "rate_limited")
+    #expect(answer.body.message?.contains("--http-user-rate") == true)
+    #expect(try api.post(reads(1), token: APIUnderTest.token(user: "bob")).status == 403)
+    for _ in 0..<5 { #expect(try api.post(reads(30)).status == 202) }
+    wait(for: "the user to be let in again", atMost: 10) { (try? api.post(reads(1), token: token).status) == 202 }
+  }
+
+  @Test("D11: with a user's token an event may be 10 s ahead, and the answer says how to correct the clock")
+  func fastPhone() throws {
+    let api = try APIUnderTest()
+    let token = try APIUnderTest.token()
+    let now = APIUnderTest.now()
+    #expect(try api.post(APIUnderTest.message("near", at: now + 8_000), token: token).status == 202)
+    let answer = try api.post(APIUnderTest.message("far", at: now + 60_000), token: token)
+    #expect(answer.status == 400 && answer.body.results?.map(\.code) == ["from_the_future"])
+    #expect(answer.text.contains("Date header") && answer.headers["date"] != nil)
+    #expect(try api.post(APIUnderTest.message("far", at: now + 60_000)).status == 202)
+  }
+
   @Test("while Kafka is away it is 503 in time, what waits is bounded with 429, and once it is back all is well")
   func brokerAway() throws {
     var limits = EventProducer.Limits()

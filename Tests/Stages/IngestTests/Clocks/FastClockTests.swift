@@ -33,11 +33,12 @@ struct FastClockTests {
       pipeline.driver.now += 10
       try pipeline.message(
         "c", "m\(number)", from: people[1 + number % 39],
-        envelope: pipeline.envelope(after: number % 39 < 20 ? 299_000 : 0))
+        envelope: pipeline.envelope(after: number % 39 < 20 ? 299_000 : IngestPipeline.transit))
     }
     for _ in 0..<3 {
       pipeline.driver.now += 1_000
-      let candidates = try pipeline.candidates(pipeline.message(from: "p0", envelope: pipeline.envelope()))
+      let candidates = try pipeline.candidates(
+        pipeline.message(from: "p0", envelope: pipeline.envelope(after: IngestPipeline.transit)))
       #expect(candidates.allSatisfy { $0.possibleRepeat == nil } && !candidates.isEmpty)
     }
   }
@@ -153,7 +154,7 @@ struct FastClockTests {
     let pipeline = try DecidingPipeline()
     let registration = UserEventBody.deviceRegistered(
       DeviceRegistered(userId: "ann", deviceId: "ann-phone", token: "token-2", platform: .ios))
-    let envelope = pipeline.ingest.envelope("registration", after: 4 * minute)
+    let envelope = pipeline.ingest.envelope("registration", after: 4 * minute + IngestPipeline.transit)
     try pipeline.passOn(pipeline.ingest.user(registration, envelope))
     pipeline.wait(5_000)
     try pipeline.user(.deviceUnregistered(DeviceUnregistered(userId: "ann", deviceId: "ann-phone")))
@@ -177,7 +178,7 @@ struct FastClockTests {
     let pipeline = IngestPipeline()
     try pipeline.group(["ann", "ben"])
     let ahead = try pipeline.timeline(
-      pipeline.message("c", "m1", from: "ann", envelope: pipeline.envelope(after: 7_000)))
+      pipeline.message("c", "m1", from: "ann", envelope: pipeline.envelope(after: IngestPipeline.transit + 7_000)))
     #expect(ahead.map(\.takenAt) == [pipeline.driver.now, pipeline.driver.now])
     #expect(ahead.allSatisfy { $0.envelope.occurredAt == pipeline.driver.now + 7_000 })
     let onTime = try pipeline.timeline(pipeline.message("c", "m2", from: "ann", envelope: pipeline.envelope()))

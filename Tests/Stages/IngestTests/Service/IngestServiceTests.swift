@@ -55,13 +55,41 @@ struct IngestServiceTests {
     #expect(run(Self.brokers + ["--jwt-audience", "nudge"]).exitCode == ExitCode.usage)
   }
 
+  @Test(
+    "M10: keys of tokens without issuer and audience end with 64 and the missing settings, unless --jwt-any-audience is given"
+  )
+  func tokenRules() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.path + "/jwks"
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: file))
+    let keys = Self.brokers + ["--jwt-keys-file", file]
+    for (given, missing) in [
+      ([], ["--jwt-issuer", "--jwt-audience"]), (["--jwt-issuer", "https://a.example"], ["--jwt-audience"]),
+      (["--jwt-audience", "nudge"], ["--jwt-issuer"]),
+    ] {
+      let (exitCode, lines) = run(keys + given)
+      #expect(exitCode == ExitCode.usage)
+      let line = try #require(lines.first)
+      #expect(line.contains("needs \(missing[0]) (NUDGE_JWT_") && missing.allSatisfy { line.contains($0) })
+      #expect(line.contains("--jwt-any-audience"))
+    }
+    // With the rules, or with the word that none are wanted, it gets as far as the file.
+    for given in [["--jwt-any-audience"], ["--jwt-issuer", "https://a.example", "--jwt-audience", "nudge"]] {
+      #expect(run(keys + given).lines.first?.contains("--jwt-keys-file \(file)") == true)
+    }
+    let contradiction = run(keys + ["--jwt-any-audience", "--jwt-audience", "nudge"])
+    #expect(contradiction.exitCode == ExitCode.usage && contradiction.lines.first?.contains("contradict") == true)
+    #expect(run(Self.brokers + ["--jwt-any-audience"]).exitCode == ExitCode.usage)
+  }
+
   @Test("files of keys that cannot be used end with 64 and are named", arguments: ["", "short key", "a b c"])
   func badKeys(contents: String) throws {
     let directory = try TemporaryDirectory()
     let file = directory.path + "/keys"
     try Data(contents.utf8).write(to: URL(fileURLWithPath: file))
     for flag in ["--api-keys-file", "--jwt-keys-file"] {
-      let (exitCode, lines) = run(Self.brokers + [flag, file])
+      let tokens = flag == "--jwt-keys-file" ? ["--jwt-any-audience"] : []
+      let (exitCode, lines) = run(Self.brokers + [flag, file] + tokens)
       #expect(exitCode == ExitCode.usage)
       #expect(lines.first?.contains("\(flag) \(file)") == true)
     }

@@ -7,9 +7,10 @@ import StreamRuntime
 /// The stages ingest and analyzer one behind the other: events in, decisions out. `ann` and `ben` share the conversation `c`, and each has
 /// a phone.
 final class DecidingPipeline {
-  let ingest = IngestPipeline()
+  let ingest = IngestPipeline(rules: IngestRules())
   private let analyzer = StageDriver(
-    AnalyzerStage(rules: AnalyzerRules(hash: { SHA256Digest.of($0) })), now: IngestPipeline.start)
+    AnalyzerStage(rules: AnalyzerRules(hash: { SHA256Digest.of($0) })),
+    now: IngestPipeline.start + IngestPipeline.transit)
 
   init(_ userIds: [String] = ["ann", "ben"]) throws {
     try passOn(ingest.group(userIds))
@@ -41,7 +42,8 @@ final class DecidingPipeline {
   /// A message written `after` now by its sender's clock, and what was decided for everybody else.
   @discardableResult
   func message(_ messageId: String, from senderId: String, after: Milliseconds = 0) throws -> [DecisionBody] {
-    let result = try ingest.message("c", messageId, from: senderId, envelope: ingest.envelope(after: after))
+    let result = try ingest.message(
+      "c", messageId, from: senderId, envelope: ingest.envelope(after: after + IngestPipeline.transit))
     return try passOn(result).filter { $0.topic == .decisions }.map {
       try analyzer.decode(Decision.self, from: $0).body
     }
@@ -49,6 +51,6 @@ final class DecidingPipeline {
 
   /// What a user does `after` now by their device's clock.
   func user(_ body: UserEventBody, after: Milliseconds = 0) throws {
-    try passOn(ingest.user(body, ingest.envelope(after: after)))
+    try passOn(ingest.user(body, ingest.envelope(after: after + IngestPipeline.transit)))
   }
 }

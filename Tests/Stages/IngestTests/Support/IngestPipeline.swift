@@ -6,7 +6,10 @@ import StreamRuntime
 
 /// The ingest stage on a driver, with events in a few words.
 final class IngestPipeline {
+  /// The time of the first events.
   static let start: Milliseconds = 1_800_000_000_000
+  /// How long after they happened events are taken.
+  static let transit: Milliseconds = 2_000
   typealias Result = StageDriver<IngestStage>.StepResult
 
   let driver: StageDriver<IngestStage>
@@ -14,7 +17,7 @@ final class IngestPipeline {
 
   init(partitions: Int32 = 1, rules: IngestRules? = nil) {
     driver = StageDriver(
-      IngestStage(rules ?? Self.rules()), partitions: partitions, now: Self.start)
+      IngestStage(rules ?? Self.rules()), partitions: partitions, now: Self.start + Self.transit)
   }
 
   /// Rules with a stand-in for SHA-256 that shows the token.
@@ -24,10 +27,10 @@ final class IngestPipeline {
     return rules
   }
 
-  /// An envelope of the driver's time, or so many milliseconds later, with an event id of its own.
+  /// An envelope of an event that is taken `transit` after it happened, or that much later or earlier, with an event id of its own.
   func envelope(_ eventId: String? = nil, after: Milliseconds = 0) -> Envelope {
     nextEvent += 1
-    return Envelope(eventId: eventId ?? "event-\(nextEvent)", occurredAt: driver.now + after)
+    return Envelope(eventId: eventId ?? "event-\(nextEvent)", occurredAt: driver.now - Self.transit + after)
   }
 
   @discardableResult

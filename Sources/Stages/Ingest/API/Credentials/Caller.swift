@@ -7,14 +7,6 @@ enum Caller: Sendable, Equatable {
 
   /// Whether the request came with a user's own token.
   var isUser: Bool { if case .user = self { true } else { false } }
-
-  /// By which name its rate is counted.
-  var rateName: String {
-    switch self {
-    case .backend(let name): "key \(name)"
-    case .user(let id): "user \(id)"
-    }
-  }
 }
 
 /// Why a request's credentials are refused.

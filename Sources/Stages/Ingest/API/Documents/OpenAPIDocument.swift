@@ -96,7 +96,7 @@ enum OpenAPIDocument {
               "403": \(batch("A user's token, and no event that is theirs.")),
               "413": \(error("The body, or what it inflates to, is too large, or has too many events: send fewer at once.")),
               "415": \(error("Content-Type or Content-Encoding is none of those taken here.")),
-              "429": \(error("Over the caller's rate (--http-rate), or too many events wait for Kafka.", retryAfter)),
+              "429": \(error("Over the caller's rate (--http-rate, --http-user-rate), or too many events wait for Kafka.", retryAfter)),
               "503": {"description": "Kafka has not acknowledged all of them within 5 s, or the service stops. What results \
     calls unknown may be there or not: send all again.", \(retryAfter) "content": {"application/json": {"schema": {"anyOf": [\
     {"$ref": "#/components/schemas/Results"}, {"$ref": "#/components/schemas/Error"}]}}}}

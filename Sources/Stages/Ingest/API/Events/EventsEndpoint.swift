@@ -14,18 +14,18 @@ final class EventsEndpoint: Sendable {
   }
 
   private let credentials: Credentials
-  private let rate: RateLimit
+  private let rates: CallerRates
   private let producer: EventProducer
   private let metrics: APIMetrics
   private let spans: (any SpanRecorder)?
   private let reader: Mutex<Reader>
 
   init(
-    credentials: Credentials, rate: RateLimit, producer: EventProducer, rules: IngestRules, metrics: APIMetrics,
+    credentials: Credentials, rates: CallerRates, producer: EventProducer, rules: IngestRules, metrics: APIMetrics,
     spans: (any SpanRecorder)?
   ) {
     self.credentials = credentials
-    self.rate = rate
+    self.rates = rates
     self.producer = producer
     self.metrics = metrics
     self.spans = spans
@@ -51,11 +51,11 @@ final class EventsEndpoint: Sendable {
       response.headers.append(("WWW-Authenticate", "Bearer"))
       return .refused(response)
     }
-    if let seconds = rate.secondsToWait(caller.rateName, now: SystemClock.steadyMilliseconds()) {
+    if let wait = rates.wait(of: caller, now: SystemClock.steadyMilliseconds()) {
       return .refused(
         Self.comeBack(
-          after: seconds, code: "rate_limited",
-          message: "more events than this caller may send (--http-rate): send them again in \(seconds) s"))
+          after: wait.seconds, code: "rate_limited",
+          message: "more events than this caller may send (\(wait.setting)): send them again in \(wait.seconds) s"))
     }
     return .admitted(caller)
   }
@@ -76,10 +76,10 @@ final class EventsEndpoint: Sendable {
     do throws(BodyRefusal) {
       let body = try RequestBody.decoded(request.body, encoding: request.headers["Content-Encoding"])
       let batch = try read(body, request, caller)
-      rate.count(batch.result.statuses.count, of: caller.rateName, now: SystemClock.steadyMilliseconds())
+      rates.count(batch.result.statuses.count, of: caller, now: SystemClock.steadyMilliseconds())
       publish(batch, trace: span?.context ?? trace, span, responder)
     } catch {
-      rate.count(1, of: caller.rateName, now: SystemClock.steadyMilliseconds())
+      rates.count(1, of: caller, now: SystemClock.steadyMilliseconds())
       let answer = Self.refusal(error)
       span?.end(answer, events: 0)
       responder.respond(answer)
