@@ -39,6 +39,19 @@ struct RowFormatTests {
     }
   }
 
+  @Test("rows of the last release are read, and no row is written in a version that it cannot read")
+  func goldenRows() throws {
+    var fields = FieldGenerator(SeededGenerator(seed: 1))
+    var samples: [any PackedRow] = []
+    for number in 0..<2 {
+      fields.isFull = number == 0
+      samples += [fields.userRow(), fields.conversationRow(), fields.deviceRow()] as [any PackedRow]
+      samples += [fields.preferencesRow(), fields.taste()] as [any PackedRow]
+      samples.append(ReplayRow(isStopped: fields.isFull, notifications: fields.int()))
+    }
+    #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
+  }
+
   @Test("preferences that one event set have its stamp once")
   func oneStamp() throws {
     let stamp = EventStamp(occurredAt: noon, eventId: "an event with a long id")

@@ -32,6 +32,26 @@ struct RowFormatTests {
     }
   }
 
+  @Test("rows of the last release are read, and no row is written in a version that it cannot read")
+  func goldenRows() throws {
+    var fields = FieldGenerator(SeededGenerator(seed: 1))
+    var samples: [any PackedRow] = []
+    for number in 0..<2 {
+      fields.isFull = number == 0
+      samples.append(
+        DeviceRow(
+          lastCause: fields.maybe { $0.origin() },
+          quarantined: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
+          revoked: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) }))
+      samples.append(
+        LaneRow(
+          items: fields.list { $0.waitingPush() }, count: fields.int(), firstOverflow: fields.int(),
+          endOverflow: fields.int()))
+      samples.append(OverflowRow(items: fields.list { $0.waitingPush() }))
+    }
+    #expect(try GoldenRows("dispatcher").faults(samples: samples) == [])
+  }
+
   @Test("rows of version 1, as written before edits, quiet hours and revoked tokens, are read")
   func version1() throws {
     let coder = RecordCoder()

@@ -50,6 +50,38 @@ struct RowFormatTests {
     }
   }
 
+  @Test("rows of the last release are read, and no row is written in a version that it cannot read")
+  func goldenRows() throws {
+    var fields = FieldGenerator(SeededGenerator(seed: 1))
+    var samples: [any PackedRow] = []
+    for number in 0..<2 {
+      fields.isFull = number == 0
+      samples.append(fields.conversationRow())
+      samples.append(
+        MemberRow(
+          stamp: fields.maybe { $0.stamp() }, takesPart: fields.flag(), displayName: fields.maybe { $0.text() },
+          avatarUrl: fields.maybe { $0.text() }))
+      var events = EventMemoryRow()
+      events.horizon = fields.maybe { $0.integer() }
+      events.recent = fields.list { $0.event() }
+      events.archives = fields.list { $0.int() }
+      samples.append(events)
+      samples.append(EventArchiveRow(events: fields.list { $0.event() }))
+      samples.append(DeviceRow(tokenHash: fields.maybe { $0.text() }, stamp: fields.stamp()))
+      samples.append(
+        OwnerRow(
+          owner: fields.maybe { OwnerRow.Owner(userId: $0.text(), deviceId: $0.text()) }, stamp: fields.stamp(),
+          version: fields.integer()))
+      samples.append(
+        FanOutRow(
+          event: fields.text(),
+          headers: fields.list { FanOutRow.Header(name: $0.text(), value: Array($0.text().utf8)) },
+          after: fields.maybe { $0.text() }, nextIndex: Int32(fields.random.below(100)),
+          passedOver: fields.list { $0.text() }))
+    }
+    #expect(try GoldenRows("ingest").faults(samples: samples) == [])
+  }
+
   @Test("the last messages of a conversation's row as it was before there was a memory of the talk are taken over")
   func formerTurns() throws {
     var former = RowWriter(version: 1)
