@@ -1,19 +1,19 @@
 import NudgeSchema
 
 extension OutputRecord {
-  /// The dead letter of a record: its bytes and headers as they came, and headers that say why it was refused and where
-  /// it is. What would make it larger than `maxBytes` is cut: a record may be as large as a topic takes, or larger where
-  /// it came compressed, and the dead letter needs room for the reason. Headers say what was cut, and of how much; the whole
-  /// record is at the origin they name, for as long as that topic keeps it.
+  /// The dead letter of a record: its key, value and headers, and headers with the reason and the origin.
+  ///
+  /// A record may be as large as its topic takes, or larger if it was compressed, and the reason needs room. Parts that exceed
+  /// `maxBytes` are cut, and headers say what was cut. The whole record stays at its origin for that topic's retention.
   ///
   /// - Parameters:
-  ///   - stage: the name of the stage that refused it.
-  ///   - partitionCount: of the dead letters' topic.
-  ///   - maxBytes: what the dead letter may take, as `size` counts; 16 KiB at least.
+  ///   - stage: the name of the stage that refused the record.
+  ///   - partitionCount: the number of partitions of the dead-letter topic.
+  ///   - maxBytes: the largest `size` of the dead letter; at least 16 KiB.
   static func deadLetter(
     of record: InputRecord, _ rejection: Rejection, stage: String, partitionCount: Int32, maxBytes: Int
   ) -> OutputRecord {
-    // The partition is that of the whole key, cut or not.
+    // The partition of the whole key, even if the key is cut.
     let partition =
       record.key.map { OutputRecord.partition(of: $0, count: partitionCount) } ?? record.partition % partitionCount
     let reasons = [
@@ -30,7 +30,7 @@ extension OutputRecord {
       headers: record.headers + reasons)
     if whole.size <= maxBytes { return whole }
 
-    // Half of the room is the value's at least, where it needs as much: it says most.
+    // The value gets at least half of the room, because it says most.
     var rest = maxBytes - reasons.reduce(OutputRecord.overhead + 512) { $0 + $1.size }
     let key = record.key.map { Array($0.prefix(rest / 4)) }
     rest -= key?.count ?? 0

@@ -1,7 +1,6 @@
 public import NudgeSchema
 
-/// A record of an input, as a stage sees it. It never changes, and is handed on by reference: a copy of all its fields
-/// costs more than most of what is done with it.
+/// A record of an input. It is immutable and passed by reference, because copying its fields costs more than most processing.
 public final class InputRecord: Sendable, Equatable {
   /// The topic.
   public let topic: Topic

@@ -1,6 +1,6 @@
 public import NudgeSchema
 
-/// A record a stage writes. It never changes, and is handed on by reference as an `InputRecord` is.
+/// A record that a stage writes. It is immutable and passed by reference, as `InputRecord` is.
 public final class OutputRecord: Sendable, Equatable {
   /// The topic.
   public let topic: Topic
@@ -22,10 +22,10 @@ public final class OutputRecord: Sendable, Equatable {
     self.headers = headers
   }
 
-  /// What a record takes on the wire beside key, value and headers at most, in bytes.
+  /// The largest size of a record on the wire without key, value and headers, in bytes.
   static let overhead = 64
 
-  /// What it takes on the wire at most, uncompressed and without the head of its batch, in bytes.
+  /// The largest size on the wire, uncompressed and without the batch header, in bytes.
   var size: Int { (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(Self.overhead) { $0 + $1.size } }
 
   /// Whether all fields are equal.

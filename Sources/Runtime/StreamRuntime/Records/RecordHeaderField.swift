@@ -14,6 +14,6 @@ public struct RecordHeaderField: Sendable, Equatable {
   /// A header with a text.
   public init(_ name: String, _ value: String) { self.init(name, Array(value.utf8)) }
 
-  /// What it takes on the wire at most, in bytes: two lengths of up to 5 bytes and what they count.
+  /// The largest size on the wire, in bytes: name, value and two lengths of up to 5 bytes.
   var size: Int { name.utf8.count + value.count + 10 }
 }

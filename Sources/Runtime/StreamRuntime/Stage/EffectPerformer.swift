@@ -1,11 +1,11 @@
-/// Does what a stage asked for outside, on threads of its own, and calls back with the reply.
+/// Performs a stage's effects on threads of its own, and calls back with the replies.
 public protocol EffectPerformer<Effect, Reply>: Sendable {
-  /// What is asked for.
+  /// The request.
   associatedtype Effect: Sendable
-  /// What comes back.
+  /// The reply.
   associatedtype Reply: Sendable
-  /// Does it; `reply` is called exactly once, from any thread.
+  /// Performs an effect. Must call `reply` exactly once, from any thread.
   func perform(_ effect: Effect, reply: @escaping @Sendable (Reply) -> Void)
-  /// Gives up what is under way; nothing more is asked for.
+  /// Cancels effects in flight. No effect follows.
   func stop()
 }

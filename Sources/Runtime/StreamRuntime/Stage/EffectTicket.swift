@@ -1,9 +1,9 @@
 /// Identifies an effect over the assignments of its task, so that a reply finds the effect it belongs to after the task was lost
 /// and returned.
 public struct EffectTicket: Sendable, Hashable {
-  /// What the effect is to achieve. The stage asks with the same key when it asks for the same thing again.
+  /// The purpose of the effect. A stage that asks for the same thing again uses the same key.
   public var effect: RowKey
-  /// Which attempt at it this is, as the stage counts.
+  /// The number of the attempt, as the stage counts.
   public var attempt: Int
 
   /// A ticket of the attempt at an effect.

@@ -1,32 +1,33 @@
 public import NudgeSchema
 
-/// A stage of the pipeline: a pure function over an ordered, keyed stream. It has no clock, no randomness and does no
-/// I/O; all it needs comes with the step, and all it wants is left there.
+/// A stage of the pipeline: a pure function over an ordered, keyed stream. It has no clock, randomness or I/O; a `Step` has its inputs
+/// and takes its outputs.
 ///
-/// One stream thread owns an instance and calls it for all of its tasks, one record at a time.
+/// A stream thread owns an instance and calls it for all of its tasks, one record at a time.
 public protocol Stage: SendableMetatype {
   /// A row of the stage's state.
   associatedtype Row: StateRow
-  /// Something to be done outside, whose reply comes back later (a request to FCM). `Never` for most stages.
+  /// A request to the outside, such as to FCM, whose reply comes later. `Never` for a stage without effects.
   associatedtype Effect: Sendable = Never
-  /// The answer to an effect.
+  /// The reply to an effect.
   associatedtype Reply: Sendable = Never
 
-  /// What the stage is called, reads and writes.
+  /// The stage's name and topics.
   static var definition: StageDefinition { get }
 
-  /// What it counts of its own, by `Step.count`.
+  /// Counters of the stage, for `Step.count`.
   static var tallies: [StageTally] { get }
 
-  /// What the stage keeps has reached its bound: nothing more is read until this is false again. Replies, timers and
-  /// wake-ups go on.
+  /// Whether the stage's memory has reached its bound. While it is true no records are read; replies, timers and wake-ups go on.
   var holdsInput: Bool { get }
 
-  /// A task begins: its state is complete, also where it had to be rebuilt. Effects that the state says are due may be asked for.
+  /// A task starts, with its state restored. The stage may ask for effects that are due by its state.
   mutating func open(in step: Step<Self>) throws
 
-  /// A record of one of the inputs. To refuse it, throw a `Rejection`: all that the step did is undone, the record goes
-  /// to the dead letters and the partition goes on. Any other error of the stage's own counts as `internal`.
+  /// Processes a record of an input.
+  /// - Throws: a `Rejection` undoes the step and makes the record a dead letter, and the partition goes on. On a topic that only Nudge
+  ///   writes, a record of a later release (`Rejection.mayBeOfLaterRelease`) ends the thread instead. A `StoreFailure` ends the
+  ///   thread. Any other error is a dead letter with the code `internal`.
   mutating func process(_ record: InputRecord, in step: Step<Self>) throws
 
   /// Processes the reply to an effect. Each effect of an assignment of the task gets one, unless it is cancelled or the task is
@@ -54,23 +55,23 @@ public protocol Stage: SendableMetatype {
   /// - Throws: an error of the stage's own ends the thread.
   static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8]
 
-  /// The time asked for with `Step.wake(at:)` has come.
+  /// The time requested with `Step.wake(at:)` has come.
   mutating func wake(in step: Step<Self>) throws
 
-  /// The task is no longer this thread's: forget what is held in memory for it.
+  /// The thread has given up the task: drop the memory of it.
   mutating func close(partition: Int32)
 }
 
 extension Stage {
-  /// It counts nothing.
+  /// No counters.
   public static var tallies: [StageTally] { [] }
-  /// It keeps nothing that grows with its input.
+  /// The stage has no bound of its own.
   public var holdsInput: Bool { false }
-  /// Nothing is due.
+  /// Nothing to do.
   public mutating func open(in step: Step<Self>) throws {}
   /// Never asked for.
   public mutating func wake(in step: Step<Self>) throws {}
-  /// Nothing is held in memory.
+  /// No memory to drop.
   public mutating func close(partition: Int32) {}
   /// A stage without timers is not asked.
   public static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8] {
@@ -94,13 +95,13 @@ extension Stage where Effect == Never {
   public mutating func effectCancelled(_ effect: Never, in step: Step<Self>) throws {}
 }
 
-/// Something a stage counts, as a series of a Prometheus counter; counted once what was done is committed.
+/// A counter of a stage, as a series of a Prometheus counter. It counts committed steps.
 public struct StageTally: Sendable, Equatable {
   /// The metric's name.
   public var metric: String
-  /// What it means, in a sentence; the same for all of a metric.
+  /// The metric's help text; the same for all series of a metric.
   public var help: String
-  /// From small sets.
+  /// The labels, each with few values.
   public var labels: [String: String]
 
   /// A series.
@@ -111,7 +112,7 @@ public struct StageTally: Sendable, Equatable {
   }
 }
 
-/// What a stage is called, reads and writes.
+/// The name and topics of a stage.
 public struct StageDefinition: Sendable {
   /// `ingest`, `analyzer`, `dispatcher`: part of group, transactional and instance ids, and of dead letters.
   public var name: String
@@ -121,7 +122,7 @@ public struct StageDefinition: Sendable {
   public var outputs: [Topic]
   /// The compacted topic that holds its state.
   public var changelog: Topic
-  /// Which of its inputs, which it also writes, its timers come back by; nil: it sets none.
+  /// The input that its timers are written to and come back through; nil: it sets no timers.
   public var timers: Topic?
 
   /// A definition.

@@ -2,16 +2,15 @@ import Kafka
 public import NudgeSchema
 import ServiceKit
 
-/// What a stage has in its hands while it works on one record, reply or wake-up: time, state, and a place to leave what
-/// is to be done. A step is all or nothing.
+/// The context of a stage while it processes a record, reply or wake-up: time, state, outputs and effects. A step takes effect as a
+/// whole or not at all.
 public final class Step<S: Stage> {
-  /// The wall clock, in milliseconds since the epoch; while rebuilding, about when the record was written.
+  /// The wall clock, in milliseconds since the epoch. During a rebuild, the time at which the record was written.
   public internal(set) var now: Milliseconds = 0
-  /// Lost state is being rebuilt: the record was processed before, and what it caused then is done. Rows and timers are
-  /// kept; outputs, effects, wake-ups and dead letters are dropped. A stage that is a function of its records alone needs
-  /// not look; one that keeps what is still to be done must not note what was done already.
+  /// Whether lost state is being rebuilt. The record was processed before, so only its rows and timers count; outputs, effects,
+  /// wake-ups and dead letters are dropped. A stage whose rows hold pending work must not add work that was done before.
   public private(set) var isRebuilding = false
-  /// The task's number, which is the partition of every topic it reads.
+  /// The task's number: the partition of each of its inputs.
   public internal(set) var partition: Int32 = 0
   /// Full names of topics.
   public let topics: TopicNames
@@ -22,23 +21,23 @@ public final class Step<S: Stage> {
   var timers: TimerQueue
   private(set) var outputs: [OutputRecord] = []
   private(set) var effects: [S.Effect] = []
-  /// Whether there are any: asking an array of an unknown type costs more.
+  /// Whether `effects` has any. Unspecialised code would pay more to ask the array.
   private(set) var hasEffects = false
   private(set) var wakeAt: Milliseconds?
-  /// Places in the stage's tallies.
+  /// Indexes of the stage's tallies.
   private(set) var counted: [Int] = []
-  /// Headers of the record at hand that go along with all it causes.
+  /// Headers of the current record that its outputs inherit.
   public private(set) var inheritedHeaders: [RecordHeaderField] = []
-  /// The key of the record at hand, whose bytes are shared with outputs of the same key.
+  /// The key of the current record. Outputs with the same key share its bytes.
   private var recordKey: [UInt8] = []
-  /// The span of the record at hand, and the one that it is a child of; nil: nobody records its trace.
+  /// The span of the current record and its parent; nil: its trace is not recorded.
   private(set) var trace: (span: TraceContext, parent: UInt64)?
-  /// Whether spans are recorded: what a record causes then names the span of its processing as its cause.
+  /// Whether spans are recorded. Then outputs name the span of the record's processing as their parent.
   private let recordsSpans: Bool
   private let partitionCounts: [Topic: Int32]
   private let maxOutputBytes: Int
   private let effectBudget: EffectBudget
-  /// A `traceparent` has 55 bytes, a replay id at most as many as any id.
+  /// The longest inherited header: a `traceparent` has 55 bytes, and a replay id has the length of an id.
   private let maxInheritedBytes = SchemaLimits.idBytes
 
   init(
@@ -59,14 +58,14 @@ public final class Step<S: Stage> {
 
   // MARK: State
 
-  /// A row of the task's state; nil where there is none.
+  /// A row of the task's state; nil: there is no such row.
+  /// - Throws: `StoreFailure`, which ends the thread. Do not catch it.
   public func row(_ key: RowKey) throws -> S.Row? {
     guard let row = try table.row(key) else { return nil }
     return Self.typed(row)
   }
 
-  /// All rows of the table are of the stage's type: those of the store are made by the table's `decode`, the others come
-  /// by `set`.
+  /// All rows of the cache have the stage's type: its decoder and `set` make no others.
   private static func typed(_ row: StoredRow) -> S.Row { unsafeDowncast(row, to: TypedRow<S.Row>.self).row }
 
   /// Sets a row.
@@ -75,20 +74,23 @@ public final class Step<S: Stage> {
   /// Removes a row.
   public func remove(_ key: RowKey) throws { try table.set(nil, for: key) }
 
-  /// All rows whose keys are `parent` and one part more, in key order. Costs a read of each.
+  /// All rows whose keys are `parent` and one more part, in key order. Reads each of them.
   public func rows(below parent: RowKey) throws -> [(RowKey, S.Row)] {
     try table.rows(below: parent).map { ($0.0, Self.typed($0.1)) }
   }
 
   // MARK: Timers
 
-  /// Sets a timer: at `due` (milliseconds since the epoch; at once where that is past) `timer.fired` with this name comes
-  /// through the stage's own input, once, behind what is there already. A timer is its name and its time together: the
-  /// same again replaces only what it says of its cause; another time is another timer.
+  /// Sets a timer. Once it is due, `timer.fired` with its name comes through the stage's own input, exactly once.
+  ///
+  /// Name and time together identify a timer: setting it again replaces its cause; another time is another timer.
   ///
   /// - Parameters:
+  ///   - due: milliseconds since the epoch. A past time fires at once.
   ///   - key: the key of `timer.fired`.
-  ///   - eventId, origin, source: the event that is the reason, the record at hand, and where it all began.
+  ///   - eventId: the id of the event that is the cause.
+  ///   - origin: the current record.
+  ///   - source: the chat or user event at the beginning.
   public func setTimer(
     _ name: String, due: Milliseconds, key: String, eventId: String, origin: Origin, source: RecordPosition
   ) throws {
@@ -107,8 +109,8 @@ public final class Step<S: Stage> {
     return key.withUTF8 { Murmur2.partition(of: UnsafeRawBufferPointer($0), count: partitionCount(topic)) }
   }
 
-  /// Writes an event. Its partition is that of the key unless given. Trace context and replay id of the record at hand
-  /// go along. Throws a `Rejection` with `too_large` where the record would exceed what the topic takes.
+  /// Writes an event to the key's partition, or to the one given. It inherits trace context and replay id of the current record.
+  /// - Throws: a `Rejection` with `too_large` if the record exceeds the topic's limit.
   public func emit(
     _ event: some Encodable, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
   ) throws {
@@ -131,7 +133,7 @@ public final class Step<S: Stage> {
     outputs.append(output)
   }
 
-  /// Writes, within `body`, what another record has caused than the one at hand: these headers of it go along.
+  /// Writes outputs of another cause than the current record: within `body` they inherit these headers.
   public func inheriting<Result>(_ headers: [RecordHeaderField], _ body: () throws -> Result) rethrows -> Result {
     let own = inheritedHeaders
     inheritedHeaders = headers
@@ -139,13 +141,13 @@ public final class Step<S: Stage> {
     return try body()
   }
 
-  /// Counts one more of a tally, by its place in `Stage.tallies`; told with the commit, and not while rebuilding.
+  /// Adds one to a tally, by its index in `Stage.tallies`. It counts when the step is committed, and not during a rebuild.
   public func count(_ tally: Int) { counted.append(tally) }
 
   // MARK: Effects
 
-  /// Asks for something to be done outside. It is done once the thread can prove that it owns the task, perhaps before
-  /// this step is committed; the reply comes to `Stage.receive`.
+  /// Asks for an effect. It is performed once the thread can prove that it owns the task, perhaps before this step is committed. The
+  /// reply goes to `Stage.receive`.
   public func perform(_ effect: S.Effect) {
     effects.append(effect)
     hasEffects = true
@@ -156,15 +158,15 @@ public final class Step<S: Stage> {
   /// others go on while one is slow. There may be room again after each reply.
   public func hasRoom(forEffectsOf group: String) -> Bool { effectBudget.hasRoom(for: group) }
 
-  /// Asks for `Stage.wake` at a time; the earliest asked for counts.
+  /// Requests `Stage.wake` at a time. The earliest request counts.
   public func wake(at time: Milliseconds) { wakeAt = min(wakeAt ?? .max, time) }
 
   // MARK: The runtime's side
 
-  /// Rows and timers that have changed since the last transaction was sealed.
+  /// The number of rows and timers changed since the last transaction was sealed.
   var openCount: Int { table.openCount + timers.openCount }
 
-  /// Begins a step; what the last one left has been taken.
+  /// Begins a step. The results of the previous one have been taken.
   func begin(now: Milliseconds, record: InputRecord?, isRebuilding: Bool = false) {
     self.now = now
     self.isRebuilding = isRebuilding
@@ -176,7 +178,7 @@ public final class Step<S: Stage> {
     if !inheritedHeaders.isEmpty { inheritedHeaders.removeAll(keepingCapacity: true) }
     if let record, !record.headers.isEmpty {
       for name in [RecordHeader.traceparent, RecordHeader.replayId] {
-        // They go along with every output: what is longer than any that means something is not one.
+        // Outputs inherit these headers, so ignore values longer than valid ones.
         if let value = record.header(name), value.count <= maxInheritedBytes {
           inheritedHeaders.append(RecordHeaderField(name, value))
         }
@@ -187,8 +189,8 @@ public final class Step<S: Stage> {
     timers.beginStep()
   }
 
-  /// Where the record's trace is recorded, what it causes is a child of the span that begins here. The span's id is made of
-  /// the record's place: a step that is done again writes the same outputs.
+  /// Begins the span of the record's processing, if its trace is sampled. The span's id derives from topic, partition and offset, so that
+  /// a repeated step writes the same outputs.
   private func beginSpan(of record: InputRecord) {
     guard let first = inheritedHeaders.first, first.name == RecordHeader.traceparent,
       let parent = TraceContext(traceparent: String(decoding: first.value, as: UTF8.self)), parent.isSampled
@@ -198,7 +200,7 @@ public final class Step<S: Stage> {
     inheritedHeaders[0] = RecordHeaderField(RecordHeader.traceparent, span.traceparent)
   }
 
-  /// Forgets what this step did.
+  /// Undoes the step.
   func undo() {
     table.undoStep()
     timers.undoStep()
@@ -207,7 +209,7 @@ public final class Step<S: Stage> {
     counted.removeAll(keepingCapacity: true)
   }
 
-  /// The effects of this step are not handed on.
+  /// Drops the effects of this step.
   func returnEffects() {
     for effect in effects { effectBudget.remove(S.group(of: effect)) }
     forgetEffects()
@@ -219,7 +221,7 @@ public final class Step<S: Stage> {
     hasEffects = false
   }
 
-  /// The wake-up asked for so far, which is then forgotten.
+  /// Takes the requested wake-up.
   func takeWake() -> Milliseconds? {
     defer { wakeAt = nil }
     return wakeAt

@@ -1,20 +1,20 @@
-/// How much a thread has done that is not committed, of all its tasks.
+/// The size of the open work of a thread's tasks.
 struct PendingWork: Equatable {
   /// Records processed.
   private(set) var records = 0
-  /// Bytes of their outputs.
+  /// Bytes of outputs.
   private(set) var bytes = 0
-  /// Rows they have changed, each counted once between two commits.
+  /// Changed rows; each row counts once.
   private(set) var rows = 0
 
-  /// More was done.
+  /// Adds work.
   mutating func add(records: Int = 0, bytes: Int, rows: Int = 0) {
     self.records += records
     self.bytes += bytes
     self.rows += rows
   }
 
-  /// Whether it is enough for a transaction: nothing is added to it before it is committed, for however long that takes.
+  /// Whether the work fills a transaction. Then it must not grow before it is committed.
   func isFull(_ limits: StreamLimits) -> Bool {
     records >= limits.maxBatchRecords || bytes > limits.maxTransactionBytes || rows > limits.maxTransactionRows
   }

@@ -8,7 +8,7 @@ struct RecordOfLaterRelease: Error, CustomStringConvertible {
   /// Topic, partition and offset.
   let record: RecordPosition
   let stage: String
-  /// What this release does not know, without values of the record.
+  /// The version, type or field that this release does not know; no values of the record.
   let reason: String
 
   var description: String {

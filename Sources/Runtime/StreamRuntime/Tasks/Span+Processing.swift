@@ -2,8 +2,8 @@ import NudgeSchema
 import ServiceKit
 
 extension Span {
-  /// The processing of a record, from its step on; it ends when what the record caused is committed. Names of attributes are
-  /// those of OpenTelemetry's conventions for messaging.
+  /// The span of a record's processing, from its step to the commit of its outputs. Attributes follow OpenTelemetry's messaging
+  /// conventions.
   static func processing(
     _ record: InputRecord, _ trace: (span: TraceContext, parent: UInt64), from start: UInt64, stage: String,
     refusal: DeadLetterCode?

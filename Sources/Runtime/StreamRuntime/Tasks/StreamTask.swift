@@ -1,7 +1,6 @@
 import NudgeSchema
 
-/// A task while it runs: its rows, where it stands, what it has done since its last transaction was sealed, and what that holds
-/// until it is committed.
+/// A running task: its rows, its position, the work since its last transaction was sealed, and the sealed work.
 final class StreamTask<S: Stage, Store: TaskStore> {
   let number: Int32
   /// Counts the assignments of tasks to this thread: tells this one from an earlier one of the same task.
@@ -13,41 +12,41 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   /// The last committed position; sequence 0 is none.
   private(set) var position: PositionRecord
-  /// Behind the last position record known in the changelog.
+  /// The offset after the last known position record in the changelog.
   private(set) var changelogOffset: Int64
-  /// When the position was the last, by the wall clock. The store's age counts from here, not from when it is written: the
-  /// machine may have slept for days in between, while tombstones went.
+  /// When the position was the latest, by the wall clock. The store's age counts from here: between commit and store write the machine
+  /// may have been suspended for days, while compaction removed tombstones.
   private var asOf: Milliseconds
-  /// The next offset of each input, after all that was processed.
+  /// The next offset of each input.
   private(set) var next: [Topic: Int64]
 
-  /// Lost state is being rebuilt; nil: the task runs.
+  /// The rebuild of lost state; nil: the task runs.
   private(set) var rebuild: StateRebuild?
 
-  /// Outputs since the last transaction was sealed, in order.
+  /// Outputs since the last seal, in order.
   private(set) var outputs: [OutputRecord] = []
   private(set) var outputBytes = 0
   /// Records processed since then.
   private(set) var records = 0
-  /// What the stage has counted since then, by the places of its tallies.
+  /// The stage's tallies since then, by their indexes.
   private var counts: [Int: Int] = [:]
-  /// Something was done since then: a record, a reply, a timer that was due.
+  /// Whether there is work since then: a record, a reply or a due timer.
   private(set) var isDirty = false
 
-  /// What is to be noted once the sealed transaction is committed.
+  /// Applied when the sealed transaction is committed.
   struct Sealed {
     /// Its position record.
     let position: PositionRecord
-    /// Records processed for it.
+    /// The number of records processed for it.
     let records: Int
-    /// What the stage has counted, by the places of its tallies.
+    /// The stage's tallies, by their indexes.
     let counts: [Int: Int]
   }
 
-  /// Of a transaction that is not committed yet; nil: there is none, or this task has no part in it.
+  /// The task's part of the sealed transaction; nil: it has none.
   private(set) var sealed: Sealed?
 
-  /// Effects asked for and not handed on yet.
+  /// Effects that were not handed to the performer yet.
   var waitingEffects: [S.Effect] = []
   /// Effects handed to the performer whose replies have not come.
   var effectsInFlight = 0
@@ -57,7 +56,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   private(set) var sealedReplies: [(ticket: EffectTicket, reply: S.Reply)] = []
   /// When the stage wants to be woken, by the wall clock.
   var wakeAt: Milliseconds?
-  /// Since when committed rows wait for the store, by the steady clock.
+  /// When the oldest committed row that the store lacks was committed, by the steady clock.
   var unstoredSince: Milliseconds?
 
   init(
@@ -76,7 +75,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     self.rebuild = rebuild
   }
 
-  /// A step has ended well: takes what it left.
+  /// Takes the outputs, effects and wake-up of a successful step.
   func finish(record: InputRecord?) {
     let wake = step.takeWake()
     if rebuild == nil {
@@ -99,21 +98,21 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   // MARK: Rebuilding
 
-  /// Whether records of an input are wanted: one that has been rebuilt from to its end waits for the others.
+  /// Whether to consume an input. During a rebuild, a finished input waits for the others.
   func consumes(_ topic: Topic) -> Bool { rebuild.map { $0.remaining[topic] != nil } ?? true }
 
-  /// When a step on this record takes place, by the wall clock, or by the one of the rebuild.
+  /// The time of a step on this record: the wall clock, or the clock of the rebuild.
   func time(of record: InputRecord, wallNow: Milliseconds) -> Milliseconds {
     rebuild?.time(of: record, wallNow: wallNow) ?? wallNow
   }
 
-  /// A record has been processed. Returns whether with it an input has come to where it is rebuilt from.
+  /// Notes a processed record. Returns whether the rebuild of its input is complete.
   func advanceRebuild(past record: InputRecord) -> Bool { rebuild?.advance(past: record) ?? false }
 
-  /// All inputs have come so far: from here on records are processed for the first time.
+  /// The rebuild is complete: the next records are processed for the first time.
   func endRebuild() { rebuild = nil }
 
-  /// Adds a record of the runtime's own: a dead letter, a timer that is due.
+  /// Adds an output of the runtime: a dead letter or a due timer.
   func add(_ output: OutputRecord) {
     outputs.append(output)
     outputBytes += output.size
@@ -122,7 +121,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   // MARK: Transactions
 
-  /// Seals what was done: the task's part of a transaction. Only while nothing else of it is sealed.
+  /// Seals the open work as the task's part of a transaction. Call only while nothing else of the task is sealed.
   func seal(coder: RecordCoder) throws -> SealedTransaction.Part {
     let position = PositionRecord(
       sequence: position.sequence + 1,
@@ -142,8 +141,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     return part
   }
 
-  /// The offsets to commit with what was just sealed, or with the last position's sequence. In a rebuild they do not go back:
-  /// they say what was processed, and must say it still should the state be lost once more.
+  /// The offsets to commit with the sealed position, or the last one. During a rebuild they stay where they were: they say what was
+  /// processed, which another loss of state needs.
   func offsets() -> [CommittedInput] {
     let position = sealed?.position ?? position
     return next.sorted { $0.key.rawValue < $1.key.rawValue }.map { topic, offset in
@@ -153,7 +152,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     }
   }
 
-  /// The sealed transaction is committed. `offset`: of its position record, where known.
+  /// The sealed transaction is committed.
+  /// - Parameter offset: of its position record, if known.
   func committed(at offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds) {
     guard let sealed else { return }
     self.sealed = nil
@@ -168,18 +168,19 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   // MARK: Store
 
-  /// Committed rows the store lacks.
+  /// The number of committed rows that the store lacks.
   var unstoredCount: Int { step.table.unstoredCount + step.timers.unstoredCount }
 
-  /// Hands what is committed to the store, which writes it on a thread of its own, or with `waits` at once. The store may lag,
-  /// never lead.
+  /// Writes the committed rows to the store, in the background unless `waits`. The store may lag, never lead.
+  /// - Returns: the number of rows.
+  /// - Throws: `StoreFailure`, which ends the thread, also for the previous write.
   func flushStore(waits: Bool = false) throws -> Int {
-    // Timers come before all other rows.
+    // Timer keys sort before all others.
     let rows = step.timers.unstoredRows() + step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
     let header = StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf)
-    // Rows that are being written may be gone from memory: whoever asks the store for one waits for the write.
+    // Rows may be evicted while they are written: the store's next read waits for the write.
     if waits { try store.apply(rows, header: header) } else { try store.applyLater(rows, header: header) }
     step.table.stored()
     step.timers.stored()

@@ -1,31 +1,33 @@
 import NudgeSchema
 import ServiceKit
 
-/// The tasks that run in a stream thread, and the steps they make: on records, timers, replies. It writes their stores, and
-/// commits nothing.
+/// The running tasks of a stream thread. Runs their steps on records, timers and replies, and writes their stores. It commits nothing.
+///
+/// Errors of a step: a `Rejection`, or an error of the stage's own, makes the record a dead letter. `StoreFailure` and
+/// `RecordOfLaterRelease` undo the step and end the thread. Without a record, every error ends the thread.
 final class TaskManager<S: Stage, IO: StreamIO> {
   typealias Task = StreamTask<S, IO.Store>
 
   private let context: StreamContext<IO>
   private var io: IO { context.io }
   private(set) var stage: S
-  /// The input its timers come back by; asked for with each record.
+  /// The input that `timer.fired` comes back through. A constant: it is needed for each record.
   let timerTopic = S.definition.timers
 
   private var tasks: [Int32: Task] = [:]
   /// The epoch of the task that was started last.
   private var lastEpoch = 0
-  /// How many tasks the group has given: each gets its share of the memory for rows.
+  /// The number of assigned tasks. Each gets its share of `cacheBytes`.
   var assignedCount = 0
-  /// What all tasks together have done since the last transaction was sealed.
+  /// The work of all tasks since the last transaction was sealed.
   private(set) var pending = PendingWork()
-  /// Since when there is something of it, by the steady clock.
+  /// When the first of that work was done, by the steady clock.
   private(set) var dirtySince: Milliseconds?
-  /// Of records that have been processed since then.
+  /// Spans of the records processed since then.
   private var openSpans: [(task: Int32, span: Span)] = []
-  /// Of records of the sealed transaction.
+  /// Spans of the sealed transaction.
   private var sealedSpans: [(task: Int32, span: Span)] = []
-  /// When the progress of a rebuild was told last, by the steady clock.
+  /// When the progress of a rebuild was last reported, by the steady clock.
   private var rebuildToldAt: Milliseconds?
 
   /// Of all tasks of the thread.
@@ -45,16 +47,16 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   var isEmpty: Bool { tasks.isEmpty }
 
-  /// Numbers of the running tasks, in order.
+  /// The numbers of the running tasks, in order.
   var numbers: [Int32] { tasks.keys.sorted() }
 
   /// The running tasks, in order.
   var ordered: [Task] { tasks.values.sorted { $0.number < $1.number } }
 
-  /// Whether there is something that no transaction has.
+  /// Whether there is work that no transaction has.
   var isDirty: Bool { tasks.values.contains { $0.isDirty } }
 
-  /// What is open is enough for a transaction: nothing may be added to it.
+  /// Whether the open work fills a transaction and must not grow.
   var isFull: Bool { pending.isFull(context.limits) }
 
   /// A task whose restore is done runs, or rebuilds its state. `inputs`: where its inputs begin; `took`:
@@ -69,7 +71,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
         next[topic] = logStart
         continue
       }
-      // What is only to rebuild the state was processed before.
+      // Records that only rebuild the state were processed before.
       let unprocessed = max(position, restored.position?.rebuildTo?[topic.rawValue].map { $0 + 1 } ?? 0)
       if unprocessed < logStart {
         context.observe(.gap(task: number, topic: context.topics(topic), from: unprocessed, to: logStart))
@@ -92,22 +94,23 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     if restored.moved, let position = restored.position {
       context.observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
     }
-    // A task whose state is being rebuilt runs, and is opened, once it is complete.
+    // A task whose state is being rebuilt is opened when the rebuild is complete.
     guard task.rebuild == nil else { return tellRebuild(of: task) }
     tellRunning(task, rows: restored.rows, took: took)
     try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
   }
 
-  /// Closes tasks. `lost`: somebody else has them; what they have not committed their next owners do, under the same ids.
+  /// Closes tasks.
+  /// - Parameter lost: another member may own them; their stores are not written.
   func release(_ numbers: [Int32], lost: Bool) {
     for number in numbers {
       guard let task = tasks.removeValue(forKey: number) else { continue }
       if !lost {
         do {
-          // Closing the store tells nobody of a write that failed.
+          // Waits, because closing the store would hide a failed write.
           _ = try task.flushStore(waits: true)
         } catch {
-          // The store lags: the changelog has what it lacks.
+          // The store lags; the changelog has the missing rows.
           context.observe(.retrying(reason: "\(error)"))
         }
       }
@@ -129,7 +132,8 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Steps
 
-  /// One step of a task, whole or not at all. False: the record was refused, and is with the dead letters.
+  /// Runs one step of a task, as a whole or not at all.
+  /// - Returns: false: the record was refused and is a dead letter.
   @discardableResult
   func run(
     _ task: Task, record: InputRecord?, now: Milliseconds, _ body: (inout S, Step<S>) throws -> Void
@@ -152,7 +156,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       if let record, rejection.mayBeOfLaterRelease, record.topic.isWrittenByNudgeOnly {
         throw RecordOfLaterRelease(record: record.position, stage: S.definition.name, reason: rejection.message)
       }
-      // Without a record there is nothing to set aside: going on would lose a reply.
+      // There is no record to dead-letter, and continuing would lose a reply.
       guard let record else {
         throw StoreFailure(operation: "\(S.definition.name) step", reason: rejection.description)
       }
@@ -180,7 +184,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   }
 
   private func deadLetter(_ record: InputRecord, _ rejection: Rejection, _ task: Task) {
-    // It is there already.
+    // The dead letter was written before the state was lost.
     guard task.rebuild == nil else { return }
     task.add(
       .deadLetter(
@@ -192,7 +196,8 @@ final class TaskManager<S: Stage, IO: StreamIO> {
         message: rejection.message))
   }
 
-  /// A step on a record. Returns whether with it an input has come to where lost state is rebuilt from.
+  /// Runs a step on a record.
+  /// - Returns: whether a rebuild has finished an input with it, so that the inputs must be assigned again.
   func process(_ record: InputRecord, _ task: Task, wallNow: Milliseconds) throws -> Bool {
     let now = task.time(of: record, wallNow: wallNow)
     if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
@@ -203,7 +208,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     return task.rebuild == nil ? false : try advanceRebuild(of: task, past: record)
   }
 
-  /// Wakes tasks whose time has come.
+  /// Wakes the tasks whose wake-up is due.
   func wake() throws {
     let now = io.wallClock
     for task in tasks.values {
@@ -213,7 +218,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// When the next timer or wake-up is due, by the wall clock; nil: none is known.
+  /// When the next timer or wake-up is due, by the wall clock.
   var nextDue: Milliseconds? {
     var next: Milliseconds?
     for task in tasks.values where task.rebuild == nil {
@@ -225,12 +230,12 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Timers
 
-  /// Writes `timer.fired` of what is due to the stage's own input.
+  /// Writes `timer.fired` for the timers that are due to the stage's own input.
   func fireTimers() throws {
     guard let topic = timerTopic, !isFull else { return }
     let now = io.wallClock
     var count = 0
-    // While rebuilding, what has fired before comes through the input, and counts only once that has been read.
+    // During a rebuild the input still has the records of timers that fired before.
     for task in tasks.values where task.rebuild == nil {
       while !isFull, let (timer, row) = task.step.timers.fireNext(now: now) {
         let row = try TimerRow(row, store: task.store, coder: context.coder)
@@ -245,18 +250,18 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     if count > 0 { context.observe(.timersFired(count: count)) }
   }
 
-  /// The record of a timer has come back. One whose row is gone was heard of before, or was cancelled.
+  /// Processes the record of a timer that has come back. Without its row the timer was processed before.
   private func timerFired(_ timer: TimerKey, _ record: InputRecord, _ task: Task, now: Milliseconds) throws {
     let isAccepted = try run(task, record: record, now: now) { stage, step in
       guard try step.timers.value(timer.row) != nil else { return }
       step.timers.remove(timer.row)
       try stage.process(record, in: step)
     }
-    // A timer that was refused is with the dead letters; it does not fire again.
+    // A refused timer is a dead letter, and does not fire again.
     if !isAccepted { task.step.timers.remove(timer.row) }
   }
 
-  /// Reads the next timers of tasks whose window is empty.
+  /// Reads the next timers from the stores of tasks whose window is empty.
   func loadTimers() throws {
     guard timerTopic != nil else { return }
     let now = io.wallClock
@@ -267,8 +272,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Rebuilding lost state
 
-  /// A record of a task that rebuilds its state has been processed. Once all inputs have come to where they were processed
-  /// to before the loss, the task runs. Returns whether its inputs are to be assigned anew.
+  /// Notes a processed record of a task that rebuilds its state. The task runs once all inputs have reached the offsets processed
+  /// before the loss.
+  /// - Returns: whether its inputs must be assigned again.
   private func advanceRebuild(of task: Task, past record: InputRecord) throws -> Bool {
     let isInputDone = task.advanceRebuild(past: record)
     guard let rebuild = task.rebuild else { return false }
@@ -294,8 +300,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Transactions
 
-  /// Seals what is open. `provesOwnership`: the offsets of all tasks are in it, whatever they have done; also a position of those
-  /// that have none yet. nil: there is nothing to commit. Only while nothing else is sealed.
+  /// Seals the open work into a transaction. Call only while nothing else is sealed.
+  /// - Parameter provesOwnership: include the offsets of all tasks, and a position of those that have none.
+  /// - Returns: nil: there is nothing to commit.
   func seal(provesOwnership: Bool) throws -> SealedTransaction? {
     let group = ordered.filter { $0.isDirty || provesOwnership }
     guard !group.isEmpty else { return nil }
@@ -319,7 +326,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     endSpans(of: number)
   }
 
-  /// What was processed is committed: others can see what it caused.
+  /// Ends the spans of a task's records: their outputs are visible now.
   private func endSpans(of task: Int32) {
     guard let spans = context.spans, !sealedSpans.isEmpty else { return }
     let end = spans.now()
@@ -332,7 +339,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Stores
 
-  /// Writes the stores whose turn it is: one whose rows are old, and those that have most where too many wait.
+  /// Writes the store whose rows have waited longest, if they are old, and the fullest ones, if too many rows wait.
   func flushStores() throws {
     let steady = io.steadyClock
     var unstored = 0
@@ -342,7 +349,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       guard let since = task.unstoredSince else { continue }
       if first.map({ (since, task.number) < ($0.since, $0.task.number) }) ?? true { first = (task, since) }
     }
-    // One in a turn: its rows are written while the next records are processed, where a second would wait for the first.
+    // One a turn: a second write would wait for the first.
     if let first, steady - first.since >= context.limits.maxUnstoredAge {
       unstored -= first.task.unstoredCount
       try flushStore(of: first.task)

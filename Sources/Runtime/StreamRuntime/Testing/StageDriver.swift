@@ -1,18 +1,17 @@
 import Kafka
 public import NudgeSchema
 
-/// Drives a stage without Kafka: records in, effects of each step out, state in memory. For tests of stages, and wherever
-/// a stage is to be run on recorded input.
+/// Runs a stage without Kafka, with its state in memory: for tests, and to run a stage on recorded input.
 public final class StageDriver<S: Stage> {
-  /// What one step left.
+  /// The results of a step.
   public struct StepResult {
-    /// What it wrote, in order.
+    /// Its outputs, in order.
     public var outputs: [OutputRecord]
-    /// What it asked to be done outside.
+    /// Its effects.
     public var effects: [S.Effect]
-    /// The reason the record would go to the dead letters.
+    /// Why the record would become a dead letter; nil: it was accepted.
     public var rejection: Rejection?
-    /// When it asked to be woken.
+    /// The requested wake-up.
     public var wakeAt: Milliseconds?
   }
 
@@ -20,7 +19,7 @@ public final class StageDriver<S: Stage> {
   public var stage: S
   /// The wall clock of the next step, in milliseconds since the epoch.
   public var now: Milliseconds
-  /// Whether the next steps rebuild lost state. What they leave is told as ever: the runtime would drop it.
+  /// Whether the next steps rebuild lost state. Their outputs are returned, although the runtime would drop them.
   public var isRebuilding = false
   /// The partitions of every topic.
   public let partitions: Int32
@@ -44,7 +43,7 @@ public final class StageDriver<S: Stage> {
     self.now = now
   }
 
-  /// The step a task's records run in.
+  /// The step of a task.
   private func step(_ partition: Int32) -> Step<S> {
     if let step = steps[partition] { return step }
     let store = stores[partition] ?? MemoryRowStore()
@@ -96,13 +95,13 @@ public final class StageDriver<S: Stage> {
         value: bytes, headers: headers))
   }
 
-  /// Processes a record as it is, e.g. once more.
+  /// Processes a record as it is, for example a second time.
   @discardableResult
   public func process(_ record: InputRecord) -> StepResult {
     run(record.partition, record: record) { try $0.process(record, in: $1) }
   }
 
-  /// Processes what a step wrote to one of the stage's own inputs, and what that wrote, until nothing comes back.
+  /// Processes the outputs of a step that go to the stage's own inputs, and their outputs, until none is left.
   public func sendBack(_ result: StepResult) -> [StepResult] {
     var results: [StepResult] = []
     var waiting = result.outputs
@@ -117,7 +116,7 @@ public final class StageDriver<S: Stage> {
     return results
   }
 
-  /// Gives the stage the answer to an effect.
+  /// Gives the stage the reply to an effect.
   @discardableResult
   public func receive(_ reply: S.Reply, partition: Int32) -> StepResult {
     run(partition, record: nil) { try $0.receive(reply, in: $1) }
@@ -135,8 +134,7 @@ public final class StageDriver<S: Stage> {
     run(partition, record: nil) { try $0.wake(in: $1) }
   }
 
-  /// Fires the timers that are due, each with the state the ones before have left. Nothing comes back of one that was
-  /// cancelled.
+  /// Fires the timers that are due, one after the other.
   @discardableResult
   public func fireTimers(partition: Int32 = 0) throws -> [StepResult] {
     guard let topic = S.definition.timers else { return [] }
@@ -159,7 +157,7 @@ public final class StageDriver<S: Stage> {
     }
   }
 
-  /// Stops and starts a task as a crash after a commit does: only encoded rows survive.
+  /// Stops and starts a task, as a crash after a commit would: only encoded rows survive.
   @discardableResult
   public func restart(partition: Int32 = 0) throws -> StepResult {
     let step = step(partition)
@@ -171,8 +169,8 @@ public final class StageDriver<S: Stage> {
     return run(partition, record: nil) { try $0.open(in: $1) }
   }
 
-  /// Ends a transaction: encodes the rows that changed since the last one, and the store has them.
-  /// - Returns: how many rows, and the bytes of their keys and values.
+  /// Commits: writes the changed rows to the store.
+  /// - Returns: the number of rows, and the bytes of their keys and values.
   @discardableResult
   public func commit(partition: Int32 = 0) throws -> (rows: Int, bytes: Int) {
     let step = step(partition)
@@ -190,7 +188,7 @@ public final class StageDriver<S: Stage> {
     )
   }
 
-  /// Gives a task rows of its state, as the changelog has them. Before the task's first record.
+  /// Loads rows of a task's state, as its changelog has them. Call before the task's first record.
   public func load(_ rows: [(key: RowKey, bytes: [UInt8]?)], partition: Int32 = 0) {
     let store = stores[partition] ?? MemoryRowStore()
     stores[partition] = store
@@ -200,12 +198,12 @@ public final class StageDriver<S: Stage> {
   /// A row of a task's state.
   public func row(_ key: RowKey, partition: Int32 = 0) throws -> S.Row? { try step(partition).row(key) }
 
-  /// All rows of a task's state whose keys are `parent` and one part more, in key order.
+  /// All rows of a task's state whose keys are `parent` and one more part, in key order.
   public func rows(below parent: RowKey, partition: Int32 = 0) throws -> [(RowKey, S.Row)] {
     try step(partition).rows(below: parent)
   }
 
-  /// Reads what a step wrote.
+  /// Decodes an output.
   public func decode<Value: Decodable>(_ type: Value.Type, from output: OutputRecord) throws -> Value {
     try coder.decode(type, from: output.value ?? [])
   }

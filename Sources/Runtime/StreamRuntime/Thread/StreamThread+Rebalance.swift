@@ -1,15 +1,16 @@
 import NudgeSchema
 
-/// The group gives tasks and takes them.
+/// Rebalances.
 extension StreamThread {
-  /// Answers a change of the group.
+  /// Handles a rebalance.
+  /// - Throws: what ends the thread. Retriable failures of a commit are retried until the deadline, then the work is dropped.
   func take(_ change: GroupChange) throws {
     switch change {
     case .assigned(let numbers):
       try lose()
       context.observe(.assigned(tasks: numbers))
       tasks.assignedCount = numbers.count
-      // Nothing is fetched until the state is whole.
+      // Fetch nothing until the state is restored.
       try assign([])
       try restorer.begin(numbers)
       if !numbers.isEmpty && commits.needsFirstProducer { try commits.openProducer() }
@@ -25,19 +26,18 @@ extension StreamThread {
     }
   }
 
-  /// All tasks are somebody else's already: nothing of them is committed any more, but what is on its way comes to its end.
+  /// Closes all tasks, which other members may own. Waits for the commit in flight, and commits nothing more.
   private func lose() throws {
     defer { close(tasks.numbers, lost: true) }
     try commits.awaitOutcome()
   }
 
-  /// Starts nothing new, waits for replies, and commits what there is; gives up at the deadline.
+  /// Waits for replies and commits all work, without starting new effects. Gives up at the deadline.
   func settle(until deadline: Milliseconds) throws {
     while true {
       try commits.awaitOutcome()
       let late = io.steadyClock >= deadline
-      // After a failed commit, or with enough for a transaction, no reply is taken before that is committed: it comes first,
-      // or the answers that have come would be waited for in vain until the deadline, and forgotten.
+      // A failed or full transaction is committed before further replies are taken.
       if !isFull {
         try effects.takeReplies()
         try effects.cancelWaiting()
@@ -54,11 +54,11 @@ extension StreamThread {
         try commits.awaitOutcome()
         if commits.isSettled { continue }
       } catch let failure as IOFailure where failure.isRetriable {
-        // Tried again while there is time; what is given up must be answered to the group all the same.
+        // Retry until the deadline. The rebalance is answered either way.
         context.observe(.retrying(reason: failure.description))
         if !late { io.idle(atMost: context.limits.maxPollWait) }
       }
-      // Nobody polls here, so who is out of the group stays out: what there is will be done again by its next owner.
+      // This loop does not poll, so the member cannot rejoin; the next owner reprocesses uncommitted work.
       if late || commits.isOutOfGroup { return }
       if let next = commits.nextAttempt(steadyNow: io.steadyClock), next > io.steadyClock {
         io.idle(atMost: next - io.steadyClock)
@@ -66,7 +66,7 @@ extension StreamThread {
     }
   }
 
-  /// Tasks have turned out to be another owner's; the rest go on.
+  /// Closes tasks that another member owns, and continues with the others.
   func release(_ lost: [Int32]) throws {
     guard !lost.isEmpty else { return }
     close(lost, lost: true)
@@ -82,7 +82,7 @@ extension StreamThread {
     context.observe(.released(tasks: numbers.sorted(), lost: lost))
   }
 
-  /// Consumes the inputs of the running tasks from where they stand.
+  /// Assigns the inputs of the running tasks from their next offsets.
   func assignRunning() throws {
     try assign(
       tasks.ordered.flatMap { task in

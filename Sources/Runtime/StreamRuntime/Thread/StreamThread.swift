@@ -1,12 +1,15 @@
 import NudgeSchema
 import ServiceKit
 
-/// One stream thread: it owns a consumer, a transactional producer and the stores of its tasks, and goes round and round
-/// in `turn`: poll, process, commit, restore what is new. All calls come from one thread.
+/// A stream thread: it owns a consumer, transactional producers and the stores of its tasks. Each `turn` polls, processes, commits and
+/// continues restores. All calls come from one thread.
 ///
-/// The pieces have one job each: `TaskManager` makes the steps, `CommitScheduler` commits what they did, `EffectRunner` does what
-/// they ask for outside, `TaskRestorer` makes tasks ready. This class polls, and goes along with the group
-/// (`StreamThread+Rebalance`). Decisions are values; what is done, is done on a `StreamIO`.
+/// `TaskManager` runs the steps, `CommitScheduler` commits them, `EffectRunner` performs their effects, and `TaskRestorer` restores new
+/// tasks. This class polls and handles rebalances (`StreamThread+Rebalance`). Values decide; `StreamIO` does the I/O.
+///
+/// Errors: a retriable `IOFailure` ends the turn, and the next one retries. A `StoreFailure` and a `RecordOfLaterRelease` end the thread
+/// after the steps before them are committed. Every other error ends the thread at once. A task is lost, without an error, when the
+/// group takes it or a changelog shows another owner.
 final class StreamThread<S: Stage, IO: StreamIO> {
   typealias Task = StreamTask<S, IO.Store>
 
@@ -17,20 +20,19 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   let effects: EffectRunner<S, IO>
   let restorer: TaskRestorer<IO>
 
-  /// Polled records that have not been processed yet, from `nextIndex` on.
+  /// Polled records. Those from `nextIndex` on are not processed yet.
   private var polledRecords: [InputRecord] = []
   private var nextIndex = 0
-  /// Tasks whose inputs are to be assigned anew, as a rebuild has come to the end of one: until then nothing of what was
-  /// fetched for them counts.
+  /// Tasks whose inputs must be assigned again, because a rebuild has finished one. Records fetched for them until then are skipped.
   var awaitingAssignment: Set<Int32> = []
-  /// Inputs bring nothing.
+  /// Whether the inputs are paused.
   private var isPaused = false
   private var exit: StreamExit?
   /// `commitBeforeEnd` runs at most once.
   private var isEnding = false
 
-  /// A transaction that is on its way for so many milliseconds, while there is enough for the next, makes the inputs pause: a pause
-  /// drops what was fetched.
+  /// Pause the inputs once a commit has been in flight this long, in milliseconds, and the next transaction is full. Not earlier: a
+  /// pause drops fetched records.
   private static var commitPatience: Milliseconds { 500 }
 
   init(
@@ -51,7 +53,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       wake: wake)
   }
 
-  /// The tasks that run, in order.
+  /// The numbers of the running tasks, in order.
   var runningTasks: [Int32] { tasks.numbers }
 
   /// A running task; for tests and simulation.
@@ -59,7 +61,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   // MARK: The loop
 
-  /// One turn. Returns nil to be called again, or why the thread ended; all its tasks are closed then.
+  /// Runs one turn of the loop.
+  /// - Returns: nil to be called again, or why the thread ended. Its tasks are closed then.
   func turn() -> StreamExit? {
     guard exit == nil else { return exit }
     do {
@@ -75,14 +78,14 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func work() throws {
     commits.tellTrouble()
-    // While the group is being joined there is time to make sure of the name.
+    // Fences a former holder of the transactional id while the group is being joined.
     if tasks.isEmpty, !restorer.isRestoring, commits.needsProducer { try commits.openProducer() }
     pauseOrResume()
     let result = try poll()
     do {
       try processAndCommit()
     } catch let failure as IOFailure where failure.isRetriable && result.change != nil {
-      // The change of the group came with this poll and will not come again: it is answered whatever else fails.
+      // This rebalance is reported once: answer it whatever else fails.
       context.observe(.retrying(reason: failure.description))
     }
     if let change = result.change { try take(change) }
@@ -93,7 +96,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func poll() throws -> PollResult {
-    // What is open is enough for a transaction, and the one before is about to be over: that is all there is to wait for.
+    // The next transaction is full, and the one in flight is about to end: wait for its outcome only.
     if tasks.isFull, commits.isCommitting, !isPaused {
       io.idle(atMost: Self.commitPatience)
       try commits.takeOutcome()
@@ -106,7 +109,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     return result
   }
 
-  /// Does what there is to do with what was polled, and commits it.
+  /// Processes polled records, replies, wake-ups and timers, and commits them if that is due.
   private func processAndCommit() throws {
     try commits.takeOutcome()
     try process()
@@ -119,16 +122,15 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     performEffects()
   }
 
-  /// Effects do not wait for a transaction that is on its way, unless that takes long.
+  /// Performs effects, unless the commit in flight has taken too long.
   private func performEffects() {
     if !commits.isSlow(context.limits.maxEffectLead) { effects.perform(commits.proof) }
   }
 
-  /// Nothing may be added to what is to be committed: a commit has failed, or it is enough for a transaction. Then nothing is
-  /// processed or polled either, for however long that takes.
+  /// Whether the open work must not grow: a commit has failed, or it fills a transaction. Then no record is processed or polled.
   var isFull: Bool { commits.isFrozen || tasks.isFull }
 
-  /// No record is processed: effects, or what the stage keeps, have reached their bound.
+  /// Whether effects, or the stage's own bound, hold back records.
   private var holdsInput: Bool { tasks.stage.holdsInput || effects.count > context.limits.maxEffects }
 
   private var pollWait: Milliseconds {
@@ -136,13 +138,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     var wait = context.limits.maxPollWait
     let steady = io.steadyClock
     if let next = commits.nextAttempt(steadyNow: steady) { wait = min(wait, next - steady) }
-    // What is due has to wait, too.
+    // Timers and wake-ups wait while the transaction is full.
     if !isFull, let due = tasks.nextDue { wait = min(wait, due - io.wallClock) }
     return max(wait, 0)
   }
 
-  /// Inputs bring nothing while nothing can be done about it. Each pause drops what was fetched: so effects pause them from
-  /// their bound on until half of them are done, and a commit only if it takes long.
+  /// Pauses the inputs while their records could not be processed. Each pause drops fetched records, so effects pause them from their
+  /// bound until half of them are done, and a commit pauses them only if it takes long.
   private func pauseOrResume() {
     let effectBound = isPaused ? context.limits.maxEffects / 2 : context.limits.maxEffects
     let pause =
@@ -153,7 +155,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       try io.setPaused(pause)
       isPaused = pause
     } catch {
-      // In the next turn again: the group is to be served whatever becomes of it.
+      // The next turn tries again.
       context.observe(.retrying(reason: error.description))
     }
   }
@@ -166,12 +168,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     var processed = 0
     var last: InputRecord?
     var current: Task?
-    // Kept beside the loop: a sum over all tasks for each record would cost more than the record.
+    // Counted here: a sum over all tasks would cost more than processing the record.
     var effectCount = effects.count
     while nextIndex < polledRecords.count, !commits.isFrozen {
       if tasks.stage.holdsInput { break }
       if effects.isEnabled {
-        // Whoever waits for an answer is served between records, and a backlog waits in Kafka, not here.
+        // Take replies between records. A backlog waits in Kafka, not in memory.
         if effectCount > context.limits.maxEffects { break }
         if processed > 0, processed % context.limits.replyStride == 0 {
           try effects.takeReplies()
@@ -181,7 +183,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       }
       let record = polledRecords[nextIndex]
       nextIndex += 1
-      // Records of one partition come together.
+      // Records of a partition are contiguous.
       if current?.number != record.partition { current = tasks[record.partition] }
       guard let task = current else { continue }
       if let next = task.next[record.topic], record.offset < next { continue }
@@ -192,7 +194,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       processed += 1
       last = record
       if tasks.isFull {
-        // It may have found tasks lost. Where nothing can be sealed now, what was polled waits.
+        // The commit may release tasks. If nothing can be sealed now, polled records wait.
         current = nil
         try commits.takeOutcome()
         try release(commits.commitIfDue(isFull: true))
@@ -204,13 +206,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if let last { context.observe(.processed(records: processed, age: max(0, now - last.timestamp))) }
   }
 
-  /// What was polled is forgotten.
+  /// Drops the polled records.
   func dropPolled() {
     polledRecords.removeAll(keepingCapacity: true)
     nextIndex = 0
   }
 
-  /// Consumes these inputs; what was fetched before is fetched again, where it is still ours.
+  /// Assigns these inputs. Records polled before are fetched again, from the assigned offsets.
   func assign(_ starts: [InputPosition]) throws {
     dropPolled()
     try io.assign(starts)
@@ -231,8 +233,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   // MARK: End
 
-  /// Drains and ends: starts nothing new, waits for replies, commits, writes the stores. `since`: when it was asked for, by
-  /// the steady clock; a turn that was long has used up a part of the time there is.
+  /// Drains and ends the thread: waits for replies, commits and writes the stores.
+  /// - Parameter since: when the stop was requested, by the steady clock. The time for draining starts there.
   func stop(since: Milliseconds? = nil) -> StreamExit {
     if let exit { return exit }
     restorer.abandon()

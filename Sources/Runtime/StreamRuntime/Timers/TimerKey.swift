@@ -1,11 +1,11 @@
 import NudgeSchema
 
-/// The row key of a timer: `@timer`, when it is due as 16 hexadecimal digits, its name. Keys of stages begin with a letter,
-/// and in the order of keys what is due first comes first, in memory as in the store.
+/// The row key of a timer: `@timer`, the due time as 16 hexadecimal digits, and the name. Timers sort by due time, and before the rows
+/// of stages, whose keys begin with a letter.
 struct TimerKey: Hashable, Comparable {
-  /// When it is due, in milliseconds since the epoch; at least 0.
+  /// The due time in milliseconds since the epoch; at least 0.
   let due: Milliseconds
-  /// The stage's name of it.
+  /// The stage's name for the timer.
   let name: String
   /// The key of its row.
   let row: RowKey
@@ -14,10 +14,10 @@ struct TimerKey: Hashable, Comparable {
   private static let digits = Array("0123456789abcdef".utf8)
   private static let headerLength = prefix.count + 16 + 1
 
-  /// Behind all timers.
+  /// A key after all timers.
   static let end = RowKey(bytes: Array("@timer\u{1}".utf8))
 
-  /// The key of a timer; one that is due before the epoch is due at it.
+  /// The key of a timer. A due time before the epoch becomes 0.
   init(due: Milliseconds, name: String) {
     self.due = max(0, due)
     self.name = name
@@ -29,7 +29,7 @@ struct TimerKey: Hashable, Comparable {
     row = RowKey(bytes: bytes)
   }
 
-  /// The timer of a row; nil where the row is none of a timer.
+  /// The timer of a row; nil: the row is not a timer.
   init?(row: RowKey) {
     guard Self.isTimer(row), row.bytes.count >= Self.headerLength else { return nil }
     let digits = row.bytes[Self.prefix.count..<(Self.headerLength - 1)]
@@ -39,13 +39,11 @@ struct TimerKey: Hashable, Comparable {
     self.row = row
   }
 
-  /// Whether a row is of a timer.
+  /// Whether a row is a timer.
   static func isTimer(_ row: RowKey) -> Bool { row.bytes.starts(with: prefix) }
 
-  /// By the row's bytes.
   static func == (a: TimerKey, b: TimerKey) -> Bool { a.row == b.row }
-  /// By the row's bytes.
   func hash(into hasher: inout Hasher) { hasher.combine(row) }
-  /// What is due first comes first.
+  /// By due time, then by name.
   static func < (a: TimerKey, b: TimerKey) -> Bool { a.row < b.row }
 }

@@ -1,36 +1,33 @@
 import NudgeSchema
 
-/// The timers of one task: rows of its state in the order of their due times, of which the next ones are in memory.
+/// The timers of a task: rows of its state, ordered by due time. A window of the next ones is in memory.
 ///
-/// A timer costs a row when it is set and a tombstone when it has fired or is cancelled, however many others there are:
-/// the store keeps them in order, and a window of the next ones is read at a time.
+/// A timer costs a row when it is set and a tombstone when it has fired, however many others there are.
 ///
-/// The row stays until the record `timer.fired` has come back through the stage's input and is processed; then it goes, in
-/// that record's transaction. So a timer fires exactly once whatever happens in between: one that was written twice (on the
-/// embedded broker, which has no transactions) finds its row gone the second time, and one that was cancelled when its record
-/// was under way is not heard of any more.
+/// The row is removed in the transaction of the record `timer.fired`, after that has come back through the stage's input. So a timer
+/// fires exactly once: a second record (the embedded broker has no transactions) finds no row.
 ///
 /// One thread owns it. As with `RowCache`, a step's changes can be undone, and the store never leads.
 struct TimerQueue {
-  /// Timers read from the store at a time. Beyond four times as many in memory the later ones are left to the store.
+  /// The number of timers read from the store at a time. With four times as many in memory, the later ones are dropped from it.
   let windowSize: Int
-  /// Timers fired whose records have not come back, beyond which no more are fired: a backlog waits in the store.
+  /// The largest number of fired timers whose records have not come back. Further due timers wait in the store.
   let maxFired: Int
 
-  /// A value of a row; nil: removed.
+  /// The bytes of a row; nil: removed.
   private typealias Value = [UInt8]?
 
   /// Changed since the last transaction was sealed.
   private var open: [RowKey: Value] = [:]
-  /// Of a transaction that is sealed and not committed.
+  /// Changes of the sealed transaction.
   private var sealed: [RowKey: Value] = [:]
-  /// Committed and not in the store yet.
+  /// Committed changes that the store lacks.
   private var unstored: [RowKey: Value] = [:]
-  /// All timers that are set, lie before `horizon` and have not fired.
+  /// All timers before `horizon` that have not fired.
   private var window = SortedTimers()
-  /// Fired by this owner; their records have not come back.
+  /// Timers fired by this owner whose records have not come back.
   private var fired: [RowKey: [UInt8]] = [:]
-  /// From here on timers are in the store only, or in what has changed; nil: there are none beyond the window.
+  /// Timers from here on are not in the window, only in the store or among the changes; nil: the window has all.
   private var horizon: RowKey? = TimerKey(due: 0, name: "").row
   private var journal: [(key: RowKey, change: Value?, inWindow: [UInt8]?, fired: [UInt8]?)] = []
   private let store: any RowStore
@@ -43,18 +40,18 @@ struct TimerQueue {
 
   // MARK: State
 
-  /// Timers that have changed since the last transaction was sealed.
+  /// The number of timers changed since the last transaction was sealed.
   var openCount: Int { open.count }
 
-  /// Committed changes the store lacks.
+  /// The number of committed changes that the store lacks.
   var unstoredCount: Int { unstored.count }
 
-  /// Timers in memory.
+  /// The number of timers in memory.
   var count: Int { window.count + fired.count }
 
   private func isWithinHorizon(_ key: RowKey) -> Bool { horizon.map { key < $0 } ?? true }
 
-  /// The row of a timer; nil where it is not set.
+  /// The row of a timer; nil: it is not set.
   func value(_ key: RowKey) throws -> [UInt8]? {
     if let change = open[key] { return change }
     if let value = fired[key] { return value }
@@ -65,7 +62,7 @@ struct TimerQueue {
 
   // MARK: Steps
 
-  /// Sets a timer, or replaces what it says of its cause.
+  /// Sets a timer, or replaces its cause.
   mutating func set(_ key: RowKey, _ value: [UInt8]) {
     change(key, to: value)
     if fired[key] != nil {
@@ -88,17 +85,17 @@ struct TimerQueue {
     open[key] = .some(value)
   }
 
-  /// From here on changes can be undone.
+  /// Starts a step, whose changes can be undone.
   mutating func beginStep() {
     if !journal.isEmpty { journal.removeAll(keepingCapacity: true) }
   }
 
-  /// Undoes what the step changed.
+  /// Undoes the changes of the step.
   mutating func undoStep() {
     for (key, change, inWindow, wasFired) in journal.reversed() {
       open[key] = change
       fired[key] = wasFired
-      // The window may have been cut since: what lies behind its end now is in the store.
+      // The window may have shrunk since; later timers are in the store.
       window[key] = isWithinHorizon(key) ? inWindow : nil
     }
     journal.removeAll(keepingCapacity: true)
@@ -106,20 +103,20 @@ struct TimerQueue {
 
   // MARK: Firing
 
-  /// When to look for timers that are due; nil: there are none, or enough have fired for now.
+  /// When the next timer may be due; nil: there is no timer, or enough have fired.
   var nextDue: Milliseconds? {
     guard fired.count < maxFired else { return nil }
     let first = window.first ?? horizon
     return first.flatMap { TimerKey(row: $0)?.due }
   }
 
-  /// Whether timers that may be due are in the store only: `load` is to be called.
+  /// Whether due timers may be in the store only. Then call `load`.
   func needsLoad(now: Milliseconds) -> Bool {
     guard window.first == nil, let horizon, let due = TimerKey(row: horizon)?.due else { return false }
     return due <= now && fired.count < maxFired
   }
 
-  /// Reads the next window: of the store, and what has changed over it.
+  /// Reads the next window from the store, and merges the changes.
   mutating func load() throws {
     guard let from = horizon else { return }
     var last: RowKey?
@@ -129,14 +126,14 @@ struct TimerQueue {
       last = key
       count += 1
     }
-    // Behind the last one: its key and one byte more.
+    // Just after the last one: its key and one more byte.
     horizon = count < windowSize ? nil : last.map { RowKey(bytes: $0.bytes + [0]) }
     for changes in [unstored, sealed, open] {
       for (key, value) in changes where key >= from && isWithinHorizon(key) && fired[key] == nil { window[key] = value }
     }
   }
 
-  /// The next timer that is due, which counts as fired from now on; nil: none is, or enough have fired for now.
+  /// Takes the next due timer, which counts as fired from now on; nil: no timer is due, or enough have fired.
   mutating func fireNext(now: Milliseconds) -> (key: TimerKey, row: [UInt8])? {
     guard fired.count < maxFired, let key = window.first, let timer = TimerKey(row: key), timer.due <= now,
       let value = window[key]
@@ -148,14 +145,14 @@ struct TimerQueue {
 
   // MARK: Transactions and store
 
-  /// Seals what is open, and returns it in key order. Only while nothing else is sealed.
+  /// Seals the open changes and returns them in key order. Call only while nothing else is sealed.
   mutating func seal() -> [(key: RowKey, bytes: [UInt8]?)] {
     journal.removeAll(keepingCapacity: true)
     swap(&sealed, &open)
     return Self.rows(of: sealed)
   }
 
-  /// What was sealed is committed.
+  /// The sealed changes are committed.
   mutating func committed() {
     if unstored.isEmpty {
       swap(&unstored, &sealed)
@@ -165,22 +162,21 @@ struct TimerQueue {
     sealed.removeAll(keepingCapacity: true)
   }
 
-  /// The committed rows the store lacks, in key order.
+  /// The committed changes that the store lacks, in key order.
   func unstoredRows() -> [(key: RowKey, bytes: [UInt8]?)] { Self.rows(of: unstored) }
 
   private static func rows(of changes: [RowKey: Value]) -> [(key: RowKey, bytes: [UInt8]?)] {
     changes.sorted { $0.key < $1.key }.map { (key: $0.key, bytes: $0.value) }
   }
 
-  /// The store has all of `unstoredRows` now.
+  /// The store has all `unstoredRows` now.
   mutating func stored() { unstored.removeAll(keepingCapacity: true) }
 }
 
-/// Timers in memory, with the first at hand: a heap of keys beside a dictionary, in which a key that was removed stays
-/// until it comes up.
+/// Timers in memory: a dictionary, and a heap of its keys for the first one. Removed keys stay in the heap until they reach its top.
 struct SortedTimers {
   private var values: [RowKey: [UInt8]] = [:]
-  /// A binary heap, the least key first; may hold keys that have no value any more, and a key twice.
+  /// A binary heap with the least key first. It may have removed keys, and a key twice.
   private var heap: [RowKey] = []
 
   /// Timers held.
@@ -189,7 +185,7 @@ struct SortedTimers {
   /// The first timer.
   var first: RowKey? { heap.first }
 
-  /// What a timer says; nil: it is not here.
+  /// The row of a timer; nil: it is not here.
   subscript(key: RowKey) -> [UInt8]? {
     get { values[key] }
     set {
@@ -201,20 +197,20 @@ struct SortedTimers {
     }
   }
 
-  /// Leaves only the first `size`; returns the first of the others.
+  /// Keeps only the first `size` timers. Returns the first of the others.
   mutating func shrink(to size: Int) -> RowKey? {
     let keys = values.keys.sorted()
     guard keys.count > size else { return nil }
     for key in keys[size...] { values[key] = nil }
-    // Sorted is a heap.
+    // A sorted array is a heap.
     heap = Array(keys[..<size])
     return keys[size]
   }
 
-  /// The heap's first is a timer that is here.
+  /// Removes keys without a timer from the top of the heap.
   private mutating func dropRemoved() {
     while let key = heap.first, values[key] == nil { pop() }
-    // Where most are gone, e.g. cancelled long before they are due, what is left is made anew.
+    // Rebuild the heap when most of its keys were removed.
     if heap.count > 64, heap.count > 2 * values.count { heap = values.keys.sorted() }
   }
 

@@ -51,7 +51,7 @@ extension TimerRow {
 }
 
 extension TimerKey {
-  /// The timer a record was fired by; nil where it says nothing of one.
+  /// The timer that a record belongs to, by its header; nil: the record is not a timer's.
   init?(firedBy record: InputRecord) {
     guard !record.headers.isEmpty, let header = record.header(RecordHeader.timer),
       let space = header.firstIndex(of: UInt8(ascii: " ")),
