@@ -1,4 +1,4 @@
-/// The service's user may not do what its stage does, as a log or `--check` says it: one line, with the commands that mend it.
+/// The service's user lacks permissions that its stage needs. The description is one line with the commands that grant them.
 struct AccessRefused: Error, CustomStringConvertible {
   let description: String
 

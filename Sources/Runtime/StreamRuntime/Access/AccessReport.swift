@@ -1,15 +1,15 @@
 public import KafkaTransactions
 
-/// What somebody may not do of what rules ask for, as the brokers tell it.
+/// The rules that a Kafka user breaks, by the brokers' answers.
 public struct AccessReport: Sendable {
-  /// The rules that do not hold, each with the operations that are not allowed alone.
+  /// The broken rules, each with only the operations that are not allowed.
   public private(set) var missing: [AccessRule] = []
-  /// What the brokers do not tell of.
+  /// Resources that the brokers do not report access to.
   public private(set) var unknown: [AccessRule.Resource] = []
 
-  /// Asks the brokers. Changes nothing: topics, groups and transactional ids are looked at and not used.
-  /// - Parameter timeout: of each question.
-  /// - Throws: `SinkError` where a broker does not answer, or does not know the questions.
+  /// Asks the brokers, without using or changing a resource.
+  /// - Parameter timeout: for each request.
+  /// - Throws: `SinkError` if a broker does not answer or does not know the requests.
   public init(on rules: [AccessRule], asking sink: TransactionSink, timeout: Duration) throws(SinkError) {
     var topics: [String] = []
     for rule in rules { if case .topic(let name) = rule.resource { topics.append(name) } }
@@ -19,13 +19,13 @@ public struct AccessReport: Sendable {
       case .topic(let name): note(rule, ofTopics[name] ?? .unknown)
       case .group(let name): note(rule, try sink.access(toGroup: name, timeout: timeout))
       case .transactionalIDs(let prefix):
-        // No process has this name: instances are followed by the thread's number.
+        // No thread has this transactional id: theirs end with a number and a letter.
         note(rule, try sink.access(toTransactionalID: "\(prefix)access-check", timeout: timeout))
       }
     }
   }
 
-  /// A report of answers that are known, for tests.
+  /// A report of given answers, for tests.
   init(on rules: [AccessRule], answers: (AccessRule.Resource) -> ResourceAccess) {
     for rule in rules { note(rule, answers(rule.resource)) }
   }
@@ -39,12 +39,12 @@ public struct AccessReport: Sendable {
     }
   }
 
-  /// Rules that ask for the same, together, in their order.
+  /// The rules, grouped by operations, in their order.
   private var groups: [(operations: [AccessOperation], resources: [AccessRule.Resource])] {
     var groups: [(operations: [AccessOperation], resources: [AccessRule.Resource])] = []
     for rule in missing {
       let operations = rule.operations.sorted()
-      // One command adds rules for resources of one kind of pattern.
+      // One command adds rules for one kind of resource pattern.
       if let index = groups.firstIndex(where: {
         $0.operations == operations && $0.resources[0].isPrefix == rule.resource.isPrefix
           && $0.resources[0].option == rule.resource.option
@@ -57,7 +57,7 @@ public struct AccessReport: Sendable {
     return groups
   }
 
-  /// What is not allowed, in one line; nil where nothing is missing.
+  /// The missing permissions in one line; nil: none is missing.
   public var sentence: String? {
     guard !missing.isEmpty else { return nil }
     return groups.map { operations, resources in
@@ -65,10 +65,10 @@ public struct AccessReport: Sendable {
     }.joined(separator: "; ")
   }
 
-  /// The commands that allow it, each a line for a shell.
+  /// Shell commands that grant the missing permissions.
   /// - Parameters:
-  ///   - servers: `--bootstrap-servers`, for an administrator's client.
-  ///   - principal: whom, as ``principal(_:)`` says it.
+  ///   - servers: `--bootstrap-servers` of an administrator's client.
+  ///   - principal: the user, as from ``principal(_:)``.
   public func commands(servers: String, principal: String) -> [String] {
     groups.map { operations, resources in
       "kafka-acls.sh --bootstrap-server \(servers) --add --allow-principal '\(principal)'"
@@ -78,7 +78,7 @@ public struct AccessReport: Sendable {
     }
   }
 
-  /// Who a client is to the brokers, by its properties; a name to be filled in where they do not say.
+  /// The principal of a client with these properties; a placeholder if they do not determine it.
   public static func principal(_ properties: [String: String]) -> String {
     switch properties["security.protocol"]?.lowercased() {
     case "sasl_ssl", "sasl_plaintext": "User:\(properties["sasl.username"] ?? "NAME")"

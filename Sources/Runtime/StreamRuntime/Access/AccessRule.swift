@@ -1,21 +1,21 @@
 public import KafkaTransactions
 public import NudgeSchema
 
-/// What somebody must be allowed to do with a resource of the cluster, for their part of the pipeline.
+/// Operations that a Kafka user needs on a resource of the cluster.
 public struct AccessRule: Sendable, Equatable {
-  /// What it is about.
+  /// A resource of the cluster.
   public enum Resource: Sendable, Equatable, Hashable {
     /// A topic.
     case topic(String)
     /// A consumer group.
     case group(String)
-    /// All transactional ids that begin so.
+    /// All transactional ids with this prefix.
     case transactionalIDs(prefix: String)
   }
 
-  /// What it is about.
+  /// The resource.
   public var resource: Resource
-  /// What must be allowed.
+  /// The operations that must be allowed.
   public var operations: Set<AccessOperation>
 
   /// A rule.
@@ -26,7 +26,7 @@ public struct AccessRule: Sendable, Equatable {
 }
 
 extension AccessRule {
-  /// What the processes of a stage do.
+  /// Rules for the processes of a stage.
   public static func rules(of stage: StageDefinition, topics: TopicNames) -> [AccessRule] {
     var needed: [Topic: Set<AccessOperation>] = [:]
     for topic in stage.inputs + [stage.changelog] { needed[topic, default: []].insert(.read) }
@@ -39,13 +39,13 @@ extension AccessRule {
     ]
   }
 
-  /// What whoever is on call does to look at a pipeline, and nothing more.
+  /// Rules for read-only access of the person on call.
   public static func rulesOfLooking(at stages: [StageDefinition], topics: TopicNames) -> [AccessRule] {
     Topic.allCases.map { AccessRule(.topic(topics($0)), [.read, .describe, .describeConfigs]) }
       + stages.map { AccessRule(.group($0.group(topics)), [.describe]) }
   }
 
-  /// What a replay, of records or of dead letters, does beside looking.
+  /// Rules for replays, in addition to those for read-only access.
   public static func rulesOfReplaying(topics: TopicNames) -> [AccessRule] {
     [Topic.chatEvents, .userEvents, .timeline, .audit].map {
       AccessRule(.topic(topics($0)), [.write, .describe])

@@ -21,7 +21,7 @@ struct CommitStateMachine {
     case fenced
   }
 
-  /// What the caller must do before the next transaction can begin.
+  /// The caller's next action before a transaction can begin.
   enum Action: Equatable {
     /// Nothing: begin.
     case begin

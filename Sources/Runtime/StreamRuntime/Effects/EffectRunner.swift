@@ -2,8 +2,8 @@ import NudgeSchema
 
 /// Hands the effects of a thread's tasks to the performer while ownership is proven, and runs their replies as steps.
 ///
-/// A task may be lost and returned while requests are in flight. `OutlivingEffects` keeps what they bring: an effect that is asked
-/// for again is not performed a second time but gets that reply.
+/// A task may be lost and returned while requests are in flight. `OutlivingEffects` keeps their replies: when the task asks for the same
+/// effect again, it gets that reply, and the effect is not performed a second time.
 final class EffectRunner<S: Stage, IO: StreamIO> {
   private struct Flight {
     var task: Int32
@@ -66,7 +66,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
       do {
         try tasks.run(task, record: nil, now: now) { try $0.receive(reply, in: $1) }
       } catch {
-        // The thread is about to end. What it commits before must have the other replies.
+        // The thread is about to end. Keep the other replies for its last commit.
         for left in entries[(index + 1)...] { replies.post(left) }
         throw error
       }

@@ -31,7 +31,7 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
     var reply: Reply?
     /// When the reply came, by the steady clock; nil: it has not.
     var answeredAt: Milliseconds?
-    /// Who asked for the effect again before the reply came.
+    /// The flight that gets the reply, if the task asks again before it comes.
     var waiter: Waiter?
   }
 
@@ -76,7 +76,7 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
     }
   }
 
-  /// The effect is asked for again. Its reply is returned, or goes to `queue` as that of `request` once it comes.
+  /// The task asks for the effect again. Returns its reply, or posts it to `queue` as the reply to `request` once it comes.
   func take(
     _ ticket: EffectTicket, of task: Int32, replyTo queue: ReplyQueue<Reply>, as request: Int, now: Milliseconds
   ) -> Found? {

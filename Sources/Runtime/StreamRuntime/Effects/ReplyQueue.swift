@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Replies to effects on their way to the stream thread that waits for them. Any thread posts.
+/// Replies to effects, posted by any thread for the stream thread that waits for them.
 final class ReplyQueue<Reply: Sendable>: Sendable {
   /// A reply and the number of the request it answers.
   struct Entry: Sendable {

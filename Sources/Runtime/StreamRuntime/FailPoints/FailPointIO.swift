@@ -1,18 +1,18 @@
 #if DEBUG
   import NudgeSchema
 
-  /// A stream thread's I/O that dies, stalls or fails where it is told to, and else is the one it stands around.
+  /// Wraps a stream thread's I/O, and dies, stalls or fails at fail-points.
   final class FailPointIO<Base: StreamIO>: StreamIO {
     typealias Store = FailPointStore<Base.Store>
 
     private let base: Base
     private let points: FailPoints
-    /// Of a transaction that was not handed on.
+    /// The outcome of a transaction that a fail-point stopped.
     private var outcome: CommitOutcome?
     init(_ base: Base, _ points: FailPoints) {
       self.base = base
       self.points = points
-      // These are between the requests of a commit.
+      // These fail-points are between the requests of a commit.
       base.interruptTransactions { points.reach($0) }
     }
 

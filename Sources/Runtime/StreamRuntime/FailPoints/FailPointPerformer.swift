@@ -1,6 +1,5 @@
 #if DEBUG
-  /// Tells the fail-points that an effect was answered, and does nothing else of its own. The stream thread comes to
-  /// `effect-sent` when it begins the transaction that is to record the answer.
+  /// Wraps a performer, and notes replies. The fail-point `effect-sent` is reached when the transaction with a reply begins.
   struct FailPointPerformer<Effect: Sendable, Reply: Sendable>: EffectPerformer {
     private let base: any EffectPerformer<Effect, Reply>
     private let points: FailPoints

@@ -2,17 +2,17 @@
   import NudgeSchema
   import ServiceKit
 
-  /// What a process was told to do at which fail-points: `before-commit=die@3;store-write=fail`.
+  /// The actions at fail-points that a process was started with: `before-commit=die@3;store-write=fail`.
   struct FailPointPlan: Equatable {
-    /// One thing to do.
+    /// An action at a fail-point.
     struct Entry: Equatable {
       var point: FailPoint
       var action: FailAction
-      /// At which time the point is reached, from 1; once.
+      /// The visit of the fail-point at which the action happens, from 1. It happens once.
       var occurrence: Int
     }
 
-    /// A text that is no plan; says what would be one.
+    /// The text is not a plan. The description shows the format.
     struct Failure: Error, CustomStringConvertible, Equatable {
       var description: String
     }

@@ -1,7 +1,7 @@
 #if DEBUG
   import NudgeSchema
 
-  /// A task's store that dies, stalls or fails before it is written where it is told to.
+  /// Wraps a task's store, and dies, stalls or fails before writes.
   final class FailPointStore<Base: TaskStore>: TaskStore {
     private let base: Base
     private let points: FailPoints

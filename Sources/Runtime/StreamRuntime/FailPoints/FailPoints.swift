@@ -4,19 +4,18 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// The fail-points of a process: counts how often each is reached, and does there what the environment tells. Any thread
-/// may come by.
+/// The fail-points of a process. It counts visits and performs the planned actions. Any thread may use it.
 ///
-/// In debug builds only: in a release build there is nothing but the word that the variable is ignored. What runs in
-/// production has no line of it; the wrappers of this folder stand around its I/O, its stores and its effects.
+/// Fail-points exist in debug builds only; a release build just reports that it ignores the variable. They are wrappers around I/O, stores
+/// and effects, so production code has none.
 final class FailPoints: Sendable {
-  /// The environment's variable.
+  /// The environment variable with the plan.
   static let variable = "NUDGE_FAIL_POINTS"
 
   #if DEBUG
     private struct State {
       var reached: [FailPoint: Int] = [:]
-      /// Answers to effects have come since the last transaction began.
+      /// Whether replies to effects came since the last transaction began.
       var hasAnswers = false
     }
 
@@ -29,7 +28,8 @@ final class FailPoints: Sendable {
       self.logger = logger
     }
 
-    /// Those the environment asks for; nil: none. Throws where it asks for something there is not.
+    /// Fail-points by the environment variable; nil: it is not set.
+    /// - Throws: a failure that names the unknown fail-point or action.
     static func fromEnvironment(
       _ environment: [String: String] = ProcessInfo.processInfo.environment, logger: Logger
     ) throws(FailPointPlan.Failure) -> FailPoints? {
@@ -39,7 +39,7 @@ final class FailPoints: Sendable {
       return FailPoints(plan, logger: logger)
     }
 
-    /// The work has come to a point: does what was told, and returns true where the call is to fail.
+    /// Performs the action planned for this visit of a fail-point. Returns whether the call must fail.
     func reach(_ point: FailPoint) -> Bool {
       let count = state.withLock { state in
         state.reached[point, default: 0] += 1
@@ -52,20 +52,20 @@ final class FailPoints: Sendable {
       switch entry.action {
       case .fail: return true
       case .stall(let milliseconds):
-        // The thread's standing still is the fault itself: there is nothing to wait for.
+        // The stall itself is the fault.
         Thread.sleep(forTimeInterval: Double(milliseconds) / 1000)
         return false
       case .die:
         kill(getpid(), SIGKILL)
-        // Not reached: the kernel ends a process that has killed itself before the call returns.
+        // Not reached: the kernel ends the process before `kill` returns.
         return true
       }
     }
 
-    /// An answer to an effect has come, and is not committed.
+    /// Notes a reply to an effect that is not committed.
     func noteAnswer() { state.withLock { $0.hasAnswers = true } }
 
-    /// Whether answers have come since this was asked last.
+    /// Whether replies came since the last call.
     func takeAnswers() -> Bool {
       state.withLock { state in
         defer { state.hasAnswers = false }
@@ -73,7 +73,7 @@ final class FailPoints: Sendable {
       }
     }
   #else
-    /// Fail-points are for debug builds: says so to whoever asks a release build for them.
+    /// Reports that a release build ignores the environment variable.
     static func refuse(
       _ environment: [String: String] = ProcessInfo.processInfo.environment, logger: Logger
     ) {

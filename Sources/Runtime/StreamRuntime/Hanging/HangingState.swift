@@ -1,9 +1,9 @@
-/// Transactions of a stage that hang.
+/// The hanging transactions of a stage.
 public struct HangingState: Sendable, Equatable {
-  /// Those of which it is known how they were decided: to be ended so, or ended.
+  /// Transactions whose decision is known. They can be ended, or were.
   public var transactions: [EndedTransaction]
-  /// Where a transaction is open of which the coordinator's log does not say how it was decided, `topic-partition of producer
-  /// ID`. Nothing is done about them: a marker with the wrong result cannot be taken back.
+  /// Open transactions whose decision is not in the coordinator's log, as `topic-partition of producer ID`. They are left alone, because
+  /// a wrong marker cannot be undone.
   public var unexplained: [String]
 
   init(_ look: HangingTransactions.Look) {

@@ -3,41 +3,40 @@ import Kafka
 import KafkaTransactions
 import NudgeSchema
 
-/// Ends transactions of a stage whose markers the coordinator has left out.
+/// Writes the missing markers of a stage's hanging transactions.
 ///
-/// A lone broker that stops or dies while the markers of a decided transaction are being written finds no leaders for their
-/// partitions, takes these for deleted, and lists the transaction as complete (Apache Kafka 4.3.1). Where the marker is missing
-/// the last stable offset does not move any more, or the group's offsets stay pending: no reader of committed records gets on.
+/// A lone broker that stops while it writes the markers of a decided transaction finds no leaders for the partitions, takes them for
+/// deleted, and lists the transaction as complete (Apache Kafka 4.3.1). On a partition without its marker the last stable offset stays,
+/// or the group's offsets stay pending, and read_committed consumers are stuck.
 ///
-/// The coordinator's log says how such a transaction was decided, and that the coordinator has done with it (`TransactionLog`);
-/// the leaders say what is open, and in which epoch. So the marker that is missing is written as it was to be. Each is
-/// written by itself, with the epoch of what is open, which the leader holds against the last it has seen: nothing else can be
-/// ended by it, whoever dies in between leaves the rest as it was, and doing it again does no harm. (The coordinator's own
-/// markers have the epoch above. With that one a marker could end the id's next transaction, where that has begun.)
+/// The coordinator's log says how the transaction was decided and that it is complete (`TransactionLog`); the leaders report open
+/// transactions and their epochs. Each missing marker is written by itself with the epoch of the open transaction, which the leader
+/// compares with the last one it has seen. So it can end no other transaction, a crash in between leaves the rest as it was, and
+/// repeating it is harmless. (The coordinator's own markers have the next epoch, which could end the id's next transaction.)
 struct HangingTransactions {
   let stage: StageDefinition
   let topics: TopicNames
   let bootstrapServers: String
-  /// Properties of the operator's, set after ours.
+  /// The operator's properties, which override Nudge's.
   let properties: [ClientConfiguration.Property]
   let log: @Sendable (KafkaLogLine) -> Void
 
   private static let timeout: Duration = .seconds(10)
-  /// Where groups keep their offsets.
+  /// The topic with the groups' offsets.
   private static let offsetsTopic = "__consumer_offsets"
 
-  /// A transaction without a marker in a partition.
+  /// A hanging transaction in one partition.
   struct Found {
     var transactionalID: String
     var isCommit: Bool
     var open: OpenTransaction
   }
 
-  /// How much of each partition of the coordinator's log is read.
+  /// How much of the coordinator's log to read, in each partition.
   enum Depth {
-    /// The last records: some ten thousand transactions.
+    /// The last records, of some ten thousand transactions.
     case recent
-    /// All that compaction has left.
+    /// All records.
     case all
 
     var records: Int64 {
@@ -54,31 +53,30 @@ struct HangingTransactions {
     }
   }
 
-  /// What was seen.
+  /// The result of a look.
   struct Look {
-    /// The stage's, whose markers do not come.
+    /// Decided transactions of the stage with missing markers.
     var found: [Found] = []
-    /// Of which the coordinator's log does not say how they were decided: nothing is done about them.
+    /// Open transactions whose decision is not in the coordinator's log. They are left alone.
     var unexplained: [OpenTransaction] = []
-    /// Producers of transactional ids that are not the stage's.
+    /// Producer ids of transactional ids that are not the stage's.
     var strangers: Set<Int64> = []
   }
 
-  /// All that the stage's transactions write to.
+  /// All topics that the stage's transactions write to.
   var writtenTopics: [String] {
     (stage.outputs + [stage.changelog, .deadLetters]).map { topics($0) } + [Self.offsetsTopic]
   }
 
-  /// Whether a transactional id is one of the stage's threads, of now or of before.
+  /// Whether a transactional id belongs to a current or former thread of the stage.
   private func isOfStage(_ id: String) -> Bool {
     id.hasPrefix("\(topics.prefix)nudge-\(stage.name)-") && (id.hasSuffix("-a") || id.hasSuffix("-b"))
   }
 
-  /// Looks for transactions without markers; changes nothing.
+  /// Looks for hanging transactions, without changing anything.
   ///
   /// - Parameters:
-  ///   - ids: only of these; nil: of all threads of the stage there were. With ids, those alone that are decided, which the
-  ///     sink must have been opened for.
+  ///   - ids: look only for decided transactions of these, for which the sink must be open; nil: of all current and former threads.
   func look(
     by sink: TransactionSink, ids: [String]? = nil, depth: Depth = .recent
   ) throws -> Look {
@@ -86,14 +84,14 @@ struct HangingTransactions {
     return try look(by: sink, at: ids == nil ? open : sink.decided(of: open), ids: ids, depth: depth)
   }
 
-  /// Looks at these open transactions.
+  /// Looks up the decisions of open transactions.
   func look(
     by sink: TransactionSink, at open: [OpenTransaction], ids: [String]? = nil, depth: Depth = .recent
   ) throws -> Look {
     guard !open.isEmpty else { return Look() }
     var look = try explain(open, readLogs(ids, of: open, depth))
     guard !look.found.isEmpty || !look.unexplained.isEmpty else { return look }
-    // What was ended while the log was read is not without a marker.
+    // Drop transactions that ended while the log was read.
     let still = Set(try sink.openTransactions(in: writtenTopics, timeout: Self.timeout))
     look.found.removeAll { !still.contains($0.open) }
     look.unexplained.removeAll { !still.contains($0) }
@@ -105,7 +103,7 @@ struct HangingTransactions {
     for it in open {
       let place = TransactionLog.Place(topic: it.topic, partition: it.partition)
       guard let id = logs.holders[it.producerID] else {
-        // On the offsets' partitions anybody may write.
+        // Other groups write to the offsets' partitions too.
         if it.topic != Self.offsetsTopic { look.unexplained.append(it) }
         continue
       }
@@ -122,7 +120,7 @@ struct HangingTransactions {
     return look
   }
 
-  /// Writes the markers that are missing. Returns those that were: others have come to an end meanwhile.
+  /// Writes the missing markers. Returns those that were written; other transactions had ended meanwhile.
   func end(_ found: [Found], by sink: TransactionSink) throws(SinkError) -> [Found] {
     var ended: [Found] = []
     for it in found where try sink.writeMarker(of: it.open, isCommit: it.isCommit, timeout: Self.timeout) {
@@ -131,7 +129,7 @@ struct HangingTransactions {
     return ended
   }
 
-  /// As it is told.
+  /// The transactions, for reports.
   static func transactions(_ found: [Found]) -> [EndedTransaction] {
     struct Key: Hashable {
       var id: String
@@ -146,7 +144,7 @@ struct HangingTransactions {
       .sorted { ($0.transactionalID, $0.isCommit ? 1 : 0) < ($1.transactionalID, $1.isCommit ? 1 : 0) }
   }
 
-  /// Some of them, for people.
+  /// The first of them, for messages.
   static func shown(_ open: [OpenTransaction]) -> String {
     let some = open.prefix(8).map(shown).joined(separator: ", ")
     return open.count > 8 ? "\(some) and \(open.count - 8) more" : some
@@ -159,9 +157,9 @@ struct HangingTransactions {
   // MARK: The coordinator's log
 
   private struct Logs {
-    /// Of the stage's transactional ids.
+    /// Logs of the stage's transactional ids.
     var logs: [String: TransactionLog] = [:]
-    /// The transactional ids of producers that were asked for.
+    /// Transactional ids of the requested producer ids.
     var holders: [Int64: String] = [:]
   }
 
@@ -199,7 +197,7 @@ struct HangingTransactions {
           if isOfStage(id), read.logs[id] == nil { read.logs[id] = TransactionLog() }
         }
         read.logs[id]?.read(value: value) { entry in
-          // Partitions only where they are looked at: there may be a hundred thousand records.
+          // Keep partitions only for the epochs in question: the log may have a hundred thousand records.
           epochs[entry.producerID].map { $0.contains(entry.epoch) || $0.contains(entry.epoch &- 1) } ?? false
         }
       }

@@ -1,23 +1,22 @@
 import NudgeSchema
 import ServiceKit
 
-/// Has a stream thread's I/O look for transactions that a lone broker has left without markers. Not while one of the thread's own
-/// is on its way.
+/// Decides when a stream thread looks for hanging transactions. Call it only while none of the thread's own is in flight.
 final class HangingWatch<IO: StreamIO> {
   private let context: StreamContext<IO>
-  /// When it was last looked for transactions that stay open, by the steady clock.
+  /// When it last looked for transactions that stay open, by the steady clock.
   private var watchedAt: Milliseconds?
 
   init(_ context: StreamContext<IO>) { self.context = context }
 
-  /// Pending transactions should have ended by now: what waits for them.
+  /// Ends hanging transactions, because pending ones should have ended by now.
+  /// - Parameter what: names what waits for them.
   func suspect(_ what: String) throws {
     context.observe(.markersMissing(what: what))
     try pass(context.io.endHanging)
   }
 
-  /// Looks, now and then, for transactions that stay open: nothing here may wait for them, and others do, such as the next
-  /// stage.
+  /// Looks for transactions that stay open, every 10 s. This thread may not wait for them, but the next stage does.
   func watch() throws {
     let steady = context.io.steadyClock
     guard steady - (watchedAt ?? steady) >= context.limits.markerWatch else {
@@ -28,7 +27,7 @@ final class HangingWatch<IO: StreamIO> {
     try pass(context.io.watchTransactions)
   }
 
-  /// Tells what was ended.
+  /// Reports ended transactions.
   func tellEnded() {
     for ended in context.io.takeEnded() { context.observe(.transactionEnded(ended)) }
   }

@@ -1,25 +1,25 @@
-/// What the transaction coordinator has noted of one transactional id, read from its log, the topic `__transaction_state`.
-/// There it says, before any marker is written, how a transaction ends and on which
-/// partitions, and when it takes that to be done. (Formats: `TransactionLogKey.json`, `TransactionLogValue.json`, versions 0
-/// and 1, of Apache Kafka.)
+/// The transaction coordinator's log of one transactional id, from the topic `__transaction_state`.
+///
+/// The coordinator logs the decision and the partitions of a transaction before it writes markers, and logs again when it considers the
+/// transaction complete. (Formats: `TransactionLogKey.json`, `TransactionLogValue.json`, versions 0 and 1, of Apache Kafka.)
 struct TransactionLog {
   /// The topic.
   static let topic = "__transaction_state"
 
-  /// The transactional id of a record's key; nil where it is of a kind not known here.
+  /// The transactional id of a record's key; nil: the key has an unknown format.
   static func transactionalID(key: [UInt8]) -> String? {
     var reader = Reader(bytes: key[...])
     guard reader.int16() == 0, let length = reader.int16(), length >= 0 else { return nil }
     return reader.text(Int(length))
   }
 
-  /// A partition that was part of a transaction.
+  /// A partition in a transaction.
   struct Place: Hashable {
     var topic: String
     var partition: Int32
   }
 
-  /// A state that the coordinator noted.
+  /// A logged state.
   struct Entry: Equatable {
     enum Status: Int8 {
       case empty = 0
@@ -34,25 +34,24 @@ struct TransactionLog {
     var producerID: Int64
     var epoch: Int16
     var status: Status
-    /// All that are part of the transaction; not with every status.
+    /// The partitions of the transaction. Not every status has them.
     var places: Set<Place>
-    /// The version of transactions; 0 where the record does not say.
+    /// The transaction version; 0: the record has none.
     var version: Int16 = 0
-    /// The producer id that follows when this one's epochs are used up; nil in most records.
+    /// The next producer id, when this one's epochs are used up; nil in most records.
     var nextProducerID: Int64?
 
     var isDecision: Bool { status == .prepareCommit || status == .prepareAbort }
   }
 
-  /// In the order they were noted in.
+  /// In the order of the log.
   private(set) var entries: [Entry] = []
 
   init(_ entries: [Entry] = []) { self.entries = entries }
 
-  /// The next record of the id. One that is not understood takes away all that was known: nothing is concluded from a log
-  /// with holes.
+  /// Reads the next record of the id. An unreadable record clears all entries, because a log with holes proves nothing.
   ///
-  /// - Parameter keepsPlaces: whether the partitions of an entry matter.
+  /// - Parameter keepsPlaces: whether the partitions of an entry are needed.
   mutating func read(value: [UInt8]?, keepsPlaces: (Entry) -> Bool = { _ in true }) {
     guard let value, var entry = Self.entry(value: value) else {
       entries = []
@@ -62,28 +61,29 @@ struct TransactionLog {
     entries.append(entry)
   }
 
-  /// What is known of the transaction that a producer has open in a partition.
+  /// The state of a transaction that is open in a partition.
   enum Finding: Equatable {
-    /// The coordinator takes it for complete: the marker that is missing does not come. It was to be a commit, or an abort.
+    /// The coordinator considers it complete and will not write the missing marker.
     case leftOut(isCommit: Bool)
-    /// It goes on, or is being ended.
+    /// It is open, or its markers are being written.
     case underWay
-    /// The log does not say.
+    /// The log does not show it.
     case unknown
   }
 
-  /// With transactions of version 2 every transaction has an epoch of its own, and the record of its decision the one above,
-  /// whoever decides: the client, the coordinator after the transaction's time-out, or a new holder of the id (Apache Kafka
-  /// 4.3.1: `TransactionLogTests` has the records). So that record is about this transaction and no other, also where records
-  /// between are missing. All that is around it in the log must fit nevertheless: a marker with the wrong result cannot be
-  /// taken back.
+  /// Looks up the decision of an open transaction.
+  ///
+  /// With version 2 every transaction has its own epoch, and its decision is logged with the next epoch, whether the client, the
+  /// transaction time-out or a new producer decides (Apache Kafka 4.3.1; `TransactionLogTests` has records). So the record belongs to this
+  /// transaction even if records in between are missing. The surrounding records must be consistent too, because a wrong marker cannot
+  /// be undone.
   func finding(of place: Place, producerID: Int64, epoch: Int16) -> Finding {
     func isOngoing(_ entry: Entry) -> Bool {
       entry.status == .ongoing && entry.producerID == producerID && entry.epoch == epoch && entry.version >= 2
         && entry.places.contains(place)
     }
     guard let last = entries.last, epoch < .max else { return .unknown }
-    // In version 1 many transactions have the same epoch, and the one that a new holder aborts is decided in version 2.
+    // In version 1 many transactions share an epoch, and one that a new producer aborts is decided in version 2.
     let isOfOneTransaction = entries.allSatisfy {
       $0.producerID != producerID || $0.epoch != epoch || $0.status == .empty || $0.version >= 2
     }
@@ -108,14 +108,14 @@ struct TransactionLog {
     }
   }
 
-  /// The partition of the log that has an id's records.
+  /// The partition of the log with an id's records.
   static func partition(of transactionalID: String, count: Int) -> Int32 {
     // Java's hash of a string.
     let hash = transactionalID.utf16.reduce(Int32(0)) { $0 &* 31 &+ Int32($1) }
     return hash == .min ? 0 : Int32(Int(abs(hash)) % count)
   }
 
-  /// The producer id in a record's value; nil where there is none, or it is of a kind not known here.
+  /// The producer id in a record's value; nil: there is none, or the format is unknown.
   static func producerID(value: [UInt8]?) -> Int64? {
     guard let value else { return nil }
     var reader = Reader(bytes: value[...])
@@ -141,7 +141,7 @@ struct TransactionLog {
       }
       if isFlexible, reader.taggedFields() == nil { return nil }
     }
-    // When it was updated last, and when it began.
+    // The times of the last update and of the beginning.
     guard reader.int64() != nil, reader.int64() != nil else { return nil }
     var entry = Entry(producerID: producerID, epoch: epoch, status: status, places: places)
     guard isFlexible else { return entry }
@@ -159,7 +159,7 @@ struct TransactionLog {
     return entry
   }
 
-  /// Reads Kafka's primitive types; nil where the bytes end.
+  /// Reads Kafka's primitive types; nil at the end of the bytes.
   private struct Reader {
     var bytes: ArraySlice<UInt8>
 
@@ -186,7 +186,7 @@ struct TransactionLog {
       return nil
     }
 
-    /// A length: in flexible versions one more than it is, 0 for null.
+    /// A length. Flexible versions encode it plus one, and null as 0.
     mutating func count(_ isFlexible: Bool) -> Int? {
       guard isFlexible else { return int32().map { max(0, Int($0)) } }
       return varint().map { max(0, $0 - 1) }
@@ -198,7 +198,7 @@ struct TransactionLog {
       return String(decoding: bytes.prefix(length), as: UTF8.self)
     }
 
-    /// By their tags.
+    /// Tagged fields by tag.
     mutating func taggedFields() -> [Int: ArraySlice<UInt8>]? {
       guard let count = varint() else { return nil }
       var fields: [Int: ArraySlice<UInt8>] = [:]

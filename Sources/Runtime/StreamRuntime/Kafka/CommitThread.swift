@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import Synchronization
 
-/// A thread that commits a stream thread's transactions, one at a time, so that the stream thread goes on meanwhile.
+/// Commits a stream thread's transactions on a thread of its own, one at a time, so that the stream thread need not wait.
 final class CommitThread: Sendable {
   private struct State: Sendable {
     var transaction: (SealedTransaction, ConsumerGroupMetadata)?
@@ -10,14 +10,14 @@ final class CommitThread: Sendable {
     var isClosed = false
   }
 
-  /// Whoever holds the lock uses it: this thread while it commits, the stream thread at other times.
+  /// This thread uses the writer while it commits, and the stream thread at other times.
   private let writer: Mutex<any TransactionWriter>
   private let state = Mutex(State())
   private let work = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
   private let onOutcome: @Sendable () -> Void
 
-  /// `onOutcome` is called, from whichever thread, when there is an outcome to take.
+  /// - Parameter onOutcome: called from any thread when an outcome can be taken.
   init(_ writer: sending any TransactionWriter, name: String, onOutcome: @escaping @Sendable () -> Void) {
     self.writer = Mutex(writer)
     self.onOutcome = onOutcome
@@ -27,13 +27,13 @@ final class CommitThread: Sendable {
     thread.start()
   }
 
-  /// Begins to commit; `takeOutcome` tells what became of it. Not before the outcome of the one before was taken.
+  /// Begins to commit a transaction. Take the previous outcome first.
   func begin(_ transaction: SealedTransaction, by member: ConsumerGroupMetadata) {
     state.withLock { $0.transaction = (transaction, member) }
     work.signal()
   }
 
-  /// What became of the transaction; nil: that is not known yet.
+  /// The outcome of the transaction; nil: it is not known yet.
   func takeOutcome() -> CommitOutcome? {
     state.withLock { state in
       defer { state.outcome = nil }
@@ -41,20 +41,20 @@ final class CommitThread: Sendable {
     }
   }
 
-  /// The outcome of a transaction that could not be handed over.
+  /// Sets the outcome of a transaction that could not begin.
   func note(_ outcome: CommitOutcome) {
     state.withLock { $0.outcome = outcome }
     onOutcome()
   }
 
-  /// Uses the writer for something else. Waits while a transaction is on its way.
+  /// Uses the writer for other calls. Waits for the transaction in flight.
   func use<Result: Sendable, Failure: Error>(
     _ body: (any TransactionWriter) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try writer.withLock { writer throws(Failure) in try body(writer) }
   }
 
-  /// Waits for what is on its way, and closes the writer.
+  /// Waits for the transaction in flight, and closes the writer.
   func close() {
     state.withLock { $0.isClosed = true }
     work.signal()

@@ -4,16 +4,16 @@ import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 
-/// What a stream thread needs to know to work on a Kafka.
+/// The settings of a stream thread on a Kafka cluster.
 struct KafkaStreamSettings: Sendable {
   var stage: StageDefinition
   var topics: TopicNames
   var bootstrapServers: String
-  /// Properties of the operator's, set after ours.
+  /// The operator's properties, which override Nudge's.
   var properties: [(name: String, value: String)]
   /// The instance's name and the thread's number: part of the transactional id, and of the group instance id.
   var threadName: String
-  /// Whether the member is static: only with a name the operator gave.
+  /// Whether the member is static: only if the operator named the instance.
   var isStatic: Bool
   /// Where the stores of this stage are.
   var stateDirectory: String
@@ -24,21 +24,21 @@ struct KafkaStreamSettings: Sendable {
 
   /// The consumer group.
   var group: String { stage.group(topics) }
-  /// The thread's name to the brokers: its group instance id, and what its transactional ids begin with.
+  /// The thread's group instance id, and the prefix of its transactional ids.
   var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }
-  /// Two, used in turn.
+  /// The two transactional ids, used alternately.
   var transactionalIDs: [String] { ["a", "b"].map { "\(transactionalID)-\($0)" } }
-  /// All that transactions write to.
+  /// All topics that transactions write to.
   var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
 
-  /// What the sink of transactions takes of the operator's properties.
+  /// The configuration of the transactional client.
   func sinkConfiguration() throws(SinkError) -> SinkConfiguration {
     try SinkConfiguration(
       bootstrapServers: bootstrapServers, properties: [("client.id", "\(transactionalID)-sink")] + properties)
   }
 }
 
-/// A stream thread's I/O on Kafka, SQLite and the system's clocks. One thread uses it.
+/// `StreamIO` on Kafka, SQLite and the system's clocks. One thread uses it.
 final class KafkaStreamIO: StreamIO {
   typealias Store = SQLiteTaskStore
 
@@ -47,20 +47,20 @@ final class KafkaStreamIO: StreamIO {
   private let signal: ThreadSignal
   private let consumer: Consumer
   private let changelogConsumer: Consumer
-  /// Whether the changelog consumer was told where its topic is.
+  /// Whether the changelog consumer knows the leaders of its topic.
   private var knowsChangelog = false
-  /// Sees uncommitted records too: for high watermarks.
+  /// Reads uncommitted records too, for high watermarks.
   private let watermarkConsumer: Consumer
   private let transactions: CommitThread
   private let storeWriter = StoreWriter()
   private var assigned: [TopicPartition] = []
-  /// An error that came behind records which had to be delivered first.
+  /// An error that came after records, which are delivered first.
   private var laterFailure: IOFailure?
   private let topicByName: [String: Topic]
 
-  /// Times of calls to brokers. All block the thread, which serves its group again in between.
+  /// Time-outs of calls to brokers. Calls block the thread; it polls its group in between.
   private static let queryTimeout: Duration = .seconds(5)
-  /// An answer to "which offsets" that waits for a pending transaction comes as a time-out.
+  /// A request for offsets that waits for a pending transaction ends with a time-out.
   private static let committedTimeout: Duration = .milliseconds(500)
 
   /// Connects in the background and joins the group.
@@ -81,7 +81,7 @@ final class KafkaStreamIO: StreamIO {
     var changelog = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
     changelog.set("fetch.wait.max.ms", "10")
-    // A restore reads faster than anything else is read, and lasts for a moment.
+    // A restore is short and reads faster than any other consumer.
     changelog.set("queued.max.messages.kbytes", "65536")
     changelogConsumer = try Consumer(
       changelog.merging(overrides: settings.properties), name: "\(settings.transactionalID)-changelog",
@@ -96,7 +96,7 @@ final class KafkaStreamIO: StreamIO {
     try consumer.subscribe(settings.stage.inputs.map { settings.topics($0) })
   }
 
-  /// Leaves the group where the member is not static, and closes everything.
+  /// Closes all clients, and leaves the group if asked to.
   func close(leavingGroup: Bool) {
     signal.attach(nil)
     transactions.close()
@@ -109,7 +109,7 @@ final class KafkaStreamIO: StreamIO {
 
   var wallClock: Milliseconds { SystemClock.milliseconds() }
 
-  /// It runs while the machine sleeps: a proof of ownership must not outlive a suspension.
+  /// Runs while the machine is suspended: a proof of ownership must not outlive a suspension.
   var steadyClock: Milliseconds { SystemClock.steadyMilliseconds() }
 
   func idle(atMost timeout: Milliseconds) { signal.wait(atMost: timeout) }
@@ -122,7 +122,7 @@ final class KafkaStreamIO: StreamIO {
       throw failure
     }
     var result = PollResult()
-    // Records of one partition come together: the topic is looked up where it changes.
+    // Records of a partition are contiguous: look up the topic only when it changes.
     var last: (name: String, topic: Topic)?
     let event = consumer.poll(maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout)) { record in
       if last?.name != record.topic { last = topicByName[record.topic].map { (record.topic, $0) } }
@@ -150,7 +150,7 @@ final class KafkaStreamIO: StreamIO {
     return result
   }
 
-  /// A task is the same partition of every input; the range assignor gives them together where their counts are equal.
+  /// Maps partitions to tasks. The range assignor assigns the same partition of all inputs together if their counts are equal.
   private func tasks(_ partitions: [TopicPartition]) throws(IOFailure) -> [Int32] {
     let byNumber = Dictionary(grouping: partitions, by: \.partition)
     for (number, places) in byNumber where places.count != settings.stage.inputs.count {
@@ -163,7 +163,7 @@ final class KafkaStreamIO: StreamIO {
   }
 
   private func check(_ error: KafkaError) throws(IOFailure) {
-    // The poll after this one joins the group again; that the partitions are lost comes as an event of its own.
+    // The next poll joins the group again; the loss of the partitions is an event of its own.
     if error.isPollIntervalExceeded { return }
     if error.isFenced { throw IOFailure(kind: .fenced, error) }
     if error.isOffsetOutOfRange {
@@ -241,7 +241,7 @@ final class KafkaStreamIO: StreamIO {
 
   func begin(_ transaction: SealedTransaction) {
     do throws(KafkaError) {
-      // The member as it is now: a generation that begins later has given its tasks to others.
+      // The current generation: a later one may have assigned the tasks to others.
       transactions.begin(transaction, by: try consumer.groupMetadata())
     } catch {
       transactions.note(
@@ -286,7 +286,7 @@ final class KafkaStreamIO: StreamIO {
     }
   }
 
-  /// Records of one call at most: about 20 ms of work.
+  /// The largest number of records of a call: about 20 ms of work.
   private static let changelogBatch = 10_000
 
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
@@ -303,7 +303,7 @@ final class KafkaStreamIO: StreamIO {
     switch event {
     case .endOfPartition(let place, let offset): items.append(.end(task: place.partition, offset: offset))
     case .error(let error) where items.isEmpty: try check(error)
-    // A consumer that failed for good says so again at the next poll; anything else passes.
+    // A fatal error is reported again by the next poll; others are transient.
     case nil, .record, .assigned, .revoked, .error: break
     }
     return items

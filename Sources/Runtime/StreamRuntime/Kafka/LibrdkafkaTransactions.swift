@@ -2,9 +2,9 @@ import Kafka
 import NudgeSchema
 import Synchronization
 
-/// Transactions by librdkafka's producer.
+/// Transactions with librdkafka's producer.
 final class LibrdkafkaTransactions: TransactionWriter {
-  /// Offsets of position records, told by delivery reports, which may come on whichever thread waits on the producer.
+  /// Offsets of position records, from delivery reports on any thread.
   private final class PositionOffsets: Sendable {
     private let offsets = Mutex<[Int32: Int64]>([:])
     func note(_ delivery: Delivery) {
@@ -21,10 +21,10 @@ final class LibrdkafkaTransactions: TransactionWriter {
   }
 
   private let settings: KafkaStreamSettings
-  /// Two, used in turn: while the markers of one's transaction are being written, which the broker does after it has
-  /// answered the commit, the other has the next. One alone would wait for them.
+  /// Two producers, used alternately: the broker writes one's markers after it has answered the commit, while the other has the next
+  /// transaction. A single producer would wait for its markers.
   private var producers: [TransactionalProducer] = []
-  /// Which of them has the transaction that is open, or had the last one.
+  /// The index of the producer with the open or last transaction.
   private var turn = 0
   private let positionOffsets = PositionOffsets()
   private var patience = TopicPatience()
@@ -40,7 +40,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
   func open() throws(IOFailure) {
     close()
     do throws(KafkaError) {
-      // Both, before either is used: what a former one left open holds back the readers of the other's records too.
+      // Open both before either is used: a former producer's open transaction holds back readers of all records.
       for id in settings.transactionalIDs { producers.append(try openProducer(id)) }
     } catch {
       close()
@@ -76,9 +76,8 @@ final class LibrdkafkaTransactions: TransactionWriter {
     turn = 0
   }
 
-  /// What an error inside a transaction means: a new producer mends most of them. It does not where somebody else works
-  /// under this name, and where the broker refuses what is asked for and will refuse it again. `isEnding`: the transaction
-  /// may have ended all the same.
+  /// The outcome for an error inside a transaction. A new producer recovers from most; fencing and lasting refusals end the process.
+  /// - Parameter isEnding: the transaction may have ended despite the error.
   private func outcome(_ error: KafkaError, isEnding: Bool) -> CommitOutcome {
     let reason = "\(error)"
     if error.isFenced { return .fenced(reason) }
@@ -89,7 +88,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
     return isEnding ? .unknown(reason) : .notCommitted(reason)
   }
 
-  /// What no repetition mends; nil for an error that may pass.
+  /// The lasting refusal for an error; nil: a retry may succeed.
   private func refusal(_ error: KafkaError) -> LastingRefusal? {
     if error.isForbidden { return .forbidden }
     if error.isMessageTooLarge { return .tooLarge }
@@ -131,7 +130,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
     return .committed(positions: positions)
   }
 
-  /// Adds a task's records to the transaction; returns why that cannot be.
+  /// Adds a task's records to the transaction. Returns an outcome if that fails.
   private func produce(
     _ part: SealedTransaction.Part, by it: TransactionalProducer
   ) throws(KafkaError) -> CommitOutcome? {

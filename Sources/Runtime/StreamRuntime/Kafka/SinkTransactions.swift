@@ -3,26 +3,25 @@ import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 
-/// Transactions of version 2. What a transaction holds is gathered in memory, and goes to Kafka with `commit`: records,
-/// then offsets, then the end.
+/// Transactions of version 2. `commit` sends a transaction's records, then the offsets, then the end.
 final class SinkTransactions: TransactionWriter {
   private let settings: KafkaStreamSettings
   private let sink: TransactionSink
   private let changelog: String
-  /// The place of each topic in the content.
+  /// The index of each topic in the content.
   private let places: [Topic: Int]
   private var content: TransactionContent
   private var patience = TopicPatience()
   private let hanging: HangingTransactions
   private var ended: [EndedTransaction] = []
-  /// Looking for transactions without markers was refused: it is not tried again.
+  /// Whether a look for hanging transactions was refused. It is not tried again.
   private var mayNotLook = false
 
-  /// What was open when it was last looked.
+  /// Open transactions at the last look.
   private var openBefore: Set<OpenTransaction> = []
-  /// Producers that are not the stage's: theirs may stay open.
+  /// Producer ids of others, whose transactions may stay open.
   private var strangers: Set<Int64> = []
-  /// What was told of last.
+  /// The open transactions reported last.
   private var unexplained: [OpenTransaction] = []
 
   private static let openTimeout: Duration = .seconds(10)
@@ -58,7 +57,7 @@ final class SinkTransactions: TransactionWriter {
       throw IOFailure(
         kind: error.kind == .refused ? .fatal : .retriable, operation: error.operation, reason: error.reason)
     }
-    // Before an id is used again: should a later transaction of it be aborted, what is left open would be, too.
+    // Before the id's next transaction: aborting that one would abort an open one too.
     if sink.hasLoneBroker { try endHanging(ofOthers: false) }
   }
 
@@ -85,7 +84,7 @@ final class SinkTransactions: TransactionWriter {
     try end { () throws in try hanging.look(by: sink, ids: ofOthers ? nil : settings.transactionalIDs) }
   }
 
-  /// Ends what is found, and tells what is not explained.
+  /// Ends the hanging transactions found, and reports unexplained ones.
   private func end(_ look: () throws -> HangingTransactions.Look) throws(IOFailure) {
     guard !mayNotLook else { return }
     let operation = "look for transactions without markers"

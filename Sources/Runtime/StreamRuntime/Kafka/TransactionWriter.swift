@@ -2,44 +2,43 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// How a stream thread's transactions reach Kafka.
+/// Writes a stream thread's transactions to Kafka.
 ///
-/// There are two. `SinkTransactions` speaks transactions of version 2. `LibrdkafkaTransactions` is for the embedded broker,
-/// which has none: librdkafka and its mock cluster agree on what that means. One call at a time, from whichever thread
-/// (`CommitThread`).
+/// `SinkTransactions` uses transactions of version 2; `LibrdkafkaTransactions` is for the embedded broker, which lacks them. One call at a
+/// time, from any thread (`CommitThread`).
 protocol TransactionWriter: AnyObject {
   /// Replaces the producers by ones with new epochs.
   func open() throws(IOFailure)
-  /// Commits a transaction of the group's member. All records are acknowledged before the offsets are sent, and these
-  /// before it is ended.
+  /// Commits a transaction as a member of the group. The brokers acknowledge all records before the offsets are sent, and the offsets
+  /// before the end.
   func commit(_ transaction: SealedTransaction, by member: ConsumerGroupMetadata) -> CommitOutcome
   #if DEBUG
     /// See `StreamIO.interruptTransactions`.
     func interrupt(_ fails: @escaping @Sendable (FailPoint) -> Bool)
   #endif
-  /// The only broker was away since `open`.
+  /// Whether the only broker was away since `open`.
   var hasLostBroker: Bool { get }
-  /// Ends transactions of the stage, also of others' ids, that were decided and whose markers a lone broker has left out.
+  /// Ends hanging transactions of all threads of the stage.
   func endHanging() throws(IOFailure)
-  /// Ends those of them that have been open since the last call, where there is one broker.
+  /// Ends those that have been open since the last call, on a cluster of one broker.
   func watch() throws(IOFailure)
-  /// What was ended so, by `open` too, since this was asked last.
+  /// Transactions ended in this way, also by `open`, since the last call.
   func takeEnded() -> [EndedTransaction]
   func close()
 }
 
-/// What a broker refuses and will refuse again: what an operator has to do about it ends the process.
+/// A broker's refusal that retries cannot change. It ends the process with the fix.
 enum LastingRefusal {
   case forbidden
   case tooLarge
   case invalidRecord
   case topicGone
 
-  /// What is to be done.
+  /// The fix, for the operator.
   var fix: String {
     switch self {
     case .forbidden: "give the service this right (back)"
-    // No output is larger than a topic of ours takes, so the topic takes less than it should.
+    // Outputs fit topics as Nudge creates them, so this topic's limit is too low.
     case .tooLarge:
       "the topics need max.message.bytes=\(TopicPlan(.deadLetters).maxMessageBytes); nudge topics create says which differ"
     case .invalidRecord: "nudge topics create says which topics are not configured as they must be"
@@ -48,14 +47,13 @@ enum LastingRefusal {
   }
 }
 
-/// How long transactions have failed because a topic is not known: while a broker starts, or leaders move, one may be
-/// unknown for a moment.
+/// Bounds how long a topic may be unknown: it may be for a moment while a broker starts or leaders move.
 struct TopicPatience {
-  /// A topic that is unknown for longer than this is gone, in milliseconds.
+  /// How long a topic may be unknown, in milliseconds.
   private static let limit: Milliseconds = 60_000
   private var since: Milliseconds?
 
-  /// Again. Whether it has been too long.
+  /// Notes that the topic is unknown. Returns whether that has lasted too long.
   mutating func isOver() -> Bool {
     let now = SystemClock.steadyMilliseconds()
     let since = since ?? now
@@ -65,12 +63,12 @@ struct TopicPatience {
 }
 
 extension CommitOutcome {
-  /// What no repetition mends.
+  /// The outcome of a lasting refusal.
   static func refused(_ refusal: LastingRefusal, _ operation: String, _ reason: String) -> CommitOutcome {
     .refused("\(operation): \(reason): this does not pass; \(refusal.fix)")
   }
 
-  /// A topic that the stage does not name among its outputs.
+  /// The outcome for a topic that is not among the stage's outputs.
   static func undeclared(_ topic: Topic, _ stage: StageDefinition) -> CommitOutcome {
     .refused("produce: stage \(stage.name) does not say that it writes \(topic.rawValue)")
   }

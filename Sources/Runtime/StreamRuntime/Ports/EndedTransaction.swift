@@ -1,9 +1,8 @@
-/// A transaction that was decided, whose markers a broker had left out on some partitions, and that was ended there as it was
-/// decided.
+/// A hanging transaction whose missing markers were written, as it was decided.
 public struct EndedTransaction: Sendable, Equatable, Encodable {
-  /// Whose it was.
+  /// The producer's transactional id.
   public var transactionalID: String
-  /// How it was decided.
+  /// Whether it was committed, or aborted.
   public var isCommit: Bool
   /// The partitions without a marker, as `topic-partition`, sorted.
   public var partitions: [String]

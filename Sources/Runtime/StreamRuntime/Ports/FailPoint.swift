@@ -1,36 +1,36 @@
 #if DEBUG
   import NudgeSchema
 
-  /// A named place of a stream thread's work where a process can be told to die, stall or fail: one or more for each row
-  /// of the crash table (docs/architecture.md, Crashes). The names are what `NUDGE_FAIL_POINTS` has.
+  /// A named place in a stream thread where a debug build can die, stall or fail: at least one for each row of the crash table
+  /// (docs/architecture.md, Crashes). `NUDGE_FAIL_POINTS` uses the names.
   enum FailPoint: String, CaseIterable {
-    /// A transaction is about to begin. Before that, nothing of what was processed is outside the process.
+    /// Before a transaction begins. No processed work has left the process yet.
     case beforeTransaction = "before-transaction"
     /// Outputs and rows are acknowledged; offsets and positions are not sent.
     case midTransaction = "mid-transaction"
-    /// All is sent but the request to commit.
+    /// Everything is sent except the request to commit.
     case beforeCommit = "before-commit"
-    /// The broker has committed, and nobody here knows: to fail here is to lose the answer.
+    /// The broker has committed. A failure here loses its answer.
     case commitSent = "commit-sent"
-    /// A producer is about to be opened: at the start, and as the first step of the recovery from a failure.
+    /// Before a producer is opened: at the start, and as the first step of recovery.
     case producerOpen = "producer-open"
-    /// A changelog is about to be read: for a restore, or to find out what was committed.
+    /// Before a changelog is read: for a restore, or to look up what was committed.
     case restoreRead = "restore-read"
-    /// A task's store is about to be opened.
+    /// Before a task's store is opened.
     case storeOpen = "store-open"
-    /// Committed rows, or restored ones, are about to be written to a store.
+    /// Before committed or restored rows are written to a store.
     case storeWrite = "store-write"
-    /// Answers to effects have come, and the transaction that would record them is about to begin.
+    /// Before the transaction with replies to effects begins.
     case effectSent = "effect-sent"
   }
 
-  /// What happens where a fail-point is reached.
+  /// The action at a fail-point.
   enum FailAction: Equatable {
-    /// The process kills itself, as `kill -9` would.
+    /// The process kills itself, as `kill -9` does.
     case die
-    /// The thread that came there stands still for so many milliseconds; then all goes on.
+    /// The thread stalls for this many milliseconds.
     case stall(Milliseconds)
-    /// The call fails, as the real one does when a broker or a disk refuses.
+    /// The call fails, as if a broker or disk had refused it.
     case fail
   }
 #endif
