@@ -1,16 +1,16 @@
 import Foundation
 import Kafka
 
-/// Reads pieces of partitions, committed records only, apart from any group. One thread uses it.
+/// Reads committed records of partitions, without a consumer group. One thread uses it.
 final class LogReader {
   private let committed: Consumer
-  /// Sees uncommitted records too: for high watermarks.
+  /// Reads uncommitted records too, for high watermarks.
   private let watermarks: Consumer
   private var batch: [ConsumerRecord] = []
 
-  /// How long a call waits for the next record, or for an answer.
+  /// How long a call waits for the next record or an answer.
   private static let patience: Duration = .seconds(15)
-  /// The first piece read when looking back, in offsets, and how much larger each further one is.
+  /// The number of offsets of the first piece read backwards; each further piece is larger.
   private static let firstWindow: Int64 = 64
   private static let windowGrowth: Int64 = 16
 
@@ -33,19 +33,19 @@ final class LogReader {
     watermarks.close()
   }
 
-  /// Learns the leaders of topics it will read.
+  /// Looks up the leaders of topics before they are read.
   func warmUp(_ topics: [String]) throws(KafkaError) {
     try committed.warmUp(topics: topics, timeout: Self.patience)
   }
 
-  /// The first offset a partition still has, and the high watermark: behind all that was written, committed or not.
+  /// The first offset of a partition, and its high watermark.
   func ends(of place: TopicPartition) throws(KafkaError) -> LogEnds {
     let ends = try watermarks.watermarks(place, timeout: Self.patience)
     return LogEnds(start: ends.low, high: ends.high)
   }
 
-  /// Calls `body` with the committed records from an offset on and before another.
-  /// - Throws: `StateRepairError` where nothing more comes: somebody's transaction before `end` is still open.
+  /// Calls `body` with the committed records from `start` up to `end`.
+  /// - Throws: `StateRepairError` if no record comes any more because a transaction before `end` is open.
   func records(
     of place: TopicPartition, from start: Int64, to end: Int64, _ body: (ConsumerRecord) throws -> Void
   ) throws {
@@ -57,7 +57,7 @@ final class LogReader {
       try committed.assign([])
       throw error
     }
-    // What is assigned goes on being fetched: where the topic is made anew meanwhile, an error of that would come out later.
+    // Stop fetching: an error of a topic created again would surface in a later call.
     try committed.assign([])
   }
 
@@ -75,7 +75,7 @@ final class LogReader {
       switch event {
       case .endOfPartition(_, let offset) where offset >= end: return
       case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
-      // Anything else passes, or lasts beyond the deadline.
+      // Other errors are transient, or last until the deadline.
       case nil, .record, .assigned, .revoked, .endOfPartition, .error: break
       }
       guard ContinuousClock.now < deadline else {
@@ -86,8 +86,8 @@ final class LogReader {
     }
   }
 
-  /// The last committed record from an offset on and before another that `find` makes something of. Looks back in growing
-  /// pieces, as what is looked for is near the end or nowhere.
+  /// The result of `find` for the last committed record that has one. Reads backwards in growing pieces, because the record is near the
+  /// end or absent.
   func last<Found>(
     of place: TopicPartition, from start: Int64, to end: Int64, _ find: (ConsumerRecord) throws -> Found?
   ) throws -> Found? {

@@ -4,18 +4,16 @@ import KafkaTransactions
 public import NudgeSchema
 import Synchronization
 
-/// Looks at the state of a stage's tasks in Kafka, and writes a position for those that have lost it, so that a service
-/// takes them up again by itself.
+/// Inspects the state of a stage's tasks in Kafka, and repairs lost ones by writing a position, from which a service continues.
 ///
-/// A position is written with a sequence, so that whatever is notified is notified once: `acceptLoss` goes on where the
-/// group's offsets say that all before was processed, and `rebuild` processes what lies before them for its rows only.
-/// One thread uses it; calls block for as long as Kafka takes, at most some seconds without an answer.
+/// Nobody is notified twice: `acceptLoss` continues at the group's committed offsets, and `rebuild` processes earlier records for their
+/// rows only. One thread uses it; calls block while Kafka answers.
 public final class StateRepair {
-  /// What to do about a lost state.
+  /// How to repair a lost state.
   public enum Method: String, Sendable, Encodable {
-    /// Go on without it.
+    /// Continue without it.
     case acceptLoss = "accept-loss"
-    /// Make it again from what the inputs still hold.
+    /// Rebuild it from the records that the inputs still have.
     case rebuild
   }
 
@@ -29,7 +27,7 @@ public final class StateRepair {
   private let coder = RecordCoder()
 
   private static let timeout: Duration = .seconds(30)
-  /// How long unstable offsets are asked for again.
+  /// How long to wait for unstable offsets.
   private static let unstablePatience: Duration = .seconds(10)
 
   /// Connects in the background.
@@ -55,15 +53,14 @@ public final class StateRepair {
 
   // MARK: Looking
 
-  /// How each task of the stage stands, in order.
-  /// - Throws: `KafkaError`; `StateRepairError` where topics are missing, or a transaction is pending for longer than some
-  ///   seconds.
+  /// The states of the stage's tasks, in order.
+  /// - Throws: `KafkaError`; `StateRepairError` if topics are missing or a transaction stays pending.
   public func tasks() throws -> [TaskState] { try tasks(committed: committedOffsets()) }
 
   private func tasks(committed: [Int32: [CommittedInput]]) throws -> [TaskState] {
     try reader.warmUp((stage.inputs + [stage.changelog]).map { topics($0) })
     return try committed.sorted { $0.key < $1.key }.map { number, inputs in
-      // The order matters as it does in a restore: offsets that are stable first, then the changelog's end.
+      // As in a restore: stable offsets first, then the changelog's end.
       let ends = try reader.ends(of: changelog(number))
       let position = try reader.last(of: changelog(number), from: ends.start, to: ends.high, position)
       var behind: [String: LogEnds] = [:]
@@ -93,7 +90,7 @@ public final class StateRepair {
     TopicPartition(topic: topics(stage.changelog), partition: task)
   }
 
-  /// The group's offsets of all inputs, by task, once no transaction on them is pending.
+  /// The group's stable offsets of all inputs, by task.
   private func committedOffsets() throws -> [Int32: [CommittedInput]] {
     let names = stage.inputs.map { topics($0) }
     let counts = try admin.partitionCounts(of: names + [topics(stage.changelog)], timeout: Self.timeout)
@@ -129,17 +126,16 @@ public final class StateRepair {
 
   // MARK: Hanging transactions
 
-  /// Transactions of the stage's threads, of any there was, that were decided and have partitions without a marker; the
-  /// coordinator has done with them, and readers of committed records wait for ever.
+  /// The hanging transactions of all current and former threads of the stage.
   ///
-  /// - Throws: `KafkaError`; of the sink's where the broker cannot be asked, or does not allow it.
+  /// - Throws: `KafkaError`; `SinkError` if the broker does not answer or refuses.
   public func hangingTransactions() throws -> HangingState {
     let (hanging, sink) = try hanging()
     defer { sink.close() }
     return HangingState(try hanging.look(by: sink, depth: .all))
   }
 
-  /// Ends those of them that were decided, as they were. Services of the stage may run meanwhile: nothing else is touched.
+  /// Ends the decided ones. Services of the stage may keep running.
   public func endHangingTransactions() throws -> HangingState {
     let (hanging, sink) = try hanging()
     defer { sink.close() }
@@ -159,26 +155,26 @@ public final class StateRepair {
 
   // MARK: Planning
 
-  /// What would be written.
+  /// Plans a repair without writing.
   /// - Parameters:
-  ///   - tasks: those to repair, all of which must be lost; nil: all that are.
-  ///   - trustingMovedOffsets: go by the group's offsets also where they were moved by somebody else.
-  /// - Throws: `KafkaError`; `StateRepairError` where a task is not lost, does not exist, or cannot be repaired.
+  ///   - tasks: the tasks to repair, all of which must be lost; nil: all lost ones.
+  ///   - trustingMovedOffsets: use the group's offsets even if another client moved them.
+  /// - Throws: `KafkaError`; `StateRepairError` if a task is not lost, does not exist or cannot be repaired.
   public func plan(
     _ method: Method, tasks wanted: [Int32]? = nil, trustingMovedOffsets: Bool = false
   ) throws -> [TaskRepair] {
     try drafts(method, wanted, trustingMovedOffsets).map(\.repair)
   }
 
-  /// A repair with all that is to be written.
+  /// A repair with the records to write.
   private struct Draft {
     var repair: TaskRepair
-    /// Keys of the rows to be removed, in the order of the log.
+    /// Keys of the rows to remove, in the order of the log.
     var keys: [RowKey]
-    /// The changelog's high watermark: all that was written before is known.
+    /// The changelog's high watermark. Everything before it was read.
     var high: Int64
     var committed: [CommittedInput]
-    /// Of a state that stays; nil: the repair begins a new one.
+    /// The history of a state that stays; nil: the repair begins a new one.
     var history: String?
   }
 
@@ -262,24 +258,23 @@ public final class StateRepair {
 
   // MARK: Writing
 
-  /// Writes it: one transaction a task. A service that looks at a lost task again, every 5 s, finds its position.
-  ///
-  /// Whoever repairs the same stage at the same time is fenced, and what it had not committed is not.
-  /// - Parameter written: told of each task once its transaction has committed.
-  /// - Throws: as `plan`; `StateRepairError` also where a service writes to the changelog meanwhile: it has the state.
+  /// Repairs tasks, with one transaction each. A running service finds the positions within 5 s. A concurrent repair of the same stage is
+  /// fenced.
+  /// - Parameter written: called for each task after its commit.
+  /// - Throws: as `plan`; `StateRepairError` also if a service writes to the changelog, because it has the state.
   public func carryOut(
     _ method: Method, tasks wanted: [Int32]? = nil, trustingMovedOffsets: Bool = false,
     written: (TaskRepair) -> Void = { _ in }
   ) throws {
     let name = "\(topics.prefix)nudge-\(stage.name)-state"
     var configuration = ClientConfiguration.producer(bootstrapServers: bootstrapServers, transactionalID: name)
-    // Removing many rows may take longer than a service's transactions do.
+    // Removing many rows may take longer than a service's transaction.
     configuration.set("transaction.timeout.ms", "60000")
     let offsets = DeliveredOffset()
     let producer = try Producer(
       configuration.merging(overrides: overrides), name: name, log: log, onDelivery: { offsets.note($0) })
     defer { producer.close(timeout: .seconds(2)) }
-    // First of all: from here on nobody else repairs this stage.
+    // Fence concurrent repairs first.
     try producer.initTransactions(timeout: Self.timeout)
     let handle = try producer.topic(topics(stage.changelog))
     let history = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -316,8 +311,7 @@ public final class StateRepair {
     try producer.produce(
       topic: handle, partition: repair.task, key: PositionRecord.key.bytes, value: try coder.encode(position), tag: 1)
     try producer.flush(timeout: Self.timeout)
-    // A service that had the task in memory all along may have written meanwhile. What it writes later is behind this
-    // position and counts; what it wrote before must not be hidden by it.
+    // A service with the task in memory may have written in between. This position must not hide its records.
     guard offsets.take() == draft.high + Int64(draft.keys.count),
       try committedOffsets()[repair.task] == draft.committed
     else {
@@ -329,7 +323,7 @@ public final class StateRepair {
   }
 }
 
-/// Where the position record came to lie.
+/// The offset of the position record.
 private final class DeliveredOffset: Sendable {
   private let offset = Mutex<Int64?>(nil)
   func note(_ delivery: Delivery) { offset.withLock { $0 = delivery.offset } }
@@ -342,7 +336,7 @@ private final class DeliveredOffset: Sendable {
 }
 
 extension TaskState {
-  /// Judges a task as a restore does.
+  /// Judges a task as a restore would.
   init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput], behind: [String: LogEnds] = [:]) {
     task = number
     sequence = position?.sequence

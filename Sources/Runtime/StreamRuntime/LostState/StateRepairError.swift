@@ -1,6 +1,6 @@
-/// Why the state of tasks could not be looked at or repaired, with the fix.
+/// The state of tasks could not be inspected or repaired.
 public struct StateRepairError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What is wrong, and what to do.
+  /// The reason and the fix.
   public let description: String
 
   init(_ description: String) { self.description = description }

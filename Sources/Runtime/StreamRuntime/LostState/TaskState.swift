@@ -1,59 +1,58 @@
-/// How a task's state stands in Kafka.
+/// The state of a task in Kafka.
 public struct TaskState: Sendable, Equatable, Encodable {
-  /// What there is of it.
+  /// The condition of a task's state.
   public enum Condition: String, Sendable, Encodable {
-    /// It has not ended a transaction: the changelog has no position, and no offsets were committed, or those of a first
-    /// transaction that was committed in part. It starts at its inputs' first offsets.
+    /// Neither a position nor committed offsets exist. The task starts at its inputs' first offsets.
     case neverRan
-    /// The changelog has its position.
+    /// The changelog has a position.
     case present
-    /// The changelog has its position, and it says that lost state is being rebuilt.
+    /// The changelog has a position, and lost state is being rebuilt.
     case rebuilding
-    /// Offsets were committed but the changelog has no position: it does not run.
+    /// The group has committed offsets, but the changelog has no position. The task does not run.
     case lost
-    /// An input ends before the task's position: its topic was made again, or lost records. It does not run.
+    /// An input ends before the position, because its topic was created again or lost records. The task does not run.
     case inputBehind
   }
 
   /// The task's number: the partition of each input, and of the changelog.
   public var task: Int32
-  /// What there is of it.
+  /// The condition of the state.
   public var condition: Condition
-  /// How many transactions the task has made, by its position; nil without one.
+  /// The number of the task's transactions, from its position; nil: it has none.
   public var sequence: Int64?
-  /// The next offset of each input, by its position; the keys are the topics' catalogue names.
+  /// The next offset of each input, from its position, by the topics' catalogue names.
   public var next: [String: Int64]
-  /// Of each input that is being rebuilt from, the offset of the last record that only rebuilds.
+  /// The offset of the last record to rebuild from, for each unfinished input.
   public var rebuildTo: [String: Int64]
-  /// What the group has committed of each input; inputs of which nothing was committed are not there.
+  /// The group's committed offsets, by the topics' catalogue names. Inputs without one are absent.
   public var committed: [String: Int64]
-  /// The sequence the offsets were committed with; nil where somebody else than the stage has committed one of them, or
-  /// not all inputs have one: then they do not tell what was processed.
+  /// The sequence that the offsets were committed with; nil: they do not show what was processed, because another client committed one
+  /// or an input has none.
   public var committedSequence: Int64?
-  /// Where inputs end that end before the position, by the topics' catalogue names.
+  /// The ends of inputs that end before the position, by the topics' catalogue names.
   public var behind: [String: Int64] = [:]
-  /// Names the repair the changelog began with; nil: none.
+  /// Identifies the repair that began the changelog; nil: none did.
   public var history: String?
 
   /// Whether the task waits for an operator.
   public var isLost: Bool { condition == .lost || condition == .inputBehind }
 }
 
-/// What is, or would be, written for a task whose state is lost.
+/// The repair of a task whose state or input is lost.
 public struct TaskRepair: Sendable, Equatable, Encodable {
   /// The task's number.
   public var task: Int32
-  /// The sequence of the position: that of the committed offsets.
+  /// The sequence of the position to write.
   public var sequence: Int64
-  /// Where it will go on in each input, by the topics' catalogue names.
+  /// The offset to continue from in each input, by the topics' catalogue names.
   public var next: [String: Int64]
-  /// Of each input it will rebuild from, the offset of the last record that only rebuilds. Empty: nothing is rebuilt.
+  /// The offset of the last record to rebuild from, for each input; empty: nothing is rebuilt.
   public var rebuildTo: [String: Int64]
-  /// Rows without a position that the changelog still holds, and that are removed from it.
+  /// The number of rows without a position to remove from the changelog.
   public var rowsRemoved: Int
-  /// The group's offsets were moved by somebody else, or are incomplete, and are trusted all the same.
+  /// Whether the group's offsets are used although another client moved them or they are incomplete.
   public var trustsMovedOffsets: Bool
-  /// The state is whole and stays: only inputs were lost.
+  /// Whether the state stays, because only an input was lost.
   public var keepsState: Bool
 
   /// A repair.

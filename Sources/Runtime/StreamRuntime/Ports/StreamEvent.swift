@@ -1,35 +1,35 @@
 public import NudgeSchema
 
-/// What a stream thread tells those who watch it: for logs, metrics and readiness. None holds a record's content.
+/// An event of a stream thread, for logs, metrics and readiness. No event has a record's content.
 public enum StreamEvent: Sendable, Equatable {
-  /// The group gave these tasks.
+  /// The group assigned these tasks.
   case assigned(tasks: [Int32])
-  /// The group took these tasks in good order, or they were lost to somebody else.
+  /// The thread gave up these tasks, or lost them.
   case released(tasks: [Int32], lost: Bool)
-  /// A store could not be used and was wiped.
+  /// A useless store was wiped.
   case storeWiped(task: Int32, reason: String)
-  /// A restore goes on: rows read so far, and the offset reached of the one to reach. Where lost state is rebuilt: records
-  /// processed so far, and offsets of the inputs, added up.
+  /// The progress of a restore: rows read, current offset and target. In a rebuild of lost state: records processed, and sums of the
+  /// inputs' offsets.
   case restoring(task: Int32, rows: Int, offset: Int64, target: Int64)
-  /// A restore waits: a transaction is pending in the changelog, and holds back what lies behind the last stable offset.
+  /// A restore waits for a pending transaction in the changelog.
   case restoreHeld(task: Int32, stable: Int64, target: Int64)
-  /// Pending transactions do not end: what waits for them. It is looked for those whose markers were left out.
+  /// Pending transactions do not end. The thread looks for missing markers.
   case markersMissing(what: String)
-  /// A transaction whose markers a broker had left out was ended as it was decided.
+  /// A hanging transaction was ended, as it was decided.
   case transactionEnded(EndedTransaction)
-  /// A task runs: from which sequence and offsets, how long the restore took, and what it read.
+  /// A task runs, from this sequence and these offsets, after a restore of this length and number of rows.
   case running(task: Int32, sequence: Int64, next: [String: Int64], rows: Int, milliseconds: Milliseconds)
-  /// The group's committed offsets were moved by somebody else; the position of the changelog stands.
+  /// Another client moved the group's committed offsets. The task continues from its position.
   case offsetsMoved(task: Int32, position: [String: Int64], sequence: Int64)
-  /// There are committed offsets but no position: an operator decides (docs/operations.md, Lost state).
+  /// The group has committed offsets, but the changelog has no position. An operator decides (docs/operations.md, Lost state).
   case stateLost(task: Int32)
-  /// An input ends before the position: an operator decides (docs/operations.md, Lost state).
+  /// An input ends before the position. An operator decides (docs/operations.md, Lost state).
   case inputBehind(task: Int32, topic: String, position: Int64, end: Int64)
-  /// The log begins behind the position: so many records of the topic were never processed.
+  /// An input begins after the position. The records in between were never processed.
   case gap(task: Int32, topic: String, from: Int64, to: Int64)
-  /// Records were processed; the age is that of the last one, by its timestamp.
+  /// Records were processed. The age is that of the last one, by its timestamp.
   case processed(records: Int, age: Milliseconds)
-  /// Timers were due, and were written to the stage's own input.
+  /// Due timers were written to the stage's own input.
   case timersFired(count: Int)
   /// A record was on the wrong partition of its topic and was written to the right one (M9).
   case rekeyed
@@ -37,22 +37,22 @@ public enum StreamEvent: Sendable, Equatable {
   case deadLettered(code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String)
   /// A transaction committed.
   case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
-  /// What the stage has counted in a transaction that committed, by the places of its tallies.
+  /// The stage's tallies of a committed transaction, by their indexes.
   case counted([Int: Int])
-  /// A transaction failed, or its outcome is unknown: a new producer, a look at the changelog, the same content again.
+  /// A transaction failed, or its outcome is unknown. The thread recovers and retries.
   case transactionFailed(reason: String)
-  /// For so many milliseconds every attempt to commit has failed; why the last one did.
+  /// No commit has succeeded for this many milliseconds. The reason is that of the last failure.
   case notCommitting(milliseconds: Milliseconds, reason: String)
-  /// After `notCommitting`: a transaction can begin again, and nothing is left that waits for one.
+  /// After `notCommitting`: commits succeed again.
   case canCommit
-  /// An unknown outcome was cleared up by the changelog.
+  /// The changelog showed the outcome of a transaction.
   case outcomeKnown(task: Int32, committed: Bool)
-  /// Committed rows went to the store.
+  /// Committed rows were handed to the store.
   case stored(task: Int32, rows: Int, milliseconds: Milliseconds)
-  /// About how many bytes the rows take that this thread has in memory.
+  /// The estimated size of the thread's rows in memory.
   case cached(bytes: Int)
-  /// A call failed and is tried again.
+  /// A call failed and will be retried.
   case retrying(reason: String)
-  /// Effects wait because ownership cannot be proven at the moment.
+  /// Effects wait for a proof of ownership.
   case effectsHeld(count: Int)
 }

@@ -2,77 +2,73 @@ public import NudgeSchema
 
 /// Bounds and times of a stream thread.
 public struct StreamLimits: Sendable, Equatable {
-  /// Records of one transaction at most.
+  /// The largest number of records in a transaction.
   public var maxBatchRecords = 1000
-  /// Bytes of records polled for one transaction, about.
+  /// The approximate largest size of the records polled for a transaction, in bytes.
   public var maxBatchBytes = 8 << 20
-  /// Bytes of outputs after which a transaction is closed, of all tasks of a thread together, about.
+  /// The size of outputs, of all tasks of a thread, that fills a transaction, in bytes.
   public var maxTransactionBytes = 8 << 20
-  /// Changed rows after which a transaction is closed, timers included, of all tasks of a thread together.
+  /// The number of changed rows and timers, of all tasks of a thread, that fills a transaction.
   public var maxTransactionRows = 20_000
-  /// The largest record written, in bytes with key and headers; a record that would need more is dead-lettered. Below the
-  /// topics' `max.message.bytes` of 4 MiB.
+  /// The largest output, in bytes with key and headers. A record with a larger output becomes a dead letter. It is below the topics'
+  /// `max.message.bytes` of 4 MiB.
   public var maxOutputBytes = 3 << 20
-  /// The largest dead letter written, in bytes with key and headers; of what needs more a part is kept. Below the topic's
-  /// `max.message.bytes` by what a batch needs for itself.
+  /// The largest dead letter, in bytes with key and headers. Larger ones are cut. It is below the topic's `max.message.bytes`, because
+  /// the batch header needs room.
   public var maxDeadLetterBytes = TopicPlan(.deadLetters).maxMessageBytes - batchOverhead
   /// The longest wait in a poll, in milliseconds.
   public var maxPollWait: Milliseconds = 100
   /// How long a stage with effects gathers replies before it commits, in milliseconds.
   public var replyLinger: Milliseconds = 40
-  /// A stage with effects receives replies after so many records of a batch.
+  /// The number of records of a batch after which a stage with effects takes replies.
   public var replyStride = 32
-  /// Effects under way and waiting, beyond which nothing more is polled until half of them are done.
+  /// The number of effects, in flight and waiting, above which the inputs are paused until half of them are done.
   public var maxEffects = 2000
-  /// A transaction that is on its way for longer than this, in milliseconds, holds back further effects: their rows cannot be
-  /// committed before it, and what was done and not committed when the process dies is done again.
+  /// How long a commit may be in flight, in milliseconds, before further effects wait. Their rows are committed after it, and a crash
+  /// repeats effects whose rows are not committed.
   public var maxEffectLead: Milliseconds = 200
-  /// Effects of lost tasks whose replies are kept, of a process. The oldest are dropped beyond it.
+  /// The largest number of effects of lost tasks that a process keeps. Above it the oldest are dropped.
   public var maxOutlivingEffects = 10_000
   /// How long the reply to an effect of a lost task is kept, in milliseconds by the steady clock.
   public var replyRetention: Milliseconds = 600_000
-  /// How often a stage with effects proves that it owns its tasks when it has nothing to commit, in milliseconds.
+  /// How often an idle stage with effects proves that it owns its tasks, in milliseconds.
   public var proofInterval: Milliseconds = 3000
-  /// The group's session time-out, in milliseconds: effects are done only within half of it after the last proof.
+  /// The group's session time-out, in milliseconds. A proof of ownership holds for half of it.
   public var sessionTimeout: Milliseconds = 30_000
   /// How long to wait for replies when tasks are revoked, in milliseconds.
   public var revokeDrain: Milliseconds = 2000
   /// How long to wait for replies on stop, in milliseconds.
   public var stopDrain: Milliseconds = 8000
-  /// Bytes of rows kept in memory, of all tasks of a thread together, about.
+  /// The approximate size of rows in memory, of all tasks of a thread, in bytes.
   public var cacheBytes = 16 << 20
-  /// Committed rows that wait for the store at most, of all tasks of a thread together: until they are there they stay in
-  /// memory, whatever `cacheBytes` is. Beyond it, the tasks that have most of them write theirs.
+  /// The number of committed rows, of all tasks of a thread, that may wait for the store. They stay in memory, whatever `cacheBytes` is.
+  /// Above it the tasks with the most rows write theirs.
   public var maxUnstoredRows = 8_000
-  /// How long a committed row waits for the store at most, in milliseconds.
+  /// How long a committed row may wait for the store, in milliseconds.
   public var maxUnstoredAge: Milliseconds = 1000
-  /// A store older than this is restored from the log's start: tombstones it lacks may be gone. Below the changelogs'
+  /// The age at which a store is restored from the start, because tombstones that it lacks may be gone. It is below the changelogs'
   /// `delete.retention.ms` of seven days.
   public var maxStoreAge: Milliseconds = 5 * 86_400_000
-  /// Bytes of restored rows that wait for their stores at most, of all tasks of a thread together, about. Then the task
-  /// that has most of them writes all of its own in one step: the larger the steps, the less a row costs.
+  /// The approximate size of restored rows, of all tasks of a thread, that may wait for their stores, in bytes. Above it the task with the
+  /// most rows writes all of its own: the larger the batch, the cheaper a row.
   public var restoreBytes = 64 << 20
-  /// How long a restore, or a look at the changelogs, waits for pending transactions before it is looked whether their
-  /// markers were left out, in milliseconds.
+  /// How long a restore or a look at the changelogs waits for pending transactions before it looks for missing markers, in milliseconds.
   public var markerPatience: Milliseconds = 8000
-  /// How often it is looked for transactions that stay open though nothing here waits for them, in milliseconds; longer than
-  /// a transaction may take.
+  /// How often an idle thread looks for transactions that stay open, in milliseconds. It is longer than the transaction time-out.
   public var markerWatch: Milliseconds = 10_000
-  /// A thread whose commits have failed for so long is not ready, in milliseconds.
+  /// How long commits may fail before the thread is not ready, in milliseconds.
   public var commitPatience: Milliseconds = 4000
-  /// How long between two looks at a task whose state was lost, in milliseconds.
+  /// How often a task with lost state is checked again, in milliseconds.
   public var stateLostRetry: Milliseconds = 5000
 
-  /// Room for the head of a batch, which counts towards `max.message.bytes`, and some to spare.
+  /// Room for the batch header, which counts towards `max.message.bytes`.
   private static let batchOverhead = 4 << 10
 
   /// The defaults.
   public init() {}
 
-  /// Takes up what the operator tells librdkafka about the same times. With another `session.timeout.ms` than the group's,
-  /// a thread would go on causing effects when its tasks may have another owner already.
-  ///
-  /// And about the same sizes: what librdkafka would refuse to send (`message.max.bytes`) is never made.
+  /// Applies properties that the operator set for librdkafka. With a shorter `session.timeout.ms` than the limit, a thread would perform
+  /// effects when its tasks may have another owner. Records above `message.max.bytes` could not be sent.
   mutating func follow(kafkaProperties: [String: String]) {
     if let text = kafkaProperties["message.max.bytes"], let bytes = Int(text) {
       let room = max(bytes - Self.batchOverhead, 16 << 10)
@@ -82,7 +78,7 @@ public struct StreamLimits: Sendable, Equatable {
     guard let text = kafkaProperties["session.timeout.ms"], let milliseconds = Milliseconds(text), milliseconds > 0
     else { return }
     sessionTimeout = milliseconds
-    // A proof holds for half a session time-out: it must be renewed well before that.
+    // A proof holds for half a session time-out. Renew it well before.
     proofInterval = min(proofInterval, milliseconds / 8)
   }
 }

@@ -1,32 +1,33 @@
 import NudgeSchema
 
-/// Rows of a task's changelog as they are read: those that no store has yet, and the last position record.
+/// Rows of a task's changelog that no store has yet, and the last position record.
 ///
-/// Only committed records are read, and a transaction is committed whole or not at all, so every row that is read counts.
-/// Those behind the last position record that was read belong to a transaction whose position record comes later.
+/// A restore reads only committed records, and a transaction is committed as a whole, so every row counts. Rows after the last position
+/// record belong to a transaction whose position record comes later.
 struct ChangelogRows {
   private struct Row {
     var key: RowKey
     var bytes: [UInt8]?
 
-    /// About how many bytes it takes: beside its own, two arrays' headers and its place.
+    /// The estimated size in memory: key, value, and the overhead of two arrays.
     var size: Int { key.bytes.count + (bytes?.count ?? 0) + 96 }
   }
 
   /// The last position record.
   private(set) var position: PositionRecord?
-  /// Behind that record.
+  /// The offset after that record.
   private(set) var offsetBehindPosition: Int64
-  /// In the order of the log. Not by key: most keys come once between two takings, and sorting costs less than hashing.
+  /// Rows in the order of the log. Most keys come once, so sorting them later is cheaper than hashing.
   private var rows: [Row] = []
-  /// About how many bytes the rows take.
+  /// The estimated size of the rows.
   private(set) var bytes = 0
   private let coder: RecordCoder
-  /// What the position that was known before had; nil: none was known.
+  /// The history of the position known before; nil: there was none.
   private let knownHistory: String??
   private var hasReadPosition = false
 
-  /// Begins behind a known position, or with nil at the start of the log. `offset`: behind the known position.
+  /// Starts after a known position, or at the start of the log.
+  /// - Parameter offset: the offset after the known position.
   init(after position: PositionRecord?, offset: Int64, coder: RecordCoder) {
     self.position = position
     self.offsetBehindPosition = offset
@@ -34,14 +35,15 @@ struct ChangelogRows {
     knownHistory = position.map(\.history)
   }
 
-  /// Whether what was read goes on from the position it began behind. It does not where positions have another history, nor
-  /// where there are none: not even the known one is left, and no later one has taken its place.
+  /// Whether the changelog continues from the position known before. It does not if its positions have another history, or if it has
+  /// neither that position nor a later one.
   var continuesKnown: Bool {
     guard let knownHistory else { return true }
     return hasReadPosition && position?.history == knownHistory
   }
 
-  /// Takes the next record. Throws where a position record is not readable.
+  /// Reads the next record.
+  /// - Throws: `StoreFailure`, which ends the thread, for an unreadable position record.
   mutating func read(offset: Int64, key: RowKey, bytes: [UInt8]?) throws {
     guard key == PositionRecord.key else {
       let row = Row(key: key, bytes: bytes)
@@ -54,7 +56,7 @@ struct ChangelogRows {
     hasReadPosition = true
   }
 
-  /// The rows so far, the last value of each key, in key order, which are then forgotten.
+  /// Takes the rows read so far: the last value of each key, in key order.
   mutating func take() -> [(key: RowKey, bytes: [UInt8]?)] {
     var order = Array(rows.indices)
     order.sort { rows[$0].key == rows[$1].key ? $0 < $1 : rows[$0].key < rows[$1].key }

@@ -1,18 +1,17 @@
 import NudgeSchema
 
-/// The restore of the tasks of one assignment, all at once, a bounded piece of work at a time so that the thread goes on
-/// serving its group.
+/// The concurrent restore of the tasks of an assignment. It works in bounded pieces, so that the thread can poll its group.
 final class RestoreBatch<Store: TaskStore> {
   /// A task that can run.
   struct Restored {
     var store: Store
-    /// nil: it never ran.
+    /// nil: the task never ran.
     var position: PositionRecord?
-    /// The group's committed offsets say something else.
+    /// Whether the group's committed offsets differ from the position.
     var moved: Bool
-    /// Behind the position record.
+    /// The offset after the position record.
     var changelogOffset: Int64
-    /// Changelog records read.
+    /// The number of changelog records read.
     var rows: Int
   }
 
@@ -22,16 +21,16 @@ final class RestoreBatch<Store: TaskStore> {
     case stateLost(Store)
   }
 
-  /// A task under restore. A class: one of them changes with every record.
+  /// A task being restored. A class, because one changes with every record.
   private final class Entry {
     var store: Store
     var machine: RestoreMachine
     var changelog: ChangelogRows
     var target: Int64 = 0
     var rows = 0
-    /// The last stable offset, as far as it was read.
+    /// The last stable offset that was reached.
     var stable: Int64 = 0
-    /// When the last position record read was written, by the wall clock.
+    /// When the last position record was written, by the wall clock.
     var positionTime: Milliseconds = 0
     var action: RestoreMachine.Action = .askCommitted(notBefore: 0)
     var isDone = false
@@ -56,10 +55,10 @@ final class RestoreBatch<Store: TaskStore> {
   private var entries: [Int32: Entry] = [:]
   private var phase = Phase.committedOffsets(notBefore: 0)
   private var toldAt: Milliseconds
-  /// When it came further last, by the steady clock, and what it waits for.
+  /// The time of the last progress, by the steady clock, and what the restore waits for.
   private(set) var progressAt: Milliseconds
   private(set) var waitsFor = "the group's committed offsets"
-  /// About how many bytes of rows wait for their stores, of all tasks.
+  /// The estimated size of the rows that wait for their stores, of all tasks.
   private var waitingBytes = 0
 
   init(stores: [Int32: Store], limits: StreamLimits, coder: RecordCoder, startedAt: Milliseconds) {
@@ -85,17 +84,18 @@ final class RestoreBatch<Store: TaskStore> {
   /// Whether all tasks were taken.
   var isOver: Bool { entries.isEmpty }
 
-  /// Somebody else has used the I/O to read changelogs: what was not read to its end is read anew.
+  /// The changelog consumer was used for other reads: unfinished changelogs are read again from their stores' offsets.
   func interrupted() {
     if case .reading = phase { phase = .ends }
   }
 
-  /// These tasks' results were used: they are not given again.
+  /// Removes tasks whose results were used.
   func take(_ numbers: some Sequence<Int32>) {
     for number in numbers { entries[number] = nil }
   }
 
-  /// Goes on for a bounded time. Returns the results of the tasks that have one and were not taken.
+  /// Does a bounded piece of work. Returns the results of finished tasks.
+  /// - Throws: a retriable `IOFailure`; `StoreFailure`, which ends the thread.
   func advance(on io: some StreamIO, observe: (StreamEvent) -> Void) throws -> [Int32: Result] {
     switch phase {
     case .committedOffsets(let notBefore):
@@ -150,8 +150,8 @@ final class RestoreBatch<Store: TaskStore> {
     for item in try io.pollChangelogs(timeout: 10) {
       switch item {
       case .record(let task, let offset, let timestamp, let key, let bytes):
-        // A restore that is done waits for the others, or for a question to be asked again. Should the task have a new owner
-        // by then, what that one writes is no part of what was found here, and the store must not say that it has it.
+        // A finished task may wait for the others. Records of a possible new owner are not part of its restored state, and the
+        // store must not claim to have them.
         guard let entry = entries[task], !entry.isDone else { continue }
         progressAt = io.steadyClock
         entry.rows += 1
@@ -170,7 +170,7 @@ final class RestoreBatch<Store: TaskStore> {
         if case .read(_, let wipe?) = entry.action {
           observe(.storeWiped(task: task, reason: wipe.rawValue))
           try entry.store.wipe()
-          // All that are not done begin anew: reading is told of all places at once.
+          // Restart all unfinished tasks, because the consumer is assigned all changelogs at once.
           phase = .ends
         } else if entry.action == .readOn {
           waitsFor = "task \(task): its changelog is stable up to \(offset), and ends at \(entry.target)"
@@ -194,19 +194,19 @@ final class RestoreBatch<Store: TaskStore> {
     }
   }
 
-  /// Writes the rows of the task that has most of them: the larger the step, the less it costs a row.
+  /// Writes the rows of the task with the most of them: the larger the batch, the cheaper a row.
   private func storeLargest() throws {
     guard let largest = entries.values.max(by: { $0.changelog.bytes < $1.changelog.bytes }) else { return }
-    // What was written after the position is not read yet: by the time somebody goes on from here, tombstones of then may
-    // be gone.
+    // Later records are not read yet, and their tombstones may be gone when a restore continues from here.
     try store(largest, asOf: largest.positionTime)
   }
 
-  /// `asOf`: nothing that was compacted away before is missing.
+  /// Writes a task's rows to its store.
+  /// - Parameter asOf: the store has everything that compaction removed before this time.
   private func store(_ entry: Entry, asOf: Milliseconds) throws {
     waitingBytes -= entry.changelog.bytes
-    // Rows may be ahead of the header: whoever begins there reads them once more. It stays as it is while it is not known
-    // whether the store is of this log; should it not be, the next to look finds that out by it.
+    // Rows may be ahead of the header; a later restore reads them again. Keep the old header until the changelog is known to continue
+    // the store's, so that a later restore can find that it does not.
     var header = entry.store.header
     if entry.changelog.continuesKnown, let position = entry.changelog.position {
       header = StoreHeader(

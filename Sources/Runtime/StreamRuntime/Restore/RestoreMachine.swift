@@ -1,47 +1,46 @@
 import NudgeSchema
 
-/// The decisions of one task's restore, apart from the I/O: what to do next, from what was learnt.
+/// Decides about the restore of one task, without I/O.
 ///
-/// The order matters. First the group's committed offsets, and again while a former owner's transaction on them is
-/// pending: once they are stable, every transaction of the former owner is decided. Then the high watermark: all that was
-/// written up to then lies before it. Then the changelog until the last stable offset has passed that mark: the former
-/// owner's marker may arrive after the offsets'. Only then is the position judged.
+/// The order matters. First it reads the group's committed offsets until they are stable: then every transaction of the former owner is
+/// decided. Next it reads the high watermark, which is after everything written so far. Then it reads the changelog until the last stable
+/// offset has passed that watermark, because markers may arrive after those of the offsets. Only then is the last position final.
 struct RestoreMachine {
-  /// What the caller must do.
+  /// The caller's next action.
   enum Action: Equatable {
     /// Ask for the committed offsets, not before this time of the steady clock.
     case askCommitted(notBefore: Milliseconds)
     /// Ask for the changelog's ends.
     case askEnds
-    /// Read the changelog from an offset; the store is to be wiped first where it says so.
+    /// Read the changelog from an offset, after wiping the store if there is a reason.
     case read(from: Int64, wipe: WipeReason?)
-    /// Go on reading.
+    /// Continue reading.
     case readOn
     /// The task can run.
     case finish(Finding)
-    /// The changelog has no position but the group has offsets: state was lost. An operator decides.
+    /// The group has offsets, but the changelog has no position. An operator decides.
     case stateLost
   }
 
-  /// Why a store is of no use.
+  /// Why a store is useless.
   enum WipeReason: String, Equatable {
-    /// It holds transactions that the group or the changelog do not know.
+    /// It has transactions that the group or the changelog lack.
     case ahead
-    /// The changelog begins behind its position, or tombstones it lacks may be gone.
+    /// The changelog begins after its position, or tombstones that it lacks may be gone.
     case tooOld
-    /// It belongs to a changelog that was lost: this one has another history.
+    /// It belongs to a lost changelog; this one has another history.
     case otherHistory
   }
 
-  /// What a finished restore found.
+  /// The result of a finished restore.
   enum Finding: Equatable {
-    /// A task that never ran: it begins at its inputs' first offsets.
+    /// The task never ran. It starts at its inputs' first offsets.
     case fresh
-    /// The position to go on from, and whether the group's offsets say something else.
+    /// The position to continue from, and whether the group's offsets differ from it.
     case position(PositionRecord, moved: Bool)
   }
 
-  /// How long to wait before asking for unstable offsets again.
+  /// How long to wait before unstable offsets are requested again, in milliseconds.
   static let unstableRetry: Milliseconds = 50
 
   private let task: Int32
@@ -51,7 +50,7 @@ struct RestoreMachine {
   private var start: Int64 = 0
   private var target: Int64 = 0
 
-  /// A restore. `maxStoreAge`: a store older than this may lack tombstones that compaction has removed.
+  /// - Parameter maxStoreAge: an older store may lack tombstones that compaction has removed.
   init(task: Int32, maxStoreAge: Milliseconds) {
     self.task = task
     self.maxStoreAge = maxStoreAge
@@ -62,7 +61,7 @@ struct RestoreMachine {
     committed.compactMap { PositionRecord.sequence(inMetadata: $0.metadata) }.max()
   }
 
-  /// The committed offsets were asked for.
+  /// Takes the result of a request for the committed offsets.
   mutating func committed(_ result: Result<[CommittedInput], IOFailure>, steadyNow: Milliseconds) -> Action {
     switch result {
     case .success(let offsets):
@@ -73,9 +72,9 @@ struct RestoreMachine {
     }
   }
 
-  /// The changelog's ends were asked for, after the committed offsets were stable. `store`: how far the store is now, which
-  /// may be what an earlier reading of this restore has written. Reading must not begin before that: it would put older rows
-  /// over later ones.
+  /// Takes the changelog's ends, requested after the committed offsets were stable.
+  /// - Parameter store: the store's current header, perhaps written by this restore. Reading from before it would overwrite later rows
+  ///   with older ones.
   mutating func ends(_ ends: LogEnds, store: StoreHeader?, wallNow: Milliseconds) -> Action {
     self.store = store
     start = ends.start
@@ -88,12 +87,12 @@ struct RestoreMachine {
     if store.changelogOffset < ends.start || wallNow - store.storedAt > maxStoreAge {
       return .read(from: ends.start, wipe: .tooOld)
     }
-    // The position record the store was written at is read again: it shows that this is the log the store is of.
+    // Read the store's position record again: it shows that the store belongs to this changelog.
     return .read(from: max(store.changelogOffset - 1, ends.start), wipe: nil)
   }
 
-  /// Everything before an offset has been read, and it is the last stable offset. `continuesStore`: what was read goes on
-  /// from where the store is.
+  /// Everything before an offset, the last stable one, has been read.
+  /// - Parameter continuesStore: whether the changelog continues from the store's position.
   mutating func reached(_ offset: Int64, position: PositionRecord?, continuesStore: Bool) -> Action {
     guard offset >= target else { return .readOn }
     guard store == nil || continuesStore else {
@@ -103,7 +102,7 @@ struct RestoreMachine {
     guard let position else {
       return committed.allSatisfy { $0.offset == nil } ? .finish(.fresh) : .stateLost
     }
-    // In a rebuild the offsets say what was processed before the loss.
+    // During a rebuild the offsets stay where they were before the loss.
     let moved =
       position.rebuildTo == nil
       && committed.contains { input in

@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// The restores of a stream thread: of the tasks it was given, and again of those whose state was lost.
+/// Restores a stream thread's assigned tasks, and checks those again that wait for an operator.
 final class TaskRestorer<IO: StreamIO> {
   /// A task whose restore is done.
   struct Done {
@@ -18,7 +18,7 @@ final class TaskRestorer<IO: StreamIO> {
   private var batch: RestoreBatch<IO.Store>?
   /// Tasks that wait for an operator because their state or records of an input were lost, and when to look again.
   private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
-  /// When it was last looked for what a restore waits for, by the steady clock.
+  /// When a long wait was last reported, by the steady clock.
   private var suspectedAt: Milliseconds?
 
   init(_ context: StreamContext<IO>, inputs: [Topic]) {
@@ -29,7 +29,7 @@ final class TaskRestorer<IO: StreamIO> {
   /// Whether tasks are being restored.
   var isRestoring: Bool { batch != nil }
 
-  /// Begins with these tasks, and forgets all others.
+  /// Starts to restore these tasks, and drops all others.
   func begin(_ numbers: [Int32]) throws {
     lostState = nil
     batch = numbers.isEmpty ? nil : try makeBatch(numbers)
@@ -48,10 +48,11 @@ final class TaskRestorer<IO: StreamIO> {
     lostState = nil
   }
 
-  /// Somebody else has used the I/O to read changelogs.
+  /// The changelog consumer was used for other reads.
   func interrupted() { batch?.interrupted() }
 
-  /// Goes on for a bounded time. Returns the tasks that are done, each once; nil: none has ended, also none as lost.
+  /// Does a bounded piece of work. Returns the tasks that are ready to run; nil: no restore has ended.
+  /// - Throws: as `RestoreBatch.advance`.
   func advance() throws -> [Done]? {
     if batch == nil, let waiting = lostState, io.steadyClock >= waiting.lookAt {
       lostState = nil
@@ -60,13 +61,13 @@ final class TaskRestorer<IO: StreamIO> {
     guard let batch else { return nil }
     let results = try batch.advance(on: io, observe: context.observe)
     guard !results.isEmpty else { return nil }
-    // Questions first: one that fails is asked again in the next turn, and none of these tasks has begun by then.
+    // Request the inputs' ends before any task starts: the next turn retries a failed request.
     var ends: [Int32: [Topic: LogEnds]] = [:]
     for (number, result) in results {
       guard case .restored = result else { continue }
       for topic in inputs { ends[number, default: [:]][topic] = try io.inputEnds(of: topic, task: number) }
     }
-    // Those that are still restored hold up none that is not.
+    // Finished tasks need not wait for the others.
     batch.take(results.keys)
     if batch.isOver {
       self.batch = nil
@@ -111,7 +112,7 @@ final class TaskRestorer<IO: StreamIO> {
     return nil
   }
 
-  /// What a restore has waited for for too long, now and then; nil: nothing.
+  /// Returns what a restore has waited for too long for, once in a while; nil: nothing.
   func takeSuspicion() -> String? {
     guard let batch else { return nil }
     let since = max(batch.progressAt, suspectedAt ?? .min)
