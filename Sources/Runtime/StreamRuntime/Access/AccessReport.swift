@@ -19,7 +19,7 @@ public struct AccessReport: Sendable {
       case .topic(let name): note(rule, ofTopics[name] ?? .unknown)
       case .group(let name): note(rule, try sink.access(toGroup: name, timeout: timeout))
       case .transactionalIDs(let prefix):
-        // No thread has this transactional id: theirs end with a number and a letter.
+        // No thread has this transactional id: theirs end with a number and "-a" or "-b".
         note(rule, try sink.access(toTransactionalID: "\(prefix)access-check", timeout: timeout))
       }
     }

@@ -1,26 +1,26 @@
 import NudgeSchema
 import ServiceKit
 
-/// What all pieces of a stream thread work with.
+/// The shared context of a stream thread's parts.
 struct StreamContext<IO: StreamIO> {
   let io: IO
   let topics: TopicNames
   let partitionCounts: [Topic: Int32]
   let limits: StreamLimits
-  /// Names this thread's life in position records, which add that of the task.
+  /// Identifies this thread in position records, which add the epoch of the task.
   let writer: String
-  /// nil: nobody records traces.
+  /// nil: traces are not recorded.
   let spans: (any SpanRecorder)?
   let observe: (StreamEvent) -> Void
   let coder = RecordCoder()
 }
 
-/// Why a stream thread ended. Thrown where it must not go on.
+/// Why a stream thread ended. Thrown to end it.
 enum StreamExit: Error, Equatable {
-  /// It was asked to stop, and drained.
+  /// It stopped on request, after draining.
   case stopped
-  /// Somebody else runs under this name.
+  /// Another process has its transactional id or group instance id.
   case fenced
-  /// Going on would be wrong; the reason is for people.
+  /// It cannot continue. The reason is for operators.
   case failed(String)
 }

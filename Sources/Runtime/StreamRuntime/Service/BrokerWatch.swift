@@ -2,19 +2,18 @@ import Foundation
 import NudgeSchema
 import ServiceKit
 
-/// Asks every few seconds whether a broker answers, and has readiness say so: an idle stream thread would not notice that
-/// all brokers are gone.
+/// Checks every few seconds whether a broker answers, for readiness: an idle stream thread would not notice that all brokers are down.
 final class BrokerWatch: Sendable {
   /// The part of readiness.
   static let part = "broker"
   private static let interval: DispatchTimeInterval = .seconds(2)
-  /// So many questions in a row must go unanswered: a broker that restarts, or a leader that moves, is no news.
+  /// The number of unanswered requests in a row before readiness fails. One may be a restarting broker or a moving leader.
   private static let patience = 2
 
   private let servers: String
   private let readiness: HealthChecks
   private let logger: Logger
-  /// Asks a broker; throws where none answers.
+  /// Asks a broker. Throws if none answers.
   private let ask: @Sendable () throws -> Void
   private let stopping = DispatchSemaphore(value: 0)
 
@@ -37,7 +36,7 @@ final class BrokerWatch: Sendable {
 
   func stop() { stopping.signal() }
 
-  /// Asks once. Returns how many questions in a row have gone unanswered.
+  /// Asks once. Returns the number of unanswered requests in a row.
   func look(after unanswered: Int) -> Int {
     do {
       try ask()

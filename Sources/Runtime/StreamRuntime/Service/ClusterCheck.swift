@@ -2,30 +2,29 @@ import Kafka
 import KafkaTransactions
 import NudgeSchema
 
-/// What a service asks a cluster before its threads start. No call takes longer than a few seconds, so that whoever stops the
-/// service is heard in between.
+/// The checks of a cluster before a service's threads start. No call takes longer than a few seconds, so that the service can be stopped in
+/// between.
 protocol ClusterUnderCheck {
-  /// All topics with their partition counts, once a broker answers; nil: the service was stopped before one did.
+  /// Waits for a broker, and returns all topics with their partition counts; nil: the service was stopped before.
   func waitForBroker() throws -> [String: Int]?
-  /// Whether there is a controller; an embedded broker has none.
+  /// Whether the cluster has a controller. An embedded broker has none.
   var hasController: Bool { get }
-  /// Throws where the service's user may not do what the stage does.
+  /// Throws `AccessRefused` if the service's user lacks permissions.
   func checkAccess() throws
-  /// The settings in force of topics.
+  /// The effective settings of topics.
   func settings(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>]
-  /// Throws where the cluster has no transactions of version 2, or does not let this client have them.
+  /// Throws if the cluster lacks transactions of version 2, or refuses them to this client.
   func checkTransactions() throws(SinkError)
-  /// Waits a moment before it is asked again.
+  /// Waits before the next check.
   func pause()
 }
 
-/// Looks at a cluster before a service's threads start: whether a broker answers, the topics are right, and there are transactions of
-/// version 2.
+/// Checks a cluster before a service's threads start: that a broker answers, that topics are right, and that it has transactions of version 2.
 ///
-/// A cluster that stops answering in the middle is asked again from the beginning. That it did not answer must not pass for an
-/// answer: neither for topics whose settings cannot be told, nor for an embedded broker, whose transactions are librdkafka's.
+/// If the cluster stops answering, the check starts again. A missing answer must not be taken for unreadable topic settings, or for an
+/// embedded broker, whose transactions are librdkafka's.
 struct ClusterCheck {
-  /// What was found.
+  /// The result of the check.
   struct Finding: Equatable {
     var counts: [Topic: Int32]
     var isEmbedded: Bool
@@ -37,13 +36,14 @@ struct ClusterCheck {
   }
 
   let topics: TopicCheck
-  /// Whether a cluster that stops answering is waited for; false: that is the result.
+  /// Whether to wait for a cluster that stops answering; false: throw `Unanswered`.
   let isPatient: Bool
   let isStopping: () -> Bool
-  /// Takes a line for the log, and why.
+  /// Logs a line with a reason.
   let tell: (_ message: String, _ reason: String?) -> Void
 
-  /// nil where the service is stopped meanwhile. Throws what is wrong, with the fix.
+  /// Runs the check. Returns nil if the service is stopped meanwhile.
+  /// - Throws: an error that says what is wrong and how to fix it.
   func run(on cluster: some ClusterUnderCheck) throws -> Finding? {
     while !isStopping(), let found = try cluster.waitForBroker() {
       do {
@@ -58,7 +58,7 @@ struct ClusterCheck {
 
   private func look(at cluster: some ClusterUnderCheck, _ found: [String: Int]) throws -> Finding? {
     let hasController = cluster.hasController
-    // Before what is missing is told of: a topic that this user may not see is left out of the list.
+    // Before missing topics are reported: the list lacks topics that this user may not see.
     if hasController { try cluster.checkAccess() }
     let counts = try topics.partitionCounts(from: found)
     guard !isStopping() else { return nil }
@@ -84,14 +84,14 @@ struct ClusterCheck {
       tell("topic settings were not checked: the broker does not tell them", "\(error)")
       return finding(counts, refusal)
     }
-    // Kafka of every version tells settings.
+    // Every version of Kafka reports settings.
     if let refusal { throw refusal }
     let complaints = topics.complaints(about: settings.compactMapValues { try? $0.get() })
     guard complaints.isEmpty else { throw TopicCheck.Failure(description: complaints.joined(separator: "; ")) }
     return Finding(counts: counts, isEmbedded: false)
   }
 
-  /// Of a broker that does not tell settings of topics: it is embedded where it refuses transactions of version 2, too.
+  /// The result for a broker that does not report topic settings. It is embedded if it also refuses transactions of version 2.
   private func finding(_ counts: [Topic: Int32], _ refusal: SinkError?) -> Finding {
     if let refusal { tell("transactions are librdkafka's, as with an embedded broker", "\(refusal)") }
     return Finding(counts: counts, isEmbedded: refusal != nil)

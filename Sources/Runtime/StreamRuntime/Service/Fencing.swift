@@ -2,37 +2,39 @@ import Foundation
 import NudgeSchema
 import Synchronization
 
-/// What a fenced process does: it exits, so that it is started again; or, where that happened just before, it waits first.
-/// Two processes under one name fence each other each time one of them starts, and nothing gets done between.
+/// The reaction of a process to being fenced: it exits and is restarted, or, if it was fenced shortly before, waits first. Two processes
+/// with one name fence each other whenever one starts, and would make no progress.
 enum FencedAction: Equatable {
-  /// Exits at once: most fencings are a process that was away too long, which a restart mends.
+  /// Exit at once. Most fenced processes were away too long, and a restart helps.
   case exit
-  /// Waits so many milliseconds for somebody to look, then exits.
+  /// Wait this many milliseconds for an operator, then exit.
   case wait(Milliseconds)
 
-  /// The decision, by the wall clock: `last` is when a process of this name and state directory was fenced before, or
-  /// ended its wait; nil: never, as far as is known.
+  /// The decision, by the wall clock.
+  /// - Parameter last: when a process with this name and state directory was last fenced or ended its wait; nil: unknown.
   static func after(last: Milliseconds?, now: Milliseconds, window: Milliseconds) -> FencedAction {
     guard let last else { return .exit }
-    // A clock that was set back makes `last` lie ahead; by more than the window, it says nothing.
+    // After the clock was set back `last` is in the future. Ignore it beyond the window.
     return abs(now - last) < window ? .wait(window) : .exit
   }
 }
 
-/// The last fencing, kept in the state directory over restarts. Several threads of a process are fenced by the same other
-/// process: the first of them decides for all.
+/// The last fencing, kept in the state directory. The first fenced thread of a process decides for all.
 final class FencingNote: Sendable {
   private let path: String
   private let window: Milliseconds
   private let decided = Mutex<FencedAction?>(nil)
 
-  /// `directory` is the stage's state directory; `window`: how long a fencing is remembered, and a second one waited out.
+  /// - Parameters:
+  ///   - directory: the stage's state directory.
+  ///   - window: how long a fencing counts, and how long the second one waits, in milliseconds.
   init(directory: String, window: Milliseconds) {
     path = directory + "/fenced"
     self.window = window
   }
 
-  /// A thread was fenced: what to do. Throws where the note cannot be written; then the next process will not know.
+  /// A thread was fenced. Returns the reaction.
+  /// - Throws: if the note cannot be written. The next process will not know of this fencing.
   func fenced(now: Milliseconds) throws -> FencedAction {
     let (action, isFirst) = decided.withLock { decided in
       if let decided { return (decided, false) }
@@ -44,10 +46,10 @@ final class FencingNote: Sendable {
     return action
   }
 
-  /// The wait is over: whoever is fenced again soon waits again.
+  /// The wait has ended. A process that is fenced again soon waits again.
   func waited(now: Milliseconds) throws { try write(now) }
 
-  /// A note that cannot be read is none.
+  /// nil: there is no readable note.
   private var last: Milliseconds? {
     guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
     return Milliseconds(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))

@@ -1,13 +1,13 @@
 import Kafka
 
-/// Who is in a stage's group under a thread's name, for the person who has to find a second process.
+/// The members of a stage's group with a thread's name, for an operator who looks for a second process.
 struct GroupMembersByName {
   private let settings: KafkaStreamSettings
 
   init(_ settings: KafkaStreamSettings) { self.settings = settings }
 
-  /// In words: clients and hosts as the group's coordinator knows them. A static member that was fenced or has died may
-  /// be among them for a session time-out. Blocks for at most 5 s.
+  /// The clients and hosts of these members, by the group's coordinator. A fenced or dead static member may be listed for a session
+  /// time-out. Blocks for at most 5 s.
   func description() -> String {
     do throws(KafkaError) {
       let admin = try Admin(
@@ -20,7 +20,7 @@ struct GroupMembersByName {
     }
   }
 
-  /// A static member is known by its instance id, a dynamic one by the client id that is made of the same name.
+  /// A static member has the name as its instance id, a dynamic one in its client id.
   static func description(of members: [Admin.GroupMember], under name: String) -> String {
     let holders = members.filter { $0.instanceID == name || $0.clientID == "\(name)-consumer" }
     guard !holders.isEmpty else { return "nobody at this moment" }

@@ -3,9 +3,9 @@ import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 
-/// A cluster as librdkafka's admin client and the sink see it, with the operator's settings.
+/// Probes a cluster with librdkafka's admin client and the transactional client, with the operator's settings.
 struct KafkaClusterProbe: ClusterUnderCheck {
-  /// What each question may take.
+  /// The time-out of each request.
   private static let patience: Duration = .seconds(3)
 
   private let settings: ServiceSettings
@@ -17,7 +17,8 @@ struct KafkaClusterProbe: ClusterUnderCheck {
   private let setReadiness: (HealthStatus) -> Void
   private let admin: Admin
 
-  /// Connects to nothing yet. `setReadiness` is told whether a broker answers.
+  /// Does not connect yet.
+  /// - Parameter setReadiness: called with whether a broker answers.
   init(
     _ settings: ServiceSettings, stage: StageDefinition, patience: Duration?, logger: Logger,
     isStopping: @escaping () -> Bool, setReadiness: @escaping (HealthStatus) -> Void
@@ -58,8 +59,7 @@ struct KafkaClusterProbe: ClusterUnderCheck {
 
   var hasController: Bool { admin.hasController(timeout: .seconds(1)) }
 
-  /// Settings of topics may be kept from the user: then they are not looked at. Where the brokers do not tell what it may do,
-  /// nothing is said: what is refused shows later.
+  /// Throws if the service's user lacks permissions. If the brokers do not report permissions, it is silent: refused requests show later.
   func checkAccess() throws {
     let rules = AccessRule.rules(of: stage, topics: TopicNames(prefix: settings.topicPrefix)).map {
       AccessRule($0.resource, $0.operations.subtracting([.describeConfigs]))

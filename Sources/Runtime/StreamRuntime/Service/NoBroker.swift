@@ -1,8 +1,8 @@
 public import Kafka
 
-/// No broker answers, as a command or a check says it to a person.
+/// No broker answers. The text is for operators.
 public struct NoBroker: Error, CustomStringConvertible {
-  /// One line: where, for how long, why, and which settings say where and how.
+  /// One line: the address, the time, the reason, and the settings to check.
   public let description: String
 
   init(_ servers: String, _ patience: Duration, _ error: KafkaError) {
@@ -13,12 +13,12 @@ public struct NoBroker: Error, CustomStringConvertible {
       + " (\(Self.reason(error))): \(Self.mend(error))"
   }
 
-  /// Why, in one line.
+  /// The reason in one line.
   public static func reason(_ error: KafkaError) -> String {
     "\(error.name): \(error.reason.split(whereSeparator: \.isNewline).joined(separator: " "))"
   }
 
-  /// Which settings to look at.
+  /// The settings to check.
   public static func mend(_ error: KafkaError) -> String {
     if error.isLoginRefused { return "look at sasl.username, sasl.password and sasl.mechanism among --kafka-property" }
     if error.isTLSFailure { return "look at ssl.ca.location, and at ssl.* as a whole, among --kafka-property" }
@@ -28,9 +28,9 @@ public struct NoBroker: Error, CustomStringConvertible {
 }
 
 extension Admin {
-  /// All topics with their partition counts, once a broker answers.
-  /// - Parameter servers: what `--bootstrap-servers` says.
-  /// - Throws: ``NoBroker`` where none does within the time.
+  /// Waits for a broker, and returns all topics with their partition counts.
+  /// - Parameter servers: the value of `--bootstrap-servers`.
+  /// - Throws: ``NoBroker`` if none answers in time.
   public func topics(within patience: Duration, at servers: String) throws(NoBroker) -> [String: Int] {
     let end = ContinuousClock.now + patience
     while true {
@@ -39,7 +39,7 @@ extension Admin {
         return try listTopics(timeout: min(rest, .seconds(1)))
       } catch {
         let why = connectionFailure ?? error
-        // Whoever refuses will go on to; a broker that is away may come back.
+        // A refusal is final; a broker that is down may come back.
         guard error.isTimedOut || error.isCoordinatorLoss, !why.isRefusedConnection, ContinuousClock.now < end else {
           throw NoBroker(servers, patience, why)
         }

@@ -2,7 +2,7 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Turns what stream threads tell into logs, metrics and readiness. Any thread may call it.
+/// Turns events of stream threads into logs, metrics and readiness. Any thread may call it.
 final class StreamObserver: Sendable {
   private let logger: Logger
   private let health: HealthState
@@ -27,22 +27,22 @@ final class StreamObserver: Sendable {
   private let ended: Counter
   private let timersFired: Counter
   private let tallies: [Counter]
-  /// All there from the start: a series that begins with its first letters would not be seen to rise by them.
+  /// All codes from the start: Prometheus sees no increase in the first value of a series.
   private let deadLetters: [DeadLetterCode: Counter]
   private let state = Mutex(State())
 
   private struct State {
-    /// Tasks a thread was given.
+    /// Assigned tasks, by thread.
     var assigned: [Int: Set<Int32>] = [:]
-    /// Tasks a thread was given that do not run yet.
+    /// Assigned tasks that do not run yet, by thread.
     var restoring: [Int: Set<Int32>] = [:]
-    /// Tasks of a thread whose state is lost.
+    /// Tasks whose state or input is lost, by thread.
     var lost: [Int: Set<Int32>] = [:]
-    /// What of a thread waits for transactions that do not end.
+    /// What waits for transactions that do not end, by thread.
     var held: [Int: String] = [:]
-    /// Why a thread has not been able to commit for some seconds.
+    /// Why commits have failed for some seconds, by thread.
     var stuck: [Int: String] = [:]
-    /// Bytes of rows in a thread's memory.
+    /// Bytes of rows in memory, by thread.
     var cached: [Int: Int] = [:]
     var isStopping = false
   }
@@ -101,12 +101,12 @@ final class StreamObserver: Sendable {
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
   }
 
-  /// Bounds in seconds for what takes from some milliseconds to the hour a message is fresh.
+  /// Histogram bounds in seconds, from milliseconds to the hour in which a message is fresh.
   private static let latencyBounds: [Double] = [
     0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600,
   ]
 
-  /// The tasks that the process's threads were given.
+  /// The tasks assigned to the process.
   var tasks: Set<Int32> { state.withLock { $0.assigned.values.reduce(into: []) { $0.formUnion($1) } } }
 
   func part(thread: Int) -> String { "stream-\(thread)" }
@@ -279,7 +279,7 @@ final class StreamObserver: Sendable {
     }
   }
 
-  /// What was in a thread's way is gone.
+  /// Clears a thread's reasons for not being ready.
   private func progressed(_ thread: Int, canCommit: Bool = true) {
     let wasStuck = state.withLock { state in
       let held = state.held.removeValue(forKey: thread)
@@ -289,7 +289,7 @@ final class StreamObserver: Sendable {
     if wasStuck { setReadiness(thread) }
   }
 
-  /// A thread is ready once every task it was given runs, and can commit.
+  /// A thread is ready once all its assigned tasks run and it can commit.
   private func setReadiness(_ thread: Int) {
     let (restoring, lost, held, stuck) = state.withLock {
       ($0.restoring[thread] ?? [], $0.lost[thread] ?? [], $0.held[thread], $0.stuck[thread])
@@ -310,12 +310,12 @@ final class StreamObserver: Sendable {
   }
 
   func set(_ thread: Int, _ status: HealthStatus) {
-    // A service that stops in good order says so itself; that it gives up its partitions is no news.
+    // A stopping service gives up its partitions; do not log that.
     if state.withLock({ $0.isStopping }) { return }
     health.readiness.set(part(thread: thread), status)
   }
 
-  /// The service is asked to stop.
+  /// The service stops.
   func stopping() { state.withLock { $0.isStopping = true } }
 
   private static func list(_ tasks: [Int32]) -> String { tasks.map(String.init).joined(separator: ",") }

@@ -5,15 +5,15 @@ import NudgeSchema
 public import ServiceKit
 import Synchronization
 
-/// The stream threads of a service, as a part of its process: started, watched, drained.
+/// Runs a service's stream threads: starts, watches and drains them.
 public final class StreamService<S: Stage>: Service {
-  /// What a service on the runtime needs to be told.
+  /// The configuration of a service.
   public struct Configuration: Sendable {
     /// The settings every service takes.
     public var settings: ServiceSettings
     /// Bounds and times.
     public var limits: StreamLimits
-    /// Fenced again within so many milliseconds, the process waits as long before it exits.
+    /// A process that is fenced again within this time waits as long before it exits, in milliseconds.
     var fencingWindow: Milliseconds = 60_000
 
     /// A configuration with the default limits.
@@ -29,7 +29,7 @@ public final class StreamService<S: Stage>: Service {
   private let configuration: Configuration
   private let makeStage: @Sendable () -> S
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
-  /// Of all threads: a task that is lost may return to another one.
+  /// Shared by all threads, because a lost task may return to another one.
   private let outliving: OutlivingEffects<S.Reply>
   private let spans: (any SpanRecorder)?
   private let logger: Logger
@@ -43,9 +43,9 @@ public final class StreamService<S: Stage>: Service {
   private let state = Mutex(State())
 
   private struct State {
-    /// When it was asked to stop, by the steady clock.
+    /// When the stop was requested, by the steady clock.
     var stoppingSince: Milliseconds?
-    /// It will not come back under its name: members leave the group, also static ones.
+    /// Whether the instance will not return. Then static members leave the group too.
     var isRetiring = false
     var threads: [RunningThread] = []
     var brokerWatch: BrokerWatch?
@@ -310,8 +310,8 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// Fenced for the second time within a minute: waits before the process exits, and says who else is there, so that two
-  /// processes under one name do not take turns at fencing each other. Ends with the service's stop.
+  /// Waits before the process exits, if it was fenced twice within a minute, and logs the other holders of its name. Otherwise two
+  /// processes with one name would fence each other in turn. A stop ends the wait.
   private func waitOutFencing(_ number: Int, _ settings: KafkaStreamSettings, _ signal: ThreadSignal) {
     do {
       guard case .wait(let milliseconds) = try fencing.fenced(now: SystemClock.milliseconds()) else { return }

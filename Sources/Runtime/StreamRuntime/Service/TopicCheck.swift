@@ -1,9 +1,9 @@
 import Kafka
 import NudgeSchema
 
-/// Looks at start whether the topics of a stage are there and configured as the pipeline needs them.
+/// Checks at start that the topics of a stage exist and are configured as the pipeline needs.
 struct TopicCheck {
-  /// What a stage must know of its topics.
+  /// The topics are wrong. The description has the fix.
   struct Failure: Error, CustomStringConvertible {
     var description: String
   }
@@ -12,12 +12,12 @@ struct TopicCheck {
   let topics: TopicNames
   let freshness: Milliseconds
 
-  /// Every topic the stage touches.
+  /// Every topic that the stage uses.
   private var needed: [Topic] { stage.inputs + stage.outputs + [stage.changelog, .deadLetters] }
   /// Their names in Kafka.
   var names: [String] { Set(needed).map { topics($0) }.sorted() }
 
-  /// The partition counts of all topics the stage touches. Throws what is wrong, with the fix.
+  /// The partition counts of all topics that the stage uses.
   func partitionCounts(from found: [String: Int]) throws(Failure) -> [Topic: Int32] {
     let missing = Set(needed).map { topics($0) }.filter { found[$0] == nil }.sorted()
     guard missing.isEmpty else {

@@ -3,11 +3,9 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Notices a stream thread that does not come round any more. Kafka cannot: polling any queue, or librdkafka's own
-/// heartbeat, keeps a hung thread a member for long.
+/// Detects a stuck stream thread. Kafka does not: librdkafka's heartbeats keep it a member for a long time.
 final class Watchdog: Sendable {
-  /// The longest a turn may take, in milliseconds: a drain on revoke, a look at the changelog and a slow producer together
-  /// stay well below.
+  /// The longest turn, in milliseconds. A drain on revoke, a look at the changelogs and a slow producer together take less.
   static let longestTurn: Milliseconds = 120_000
   private static let interval: DispatchTimeInterval = .seconds(5)
 
@@ -26,16 +24,16 @@ final class Watchdog: Sendable {
     self.now = now
   }
 
-  /// A thread begins a turn.
+  /// A thread starts a turn.
   func turned(_ thread: Int) {
     let time = now()
     turns.withLock { $0[thread] = time }
   }
 
-  /// A thread has ended; how is said elsewhere.
+  /// A thread has ended.
   func ended(_ thread: Int) { turns.withLock { $0[thread] = nil } }
 
-  /// Looks at all threads: one that is stuck makes the process not alive, so that a supervisor restarts it.
+  /// Checks all threads. A stuck one makes the process not alive, so that a supervisor restarts it.
   func look() {
     let time = now()
     for (thread, since) in turns.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {

@@ -25,21 +25,19 @@ public protocol Stage: SendableMetatype {
   mutating func open(in step: Step<Self>) throws
 
   /// Processes a record of an input.
-  /// - Throws: a `Rejection` undoes the step and makes the record a dead letter, and the partition goes on. On a topic that only Nudge
-  ///   writes, a record of a later release (`Rejection.mayBeOfLaterRelease`) ends the thread instead. A `StoreFailure` ends the
+  /// - Throws: a `Rejection` undoes the step, and the record becomes a dead letter. On a topic that only Nudge writes, a record of a later release (`Rejection.mayBeOfLaterRelease`) ends the thread instead. A `StoreFailure` ends the
   ///   thread. Any other error is a dead letter with the code `internal`.
   mutating func process(_ record: InputRecord, in step: Step<Self>) throws
 
   /// Processes the reply to an effect. Each effect of an assignment of the task gets one, unless it is cancelled or the task is
-  /// lost before. What the step changes is committed, after failed transactions too.
+  /// lost before. The runtime commits the step even if transactions fail in between.
   mutating func receive(_ reply: Reply, in step: Step<Self>) throws
 
   /// Takes back what was noted about an effect that is not performed because the task is given up. No reply will come, and the
   /// next owner should not wait for one.
   mutating func effectCancelled(_ effect: Effect, in step: Step<Self>) throws
 
-  /// Whom an effect shares the thread's effects with, such as the project a request goes to; nil: with nobody. A stage that names
-  /// groups asks `Step.hasRoom(forEffectsOf:)` before it asks for an effect, and keeps what has no room in its state.
+  /// The group of an effect, such as the project of a request; nil: it has none. A stage that names groups asks `Step.hasRoom(forEffectsOf:)` before it asks for an effect, and keeps what has no room in its state.
   static func group(of effect: Effect) -> String?
 
   /// Identifies an effect over assignments of its task. When the task is lost while a request is in flight, or before its reply is

@@ -19,7 +19,7 @@ struct PositionRecord: Codable, Equatable {
   /// The sequence of a task's first transaction.
   static let firstSequence: Int64 = 1
 
-  /// The changelog key of position records. Row keys of stages begin with a letter.
+  /// The changelog key of position records. No row key of a stage starts with `@`.
   static let key = RowKey("@position")
 
   /// The metadata of the offsets committed in the same transaction.

@@ -156,7 +156,7 @@ struct RowCache {
   /// Seals the open rows and returns them as changelog records; nil bytes are a tombstone. A row that was added and removed in
   /// between writes nothing. Call only while nothing else is sealed.
   mutating func seal() throws -> [(key: RowKey, bytes: [UInt8]?)] {
-    // The step is over and cannot be undone.
+    // The last step can no longer be undone.
     forgetJournal()
     journalOpen = 0
     sealed.reserveCapacity(open.count)

@@ -1,17 +1,17 @@
 import Foundation
 import Glibc
 
-/// Holds a stage's state directory for this process: two processes on one store would ruin it.
+/// Locks a stage's state directory for this process. Two processes would corrupt a store.
 final class StateDirectoryLock: Sendable {
-  /// Somebody else holds it, or it cannot be made.
+  /// Another process holds the lock, or the directory cannot be created.
   struct Failure: Error, CustomStringConvertible {
     var description: String
   }
 
   private let descriptor: Int32
 
-  /// Locks `directory`, which is made if missing, and is this user's alone from then on, with all that is in it: tokens and
-  /// texts are there. The lock ends with the process, however it ends.
+  /// Locks a directory until the process ends. Creates it if needed, and restricts it and its files to this user, because they hold tokens and
+  /// texts.
   init(_ directory: String) throws(Failure) {
     do {
       try FileManager.default.createDirectory(
@@ -26,7 +26,7 @@ final class StateDirectoryLock: Sendable {
       throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      // The object is whole by now: its deinit closes the descriptor. Closing it here too would close somebody else's.
+      // The deinit closes the descriptor. Closing it here too could close a reused one.
       throw Failure(
         description: "\(directory) is in use by another process. Give each its own with --state-dir, and its own name "
           + "with --instance")

@@ -10,7 +10,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// Names this epoch of the task in position records.
   private let writer: String
 
-  /// The last committed position; sequence 0 is none.
+  /// The last committed position. Sequence 0: there was no commit.
   private(set) var position: PositionRecord
   /// The offset after the last known position record in the changelog.
   private(set) var changelogOffset: Int64

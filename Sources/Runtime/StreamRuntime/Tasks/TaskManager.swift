@@ -30,7 +30,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   /// When the progress of a rebuild was last reported, by the steady clock.
   private var rebuildToldAt: Milliseconds?
 
-  /// Of all tasks of the thread.
+  /// Shared by all tasks of the thread.
   let effectBudget: EffectBudget
 
   init(_ stage: S, _ context: StreamContext<IO>) {

@@ -265,7 +265,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     do {
       try settle(until: io.steadyClock + context.limits.stopDrain)
     } catch {
-      // What is not committed is processed again after the restart.
+      // Uncommitted work is processed again after the restart.
       context.observe(.retrying(reason: "\(error)"))
     }
   }

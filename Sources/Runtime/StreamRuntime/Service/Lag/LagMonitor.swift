@@ -3,18 +3,17 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// Says how far the tasks of a process are behind, whatever its stream threads do: one that stands still tells nothing.
+/// Measures the lag of a process's tasks, independently of its stream threads, which may be stuck.
 ///
-/// On a thread and with a client of its own it compares, every few seconds, what the group has committed with the ends of
-/// the inputs. Where something is left it reads the first record, whose timestamp is the age. While no broker answers the
-/// age goes on rising from what was known.
+/// Every few seconds, on its own thread and with its own client, it compares the group's committed offsets with the ends of the inputs, and
+/// reads the first unprocessed record for its timestamp. While no broker answers, the age keeps rising.
 final class LagMonitor: Sendable {
   private static let answerTimeout: Duration = .seconds(5)
 
   private let configuration: ClientConfiguration
-  /// The full names of the inputs, and what shows the lag of each.
+  /// The full names of the inputs, and their gauges.
   let inputs: [(topic: String, records: Gauge)]
-  /// Shows the age.
+  /// The gauge of the age.
   let seconds: Gauge
   private let interval: DispatchTimeInterval
   private let logger: Logger
@@ -30,7 +29,7 @@ final class LagMonitor: Sendable {
     self.interval = interval
     var configuration = ClientConfiguration.consumer(
       bootstrapServers: bootstrapServers, group: stage.group(topics), reportsEndOfPartition: true)
-    // Only the first record of a partition is looked at.
+    // It reads only the first record of a partition.
     configuration.set("queued.min.messages", "1")
     configuration.set("fetch.message.max.bytes", "16384")
     self.configuration = configuration.merging(
@@ -86,7 +85,7 @@ final class LagMonitor: Sendable {
     let places = inputs.flatMap { input in tasks.map { TopicPartition(topic: input.topic, partition: $0) } }
     table.keep(only: Set(places))
     guard !places.isEmpty else { return }
-    // The group first: what is committed meanwhile makes the lag look larger, never negative.
+    // The group's offsets first: commits in between make the lag larger, never negative.
     var next: [TopicPartition: Int64] = [:]
     for found in try consumer.committed(places, timeout: Self.answerTimeout) {
       next[found.topicPartition] = found.offset
@@ -127,7 +126,7 @@ final class LagMonitor: Sendable {
         table.found(record.topicPartition, offset: record.offset, timestamp: record.timestamp)
       case .endOfPartition(let place, _):
         if open.remove(place) != nil { table.foundNone(place) }
-      // Records that retention has taken are not unprocessed any more; a leader that moves is asked again next time.
+      // Records removed by retention do not count. The next round retries after a leader change.
       case .error(let error): if let place = error.topicPartition { open.remove(place) }
       case nil, .assigned, .revoked: continue
       }

@@ -1,30 +1,30 @@
 import Kafka
 import NudgeSchema
 
-/// What is unprocessed on the partitions of a process, and since when. A value: offsets and timestamps in, numbers out.
+/// The unprocessed records of a process's partitions, and their age. A value: offsets and timestamps in, numbers out.
 struct LagTable: Sendable {
   private struct Partition {
-    /// The next offset by the group.
+    /// The group's committed offset.
     var next: Int64
-    /// Behind the last record that may be read.
+    /// The last stable offset.
     var end: Int64
-    /// The first record at or behind `next`; nil: none is known.
+    /// The first record from `next` on; nil: unknown.
     var oldest: (offset: Int64, timestamp: Milliseconds)?
-    /// No record lies between `next` and here: only markers of transactions.
+    /// From `next` up to here there are only transaction markers.
     var emptyUpTo: Int64 = 0
   }
   private var partitions: [TopicPartition: Partition] = [:]
 
-  /// Forgets all other partitions: they belong to somebody else now.
+  /// Drops all other partitions, which this process has given up.
   mutating func keep(only places: Set<TopicPartition>) {
     partitions = partitions.filter { places.contains($0.key) }
   }
 
-  /// Takes what the group has committed and where the partition ends.
+  /// Updates the committed offset and the end of a partition.
   /// - Returns: where to look for the oldest unprocessed record; nil: it is known, or there is none.
   mutating func update(_ place: TopicPartition, next: Int64, end: Int64) -> Int64? {
     var partition = partitions[place] ?? Partition(next: next, end: end)
-    // A topic that was deleted and made anew ends before what was known of it.
+    // A topic that was deleted and created again ends earlier than before.
     if end < partition.end { partition.emptyUpTo = 0 }
     partition.next = next
     partition.end = end
@@ -35,18 +35,18 @@ struct LagTable: Sendable {
     return from < end ? from : nil
   }
 
-  /// This is the first record from where `update` said.
+  /// The first record after the offset that `update` returned.
   mutating func found(_ place: TopicPartition, offset: Int64, timestamp: Milliseconds) {
     partitions[place]?.oldest = (offset, timestamp)
   }
 
-  /// There is no record up to the end.
+  /// There is no record from that offset to the end.
   mutating func foundNone(_ place: TopicPartition) {
     guard let end = partitions[place]?.end else { return }
     partitions[place]?.emptyUpTo = end
   }
 
-  /// Offsets that are not processed, of all partitions of a topic; 0 where only markers are left.
+  /// The number of unprocessed offsets of a topic. Partitions with only markers count 0.
   func records(of topic: String) -> Int64 {
     partitions.reduce(0) { sum, entry in
       guard entry.key.topic == topic, let oldest = entry.value.oldest else { return sum }
@@ -54,7 +54,7 @@ struct LagTable: Sendable {
     }
   }
 
-  /// The age of the oldest unprocessed record of all, in milliseconds; 0 where there is none.
+  /// The age of the oldest unprocessed record, in milliseconds; 0: there is none.
   func age(at now: Milliseconds) -> Milliseconds {
     partitions.values.compactMap { $0.oldest?.timestamp }.min().map { max(0, now - $0) } ?? 0
   }
