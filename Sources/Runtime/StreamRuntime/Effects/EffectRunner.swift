@@ -61,8 +61,16 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
         continue
       }
       task.effectsInFlight -= 1
+      var reply = entry.reply
+      if let sent = flight.sent {
+        guard let adopted = S.reply(reply, to: sent, asReplyTo: flight.effect) else {
+          // The earlier request has decided nothing: perform the effect after all.
+          task.waitingEffects.append(flight.effect)
+          continue
+        }
+        reply = adopted
+      }
       tasks.effectBudget.remove(S.group(of: flight.effect))
-      let reply = flight.sent.flatMap { S.reply(entry.reply, to: $0, asReplyTo: flight.effect) } ?? entry.reply
       do {
         try tasks.run(task, record: nil, now: now) { try $0.receive(reply, in: $1) }
       } catch {

@@ -100,6 +100,7 @@
       try poll("other", count: 3)
       #expect(outside.count("other") == 3)
       outside.replyToAll()
+      for _ in 0..<3 { #expect(thread.turn() == nil) }
       try poll("slow", count: 30)
       #expect(outside.count("slow") == 10)
       io.polls = [PollResult(change: .lost([0]))]

@@ -134,6 +134,22 @@
       #expect(bench.replies.allSatisfy { $0 == "sent" })
     }
 
+    @Test("a reply that decides nothing and comes after the task has asked again lets the effect be performed")
+    func busyAfterReturn() throws {
+      let bench = try Bench()
+      try bench.poll(0)
+      try bench.turn { bench.outside.effects == [0] }
+      try bench.lose()
+      try bench.assign()
+      try bench.poll(0)
+      #expect(bench.outside.effects == [0])
+      bench.outside.reply("busy", to: 0)
+      try bench.turn { bench.outside.effects == [0, 0] }
+      bench.outside.reply("sent", to: 1)
+      try bench.turn { bench.replies == ["sent"] }
+      #expect(bench.outside.effects == [0, 0])
+    }
+
     @Test("an effect nobody asked for before is performed, and so is one whose reply decides nothing")
     func performed() throws {
       let bench = try Bench()
