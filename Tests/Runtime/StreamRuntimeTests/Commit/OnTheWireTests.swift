@@ -20,7 +20,7 @@
       typealias Reply = Int
     }
 
-    /// Counts what it is asked for, and never answers.
+    /// Counts its requests, and never replies.
     private final class Unheard: EffectPerformer {
       private let asked = Mutex(0)
       var count: Int { asked.withLock { $0 } }

@@ -8,7 +8,7 @@
   final class RecordingIO: StreamIO {
     private(set) var calls: [String] = []
     private(set) var outputs: [OutputRecord] = []
-    /// What the next polls bring, in order; nothing afterwards.
+    /// The results of the next polls, in order.
     var polls: [PollResult] = []
     /// Further records, of a task whose inputs are consumed and not paused: is told how many at most.
     var source: ((Int) -> [InputRecord])?
@@ -129,7 +129,7 @@
         .end(task: task, offset: wereHeldBack.contains(task) && !heldBack.contains(task) ? 5 : start)
       }
     }
-    /// What each store holds when it is opened.
+    /// The rows of each store when it is opened.
     var storedRows: [(key: RowKey, bytes: [UInt8]?)] = []
     func openStore(of task: Int32) throws -> ModelStore {
       calls.append("openStore")

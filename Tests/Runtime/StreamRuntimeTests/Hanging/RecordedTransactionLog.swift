@@ -1,6 +1,6 @@
 @testable import StreamRuntime
 
-/// What Apache Kafka 4.3.1 wrote to `__transaction_state`, values only; all transactions were on partitions of a topic `x0`.
+/// Records that Apache Kafka 4.3.1 wrote to `__transaction_state`, values only; all transactions were on partitions of a topic `x0`.
 enum RecordedTransactionLog {
   private static func log(_ text: String) -> TransactionLog {
     var log = TransactionLog()
@@ -41,7 +41,7 @@ enum RecordedTransactionLog {
     0001000000000000000000090000ea600000000001a204400aa0ffffffffffffffff020008000000000000000002020002
     """)
 
-  /// Producer 1. Epoch 0 aborted by the coordinator after its time-out, 2 by its own holder that opened anew.
+  /// Producer 1. Epoch 0 aborted by the coordinator after its time-out, 2 by its own holder that opened again.
   static let timedOut = log(
     """
     000100000000000000010000000005dc0000000001a204400aaaffffffffffffffff0100080000000000000001

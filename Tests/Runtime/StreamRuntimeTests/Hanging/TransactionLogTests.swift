@@ -66,7 +66,7 @@ struct TransactionLogTests {
   func version1() {
     let log = RecordedTransactionLog.version1
     #expect(log.entries.last { $0.isDecision }?.version == 2)
-    // What is open may be of the second transaction, which was committed.
+    // The open transaction may be the second one, which was committed.
     #expect(finding(log, 1000, 0, on: 0) == .unknown)
     let old = [
       entry(.ongoing, 4, version: 0), entry(.prepareCommit, 4, version: 0), entry(.completeCommit, 4, version: 0),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StreamRuntime
 
-/// What producers, operators and a broker's rights can do to a service. Needs a real Kafka:
+/// Hostile producers, operators and permissions. Needs a real Kafka:
 /// `KAFKA_HOME=/path/to/kafka make test`.
 @Suite(
   "Hostile records and refusals on a real broker", .serialized,
@@ -128,7 +128,7 @@ struct HostileTests {
     let topic = "\(prefix)nudge.timeline"
     try Records.produce([(key: "key-1", value: "value")], brokers: brokers, topic: topic, partitions: partitions)
     try wait(for: "the first output") { try outputs(brokers, prefix) == 1 }
-    // More than the 78 bytes of a transaction's marker: a topic that takes not even these stops its coordinator for good.
+    // More than the 78 bytes of a transaction's marker: a topic with a lower limit stops its coordinator.
     try setLargest(100, "\(prefix)nudge.decisions", brokers)
     let key = "key-" + String(repeating: "1", count: 100)
     try Records.produce([(key: key, value: "value")], brokers: brokers, topic: topic, partitions: partitions)
@@ -137,7 +137,7 @@ struct HostileTests {
     #expect(service.ends.first?.reason.contains("max.message.bytes=4194304") == true, "\(service.ends)")
     service.service.stop()
 
-    // Nothing was lost: with the topic mended, a restart goes on.
+    // Nothing was lost: after the topic is repaired, a restart continues.
     try setLargest(4_194_304, "\(prefix)nudge.decisions", brokers)
     let next = try ServiceUnderTest(brokers: brokers, stateDirectory: directory.path, prefix: prefix)
     try next.start()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import StreamRuntime
 
-/// What a lone broker that dies leaves behind. Needs a real Kafka: `KAFKA_HOME=/path/to/kafka make test`.
+/// Transactions that a dying lone broker leaves behind. Needs a real Kafka: `KAFKA_HOME=/path/to/kafka make test`.
 @Suite(
   "A lone broker that leaves out markers", .serialized,
   .enabled(if: LocalBroker.find() != nil, "set KAFKA_HOME=/path/to/kafka to run it"))
@@ -118,7 +118,7 @@ struct LoneBrokerTests {
     #expect(try hanging.end(rest, by: sink).count == rest.count)
     let left = try look()
     #expect(left.isEmpty)
-    // All records are there, once.
+    // Every record exists once.
     for topic in [Topic.decisions, .analyzerState] {
       let read = try Records.all(brokers: brokers, topic: TopicNames(prefix: prefix)(topic), partitions: partitions)
       let counts = Dictionary(grouping: read, by: \.partition).mapValues(\.count)
@@ -127,7 +127,7 @@ struct LoneBrokerTests {
     let asking = try Consumer(.consumer(bootstrapServers: brokers, group: group), name: "asks")
     let committed = try asking.committed(places(.timeline), timeout: .seconds(10))
     #expect(committed.allSatisfy { $0.offset == 0 })
-    // A marker of an epoch that is over ends nothing of a later transaction.
+    // A marker of an old epoch does not end a later transaction.
     if let it = found.first {
       let consumer = try member(of: group, brokers)
       try consumer.subscribe([places(.timeline)[0].topic])

@@ -70,7 +70,7 @@ extension RealServiceTests {
       records(0..<count), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
   }
 
-  /// Every count written, by key, once there are so many.
+  /// Waits for this many outputs, and returns their counts by key.
   private func counts(_ total: Int, _ brokers: String, _ prefix: String) throws -> [String: [Int]] {
     var found: [String: [Int]] = [:]
     try wait(for: "\(total) outputs") {
@@ -325,7 +325,7 @@ extension RealServiceTests {
       let next = states.flatMap(\.next.values).max() ?? 0
       #expect(next > reached)
       reached = next
-      // What was processed before the loss is still known, should the state be lost again.
+      // Another loss of state still finds what was processed before the first.
       for state in states where state.condition == .rebuilding {
         for (topic, end) in state.rebuildTo { #expect(state.committed[topic] ?? 0 > end) }
       }

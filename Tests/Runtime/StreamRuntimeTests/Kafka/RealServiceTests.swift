@@ -132,7 +132,7 @@ struct RealServiceTests {
     #expect(Set(all.map(\.timer)).count == 5000)
     #expect(all.allSatisfy { $0.late >= 0 })
 
-    // What has fired is gone from the state, for good.
+    // Fired timers are no longer in the state.
     let third = try ServiceUnderTest(
       brokers: brokers, stateDirectory: directory.path, instance: "one", prefix: prefix)
     try third.start()
@@ -344,7 +344,7 @@ struct RealServiceTests {
   func retirement() throws {
     let prefix = "retire."
     let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
-    // A member hears of the new share-out with its next heartbeat.
+    // A member learns of a rebalance by its next heartbeat.
     let (brokers, a, b) = try twoInstances(prefix, directories, kafkaProperties: ["heartbeat.interval.ms=500"])
     let running = a.count(of: "task runs")
     b.service.retire()
@@ -398,7 +398,7 @@ struct RealServiceTests {
     let line = try #require(a.capture.entries.first { $0.message.contains(waits) })
     let holder = "\(prefix)nudge-counting-same-0-consumer at /127.0.0.1"
     #expect(line.metadata["holders"] == .string(holder))
-    // The other goes on meanwhile; a stop ends the wait.
+    // The other one keeps running, and a stop ends the wait.
     try expect(6, brokers, prefix, of: b)
     let time = ContinuousClock().measure { a.service.stop() }
     #expect(time < .seconds(10))

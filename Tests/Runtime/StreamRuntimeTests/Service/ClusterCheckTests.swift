@@ -11,7 +11,7 @@ private final class FakeCluster: ClusterUnderCheck {
 
   private(set) var asked: [String] = []
   var hasController = true
-  /// What it says in turn; when there is no more, all is well.
+  /// Its answers, in order. After the last one every answer is good.
   var settings: [Settings] = []
   var transactions: [SinkError?] = []
   /// Called at each question.
@@ -111,7 +111,7 @@ struct ClusterCheckTests {
     var isStopping = false
     cluster.onAsk = { _ in if cluster.asked.count == question + 1 { isStopping = true } }
     let finding = try run(cluster, isStopping: { isStopping })
-    // What was the last question anyway is still answered; so is access, which comes with the broker's topics.
+    // The last request is still answered, and so is access, which follows the list of topics.
     #expect(question == 7 ? finding != nil : finding == nil)
     #expect(cluster.asked.count - (question + 1) <= 1, "\(cluster.asked)")
   }

@@ -23,7 +23,7 @@ struct LagTableTests {
     // It stands still: the record is known, and need not be read again.
     #expect(table.update(first, next: 10, end: 90) == nil)
     #expect(table.age(at: 61_000) == 60_500 && table.records(of: "a") == 80)
-    // It goes on: the next record is looked for.
+    // It continues to look for the next record.
     #expect(table.update(first, next: 50, end: 90) == 50)
     #expect(table.age(at: 61_000) == 60_300, "the other partition's")
     table.found(first, offset: 51, timestamp: 60_900)

@@ -4,7 +4,7 @@
 /// has come. Nothing is forgotten when the log is compacted.
 struct ChangelogHistory {
   private struct Value {
-    /// Of the position record that closed the row.
+    /// The offset of the position record after the row.
     var offset: Int64
     /// nil: the key has no row.
     var bytes: [UInt8]?
@@ -29,8 +29,8 @@ struct ChangelogHistory {
     }
   }
 
-  /// What is wrong about rows that are said to be those before an offset; nil: nothing, or that offset is not read yet. A
-  /// row may be a later one of its key: a restore that reads on has not come to that row's position record.
+  /// The fault in rows that a store claims for an offset; nil: there is none, or the offset was not read yet. A row may have a later
+  /// value of its key, whose position record an unfinished restore has not read.
   func fault(in rows: [RowKey: [UInt8]], at offset: Int64) -> String? {
     guard offset <= next else { return nil }
     for (key, values) in values {

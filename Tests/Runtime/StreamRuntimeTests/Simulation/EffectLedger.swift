@@ -2,16 +2,14 @@ import NudgeSchema
 
 @testable import StreamRuntime
 
-/// The outside's account of what was asked of it, by which effects are judged the moment they are performed:
+/// Judges effects when they are performed, from the view of the outside:
 ///
-/// - only the owner of a task performs for it;
+/// - only the owner of a task performs effects for it;
 /// - a lane has one request at a time;
-/// - an answer is not forgotten: nothing is sent again once its answer was taken by a process that went on owning the
-///   task, or was committed by anybody;
-/// - nothing is sent again by a process that still waits for the answer to its own request, or that was given an accepting answer
-///   within ten minutes, whoever owned the task meanwhile;
-/// - nothing is sent again without a reason: it was busy, or its tenure ended; and where the lane's row was committed, not
-///   before the time it says.
+/// - a record is not sent again after a process that still owns the task has taken its answer, or any process has committed it;
+/// - a process does not send a record again while it waits for the answer to its own request, or within ten minutes of an accepting
+///   answer, whichever process owned the task in between;
+/// - a record is sent again only after a busy answer or a new epoch of the task, and not before the time in its committed lane row.
 final class EffectLedger {
   private struct Record: Hashable {
     var task: Int32
@@ -27,7 +25,7 @@ final class EffectLedger {
   private struct Sent {
     var number: Int
     var record: Record
-    var tenure: Int
+    var epoch: Int
     var process: String
     var askedAt: Milliseconds
     /// The lane's row that counts it is in no transaction yet, in one that is sealed, or committed.
@@ -41,15 +39,15 @@ final class EffectLedger {
     var task: Int32
   }
 
-  /// The tenure of each task that runs in a process; a number is never used again.
-  private var tenures: [Holder: Int] = [:]
-  private var tenureCount = 0
+  /// The epoch of each task that runs in a process. Numbers are never reused.
+  private var epochs: [Holder: Int] = [:]
+  private var epochCount = 0
   private var last: [Lane: Sent] = [:]
   /// When what has not been performed yet was asked for.
   private var asked: [Holder: [(request: SendingRequest, at: Milliseconds, row: RowState)]] = [:]
-  /// Accepted, and the answer taken in a tenure that goes on.
+  /// Accepted records whose answers were taken in a current epoch.
   private var taken: [Holder: Set<Record>] = [:]
-  /// Those of them that are in a transaction on its way.
+  /// Those of them in a transaction in flight.
   private var sealed: [Holder: Set<Record>] = [:]
   /// Accepted, and the answer committed.
   private var settled: Set<Record> = []
@@ -96,7 +94,7 @@ final class EffectLedger {
     dead.insert(process)
     for known in inFlight.keys where known.process == process { inFlight[known] = nil }
     for known in accepted.keys where known.process == process { accepted[known] = nil }
-    for holder in tenures.keys where holder.process == process { end(holder) }
+    for holder in epochs.keys where holder.process == process { end(holder) }
   }
 
   func started(_ process: String) { dead.remove(process) }
@@ -105,18 +103,18 @@ final class EffectLedger {
     guard !dead.contains(process) else { return }
     switch event {
     case .running(let task, _, _, _, _):
-      tenureCount += 1
-      tenures[Holder(process: process, task: task)] = tenureCount
+      epochCount += 1
+      epochs[Holder(process: process, task: task)] = epochCount
     case .released(let tasks, _):
       for task in tasks { end(Holder(process: process, task: task)) }
     case .committed:
-      for holder in tenures.keys where holder.process == process { committed(holder) }
+      for holder in epochs.keys where holder.process == process { committed(holder) }
     case .outcomeKnown(let task, committed: true): committed(Holder(process: process, task: task))
     default: break
     }
   }
 
-  /// What was done in these tasks since their last transaction is in one now.
+  /// The work of these tasks since their last transaction is sealed.
   func sealed(_ tasks: [Int32], by process: String) {
     guard !dead.contains(process) else { return }
     for task in tasks {
@@ -130,12 +128,12 @@ final class EffectLedger {
     if let waiting = asked[holder] {
       asked[holder] = waiting.map { ($0.request, $0.at, $0.row == from ? to : $0.row) }
     }
-    guard let tenure = tenures[holder] else { return }
-    for (lane, sent) in last where sent.tenure == tenure && sent.row == from { last[lane]?.row = to }
+    guard let epoch = epochs[holder] else { return }
+    for (lane, sent) in last where sent.epoch == epoch && sent.row == from { last[lane]?.row = to }
   }
 
   private func end(_ holder: Holder) {
-    tenures[holder] = nil
+    epochs[holder] = nil
     asked[holder] = nil
     taken[holder] = nil
     sealed[holder] = nil
@@ -156,7 +154,7 @@ final class EffectLedger {
     let holder = Holder(process: process, task: request.task)
     let record = Record(request)
     let lane = Lane(task: request.task, key: request.key)
-    let tenure = tenures[holder] ?? 0
+    let epoch = epochs[holder] ?? 0
     let what = "\(process) sends \(request.task)/\(request.key) \(request.origin)"
     if !isOwner { violation("\(what) and does not own the task") }
     if settled.contains(record) { violation("\(what), whose answer was committed") }
@@ -167,7 +165,7 @@ final class EffectLedger {
       violation("\(what), to which it was given the answer \(now - answeredAt) ms ago")
     }
     if let before = last[lane], !before.isAnswered {
-      if before.tenure == tenure {
+      if before.epoch == epoch {
         violation("\(what) while its \(before.record.origin) waits for an answer")
       } else if before.row == .committed, now < before.askedAt + SendingStage.unansweredAfter {
         violation("\(what) too early after \(before.process) sent \(before.record.origin)")
@@ -178,7 +176,7 @@ final class EffectLedger {
     let index = asked[holder]?.firstIndex { $0.request == request }
     let asking = index.flatMap { asked[holder]?.remove(at: $0) }
     last[lane] = Sent(
-      number: count, record: record, tenure: tenure, process: process, askedAt: asking?.at ?? now,
+      number: count, record: record, epoch: epoch, process: process, askedAt: asking?.at ?? now,
       row: asking?.row ?? .open)
     return count
   }

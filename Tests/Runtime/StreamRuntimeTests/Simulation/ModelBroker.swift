@@ -49,7 +49,7 @@ final class ModelBroker {
     var producer: Int
     var epoch = 0
     var state = TransactionState.empty
-    /// The last transaction that ended: its epoch, which is over.
+    /// The epoch of the last transaction that ended.
     var ended: (epoch: Int, commit: Bool)?
     var partitions: Set<ModelPlace> = []
     var offsets: [ModelPlace: CommittedOffset] = [:]
@@ -103,7 +103,7 @@ final class ModelBroker {
   private var memberNames: [String] = []
   var generation = 0
   var isRebalancing = false
-  /// Requests still on their way that nobody waits for: copies, and those that were given up.
+  /// Late requests without a waiting sender: copies, and abandoned ones.
   var delayed: [Delayed] = []
 
   enum Delayed {
@@ -111,7 +111,7 @@ final class ModelBroker {
     case end(EndRequest)
   }
 
-  /// A record on its way.
+  /// A record in flight.
   struct Produce {
     var id: String
     var producer: Int
@@ -210,7 +210,7 @@ final class ModelBroker {
     let (producer, epoch) = (request.producer, request.epoch)
     let log = log(request.place)
     if let known = log.epochs[producer], epoch < known { throw .fenced }
-    // With an open transaction of this epoch in its log the leader does not ask, even where a marker is on its way.
+    // The leader does not verify a transaction that is open in its log with this epoch, even if a marker is in flight.
     if log.openSince[producer] == nil || log.epochs[producer] != epoch {
       _ = try enlist(request.id, producer: producer, epoch: epoch, request.place)
     }
@@ -308,8 +308,7 @@ final class ModelBroker {
 
   // MARK: A lone broker's stop
 
-  /// The only broker stops and starts again. Of transactions that are decided some markers, or all, are left out for good,
-  /// and the coordinator lists them as complete.
+  /// Restarts the only broker. It leaves out some or all markers of decided transactions, and the coordinator lists these as complete.
   func restart(_ random: inout SeededGenerator) {
     for id in transactionIDs {
       guard let it = transactions[id], case .completing(let commit) = it.state, !random.oneIn(4) else { continue }
@@ -319,7 +318,7 @@ final class ModelBroker {
         it.dangling.merge(it.offsets) { $1 }
         it.offsetsMarkerPending = false
       }
-      // What is not left out is written before anything else happens.
+      // Write the other markers before anything else happens.
       while !it.pendingMarkers.isEmpty || it.offsetsMarkerPending { _ = writeMarker(it) { _ in 0 } }
       it.state = .complete(commit: commit)
     }
@@ -504,7 +503,7 @@ final class ModelBroker {
     }
   }
 
-  /// Whoever sent it is long gone: the answer goes nowhere.
+  /// The sender has ended, so the answer is dropped.
   private func arrive(_ request: Delayed) {
     switch request {
     case .produce(let record): _ = try? produce(record)

@@ -63,16 +63,16 @@ enum Mutation: String, CaseIterable {
   case repliesForgotten
   /// A store is used however old it is.
   case oldStoreKept
-  /// A consumer that has fallen out of the log goes on at its start and says nothing.
+  /// A consumer whose offset is out of range continues at the start of the log without an error.
   case cutUnseen
-  /// What a broker has left without markers stays so.
+  /// Missing markers are not written.
   case hangingLeft
-  /// What a broker has left without markers is aborted, however it was decided.
+  /// Missing markers are written as aborts, whatever the decision.
   case hangingAborted
 }
 
-/// Faults, each once in so many calls or turns; 0: never. Every schedule draws its own, so that some are full of crashes,
-/// others of late markers or of pauses.
+/// Rates of faults: each happens once in this many calls or turns on average; 0: never. Every schedule draws its own, so that some have
+/// many crashes, others many late markers or pauses.
 struct FaultRates {
   /// The process dies in a call.
   var crash: UInt64 = 0
@@ -123,17 +123,17 @@ final class ModelIO: StreamIO {
   }
 
   var isDead = false
-  /// Used in turn.
+  /// The producers, used alternately.
   private var producers: [(id: String, producer: Int, epoch: Int)] = []
   private var turn = 0
-  /// The transaction that is on its way, and of its records those that are not written yet.
+  /// The transaction in flight, and its unwritten records.
   private var sending: SealedTransaction?
   private var queue: [Queued] = []
   private var areOffsetsSent = false
   /// The position record that each task's last part had.
   private var sealedPositions: [Int32: [UInt8]] = [:]
   private var outcome: CommitOutcome?
-  /// A step of it is under way.
+  /// Whether a step of it is in progress.
   private var isSending = false
   private var ended: [EndedTransaction] = []
   /// The broker was away, and the next call says so.
@@ -149,10 +149,10 @@ final class ModelIO: StreamIO {
   private var endsTold: [Int32: Int64] = [:]
   private var positionOffsets: [Int32: Int64] = [:]
   private var generation = -1
-  /// The generation that the transaction on its way began in.
+  /// The group's generation when the transaction in flight began.
   private var memberGeneration = -1
 
-  /// What the process does outside; nil: its stage has no effects.
+  /// Performs the effects of the process; nil: its stage has none.
   private let performer: ModelPerformer?
   /// The client sends heartbeats whatever its owner does; else only polls count.
   private let sendsHeartbeats: Bool
@@ -184,7 +184,7 @@ final class ModelIO: StreamIO {
     }
   }
 
-  /// What goes on in the process besides its thread.
+  /// The work of the process outside its stream thread.
   private func liveOn() {
     if sendsHeartbeats { broker.heartbeat(name) }
     performer?.deliver()
@@ -365,7 +365,7 @@ final class ModelIO: StreamIO {
   func begin(_ transaction: SealedTransaction) {
     precondition(sending == nil && outcome == nil, "a transaction is on its way")
     sending = transaction
-    // What is tried again was sealed before.
+    // Retried parts were sealed before.
     let fresh = transaction.parts.filter { sealedPositions[$0.task] != $0.position }
     for part in fresh { sealedPositions[part.task] = part.position }
     world.sealed(fresh.map(\.task), by: name)
@@ -399,7 +399,7 @@ final class ModelIO: StreamIO {
     func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool) {}
   #endif
 
-  /// The transaction that is on its way gets further: by some steps, or by none.
+  /// Continues the transaction in flight by some steps, or none.
   private func goOn() {
     guard !isSending else { return }
     isSending = true
@@ -447,8 +447,7 @@ final class ModelIO: StreamIO {
         position: position, changelogOffset: broker.log(changelog(part.task)).high, storedAt: broker.now))
   }
 
-  /// What the broker says, as the sink judges it: an epoch that is over may be the coordinator's doing, who ends what is
-  /// open for too long.
+  /// Maps a refusal as the transactional client does: the coordinator may have ended the epoch after the transaction time-out.
   private func send<Value>(
     _ operation: String, _ body: () throws(ModelBroker.Refusal) -> Value
   ) throws(IOFailure) -> Value {

@@ -1,9 +1,9 @@
 import TestSupport
 
-/// What a schedule has beyond crashes, pauses and lost requests. Each costs time, so no schedule has to have them all.
+/// Features of a schedule beyond crashes, pauses and lost requests. Each costs time, so schedules have different ones.
 ///
-/// They are drawn from a generator of their own, and so is all that they decide: a schedule with none of them draws what
-/// it drew before they were there, and a seed that found a defect then still stands for the same schedule.
+/// A generator of their own draws the features and their events. So a schedule without them is the same as before features existed, and
+/// seeds that found defects then stay valid.
 struct ScheduleFeatures: Equatable {
   /// The stage asks for something to be done outside (`SendingStage`).
   var effects = false
@@ -31,6 +31,6 @@ struct ScheduleFeatures: Equatable {
       losses: effects && random.oneIn(2))
   }
 
-  /// What happens by features is drawn from this.
+  /// The generator for events of features.
   static func generator(seed: UInt64) -> SeededGenerator { SeededGenerator(seed: ~seed) }
 }

@@ -30,9 +30,9 @@ final class SimulatedWorld {
   let broker: ModelBroker
   var random: SeededGenerator
   let features: ScheduleFeatures
-  /// What happens by features is drawn from this.
+  /// The generator for events of features.
   private var chance: SeededGenerator
-  /// What the stage reads and writes.
+  /// The definition of the stage.
   let definition: StageDefinition
   var faults: FaultRates
   let mutation: Mutation?
@@ -44,14 +44,14 @@ final class SimulatedWorld {
   private let coder = RecordCoder()
   /// Position records decoded before, by their offset.
   private var knownPositions: [Int32: (index: Int, position: PositionRecord?)] = [:]
-  /// What threads said, for a person who looks into a seed.
+  /// Events of threads, to look into a seed.
   var trace: [String] = []
   var isTracing = false
 
   private var ledger: EffectLedger?
-  /// Of each task, what it was told it will never see.
+  /// The reported gaps of each task.
   private var gaps: [Int32: [Range<Int64>]] = [:]
-  /// What a changelog says, as far as it was read for that.
+  /// The open rows of a changelog, as far as it was read.
   private struct ChangelogView {
     var next = 0
     /// Lanes that are not empty, timers that are set.
@@ -105,7 +105,7 @@ final class SimulatedWorld {
     for index in 0..<instances { processes.append(Process("p\(index)")) }
   }
 
-  /// What a record says: nothing, or that a timer is to be set.
+  /// The value of a record, which may set a timer.
   private func payload() -> [UInt8] {
     guard features.timers, chance.oneIn(3) else { return [1] }
     return Array(CountingStage.timer(after: Milliseconds(chance.below(chance.oneIn(4) ? 60_000 : 2000))).utf8)
@@ -157,7 +157,7 @@ final class SimulatedWorld {
     note("\(name) is stopped until \(until)")
     for _ in 0..<40 {
       run(others[random.below(others.count)])
-      // What the others do may take longer than that: time does not go back.
+      // The others may take longer. Time must not go back.
       broker.now += max(0, until - broker.now) / 20
       broker.step(&random, faults: faults)
     }
@@ -264,7 +264,7 @@ final class SimulatedWorld {
     }
   }
 
-  /// What was done in these tasks is in a transaction that is on its way.
+  /// The work of these tasks is in a transaction in flight.
   func sealed(_ tasks: [Int32], by process: String) { ledger?.sealed(tasks, by: process) }
 
   /// A process dies in a call.
@@ -291,7 +291,7 @@ final class SimulatedWorld {
     guard !processes.contains(where: \.isRestoring) else { return }
     let minute: Milliseconds = 60_000
     let times = [11 * minute, 60 * minute, 1440 * minute, 6 * 1440 * minute, 8 * 1440 * minute]
-    // Who is stopped now is stopped for all of that time.
+    // Suspended processes stay suspended for all of that time.
     let awake = processes.filter { $0.turn != nil && $0.suspendedUntil <= broker.now }
     broker.now += times[chance.below(times.count)]
     note("time has passed")
@@ -314,7 +314,7 @@ final class SimulatedWorld {
     broker.cut(place, to: start)
   }
 
-  /// Runs the schedule: faults for so many turns, then none until everything is processed.
+  /// Runs the schedule: this many turns with faults, then turns without until everything is processed.
   func run(turns: Int = 300) {
     for _ in 0..<turns {
       if !unsent.isEmpty, random.oneIn(8) {
@@ -355,7 +355,7 @@ final class SimulatedWorld {
     check()
   }
 
-  /// What features add to a turn.
+  /// Events of features in a turn.
   private func happen(to process: Process) {
     if features.effects, chance.oneIn(12) { broker.now += Milliseconds(chance.below(6000)) }
     if features.ageing, chance.oneIn(40) { age() }

@@ -101,7 +101,7 @@ struct SimulationTests {
 }
 
 extension Mutation {
-  /// What a schedule must have for the defect to show.
+  /// The features that a schedule needs to find the defect.
   var features: ScheduleFeatures {
     switch self {
     case .proofForever, .formerLivesAccepted: ScheduleFeatures(effects: true)

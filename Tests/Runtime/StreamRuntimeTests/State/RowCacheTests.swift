@@ -7,7 +7,7 @@ import Testing
 @testable import StreamRuntime
 
 extension StoredRow {
-  /// What the box holds.
+  /// The content of the box.
   fileprivate var counting: CountingStage.Row? { (self as? TypedRow<CountingStage.Row>)?.row }
 }
 

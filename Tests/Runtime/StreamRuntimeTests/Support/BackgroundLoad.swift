@@ -4,7 +4,8 @@ import Kafka
 import Synchronization
 import Testing
 
-/// Some thousand records a second to a topic, keys in turn, from a thread of its own until it is ended, whatever becomes of the broker.
+/// Produces some thousand records a second to a topic, on a thread of its own, until it is ended. Keys rotate. It survives the broker's
+/// absence.
 final class BackgroundLoad: Sendable {
   private let sent = Mutex(0)
   private let isOver = Mutex(false)

@@ -21,7 +21,7 @@ struct CountingStage: Stage {
     name: "counting", inputs: [.timeline], outputs: [.decisions, .timeline], changelog: .analyzerState,
     timers: .timeline)
 
-  /// A record that sets a timer, due so many milliseconds after it was written: rebuilding sets the same.
+  /// The value of a record that sets a timer, due this many milliseconds after the record. A rebuild sets the same one.
   static func timer(after delay: Milliseconds) -> String { "timer \(delay)" }
 
   static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8] {

@@ -2,7 +2,7 @@ import NudgeSchema
 
 @testable import StreamRuntime
 
-/// What a `SendingStage` asks for: a record sent to the world outside.
+/// The effect of a `SendingStage`: a record sent to the outside.
 struct SendingRequest: Sendable, Hashable {
   var task: Int32
   /// The lane.
@@ -13,7 +13,7 @@ struct SendingRequest: Sendable, Hashable {
   var attempt: Int
 }
 
-/// What became of a request.
+/// The reply to a request.
 struct SendingReply: Sendable {
   /// As the outside counts requests.
   var number: Int
@@ -22,13 +22,13 @@ struct SendingReply: Sendable {
   var isAccepted: Bool
 }
 
-/// The dispatcher in small: a lane for each key, one request at a time, the lane's row written when a request is asked
-/// for, and one outcome for each record.
+/// A small dispatcher: a lane for each key, one request at a time, a lane row written with each request, and one outcome for each
+/// record.
 ///
 /// Unlike the dispatcher, it does not number its requests. It trusts the runtime that a reply belongs to this epoch of the task,
 /// which is what simulation checks.
 struct SendingStage: Stage {
-  /// What waits for one key, first what is sent next or in the air.
+  /// The waiting records of a key. The first one is in flight or sent next.
   struct Row: StateRow, Equatable {
     var waiting: [Int64]
     /// Requests for the first.
@@ -53,17 +53,17 @@ struct SendingStage: Stage {
 
   /// After this long without an answer a request counts as lost, as the dispatcher has it.
   static let unansweredAfter: Milliseconds = 25_000
-  /// A busy outside is asked again after this long.
+  /// How long to wait after a busy answer, in milliseconds.
   static let busyWait: Milliseconds = 300
 
   static let definition = StageDefinition(
     name: "sending", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
 
-  /// Told of every answer that is taken and every request that is asked for; nothing is decided by it.
+  /// Notes every answer taken and every request. It decides nothing.
   let ledger: EffectLedger?
   /// The process, for the ledger.
   let process: String
-  /// Of each task, the lanes that wait for an answer.
+  /// The lanes that wait for an answer, by task.
   private var flights: [Int32: [String: SendingRequest]] = [:]
 
   init(ledger: EffectLedger? = nil, process: String = "") {
@@ -135,7 +135,7 @@ struct SendingStage: Stage {
     return SendingReply(number: reply.number, request: effect, isAccepted: true)
   }
 
-  /// Asks for the first of a lane to be sent, unless it is in the air or has to wait.
+  /// Sends the first record of a lane, unless it is in flight or must wait.
   private mutating func advance(_ key: String, in step: Step<Self>) throws {
     guard flights[step.partition]?[key] == nil, var row = try step.row(Self.lane(key)), let first = row.waiting.first
     else { return }

@@ -45,7 +45,7 @@ final class ServiceUnderTest {
   /// Why it ended by itself, if it did.
   var ends: [ServiceEnd] { ended.all }
 
-  /// What it logged last, for a test that failed.
+  /// The last log lines, for a failed test.
   var lastLines: String {
     capture.entries.suffix(40).map { "\($0.level) \($0.message) \($0.metadata)" }.joined(separator: "\n")
   }
@@ -135,7 +135,7 @@ final class RecordCount {
   }
 }
 
-/// What services said when they ended by themselves.
+/// Why services ended by themselves.
 final class Ends: Sendable {
   private let ends = Mutex<[ServiceEnd]>([])
   func add(_ end: ServiceEnd) { ends.withLock { $0.append(end) } }

@@ -76,7 +76,7 @@
       }
       #expect(bench.count("commit") == 1)
       #expect(largest > 0 && largest <= limits.maxBatchRecords)
-      // What was polled and waits is no more than a batch either.
+      // The polled records that wait are no more than a batch either.
       #expect(next <= Int64(3 * limits.maxBatchRecords))
       #expect(bench.io.isPaused)
       bench.io.fails = nil
@@ -146,7 +146,7 @@
       bench.io.hasLostBroker = false
       bench.io.polls = [PollResult(records: [record(0)])]
       try bench.turn { bench.thread.task(0)?.position.sequence == 1 }
-      // What became of the transactions before was looked up.
+      // The outcomes of the earlier transactions were looked up.
       #expect(bench.count("readChangelogs") > 1)
     }
 

@@ -11,7 +11,7 @@ import Testing
 @Suite("A million rounds of what threads meet at", .serialized)
 struct EnduranceTests {
   private static let rounds = 1_000_000
-  /// What the allocator may keep for itself, in bytes.
+  /// The memory that the allocator may keep, in bytes.
   private static let tolerance = 16 << 20
 
   @Test("wake-ups of a poll: flat memory, no growth of the stack")

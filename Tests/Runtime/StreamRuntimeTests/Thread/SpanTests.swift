@@ -8,7 +8,7 @@
 
   @Suite("Spans of stages")
   struct SpanTests {
-    /// Remembers spans; its clock ticks each time it is asked.
+    /// Records spans. Its clock ticks with each reading.
     private final class Recorder: SpanRecorder {
       private let state = Mutex((now: UInt64(1_000), spans: [Span]()))
       var spans: [Span] { state.withLock { $0.spans } }

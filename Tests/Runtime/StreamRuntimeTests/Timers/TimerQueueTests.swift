@@ -11,7 +11,7 @@ struct TimerQueueTests {
     var random: SeededGenerator
     let store = MemoryRowStore()
     var queue: TimerQueue
-    /// What is set as of the step under way.
+    /// The timers set, with the current step.
     var set: [TimerKey: [UInt8]] = [:]
     /// As of the last commit.
     var committed: [TimerKey: [UInt8]] = [:]
@@ -19,7 +19,7 @@ struct TimerQueueTests {
     var underWay: [TimerKey] = []
     /// Fired since the last seal.
     var openFired: [TimerKey] = []
-    /// What is sealed and not committed: what was set then, and what was fired for it.
+    /// The sealed timers: those set, and those fired for it.
     var sealed: (set: [TimerKey: [UInt8]], fired: [TimerKey])?
     var heard: [TimerKey] = []
     var now: Milliseconds = 1000
