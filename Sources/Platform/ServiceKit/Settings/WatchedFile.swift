@@ -1,35 +1,60 @@
 import Glibc
 
-/// A file that is read again when it changes.
+/// A file that is read again when it has changed.
+///
+/// A file that is written in place is empty first, and then half of itself. So a change is taken only once the file has looked the
+/// same in two successive calls, is not empty, and did not change while it was read. Call ``changed(force:)`` at an interval longer
+/// than a pause of whatever writes the file.
 public struct WatchedFile: Sendable, Equatable {
-  /// What tells one state of a file from another.
+  /// What tells one state of a file from another. Nil fields: there is no such file.
   private struct Stamp: Sendable, Equatable {
-    let inode: UInt
-    let size: Int
-    let seconds: Int
-    let nanoseconds: Int
+    var inode: UInt?
+    var size = 0
+    var seconds = 0
+    var nanoseconds = 0
   }
 
-  /// Where it is.
+  /// The file's path.
   public let path: String
-  private var stamp: Stamp?
+  /// As of the last reading, successful or not.
+  private var taken: Stamp?
+  /// As of the last call, if that found a change.
+  private var pending: Stamp?
 
-  /// A file that was not read yet.
+  /// A file that has not been read yet.
   public init(path: String) { self.path = path }
 
-  /// The content, if the file is not as it was at the last reading; always where `force` is set; nil: it is.
-  /// - Throws: ``FileFailure``, whose text names the file.
+  /// The content, if the file has changed since the last reading and is complete; nil otherwise.
+  /// - Parameter force: Read the file now, changed or not.
+  /// - Throws: ``FileFailure``, whose text names the file, once for each change: the file cannot be read, or is empty.
   public mutating func changed(force: Bool) throws -> [UInt8]? {
-    // Before reading: a change in between is seen next time.
     let now = Self.stamp(of: path)
-    guard force || now != stamp else { return nil }
-    stamp = now
-    return try FileContent.read(path)
+    if !force {
+      guard now != taken else {
+        pending = nil
+        return nil
+      }
+      guard now == pending else {
+        pending = now
+        return nil
+      }
+    }
+    pending = nil
+    taken = now
+    let content = try FileContent.read(path)
+    if content.isEmpty { throw FileFailure(description: "\(path) is empty") }
+    let after = Self.stamp(of: path)
+    guard force || after == now else {
+      taken = nil
+      pending = after
+      return nil
+    }
+    return content
   }
 
-  private static func stamp(of path: String) -> Stamp? {
+  private static func stamp(of path: String) -> Stamp {
     var found = stat()
-    guard stat(path, &found) == 0 else { return nil }
+    guard stat(path, &found) == 0 else { return Stamp() }
     return Stamp(
       inode: UInt(found.st_ino), size: Int(found.st_size), seconds: found.st_mtim.tv_sec,
       nanoseconds: found.st_mtim.tv_nsec)

@@ -1,3 +1,4 @@
+import Foundation
 import ServiceKit
 import TestSupport
 import Testing
@@ -30,6 +31,43 @@ struct CredentialsTests {
     let text = try #require(error.map { "\($0)" })
     #expect(text.contains(place))
     #expect(!text.contains(Self.key.prefix(20)))
+  }
+
+  @Test(
+    "a key file that is written in place shuts nobody out: the former keys stay in force until it is whole, logged once"
+  )
+  func writtenInPlace() throws {
+    let directory = try TemporaryDirectory()
+    let file = URL(fileURLWithPath: directory.path + "/keys")
+    try Data("chat \(Self.key)\nmail \(Self.key)2\n".utf8).write(to: file)
+    let log = LogCapture()
+    let credentials = try Credentials(
+      apiKeysFile: file.path, tokenKeysFile: nil, issuer: nil, audience: nil,
+      logger: Logger(label: "test", sink: log.sink))
+    func caller(_ key: String) -> String? {
+      guard case .backend(let name)? = try? credentials.caller(authorization: "Bearer \(key)", now: 0) else {
+        return nil
+      }
+      return name
+    }
+    let new = "chat \(Self.key)\nmail \(Self.key)2\nnews \(Self.key)3\n"
+    // The writer empties the file, pauses for several looks, and goes on piece by piece, a look between any two.
+    let writer = try FileHandle(forWritingTo: file)
+    try writer.truncate(atOffset: 0)
+    for _ in 0..<5 {
+      credentials.reload(force: false)
+      #expect(caller(Self.key) == "chat" && caller(Self.key + "2") == "mail")
+    }
+    #expect(log.entries.filter { $0.level == .error }.count == 1)
+    for byte in new.utf8 {
+      try writer.write(contentsOf: [byte])
+      credentials.reload(force: false)
+      #expect(caller(Self.key) == "chat" && caller(Self.key + "2") == "mail")
+    }
+    try writer.close()
+    credentials.reload(force: false)
+    #expect(caller(Self.key + "3") == "news")
+    #expect(log.entries.filter { $0.level == .error }.count == 1)
   }
 
   @Test("a caller may send a second's worth at once, then its rate; a large batch leaves a debt")
