@@ -27,6 +27,13 @@ static inline const struct sockaddr *nudge_mhd_peer(struct MHD_Connection *conne
   return info == NULL ? NULL : info->client_addr;
 }
 
+/* The size of the request's head in bytes, from its method to the end of its blank line; 0 if it is not known. */
+static inline size_t nudge_mhd_head_size(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info == NULL ? 0 : info->header_size;
+}
+
 /* The connection's socket; -1 if it is not known. */
 static inline int nudge_mhd_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);

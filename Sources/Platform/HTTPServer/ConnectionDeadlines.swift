@@ -2,12 +2,12 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Closes connections on which something moves, but too slowly: a head or a body that comes byte by byte, an answer that is
-/// not taken. libmicrohttpd's own time-out begins anew with each byte.
+/// Closes connections that are too slow: a head or a body that arrives byte by byte, an answer that is not read. libmicrohttpd's
+/// own time-out starts over with each byte.
 final class ConnectionDeadlines: Sendable {
   private struct Entry {
     let socket: Int32
-    /// Nil while a handler has the request, and once the connection was cut off.
+    /// Nil while a handler has the request, and once the connection has been shut down.
     var deadline: ContinuousClock.Instant?
   }
 
@@ -22,10 +22,13 @@ final class ConnectionDeadlines: Sendable {
     self.transfer = transfer
   }
 
-  /// Begins to look, every quarter of the time a transfer may take.
+  /// How long a connection beyond its address's limit may take for the request that is then refused.
+  private static let excess: Duration = .seconds(1)
+
+  /// Starts the timer: a quarter of the time for a transfer, at least 50 ms, at most 1 s.
   func start() {
     let (seconds, attoseconds) = transfer.components
-    let pause = max(50, Int(seconds) * 250 + Int(attoseconds / 4_000_000_000_000_000))
+    let pause = min(1_000, max(50, Int(seconds) * 250 + Int(attoseconds / 4_000_000_000_000_000)))
     timer.withLock { timer in
       let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "http-deadlines"))
       source.schedule(deadline: .now() + .milliseconds(pause), repeating: .milliseconds(pause))
@@ -37,30 +40,31 @@ final class ConnectionDeadlines: Sendable {
 
   func stop() { timer.withLock { $0.take()?.cancel() } }
 
-  func opened(_ connection: Exchange.Connection, socket: Int32) {
-    entries.withLock { $0[Self.key(connection)] = Entry(socket: socket, deadline: .now + transfer) }
+  func opened(_ connection: Exchange.Connection, socket: Int32, isExcess: Bool) {
+    let limit = isExcess ? min(transfer, Self.excess) : transfer
+    entries.withLock { $0[connection.key] = Entry(socket: socket, deadline: .now + limit) }
   }
 
-  /// libmicrohttpd calls this before it closes the socket, so that `sweep`, under the same lock, never meets a descriptor
-  /// that belongs to somebody else by now.
+  /// libmicrohttpd calls this before it closes the socket, so `sweep`, under the same lock, never uses a descriptor that another
+  /// connection or file has been given since.
   func closed(_ connection: Exchange.Connection) {
-    entries.withLock { _ = $0.removeValue(forKey: Self.key(connection)) }
+    entries.withLock { _ = $0.removeValue(forKey: connection.key) }
   }
 
   /// The request line has been read.
   func requestBegins(_ connection: Exchange.Connection) { set(connection, .now + transfer) }
 
-  /// All of the request is there: what follows takes as long as its handler takes.
+  /// The request is complete. Its handler has no deadline.
   func requestArrived(_ connection: Exchange.Connection) { set(connection, nil) }
 
-  /// The answer is on its way.
+  /// The answer is being sent.
   func answerBegins(_ connection: Exchange.Connection) { set(connection, .now + transfer) }
 
-  /// The connection may be used again: it may be idle for a while, and then the next request line must come.
+  /// The connection waits for the next request: it may be idle, and then the request line must arrive.
   func requestEnded(_ connection: Exchange.Connection) { set(connection, .now + idle + transfer) }
 
   private func set(_ connection: Exchange.Connection, _ deadline: ContinuousClock.Instant?) {
-    entries.withLock { $0[Self.key(connection)]?.deadline = deadline }
+    entries.withLock { $0[connection.key]?.deadline = deadline }
   }
 
   private func sweep(_ now: ContinuousClock.Instant) {
@@ -72,9 +76,5 @@ final class ConnectionDeadlines: Sendable {
         entries[key]?.deadline = nil
       }
     }
-  }
-
-  private static func key(_ connection: Exchange.Connection) -> UInt {
-    UInt(bitPattern: connection.pointer)
   }
 }

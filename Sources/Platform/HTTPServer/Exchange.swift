@@ -8,6 +8,9 @@ final class Exchange: Sendable {
     /// Safe to pass on: other threads use it only to resume, which libmicrohttpd allows, and only while the exchange is `waiting`,
     /// during which libmicrohttpd keeps the connection.
     let pointer: OpaquePointer
+
+    /// Identifies the connection while it is open.
+    var key: UInt { UInt(bitPattern: pointer) }
   }
 
   /// What is refused is still read, up to this, so that the peer sees the answer instead of a reset connection.
@@ -42,6 +45,10 @@ final class Exchange: Sendable {
   }
 
   let target: String
+  /// Bytes of the body that are charged to the server's ``BodyBudget``.
+  let charged = Atomic<Int>(0)
+  /// Whether the connection ends with the answer.
+  let closesConnection = Atomic<Bool>(false)
   private let phase = Mutex(Phase.begun)
 
   init(target: String) { self.target = target }

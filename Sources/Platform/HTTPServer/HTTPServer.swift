@@ -1,29 +1,35 @@
 import CMicroHTTPD
 import Synchronization
 
-/// What a server puts up with.
+/// Limits of a server. The defaults suit a service's own port.
 public struct HTTPServerLimits: Sendable {
-  /// The longest body in bytes, for routes that say nothing else.
+  /// The longest body in bytes, for routes without a limit of their own.
   public var bodySize: Int
-  /// Connections at once; further ones wait in the system's queue.
+  /// Bytes of all bodies that are being read or handled. Requests beyond get 503 before their body is read.
+  public var bodyBudget: Int
+  /// Open connections; further ones wait in the system's queue.
   public var connections: Int
-  /// A connection on which nothing moves for so long is closed; whole seconds. A request that waits for its answer is not idle.
+  /// Open connections from one address (IPv6: one /64). Requests on further ones get 429, and those without a request are closed.
+  public var connectionsPerAddress: Int
+  /// A connection without traffic is closed after this time; whole seconds. A request that waits for its answer is not idle.
   public var idleTimeout: Duration
-  /// How long a request may take to arrive, from its first line on, and an answer to be taken. A connection on which
-  /// something moves, but too slowly, is closed then.
+  /// How long a request may take to arrive, from its first line on, and how long a client may take to read the answer. Slower
+  /// connections are closed.
   public var transferTime: Duration
   /// Threads that run blocking handlers.
   public var handlerThreads: Int
-  /// How long `stop` waits for requests under way.
+  /// How long `stop` waits for requests in flight.
   public var drain: Duration
 
-  /// Limits; each has a default that suits a service's own port.
   public init(
-    bodySize: Int = 1 << 20, connections: Int = 1_024, idleTimeout: Duration = .seconds(30),
-    transferTime: Duration = .seconds(30), handlerThreads: Int = 4, drain: Duration = .seconds(5)
+    bodySize: Int = 1 << 20, bodyBudget: Int = 64 << 20, connections: Int = 1_024, connectionsPerAddress: Int = .max,
+    idleTimeout: Duration = .seconds(30), transferTime: Duration = .seconds(30), handlerThreads: Int = 4,
+    drain: Duration = .seconds(5)
   ) {
     self.bodySize = bodySize
+    self.bodyBudget = bodyBudget
     self.connections = connections
+    self.connectionsPerAddress = connectionsPerAddress
     self.idleTimeout = idleTimeout
     self.transferTime = transferTime
     self.handlerThreads = max(1, handlerThreads)
@@ -33,8 +39,11 @@ public struct HTTPServerLimits: Sendable {
 
 /// An HTTP/1.1 server: routes with handlers, on libmicrohttpd.
 ///
-/// One thread with epoll reads and writes all connections. A request that is complete is taken off it (its connection suspended) and handled
-/// by a small pool of threads, or by a handler that answers later; the answer gives the connection back. TLS is left to a proxy in front.
+/// One thread with epoll reads and writes all connections. It suspends the connection of a complete request, which a small pool of
+/// threads, or a handler that answers later, takes over; the answer resumes the connection. TLS is left to a proxy in front.
+///
+/// A request whose end two recipients could read differently gets 400, and its connection is closed (``RequestFraming``). A
+/// connection is also closed after a chunked body, because libmicrohttpd accepts chunks whose lines end in LF alone.
 public final class HTTPServer: Sendable {
   private struct Daemon: @unchecked Sendable {
     /// Safe to pass on: libmicrohttpd's daemons may be quiesced and stopped from any thread; `stop` takes it out of the state, so it happens once.
@@ -53,6 +62,8 @@ public final class HTTPServer: Sendable {
   private let log: @Sendable (String) -> Void
   private let onAnswer: @Sendable (HTTPServerResponse) -> Void
   private let deadlines: ConnectionDeadlines
+  private let bodyBudget: BodyBudget
+  private let connectionsByAddress: ConnectionsByAddress
   private let gate = RequestGate()
   private let threads: HandlerThreads
   private let state = Mutex(State())
@@ -76,6 +87,8 @@ public final class HTTPServer: Sendable {
     self.log = log
     self.onAnswer = onAnswer
     deadlines = ConnectionDeadlines(idle: limits.idleTimeout, transfer: limits.transferTime)
+    bodyBudget = BodyBudget(limit: limits.bodyBudget)
+    connectionsByAddress = ConnectionsByAddress(limit: limits.connectionsPerAddress)
     threads = HandlerThreads(count: limits.handlerThreads)
   }
 
@@ -155,6 +168,7 @@ public final class HTTPServer: Sendable {
     let exchange = Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue()
     let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
     if let connection { server.deadlines.requestEnded(Exchange.Connection(pointer: connection)) }
+    server.bodyBudget.release(exchange.charged.exchange(0, ordering: .relaxed))
     server.gate.leave(exchange)
   }
 
@@ -163,20 +177,25 @@ public final class HTTPServer: Sendable {
     let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
     let connection = Exchange.Connection(pointer: pointer)
     if event == .CONNECTION_NOTIFY_STARTED {
-      server.deadlines.opened(connection, socket: nudge_mhd_socket(pointer))
+      let address = nudge_mhd_peer(pointer).flatMap { ConnectionsByAddress.Address($0) }
+      let isExcess = address.map { server.connectionsByAddress.opened(connection.key, from: $0) } ?? false
+      server.deadlines.opened(connection, socket: nudge_mhd_socket(pointer), isExcess: isExcess)
     } else {
+      server.connectionsByAddress.closed(connection.key)
       server.deadlines.closed(connection)
     }
   }
 
   private static let onRequest: MHD_AccessHandlerCallback = {
-    context, connection, _, method, _, data, size, request in
-    guard let context, let connection, let size, let retained = request?.pointee else { return .NO }
+    context, connection, _, method, version, data, size, request in
+    guard let context, let connection, let method, let version, let size, let retained = request?.pointee else {
+      return .NO
+    }
     let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<Exchange>.fromOpaque(retained).takeUnretainedValue()
     let piece = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size.pointee)
-    let method = HTTPMethod(rawValue: method.map { String(cString: $0) } ?? "")
-    let result = server.proceed(exchange, Exchange.Connection(pointer: connection), method: method, piece: piece)
+    let line = RequestHead.RequestLine(method: method, version: version)
+    let result = server.proceed(exchange, Exchange.Connection(pointer: connection), line, piece: piece)
     // All of it was taken, or the connection is about to be closed.
     size.pointee = 0
     return result
@@ -184,47 +203,72 @@ public final class HTTPServer: Sendable {
 
   // MARK: One exchange
 
-  /// Goes on with an exchange: called for the head, for each piece of the body, at its end, and once more when the answer is there.
+  /// Advances an exchange: called for the head, for each piece of the body, at its end, and once more when there is an answer.
   private func proceed(
-    _ exchange: Exchange, _ connection: Exchange.Connection, method: HTTPMethod, piece: UnsafeRawBufferPointer
+    _ exchange: Exchange, _ connection: Exchange.Connection, _ line: RequestHead.RequestLine,
+    piece: UnsafeRawBufferPointer
   ) -> MHD_Result {
     switch exchange.take() {
     case .begun:
-      return begin(exchange, connection, method: method)
+      return begin(exchange, connection, line)
     case .receiving(let match, var body):
       if piece.isEmpty { return handle(exchange, connection, match, body) }
       if body.count + piece.count > match.bodyLimit {
         exchange.set(.discarding(Refusal.tooLarge(limit: match.bodyLimit), discarded: body.count + piece.count))
+      } else if !bodyBudget.charge(piece.count) {
+        // The bytes read so far are dropped here.
+        bodyBudget.release(exchange.charged.exchange(0, ordering: .relaxed))
+        exchange.set(.discarding(Refusal.noRoom, discarded: body.count + piece.count))
       } else {
+        exchange.charged.add(piece.count, ordering: .relaxed)
         body.append(contentsOf: piece)
         exchange.set(.receiving(match, body: body))
       }
       return .YES
     case .discarding(let response, let discarded):
-      if piece.isEmpty { return send(response, on: connection) }
+      if piece.isEmpty { return send(response, of: exchange, on: connection) }
       guard discarded + piece.count <= Exchange.mostDiscarded else { return .NO }
       exchange.set(.discarding(response, discarded: discarded + piece.count))
       return .YES
     case .answered(let response):
-      return send(response, on: connection)
+      return send(response, of: exchange, on: connection)
     case .handling, .waiting, .ended:
       return .NO
     }
   }
 
-  private func begin(_ exchange: Exchange, _ connection: Exchange.Connection, method: HTTPMethod) -> MHD_Result {
-    let headers = RequestHead.headers(of: connection)
-    let length = headers["Content-Length"].flatMap { Int($0) }
-    switch match(exchange.target, method: method, headers: headers, length: length) {
+  private func begin(
+    _ exchange: Exchange, _ connection: Exchange.Connection, _ line: RequestHead.RequestLine
+  ) -> MHD_Result {
+    let head = RequestHead(of: connection, line)
+    let framing: RequestFraming
+    switch head.framing {
+    case .success(let found): framing = found
+    case .failure(let fault):
+      exchange.closesConnection.store(true, ordering: .relaxed)
+      return send(Refusal.badFraming(fault), of: exchange, on: connection)
+    }
+    if framing == .chunked { exchange.closesConnection.store(true, ordering: .relaxed) }
+    if connectionsByAddress.isExcess(connection.key) {
+      exchange.closesConnection.store(true, ordering: .relaxed)
+      let refusal = Refusal.tooManyConnections(limit: limits.connectionsPerAddress)
+      return send(refusal, of: exchange, on: connection)
+    }
+    let method = HTTPMethod(rawValue: String(cString: line.method))
+    switch match(exchange.target, method: method, headers: head.headers, framing) {
     case .success(let match):
       var body: [UInt8] = []
-      if let length { body.reserveCapacity(length) }
+      if let length = framing.length {
+        // Answering before the body is read closes the connection.
+        guard bodyBudget.hasRoom(for: length) else { return send(Refusal.noRoom, of: exchange, on: connection) }
+        body.reserveCapacity(length)
+      }
       exchange.set(.receiving(match, body: body))
       return .YES
     case .failure(let refusal):
-      // Who asks first, or would send more than is worth reading, is refused before the body.
-      if headers["Expect"] != nil || length ?? 0 > Exchange.mostDiscarded {
-        return send(refusal.response, on: connection)
+      // With Expect the client waits for this answer; a very long body is not worth reading.
+      if head.headers["Expect"] != nil || framing.length ?? 0 > Exchange.mostDiscarded {
+        return send(refusal.response, of: exchange, on: connection)
       }
       exchange.set(.discarding(refusal.response, discarded: 0))
       return .YES
@@ -232,7 +276,7 @@ public final class HTTPServer: Sendable {
   }
 
   private func match(
-    _ target: String, method: HTTPMethod, headers: HTTPHeaders, length: Int?
+    _ target: String, method: HTTPMethod, headers: HTTPHeaders, _ framing: RequestFraming
   ) -> Result<Exchange.Match, Refusal> {
     guard let target = RequestTarget(target) else { return .failure(.badTarget) }
     var allowed: Set<String> = []
@@ -250,12 +294,13 @@ public final class HTTPServer: Sendable {
         case .refused(let response): return .failure(Refusal(response: response))
         }
       }
-      let hasBody = length ?? 0 > 0 || headers["Transfer-Encoding"] != nil
-      if hasBody, !route.takes(contentType: headers["Content-Type"]) {
+      if framing != .none, framing != .length(0), !route.takes(contentType: headers["Content-Type"]) {
         return .failure(.wrongType(allowed: route.contentTypes))
       }
       let bodyLimit = route.bodyLimit ?? limits.bodySize
-      if let length, length > bodyLimit { return .failure(Refusal(response: Refusal.tooLarge(limit: bodyLimit))) }
+      if let length = framing.length, length > bodyLimit {
+        return .failure(Refusal(response: Refusal.tooLarge(limit: bodyLimit)))
+      }
       return .success(
         Exchange.Match(
           route: route, bodyLimit: bodyLimit, method: method, target: target, parameters: parameters, headers: headers,
@@ -276,7 +321,7 @@ public final class HTTPServer: Sendable {
     call(match.route.answer, request, HTTPResponder(exchange))
     guard let answer = gate.awaitAnswer(of: exchange, on: connection) else { return .YES }
     _ = exchange.take()
-    return send(answer, on: connection)
+    return send(answer, of: exchange, on: connection)
   }
 
   /// The responder ends with this call, unless the handler keeps it.
@@ -287,14 +332,18 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  private func send(_ answer: HTTPServerResponse, on connection: Exchange.Connection) -> MHD_Result {
+  private func send(
+    _ answer: HTTPServerResponse, of exchange: Exchange, on connection: Exchange.Connection
+  ) -> MHD_Result {
     guard let response = Self.response(answer) else {
-      return answer.headers.isEmpty ? .NO : send(Refusal.badAnswer, on: connection)
+      return answer.headers.isEmpty ? .NO : send(Refusal.badAnswer, of: exchange, on: connection)
     }
     defer { MHD_destroy_response(response) }
     onAnswer(answer)
     deadlines.answerBegins(connection)
-    if gate.isStopping { MHD_add_response_header(response, "Connection", "close") }
+    if gate.isStopping || exchange.closesConnection.load(ordering: .relaxed) {
+      MHD_add_response_header(response, "Connection", "close")
+    }
     return MHD_queue_response(connection.pointer, UInt32(clamping: answer.status), response)
   }
 

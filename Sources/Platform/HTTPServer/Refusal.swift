@@ -16,6 +16,25 @@ struct Refusal: Error {
     return response
   }()
 
+  static let noRoom: HTTPServerResponse = {
+    var response = HTTPServerResponse.error(
+      503, code: "overloaded", message: "the server holds as many request bodies as it may: send the same again later")
+    response.headers.append(("Retry-After", "1"))
+    return response
+  }()
+
+  static func tooManyConnections(limit: Int) -> HTTPServerResponse {
+    var response = HTTPServerResponse.error(
+      429, code: "too_many_connections",
+      message: "your address may have \(limit) connections open: close some, or send more requests on each")
+    response.headers.append(("Retry-After", "1"))
+    return response
+  }
+
+  static func badFraming(_ fault: RequestFraming.Fault) -> HTTPServerResponse {
+    .error(400, code: "bad_request", message: "\(fault)")
+  }
+
   static func notFound(_ path: String) -> Refusal {
     Refusal(response: .error(404, code: "not_found", message: "there is nothing at \(path)"))
   }
