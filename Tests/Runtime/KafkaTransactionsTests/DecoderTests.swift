@@ -13,20 +13,21 @@ struct DecoderTests {
     func sample(_ name: String) throws -> [UInt8] {
       try #require(AnswerSample.all.first { $0.name == name }).bytes
     }
-    let versions = try WireFrame.decode(APIVersionsRequest.self, sample("ApiVersions"), correlation: 1)
+    let versions = try WireFrame.decode(APIVersionsRequest.self, sample("ApiVersions"), correlation: 1).content
     #expect(versions.features == ["metadata.version": 2, "transaction.version": 2])
     #expect(versions.versions == [0: 0...13, 3: 0...13, 26: 0...5])
-    let metadata = try WireFrame.decode(MetadataRequest.self, sample("Metadata"), correlation: 1)
+    let metadata = try WireFrame.decode(MetadataRequest.self, sample("Metadata"), correlation: 1).content
     #expect(metadata.brokers[2] == BrokerAddress(host: "b.example", port: 9092))
     #expect(metadata.topics[1].partitions[1] == .init(error: .none, index: 1, leader: 2))
     #expect(metadata.topics[1].operations == .min && ResourceAccess(bits: .min) == .unknown)
-    let groups = try WireFrame.decode(DescribeGroupsRequest.self, sample("DescribeGroups"), correlation: 1).groups
+    let groups = try WireFrame.decode(DescribeGroupsRequest.self, sample("DescribeGroups"), correlation: 1).content
+      .groups
     #expect(groups == [.init(error: .none, id: "nudge-analyzer", operations: 0x108)])
     #expect(ResourceAccess(bits: 0x108) == .operations([.read, .describe]))
-    let produce = try WireFrame.decode(ProduceRequest.self, sample("Produce"), correlation: 1)
+    let produce = try WireFrame.decode(ProduceRequest.self, sample("Produce"), correlation: 1).content
     #expect(produce.partitions.map(\.error.code) == [0, 87, 6, 0, 87, 6])
     #expect(produce.partitions[1].reason == "refused")
-    let end = try WireFrame.decode(EndTxnRequest.self, sample("EndTxn"), correlation: 1)
+    let end = try WireFrame.decode(EndTxnRequest.self, sample("EndTxn"), correlation: 1).content
     #expect(end == .init(error: .none, producer: .init(id: 4001, epoch: 8)))
   }
 

@@ -402,7 +402,7 @@ struct RealSinkTests {
     try check(FindCoordinatorRequest(kind: .transaction, id: id))
     try wait(for: "a producer id") {
       let bytes = try answer(InitProducerIDRequest(transactionalID: id, transactionTimeout: 5000))
-      return try WireFrame.decode(InitProducerIDRequest.self, bytes, correlation: 1).error == .none
+      return try WireFrame.decode(InitProducerIDRequest.self, bytes, correlation: 1).content.error == .none
     }
     try check(InitProducerIDRequest(transactionalID: id, transactionTimeout: 5000))
     try check(EndTxnRequest(transactionalID: id, producer: .init(id: 1, epoch: 1)))

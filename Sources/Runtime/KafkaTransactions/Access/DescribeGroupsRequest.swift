@@ -25,7 +25,7 @@ struct DescribeGroupsRequest: WireRequest {
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     return Answer(
       groups: try reader.array { (reader) throws(WireError) in
         let (error, id) = (try reader.errorCode(), try reader.text())

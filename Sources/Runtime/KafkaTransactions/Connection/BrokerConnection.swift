@@ -11,8 +11,10 @@ final class BrokerConnection {
   private var idleSince = Deadline(after: .zero)
   /// What the broker speaks.
   private(set) var versions = APIVersionsRequest.Answer(error: .none)
-  /// A request was not answered, or an answer not understood: what comes next cannot be told from what should have come.
+  /// A request was not answered, or an answer not understood: later bytes cannot be matched to their requests.
   private var isBroken = false
+  /// Until then the broker does not read from this connection: the client is over a quota (KIP-219).
+  private(set) var throttle = Deadline(after: .zero)
 
   /// An answer larger than this is refused: those of a few thousand partitions are below a tenth of it.
   static let maxAnswerBytes = 16 << 20
@@ -70,13 +72,15 @@ final class BrokerConnection {
     return !idleSince.isPast || !stream.isStale
   }
 
-  /// Sends a request and waits for its answer.
+  /// Sends a request and waits for its answer. First waits until the connection is not throttled; a broker that mutes the
+  /// connection would answer no sooner.
   func call<R: WireRequest>(_ request: R, deadline: Deadline) throws(SinkError) -> R.Answer {
     correlation &+= 1
+    throttle.wait(atMost: deadline)
     isBroken = true
     try stream.write(WireFrame.encode(request, correlation: correlation, client: client), deadline: deadline)
     let bytes = try readFrame(R.name, deadline)
-    let answer: R.Answer
+    let answer: WireAnswer<R.Answer>
     do throws(WireError) {
       answer = try WireFrame.decode(R.self, bytes, correlation: correlation)
     } catch {
@@ -84,7 +88,8 @@ final class BrokerConnection {
     }
     isBroken = false
     idleSince = Deadline(after: Self.staleAfter)
-    return answer
+    throttle = Deadline(after: answer.throttle)
+    return answer.content
   }
 
   private func readFrame(_ name: String, _ deadline: Deadline) throws(SinkError) -> [UInt8] {

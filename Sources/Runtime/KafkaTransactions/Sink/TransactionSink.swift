@@ -1,5 +1,3 @@
-import Foundation
-
 /// How far a transaction has come.
 public enum TransactionStep: Sendable, Equatable {
   /// All records are written.
@@ -25,7 +23,17 @@ public final class TransactionSink {
   private var turn = 0
   var cluster = ClusterView()
   private var connections: [BrokerAddress: BrokerConnection] = [:]
-  /// A broker did not answer, or was asked anew, since the sink was opened.
+  /// The latest moment until which a broker has throttled one of the connections (KIP-219). The next transaction begins then.
+  private var throttle = Deadline(after: .zero)
+  /// Called with the length of each throttle that a broker imposes.
+  public var onThrottle: (Duration) -> Void = { _ in }
+
+  /// A longer throttle within a transaction is not waited out on its connection.
+  private static let longestThrottleInTransaction: Duration = .milliseconds(500)
+  /// A commit waits out at most this much of a throttle before its transaction begins.
+  static let longestThrottle: Duration = .seconds(30)
+
+  /// A broker did not answer since the sink was opened.
   private var wasCutOff = false
 
   /// Whether the cluster is one broker, and that was away since the sink was opened: it may have left out markers, and the
@@ -173,6 +181,9 @@ public final class TransactionSink {
 
   /// Commits, and waits for it no longer than `timeout`.
   ///
+  /// If a broker throttles this client because of a quota, the transaction begins once that is over, and the timeout counts from
+  /// then. A throttle of more than 30 s gives `notCommitted` after 30 s.
+  ///
   /// After every outcome but `committed` the sink is to be opened again.
   public func commit(_ content: TransactionContent, timeout: Duration) -> TransactionOutcome {
     if content.isEmpty { return .committed(CommittedRecords()) }
@@ -180,6 +191,10 @@ public final class TransactionSink {
       return .notMember("the consumer has not joined group \(offsets.group)")
     }
     guard !producers.isEmpty else { return .refused(.invalid, "the sink has no transactional id") }
+    throttle.wait(atMost: Deadline(after: Self.longestThrottle))
+    guard throttle.isPast else {
+      return .notCommitted("a quota of the brokers throttles this client for another \(throttle.remaining)")
+    }
     turn = (turn + 1) % producers.count
     guard let identity = producers[turn].identity else { return .notCommitted("the sink is not open") }
     // Until it is known what comes of it.
@@ -318,10 +333,7 @@ public final class TransactionSink {
 
   // MARK: Brokers
 
-  static func pause(_ wait: Duration, _ deadline: Deadline) {
-    let (seconds, attoseconds) = min(wait, deadline.remaining).components
-    Thread.sleep(forTimeInterval: Double(seconds) + Double(attoseconds) * 1e-18)
-  }
+  static func pause(_ wait: Duration, _ deadline: Deadline) { Deadline(after: wait).wait(atMost: deadline) }
 
   @discardableResult
   private func findCoordinator(
@@ -352,21 +364,20 @@ public final class TransactionSink {
     return found.error
   }
 
-  /// Asks whichever broker answers.
+  /// Asks any broker that answers.
   func ask<R: WireRequest>(_ request: R, _ deadline: Deadline) throws(SinkError) -> R.Answer {
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
-    let connection = try anyBroker(limit)
-    return try connection.call(request, deadline: limit)
+    return try call(request, on: try anyBroker(limit), limit, deadline)
   }
 
-  /// Asks one broker. Where it does not answer, what it led is looked for anew.
+  /// Asks one broker. If it does not answer, forgets what it led and coordinated.
   func call<R: WireRequest>(_ request: R, at node: Int32, _ deadline: Deadline) throws(SinkError) -> R.Answer {
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
     do throws(SinkError) {
       guard let address = cluster.brokers[node] else {
         throw SinkError(.passing, "send \(R.name)", "broker \(node) is not known")
       }
-      return try connection(to: address, limit).call(request, deadline: limit)
+      return try call(request, on: try connection(to: address, limit), limit, deadline)
     } catch {
       wasCutOff = true
       cluster.forget(node)
@@ -374,8 +385,31 @@ public final class TransactionSink {
     }
   }
 
+  /// - Parameters:
+  ///   - limit: of the request, without the time that the connection is throttled.
+  ///   - deadline: of the caller.
+  private func call<R: WireRequest>(
+    _ request: R, on connection: BrokerConnection, _ limit: Deadline, _ deadline: Deadline
+  ) throws(SinkError) -> R.Answer {
+    var limit = limit
+    if !connection.throttle.isPast {
+      connection.throttle.wait(atMost: deadline)
+      limit = min(deadline, Deadline(after: configuration.requestTimeout))
+    }
+    let answer = try connection.call(request, deadline: limit)
+    if !connection.throttle.isPast {
+      throttle = max(throttle, connection.throttle)
+      onThrottle(connection.throttle.remaining)
+    }
+    return answer
+  }
+
   private func connection(to address: BrokerAddress, _ deadline: Deadline) throws(SinkError) -> BrokerConnection {
-    if let open = connections[address], open.isUsable { return open }
+    // A transaction has seconds before its coordinator aborts it. Its remaining requests go over a new connection, and the throttle is
+    // waited out before the next transaction.
+    if let open = connections[address], open.isUsable, open.throttle.remaining <= Self.longestThrottleInTransaction {
+      return open
+    }
     connections[address] = nil
     let connection = try BrokerConnection(to: address, security, client: configuration.client, deadline: deadline)
     connections[address] = connection
@@ -385,8 +419,11 @@ public final class TransactionSink {
   /// A connection that is open, or the first that can be.
   func anyBroker(_ deadline: Deadline) throws(SinkError) -> BrokerConnection {
     for (address, connection) in connections {
-      if connection.isUsable { return connection }
-      connections[address] = nil
+      if connection.isUsable {
+        if connection.throttle.remaining <= Self.longestThrottleInTransaction { return connection }
+      } else {
+        connections[address] = nil
+      }
     }
     let candidates = cluster.brokers.sorted { $0.key < $1.key }.map(\.value)
     let others = configuration.bootstrap.filter { !candidates.contains($0) }

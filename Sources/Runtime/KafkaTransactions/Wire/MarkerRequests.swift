@@ -37,7 +37,7 @@ struct DescribeProducersRequest: WireRequest {
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     return Answer(
       partitions: try reader.partitions { (reader, topic) throws(WireError) in
         let (index, error) = (try reader.int32(), try reader.errorCode())

@@ -32,7 +32,7 @@ struct APIVersionsRequest: WireRequest {
       return (key: key, low: low, high: high)
     }
     for (key, low, high) in versions where low <= high { answer.versions[key] = low...high }
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     try reader.tags { (tag, field) throws(WireError) in
       guard tag == finalizedFeatures else { return }
       let features = try field.array { (field) throws(WireError) in
@@ -152,7 +152,7 @@ struct MetadataRequest: WireRequest {
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     let brokers = try reader.array { (reader) throws(WireError) in
       let broker = (node: try reader.int32(), host: try reader.text(), port: try reader.int32())
       _ = try reader.nullableText()
@@ -217,7 +217,7 @@ struct FindCoordinatorRequest: WireRequest {
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     return Answer(
       coordinators: try reader.array { (reader) throws(WireError) in
         let (id, node) = (try reader.text(), try reader.int32())

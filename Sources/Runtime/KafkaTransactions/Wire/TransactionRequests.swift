@@ -32,7 +32,7 @@ struct InitProducerIDRequest: WireRequest {
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     return Answer(
       error: try reader.errorCode(), producer: ProducerIdentity(id: try reader.int64(), epoch: try reader.int16()))
   }
@@ -122,7 +122,7 @@ struct ProduceRequest: WireRequest {
         topic: topic, index: index, error: error, baseOffset: baseOffset,
         reason: reason ?? reasons.lazy.compactMap { $0 }.first)
     }
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     try reader.tags()
     return Answer(partitions: partitions)
   }
@@ -174,7 +174,7 @@ struct TxnOffsetCommitRequest: WireRequest {
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     return Answer(
       partitions: try reader.partitions { (reader, topic) throws(WireError) in
         PartitionAnswer(topic: topic, index: try reader.int32(), error: try reader.errorCode())
@@ -205,7 +205,7 @@ struct EndTxnRequest: WireRequest {
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    _ = try reader.int32()
+    try reader.readThrottleTime()
     return Answer(
       error: try reader.errorCode(), producer: ProducerIdentity(id: try reader.int64(), epoch: try reader.int16()))
   }

@@ -18,6 +18,8 @@ struct WireReader {
   private let bytes: [UInt8]
   private var at: Int
   private let end: Int
+  /// `throttle_time_ms` of the answer; 0 if it has none or has not been read that far.
+  private(set) var throttleTime: Int32 = 0
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
@@ -30,6 +32,9 @@ struct WireReader {
     at = range.lowerBound
     end = range.upperBound
   }
+
+  /// Reads the answer's `throttle_time_ms`.
+  mutating func readThrottleTime() throws(WireError) { throttleTime = try int32() }
 
   /// Bytes that have not been read.
   var remaining: Int { end - at }

@@ -21,6 +21,12 @@ extension WireRequest {
   var estimatedSize: Int { 256 }
 }
 
+/// An answer, and how long the client must wait before it sends the next request on the same connection (KIP-219).
+struct WireAnswer<Content> {
+  let content: Content
+  let throttle: Duration
+}
+
 enum WireFrame {
   /// A whole request: length, header, body.
   static func encode<R: WireRequest>(_ request: R, correlation: Int32, client: String) -> [UInt8] {
@@ -36,11 +42,14 @@ enum WireFrame {
     return writer.bytes
   }
 
-  /// Reads an answer without its length. Bytes behind what is known of it are let pass, as newer brokers may send more.
-  static func decode<R: WireRequest>(_: R.Type, _ bytes: [UInt8], correlation: Int32) throws(WireError) -> R.Answer {
+  /// Reads an answer without its length. Trailing bytes are ignored: newer brokers may send more.
+  static func decode<R: WireRequest>(
+    _: R.Type, _ bytes: [UInt8], correlation: Int32
+  ) throws(WireError) -> WireAnswer<R.Answer> {
     var reader = WireReader(bytes)
     guard try reader.int32() == correlation else { throw .badNumber }
     if R.hasFlexibleAnswer { try reader.tags() }
-    return try R.decode(&reader)
+    let content = try R.decode(&reader)
+    return WireAnswer(content: content, throttle: .milliseconds(max(0, reader.throttleTime)))
   }
 }

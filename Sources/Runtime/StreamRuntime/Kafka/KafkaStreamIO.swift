@@ -21,6 +21,8 @@ struct KafkaStreamSettings: Sendable {
   /// The embedded broker has no transactions of version 2.
   var isEmbedded = false
   var log: @Sendable (KafkaLogLine) -> Void
+  /// Called with the length of each throttle that a quota of the brokers imposes on commits.
+  var onThrottle: @Sendable (Duration) -> Void = { _ in }
 
   /// The consumer group.
   var group: String { stage.group(topics) }

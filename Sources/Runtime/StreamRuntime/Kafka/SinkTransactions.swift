@@ -39,6 +39,7 @@ final class SinkTransactions: TransactionWriter {
       settings.sinkConfiguration(), transactionalIDs: settings.transactionalIDs,
       topics: topics.map { settings.topics($0) }, group: settings.group)
     content = sink.makeContent(timestamp: 0)
+    sink.onThrottle = settings.onThrottle
   }
 
   #if DEBUG

@@ -14,6 +14,7 @@ final class StreamObserver: Sendable {
   private let transactions: Counter
   private let failedTransactions: Counter
   private let transactionTime: Histogram
+  private let throttleTime: Histogram
   private let storeTime: Histogram
   private let age: Gauge
   private let latency: Histogram
@@ -60,6 +61,10 @@ final class StreamObserver: Sendable {
       "nudge_transactions_failed_total", help: "Transactions refused, or whose outcome had to be looked up.")
     transactionTime = metrics.histogram(
       "nudge_transaction_seconds", help: "From begin to the end of the commit, in seconds.")
+    throttleTime = metrics.histogram(
+      "nudge_kafka_throttle_seconds",
+      help: "Waits before a commit because a quota of the brokers throttles it, in seconds.",
+      buckets: Self.latencyBounds)
     storeTime = metrics.histogram(
       "nudge_store_write_seconds",
       help: "Handing committed rows to the store, the wait for the write before included, in seconds.")
@@ -110,6 +115,9 @@ final class StreamObserver: Sendable {
   var tasks: Set<Int32> { state.withLock { $0.assigned.values.reduce(into: []) { $0.formUnion($1) } } }
 
   func part(thread: Int) -> String { "stream-\(thread)" }
+
+  /// A quota of the brokers throttles commits for this long.
+  func throttled(_ time: Duration) { throttleTime.observe(Double(time.milliseconds) / 1_000) }
 
   func observe(_ event: StreamEvent, thread: Int) {
     let log = logger.with(["thread": .int(thread)])

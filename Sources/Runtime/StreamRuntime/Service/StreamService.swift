@@ -172,7 +172,7 @@ public final class StreamService<S: Stage>: Service {
         properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
         threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
         stateDirectory: settings.stateDirectory, limits: configuration.limits, isEmbedded: cluster.isEmbedded,
-        log: { [logger] in logger.write($0) })
+        log: { [logger] in logger.write($0) }, onThrottle: { [observer] in observer.throttled($0) })
       let isStopping = state.withLock { state in
         if state.stoppingSince == nil { state.threads.append(running) }
         return state.stoppingSince != nil

@@ -18,7 +18,7 @@ struct AnswerSample: Sendable, CustomTestStringConvertible {
     if R.hasFlexibleAnswer { writer.noTags() }
     write(&writer)
     bytes = writer.bytes
-    decode = { (bytes) throws(WireError) in "\(try WireFrame.decode(R.self, bytes, correlation: 1))" }
+    decode = { (bytes) throws(WireError) in "\(try WireFrame.decode(R.self, bytes, correlation: 1).content)" }
   }
 
   static let all: [AnswerSample] = [
