@@ -7,9 +7,9 @@ public struct ServiceProgram: Sendable {
   private let run: @Sendable (SettingsValues) throws -> Int32
 
   /// - Parameters:
-  ///   - schema: What it can be told.
-  ///   - check: For `--check`: throws what would keep it from running, such as a key file that cannot be read.
-  ///   - run: Runs until the end, and returns what the process exits with.
+  ///   - schema: Its settings.
+  ///   - check: For `--check`: throws the reason why the service could not run, such as an unreadable key file.
+  ///   - run: Runs the service until its end, and returns the exit code.
   public init(
     _ schema: SettingsSchema, check: @escaping @Sendable (SettingsValues) throws -> Void,
     run: @escaping @Sendable (SettingsValues) throws -> Int32
@@ -19,10 +19,14 @@ public struct ServiceProgram: Sendable {
     self.run = run
   }
 
-  /// Does what the process's own command line and environment ask for, and ends the process.
-  public func runProcess() -> Never { endProcess(main()) }
+  /// Runs the program with the process's own command line and environment, and ends the process. A crash leaves a backtrace on
+  /// standard error.
+  public func runProcess() -> Never {
+    CrashBacktrace.enable(environment: ProcessInfo.processInfo.environment)
+    endProcess(main())
+  }
 
-  /// Does what the process's own command line and environment ask for. Returns what it is to exit with.
+  /// Runs with the process's own command line and environment, and returns the exit code.
   func main() -> Int32 {
     let process = ProcessInfo.processInfo
     return main(
@@ -31,11 +35,11 @@ public struct ServiceProgram: Sendable {
       errors: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
   }
 
-  /// Does what the arguments (without the program's name) ask for.
+  /// Runs with these arguments (without the program's name).
   /// - Parameters:
-  ///   - output: Takes what goes to standard output, a text without its last newline.
+  ///   - output: Receives texts for standard output, without the last newline.
   ///   - errors: The same for standard error.
-  /// - Returns: What the process exits with: `ExitCode.usage` for settings that are wrong, `ExitCode.failure` for what `--check` finds, `ExitCode.software` for what else keeps it from running.
+  /// - Returns: The exit code: `ExitCode.usage` for wrong settings, `ExitCode.failure` for a failed `--check`, `ExitCode.software` for any other error.
   public func main(
     _ arguments: [String], environment: [String: String], output: (String) -> Void, errors: (String) -> Void
   ) -> Int32 {
