@@ -31,7 +31,7 @@ public final class AdminServer: Service {
   public var port: Int { server.port }
 
   /// Listens.
-  /// - Throws: `HTTPServerError` when the address is taken or not this machine's.
+  /// - Throws: `HTTPServerError` if the address is in use or not one of this machine's.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
     try server.start()
     logger.info("admin server listens", ["address": .string(server.boundAddress), "port": .int(server.port)])
@@ -39,7 +39,7 @@ public final class AdminServer: Service {
     health.readiness.observe { announcement.announce($0) }
   }
 
-  /// Ends when the requests under way are answered.
+  /// Returns once the requests in flight have been answered.
   public func stop() { server.stop() }
 
   private static func answer(_ checks: HealthChecks, good: String, bad: String) -> HTTPServerResponse {

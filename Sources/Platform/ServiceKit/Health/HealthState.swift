@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What one part of a service says about itself.
+/// The state that one part of a service reports.
 public enum HealthStatus: Sendable, Equatable {
   /// It can do its work.
   case ready
@@ -18,13 +18,13 @@ public final class HealthChecks: Sendable {
 
   private let state: Mutex<State>
 
-  /// Parts that are awaited: each is not ready, `starting`, until it says something.
+  /// - Parameter parts: Not ready, with the reason `starting`, until their first report.
   public init(awaiting parts: [String] = []) {
     let awaited = Dictionary(parts.map { ($0, HealthStatus.notReady("starting")) }) { first, _ in first }
     state = Mutex(State(parts: awaited, announced: awaited.isEmpty))
   }
 
-  /// Says how a part is; a part not known before is added.
+  /// Sets the state of a part, and adds the part if it is new.
   public func set(_ part: String, _ status: HealthStatus) { change { $0[part] = status } }
 
   /// Forgets a part: nothing depends on it any more.
@@ -33,7 +33,7 @@ public final class HealthChecks: Sendable {
   /// Whether every part is ready.
   public var isReady: Bool { state.withLock { Self.isReady($0.parts) } }
 
-  /// What is not ready, by part, and why.
+  /// The reason of each part that is not ready.
   public var reasons: [String: String] {
     state.withLock { state in
       state.parts.compactMapValues { status in
@@ -42,8 +42,8 @@ public final class HealthChecks: Sendable {
     }
   }
 
-  /// Calls `observer` now and whenever all parts have become ready, or one no longer is. It is called under this object's lock, so that the
-  /// calls come in the order of the changes: it must be short and must not ask this object.
+  /// Calls `observer` now and whenever all parts have become ready, or one no longer is. The calls are made under this object's lock, in
+  /// the order of the changes: `observer` must be short and must not call this object.
   public func observe(_ observer: @escaping @Sendable (_ isReady: Bool) -> Void) {
     state.withLock { state in
       state.observers.append(observer)
@@ -68,12 +68,12 @@ public final class HealthChecks: Sendable {
 
 /// A service's health: whether it lives (else it should be restarted) and whether it is ready (else it should get no work).
 public struct HealthState: Sendable {
-  /// Not alive is what only a restart mends: a thread that has ended.
+  /// For failures that only a restart mends: a thread that has ended.
   public let liveness: HealthChecks
-  /// Not ready is what passes: restoring, no broker, FCM refuses the credentials.
+  /// For conditions that can pass: restoring, no broker, FCM refuses the credentials.
   public let readiness: HealthChecks
 
-  /// `awaiting` names the parts without which the service is not ready; nothing is awaited for its life.
+  /// - Parameter parts: The service is not ready until each of them has reported that it is.
   public init(awaiting parts: [String] = []) {
     liveness = HealthChecks()
     readiness = HealthChecks(awaiting: parts)

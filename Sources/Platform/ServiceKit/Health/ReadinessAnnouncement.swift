@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Logs `ready` the first time, which is what people and scripts wait for; later changes have words of their own.
+/// Logs `ready` the first time, the line that people and scripts wait for. Later changes have other messages.
 final class ReadinessAnnouncement: Sendable {
   private let wasReady = Atomic<Bool>(false)
   private let logger: Logger

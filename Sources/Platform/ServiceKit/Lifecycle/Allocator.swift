@@ -2,16 +2,16 @@
   internal import CMalloc
 #endif
 
-/// The C library's allocator, as a service with many threads needs it.
+/// Tunes the C library's allocator for a service with many threads.
 enum Allocator {
-  /// Keeps threads from each holding free memory of its own; before other threads are started.
+  /// Limits the number of arenas, so that threads share free memory. Call it before other threads are started.
   ///
-  /// glibc gives each of a service's twenty threads an arena (up to eight a core). With two, the services take 2 to 30 MB less at no
-  /// more CPU (docs/benchmarks.md). To fix the size from which blocks are mapped as well saves 10 to 25 MB more, and was not taken:
-  /// it costs a fifth of the analyzer's decisions a CPU second.
+  /// glibc gives each of a service's twenty threads an arena (up to eight a core). With two, the services use 2 to 30 MB less memory and no
+  /// more CPU (docs/benchmarks.md). Fixing the mmap threshold too would save another 10 to 25 MB but cost a fifth of the analyzer's
+  /// decisions a CPU second.
   ///
-  /// Does nothing where the operator tunes glibc (`MALLOC_…`, `GLIBC_TUNABLES`), or where the C library is another.
-  /// - Returns: whether it was set so.
+  /// Does nothing if the operator tunes glibc (`MALLOC_…`, `GLIBC_TUNABLES`), or with another C library.
+  /// - Returns: Whether the limit was set.
   @discardableResult
   static func shareArenas(environment: [String: String]) -> Bool {
     #if canImport(Glibc)

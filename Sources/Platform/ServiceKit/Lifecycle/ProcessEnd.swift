@@ -1,9 +1,9 @@
 import Foundation
 
-/// Ends the process once its output is written, without the handlers that C libraries have for that.
+/// Flushes the output and ends the process without running the exit handlers of C libraries.
 ///
-/// Threads of librdkafka or libcurl may still be in the middle of something, such as looking at a broker's certificate: those handlers
-/// would free what OpenSSL is working with, and the process would crash instead of ending with its status.
+/// Threads of librdkafka or libcurl may still run, for example to verify a broker's certificate. The exit handlers would free memory that
+/// OpenSSL is using, and the process would crash instead of ending with its status.
 public func endProcess(_ status: Int32) -> Never {
   fflush(nil)
   _exit(status)

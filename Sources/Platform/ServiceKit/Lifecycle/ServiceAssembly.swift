@@ -1,19 +1,19 @@
 /// A service put together from its parts, as its executable runs it.
 ///
-/// `/healthz`, `/readyz` and `/metrics` are there before anything else, so that a service says why it is not ready yet.
+/// `/healthz`, `/readyz` and `/metrics` are served before anything else starts, so that a service can say why it is not ready yet.
 public struct ServiceAssembly: Sendable {
   /// The service's name in logs: `ingest`.
   public let name: String
-  /// Its settings: those every service takes and its own.
+  /// The settings of all services, then its own.
   public let schema: SettingsSchema
   private let build: @Sendable (ServiceContext) throws -> ServiceParts
 
   /// An assembly.
   /// - Parameters:
-  ///   - name: In logs; the program itself is `nudge-` and this.
-  ///   - settings: Its own, beside `ServiceSettings.all`.
+  ///   - name: In logs; the program is called `nudge-NAME`.
+  ///   - settings: The service's own, in addition to `ServiceSettings.all`.
   ///   - examples: Whole command lines.
-  ///   - build: Makes the parts, which do nothing before they are started but say in the context's health what they wait for. What it throws ends the program: with `ExitCode.usage` for a `SettingsError`, else with `ExitCode.software`.
+  ///   - build: Makes the parts. They do nothing before they are started, but report in the context's health what they wait for. A thrown `SettingsError` ends the program with `ExitCode.usage`, any other error with `ExitCode.software`.
   public init(
     name: String, abstract: String, settings: [any AnySetting] = [], examples: [String] = [],
     build: @escaping @Sendable (ServiceContext) throws -> ServiceParts
@@ -25,12 +25,12 @@ public struct ServiceAssembly: Sendable {
       settings: ServiceSettings.all + settings, examples: examples)
   }
 
-  /// The program that runs it until SIGTERM, or until one of its parts ends. With `--check` each of the parts' checks is
-  /// logged, or ends the program with what is wrong.
+  /// The program that runs the service until SIGTERM, or until one of its parts ends. With `--check` it runs the parts' checks,
+  /// logs each result, and ends with an error at the first that fails.
   /// - Parameters:
   ///   - sink: Where logs go.
   ///   - signals: Whether SIGTERM and SIGINT end it.
-  ///   - started: Is given the group before it runs; whoever keeps it can stop it.
+  ///   - started: Receives the group before it runs, so that the caller can stop it.
   public func program(
     sink: LogSink = .standard, signals: Bool = true, started: @escaping @Sendable (ServiceGroup) -> Void = { _ in }
   ) -> ServiceProgram {
@@ -72,17 +72,17 @@ public struct ServiceAssembly: Sendable {
   }
 }
 
-/// What the parts of a service are made from.
+/// The inputs from which a service's parts are made.
 public struct ServiceContext: Sendable {
   /// The service's name: `ingest`.
   public let name: String
-  /// What every service is told.
+  /// The settings that all services have.
   public let settings: ServiceSettings
   /// The values of all settings, the service's own among them.
   public let values: SettingsValues
-  /// Carries service and instance.
+  /// Adds service and instance to each line.
   public let logger: Logger
-  /// Where parts say how they are.
+  /// Where parts report their state.
   public let health: HealthState
   /// The process's metrics.
   public let metrics: MetricsRegistry
@@ -92,7 +92,7 @@ public struct ServiceContext: Sendable {
 public struct ServiceParts: Sendable {
   /// In the order of starting.
   public var services: [any Service]
-  /// What `--check` looks at, in this order.
+  /// The checks of `--check`, in order.
   public var checks: [ServiceCheck]
 
   /// Parts.
@@ -102,7 +102,7 @@ public struct ServiceParts: Sendable {
   }
 }
 
-/// One thing that `--check` looks at.
+/// One check of `--check`.
 public struct ServiceCheck: Sendable {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -111,7 +111,7 @@ public struct ServiceCheck: Sendable {
   let name: String
   let look: @Sendable () throws -> String
 
-  /// A check; `look` says in a few words what it found, and throws what is wrong, with the fix.
+  /// - Parameter look: Returns its finding in a few words, or throws an error that names the fix.
   public init(_ name: String, look: @escaping @Sendable () throws -> String) {
     self.name = name
     self.look = look

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Runs the services of a process: starts them in order, and stops them in reverse when a signal comes, when one of them ends by itself, or when `stop` or `retire` is called.
+/// Runs the services of a process: starts them in order, and stops them in reverse order after a signal, after one of them has ended by itself, or on `stop` or `retire`.
 public final class ServiceGroup: Sendable {
   private enum Cause {
     case asked(String)
@@ -25,9 +25,9 @@ public final class ServiceGroup: Sendable {
   private let ending = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - services: In the order of starting: what others need comes first.
+  ///   - services: In starting order: a service comes after those that it needs.
   ///   - drain: How long all of them together may take to stop; then the process exits with `ExitCode.hung`. A container is killed after 30 s unless configured otherwise.
-  ///   - exitProcess: Ends the process at once, by default with `_exit`; tests put their own in its place.
+  ///   - exitProcess: Ends the process at once, by default with `_exit`; tests replace it.
   public init(
     _ services: [any Service], logger: Logger, drain: Duration = .seconds(10),
     exitProcess: (@Sendable (Int32) -> Void)? = nil
@@ -38,7 +38,7 @@ public final class ServiceGroup: Sendable {
     self.exitProcess = exitProcess ?? { _exit($0) }
   }
 
-  /// Starts the services, waits until the group is to end, stops them, and returns what the process should exit with. Called once.
+  /// Starts the services, waits for the end, stops them, and returns the exit code. Call it once.
   /// - Parameter signals: Whether SIGTERM and SIGINT end the group, and SIGUSR1 retires it; a second SIGINT exits at once. SIGHUP has files read again where a service has some; else it ends the process, as it does without a handler.
   public func run(signals: Bool = true) -> Int32 {
     let reloads = services.contains { $0 is any ReloadingService }
@@ -67,7 +67,7 @@ public final class ServiceGroup: Sendable {
   /// Ends the group as SIGTERM does; returns at once. `reason` is for the log.
   public func stop(reason: String) { end(.asked(reason)) }
 
-  /// Ends the group for good, as SIGUSR1 does: its services give up what they would keep for a restart. Returns at once. `reason` is for the log.
+  /// Ends the group as SIGUSR1 does: the services give up what they would keep for a restart. Returns at once. `reason` is for the log.
   public func retire(reason: String) { end(.retired(reason)) }
 
   private func receive(signal number: Int32) {
@@ -90,7 +90,7 @@ public final class ServiceGroup: Sendable {
     }
   }
 
-  /// The first cause counts; later ones are what the stopping brings with it.
+  /// Only the first cause counts; later ones are consequences of the stop.
   private func end(_ cause: Cause) {
     let first = state.withLock { state in
       guard state.cause == nil else { return false }
@@ -118,7 +118,7 @@ public final class ServiceGroup: Sendable {
     }
   }
 
-  /// Stops in reverse on a thread of its own, because one that hangs must not hold up this one.
+  /// Stops the services in reverse order on another thread, so that a service that hangs does not block this one.
   private func stopInTime(_ started: [any Service]) -> Bool {
     let stopped = DispatchSemaphore(value: 0)
     let queue = DispatchQueue(label: "nudge.stop")

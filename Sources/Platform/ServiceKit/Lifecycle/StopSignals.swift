@@ -1,11 +1,11 @@
 import Dispatch
 import Glibc
 
-/// SIGTERM, SIGINT, SIGUSR1 and, if wanted, SIGHUP as calls on a queue, while it lives; they come one after the other. SIGPIPE is ignored: a peer that has gone is an
-/// error of the write, not the end of the process.
+/// Delivers SIGTERM, SIGINT, SIGUSR1 and, on request, SIGHUP one after the other as calls on a queue. Ignores SIGPIPE, so that writing to
+/// a closed connection is an error and does not end the process.
 ///
-/// A handler writes the signal's number to a pipe, and the queue reads it. Dispatch's own signal sources lose a signal that comes before
-/// their registration, which is asynchronous, has ended: a service stopped while it starts would go on.
+/// A handler writes the signal's number to a pipe, and the queue reads it. Dispatch's own signal sources register asynchronously and lose
+/// signals that arrive earlier: a service that is stopped while it starts would not stop.
 final class StopSignals {
   private let source: any DispatchSourceRead
 
@@ -24,11 +24,11 @@ final class StopSignals {
     if withHangup { signal(SIGHUP, SignalPipe.handler) }
   }
 
-  // The handlers stay: who ends the group ends the process, and another signal must not end it halfway.
+  // The handlers stay installed: the process is about to end, and another signal must not end it halfway.
   deinit { source.cancel() }
 }
 
-/// The pipe between the signal handler and the queue: one in a process, never closed, because a handler may run at any moment.
+/// The pipe between signal handler and queue. A process has one and never closes it, because a handler may run at any moment.
 private struct SignalPipe: Sendable {
   static let shared = SignalPipe()
 
@@ -39,7 +39,7 @@ private struct SignalPipe: Sendable {
 
   private init() {
     var ends: [Int32] = [-1, -1]
-    // Without a pipe, with no descriptor left, signals are ignored and the process has to be killed; its first socket will say so.
+    // Without a free descriptor there is no pipe, and signals are ignored. The process's first socket then fails with the reason.
     pipe(&ends)
     for end in ends {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -49,7 +49,7 @@ private struct SignalPipe: Sendable {
     Self.writing = ends[1]
   }
 
-  /// Does only what a signal handler may do: one write, and errno as it was.
+  /// Only async-signal-safe work: one write; errno is restored.
   static let handler: @convention(c) (Int32) -> Void = { number in
     let before = errno
     var byte = UInt8(truncatingIfNeeded: number)

@@ -1,16 +1,16 @@
-/// How much a log line matters; the order is that of swift-log.
+/// The severity of a log line, in swift-log's order.
 public enum LogLevel: String, Sendable, Comparable, CaseIterable, SettingValue {
-  /// Every step, for the one who debugs this very code.
+  /// Every step, for debugging the code that logs it.
   case trace
-  /// What helps to follow one request or record.
+  /// Details that help to follow one request or record.
   case debug
-  /// What an operator wants to see in normal running.
+  /// Normal operation.
   case info
   /// Normal, but worth attention: a rebalance, a changed setting.
   case notice
-  /// Something failed and was dealt with.
+  /// A failure that the program handled.
   case warning
-  /// Something failed and needs a person.
+  /// A failure that needs a person.
   case error
 
   /// The position in the order, 0 for `trace`.
@@ -30,11 +30,11 @@ public enum LogLevel: String, Sendable, Comparable, CaseIterable, SettingValue {
     self = Self.allCases.indices.contains(rank) ? Self.allCases[rank] : .error
   }
 
-  /// Whether the left level matters less than the right one.
+  /// Orders by severity.
   public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 }
 
-/// How a log line is written.
+/// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable, SettingValue {
   /// One JSON object a line, for machines.
   case json

@@ -1,6 +1,6 @@
 /// The bytes of a log line, its newline included.
 enum LogLine {
-  /// Names that a line has itself; metadata of the same name is written with a `_` before it.
+  /// Names of a line's own fields; metadata with the same name gets the prefix `_`.
   private static let reserved: Set<String> = ["time", "level", "label", "message"]
 
   static func bytes(of entry: LogEntry, as format: LogFormat) -> [UInt8] {

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Remembers when a line that may be repeated was last let through.
+/// Remembers when each rate-limited line was last written.
 final class LogRepeats: Sendable {
-  /// Keys are named in code, so there are few; the bound is for the one who puts data into a key by mistake.
+  /// Keys are constants in code, so there are few. The bound is for a key that holds data by mistake.
   private static let mostKeys = 1_024
 
   private struct Key {
@@ -15,7 +15,7 @@ final class LogRepeats: Sendable {
 
   init(clock: @escaping @Sendable () -> Int64) { self.clock = clock }
 
-  /// How many were held back since the last one, if this one may pass; nil if it may not.
+  /// The number of lines suppressed since the last one written; nil if this one must be suppressed too.
   func admit(_ key: String, every interval: Duration) -> Int? {
     let now = clock()
     let pause = interval.milliseconds

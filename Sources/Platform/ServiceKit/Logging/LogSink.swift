@@ -1,23 +1,23 @@
 import Glibc
 import Synchronization
 
-/// One thing logged, before it is written.
+/// A log line before it is formatted.
 public struct LogEntry: Sendable, Equatable {
   /// Milliseconds since the epoch.
   public let time: Int64
-  /// How much it matters.
+  /// The severity.
   public let level: LogLevel
-  /// Who said it.
+  /// The logger's label.
   public let label: String
-  /// What was said.
+  /// The message, without metadata.
   public let message: String
-  /// What goes with it.
+  /// The metadata of the logger and of the line.
   public let metadata: [String: LogValue]
 }
 
-/// Where loggers write, with the level and format they share. Both may be changed at any time, from any thread.
+/// The destination of loggers, with their common level and format. Any thread may change both at any time.
 public final class LogSink: Sendable {
-  /// The process's sink: JSON lines on standard error, from `info` up, until a program's settings say otherwise.
+  /// The process's sink: JSON lines on standard error from `info` up, unless the program's settings change that.
   public static let standard = LogSink()
 
   private let currentLevel: Atomic<Int>
@@ -33,7 +33,7 @@ public final class LogSink: Sendable {
     }
   }
 
-  /// A sink with a clock (milliseconds since the epoch) and a destination of one's own. Intervals of `Logger.limited` are measured by the same clock.
+  /// A sink with its own clock (milliseconds since the epoch) and destination. The clock also measures the intervals of `Logger.limited`.
   public init(
     level: LogLevel, format: LogFormat = .json, wallClock: @escaping @Sendable () -> Int64,
     write: @escaping @Sendable (LogEntry, LogFormat) -> Void
@@ -45,13 +45,13 @@ public final class LogSink: Sendable {
     repeats = LogRepeats(clock: wallClock)
   }
 
-  /// What is below this is not written.
+  /// Lines below this level are dropped.
   public var level: LogLevel {
     get { LogLevel(rank: currentLevel.load(ordering: .relaxed)) }
     set { currentLevel.store(newValue.rank, ordering: .relaxed) }
   }
 
-  /// How lines are written.
+  /// The format of the lines.
   public var format: LogFormat {
     get { textual.load(ordering: .relaxed) ? .text : .json }
     set { textual.store(newValue == .text, ordering: .relaxed) }
@@ -62,8 +62,8 @@ public final class LogSink: Sendable {
     write(entry, format)
   }
 
-  /// One write(2) a line, so that lines of several threads do not mix; only what the kernel did not take is written again.
-  /// A log that cannot be written has nowhere to say so: the line is dropped and the service goes on.
+  /// Writes a line with one write(2), so that lines of several threads do not mix, and repeats it only for the bytes that the kernel did
+  /// not accept. A line that cannot be written is dropped: there is nowhere to report that.
   private static func writeLine(_ line: [UInt8], to descriptor: Int32) {
     line.withUnsafeBytes { buffer in
       var rest = buffer[...]
@@ -79,9 +79,9 @@ public final class LogSink: Sendable {
   }
 }
 
-/// Keeps what is logged, for tests.
+/// Keeps log entries, for tests.
 public final class LogCapture: Sendable {
-  /// The sink that fills this.
+  /// Write to this sink.
   public let sink: LogSink
   private let kept: KeptEntries
 
@@ -92,7 +92,7 @@ public final class LogCapture: Sendable {
     sink = LogSink(level: level, wallClock: wallClock) { entry, _ in kept.entries.withLock { $0.append(entry) } }
   }
 
-  /// What was logged so far, in order.
+  /// The entries so far, in order.
   public var entries: [LogEntry] { kept.entries.withLock { $0 } }
 
   private final class KeptEntries: Sendable {

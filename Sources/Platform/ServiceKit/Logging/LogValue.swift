@@ -1,4 +1,4 @@
-/// A value beside a log message. Literals and string interpolations become one without ado: `["partition": 3, "topic": "\(name)"]`.
+/// A value of a log line's metadata. Literals and string interpolations convert implicitly: `["partition": 3, "topic": "\(name)"]`.
 public enum LogValue: Sendable, Equatable {
   /// Text. Never a token, a secret or the text of a message: those are logged as `ShortHash`.
   case string(String)

@@ -1,8 +1,8 @@
-/// Writes log lines under a label, with metadata that goes with each of them. A value: a copy with more metadata leaves the original as it was.
+/// Writes log lines with a label and common metadata. Adding metadata makes a copy and does not change the original.
 public struct Logger: Sendable {
-  /// Who speaks, such as `ingest` or `kafka.consumer`.
+  /// The part of the program that logs, such as `ingest` or `kafka.consumer`.
   public let label: String
-  /// What is added to every line of this logger; a line's own metadata of the same name wins.
+  /// Added to every line. A line's own metadata overrides it by name.
   public var metadata: [String: LogValue]
 
   private let sink: LogSink
@@ -15,7 +15,7 @@ public struct Logger: Sendable {
     self.sink = sink
   }
 
-  /// What is below this level is not written, and its message is not even made. Until it is set here, it is the sink's, which may change at run time.
+  /// Lines below this level are not written, and their messages are not evaluated. Default: the sink's level, which may change at run time.
   public var level: LogLevel {
     get { ownLevel ?? sink.level }
     set { ownLevel = newValue }
@@ -30,7 +30,7 @@ public struct Logger: Sendable {
   }
 
   /// This logger if nothing was logged under `key` (of this label) within `interval`, else nil: `logger.limited("slow", every: .seconds(10))?.warning("…")`.
-  /// The line that is let through says in `repeated` how many were held back before it.
+  /// The line's `repeated` is the number of lines suppressed before it.
   public func limited(_ key: String, every interval: Duration) -> Logger? {
     guard let heldBack = sink.repeats.admit("\(label)\u{0}\(key)", every: interval) else { return nil }
     return heldBack == 0 ? self : with(["repeated": .int(heldBack)])

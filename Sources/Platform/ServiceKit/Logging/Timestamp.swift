@@ -1,4 +1,4 @@
-/// RFC 3339 in UTC with milliseconds, made without Foundation's formatters, which cost more than the rest of a log line.
+/// RFC 3339 in UTC with milliseconds, without Foundation's formatters: those cost more than the rest of a log line.
 enum Timestamp {
   /// `2026-01-31T23:59:59.123Z` of milliseconds since the epoch.
   static func format(_ milliseconds: Int64) -> String {

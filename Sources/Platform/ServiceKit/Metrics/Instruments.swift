@@ -1,20 +1,20 @@
 import Synchronization
 
-/// A number that only rises: events since the start. One atomic addition an increment.
+/// A number that only rises: events since the start of the process. An increment is one atomic addition.
 public final class Counter: Sendable {
   private let count = Atomic<Int>(0)
 
-  /// Adds to it; negative amounts are ignored, because a counter that falls reads as a restart.
+  /// Adds an amount. Negative amounts are ignored: Prometheus takes a falling counter for a restart.
   public func increment(by amount: Int = 1) {
     guard amount > 0 else { return }
     count.wrappingAdd(amount, ordering: .relaxed)
   }
 
-  /// What it stands at.
+  /// The current value.
   public var value: Int { count.load(ordering: .relaxed) }
 }
 
-/// A number that rises and falls, set by whoever knows it.
+/// A number that rises and falls.
 public final class Gauge: Sendable {
   private let bits = Atomic<UInt64>(0)
 
@@ -35,19 +35,19 @@ public final class Gauge: Sendable {
     }
   }
 
-  /// What it stands at.
+  /// The current value.
   public var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 }
 
 /// Counts observations in buckets with fixed upper bounds.
 public final class Histogram: Sendable {
-  /// Bounds in seconds for what takes from 0.5 ms to 10 s.
+  /// Bounds in seconds, from 0.5 ms to 10 s.
   public static let seconds: [Double] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
 
   struct State {
-    /// One count a bucket, the last for what is above all bounds; not cumulative.
+    /// One count per bucket, not cumulative; the last bucket is for values above all bounds.
     var counts: [Int]
     var sum = 0.0
   }
@@ -75,6 +75,6 @@ public final class Histogram: Sendable {
 
   var snapshot: State { state.withLock { $0 } }
 
-  /// How many observations there were.
+  /// The number of observations.
   public var count: Int { snapshot.counts.reduce(0, +) }
 }

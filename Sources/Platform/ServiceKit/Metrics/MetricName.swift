@@ -1,6 +1,6 @@
-/// What Prometheus, and this project, allow as names.
+/// The rules of Prometheus and of this project for metric names.
 enum MetricName {
-  /// What is wrong with a registration by itself; nil if nothing is.
+  /// The rule that a registration breaks by itself; nil if it breaks none.
   static func problem(
     name: String, kind: MetricsRegistry.Kind, labelNames: [String], bounds: [Double]
   ) -> String? {
@@ -24,7 +24,7 @@ enum MetricName {
     return nil
   }
 
-  /// Where a registration contradicts an earlier one of the same name; nil if it does not.
+  /// How a registration contradicts an earlier one with the same name; nil if it does not.
   static func conflict(
     name: String, _ family: MetricsRegistry.Family, kind: MetricsRegistry.Kind, help: String, labelNames: [String],
     bounds: [Double]

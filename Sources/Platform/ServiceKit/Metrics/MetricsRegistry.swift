@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The metrics of a process. An instrument is asked for once, by name and labels, and kept by whoever counts with it; asking again gives the same one.
+/// The metrics of a process. Get an instrument once, by name and labels, and keep it; getting it again returns the same one.
 ///
-/// Names, help texts and label names are constants of the program: one that is not allowed, or contradicts an earlier registration, is a mistake in the code and traps.
+/// Names, help texts and label names are constants of the program. One that breaks a rule or contradicts an earlier registration is a programming error and traps.
 public final class MetricsRegistry: Sendable {
   enum Kind: String {
     case counter
@@ -22,13 +22,13 @@ public final class MetricsRegistry: Sendable {
     let help: String
     let labelNames: [String]
     let bounds: [Double]
-    /// By the labels as they are written, so that the order of the text is stable.
+    /// By the labels as they are written, so that the order of the output is stable.
     var children: [String: Instrument] = [:]
   }
 
   private let families = Mutex<[String: Family]>([:])
 
-  /// A registry with nothing in it.
+  /// An empty registry.
   public init() {}
 
   /// The counter of this name and these labels. The name ends in `_total`.
@@ -49,14 +49,14 @@ public final class MetricsRegistry: Sendable {
     }
   }
 
-  /// A gauge that is read when metrics are asked for; `read` is called on the thread that writes them, must not block nor ask this registry, and replaces an earlier one.
+  /// A gauge that is evaluated for each scrape. `read` runs on the thread that writes the answer, must not block or call this registry, and replaces an earlier one.
   public func gauge(
     _ name: String, help: String, labels: [String: String] = [:], read: @escaping @Sendable () -> Double
   ) {
     register(name, .gauge, help, labels) { _ in ((), .reading(read)) }
   }
 
-  /// Takes a gauge away, such as that of a partition which now belongs to another instance. A name that is not there is ignored.
+  /// Removes a gauge, such as that of a partition which now belongs to another instance. Unknown names are ignored.
   public func removeGauge(_ name: String, labels: [String: String] = [:]) {
     families.withLock { families in
       guard families[name]?.kind == .gauge else { return }
@@ -64,7 +64,7 @@ public final class MetricsRegistry: Sendable {
     }
   }
 
-  /// The histogram of this name and these labels, with ascending upper bounds of its buckets; the one for everything above is added.
+  /// The histogram of this name and these labels, with ascending upper bounds of its buckets; a bucket for all larger values is added.
   public func histogram(
     _ name: String, help: String, labels: [String: String] = [:], buckets: [Double] = Histogram.seconds
   ) -> Histogram {

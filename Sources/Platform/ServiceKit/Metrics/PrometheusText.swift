@@ -1,6 +1,6 @@
 /// Prometheus' text format, version 0.0.4.
 enum PrometheusText {
-  /// What the answer of `/metrics` is.
+  /// The content type of `/metrics`.
   static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   static func exposition(of families: [String: MetricsRegistry.Family]) -> String {
@@ -44,7 +44,7 @@ enum PrometheusText {
   private static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-    // Whole numbers without ".0", up to where a Double still holds each of them.
+    // Whole numbers without ".0", as far as a Double represents each of them.
     if value == value.rounded(), abs(value) < 9_007_199_254_740_992 { return String(Int64(value)) }
     return String(value)
   }

@@ -1,6 +1,6 @@
 /// A command of a program such as `nudge`, or a group of commands.
 public struct Command: Sendable {
-  /// What it is called on the command line.
+  /// The name on the command line.
   public let name: String
   let abstract: String
   let settings: [any AnySetting]
@@ -9,10 +9,10 @@ public struct Command: Sendable {
   let subcommands: [Command]
   let run: (@Sendable (CommandInput) throws -> Int32)?
 
-  /// A command that does something.
+  /// A command without subcommands.
   /// - Parameters:
   ///   - examples: Whole command lines.
-  ///   - run: Does it, and returns what the process exits with. What it throws is printed, and the process exits with `ExitCode.usage` for a `SettingsError`, else with `ExitCode.failure`.
+  ///   - run: Runs the command and returns the exit code. A thrown error is printed; the process exits with `ExitCode.usage` for a `SettingsError`, else with `ExitCode.failure`.
   public init(
     _ name: String, abstract: String, settings: [any AnySetting] = [], arguments: [PositionalArgument] = [],
     examples: [String] = [], run: @escaping @Sendable (CommandInput) throws -> Int32
@@ -38,7 +38,7 @@ public struct Command: Sendable {
   }
 }
 
-/// What a command was called with.
+/// The input of a command: its settings and positional arguments.
 public struct CommandInput: Sendable {
   /// The values of its settings.
   public let values: SettingsValues
@@ -47,14 +47,14 @@ public struct CommandInput: Sendable {
   /// The value of one of the command's settings.
   public subscript<Value>(_ setting: Setting<Value>) -> Value { values[setting] }
 
-  /// What was given for a positional argument: nothing, one or many.
+  /// The values of a positional argument, possibly none.
   public func arguments(_ name: String) -> [String] { positional[name] ?? [] }
 
-  /// The single text given for a positional argument; nil if none was.
+  /// The first value of a positional argument; nil if it was not given.
   public func argument(_ name: String) -> String? { positional[name]?.first }
 }
 
-/// Finds the command that a command line means, and runs it.
+/// Finds the command that a command line names, and runs it.
 public struct CommandDispatcher: Sendable {
   private let program: String
   private let abstract: String
@@ -71,11 +71,11 @@ public struct CommandDispatcher: Sendable {
     self.examples = examples
   }
 
-  /// Runs what the arguments (without the program's name) ask for.
+  /// Runs the command that the arguments (without the program's name) name.
   /// - Parameters:
-  ///   - output: Takes what goes to standard output, a text without its last newline.
+  ///   - output: Receives texts for standard output, without the last newline.
   ///   - errors: The same for standard error.
-  /// - Returns: What the process exits with: `ExitCode.usage` if the command line is wrong.
+  /// - Returns: The exit code: `ExitCode.usage` if the command line is wrong.
   public func run(
     _ arguments: [String], environment: [String: String], output: (String) -> Void, errors: (String) -> Void
   ) -> Int32 {

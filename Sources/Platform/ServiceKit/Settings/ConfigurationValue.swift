@@ -21,7 +21,7 @@ enum ConfigurationValue: Decodable {
     }
   }
 
-  /// The texts to be parsed one by one: of a repeated setting one an entry, of a list one with commas. Nil if the kind does not fit.
+  /// The texts to parse: one per entry for a repeated setting, one text with commas for a list. Nil if the kind does not fit.
   func texts(repeated: Bool) -> [String]? {
     switch self {
     case .text(let text): return [text]

@@ -1,6 +1,6 @@
-/// The name that somebody probably meant.
+/// Suggests the name that a mistyped one probably stands for.
 enum NearestName {
-  /// The candidate with the fewest edits, if they are few enough for a typing error: a third of its length, and two at least.
+  /// The candidate with the smallest edit distance, up to a third of its length or two.
   static func of(_ name: String, among candidates: [String]) -> String? {
     let near = candidates.map { (name: $0, edits: edits(from: name, to: $0)) }
       .filter { $0.edits <= max(2, $0.name.count / 3) }

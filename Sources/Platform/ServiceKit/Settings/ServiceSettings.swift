@@ -1,68 +1,68 @@
 import Foundation
 
-/// The settings every service takes. A service adds its own: `SettingsSchema(…, settings: ServiceSettings.all + IngestSettings.all)`.
+/// The settings that all services have. A service adds its own: `SettingsSchema(…, settings: ServiceSettings.all + IngestSettings.all)`.
 public struct ServiceSettings: Sendable {
-  /// Brokers to start from.
+  /// Bootstrap servers.
   public static let bootstrapServers = Setting<String>(
     required: "bootstrap-servers", environment: "NUDGE_KAFKA_BOOTSTRAP_SERVERS", placeholder: "HOST:PORT,…",
     help: "Kafka brokers to start from.", check: { $0.isEmpty ? "host:port, with commas between several" : nil })
 
-  /// Anything librdkafka can be told.
+  /// Properties of librdkafka.
   public static let kafkaProperties = Setting<[String: String]>(
     "kafka-property", environment: .prefix("NUDGE_KAFKA_"), default: [:],
     help: "Any property of librdkafka, such as security.protocol=sasl_ssl.", isSecretName: KafkaSecret.isSecret,
     check: ReservedKafkaProperties.advice)
 
-  /// Where the stores of the tasks are.
+  /// The directory of the task stores.
   public static let stateDirectory = Setting<String>(
     "state-dir", default: "./state", placeholder: "DIR", help: "Directory of the task stores; made if missing.",
     check: { $0.isEmpty ? "the path of a directory" : nil })
 
-  /// The name under which this process owns partitions.
+  /// The name of this process in its consumer group.
   public static let instance = Setting<String?>(
     "instance", default: nil, placeholder: "NAME",
-    help: "Name of this instance, unique in its group and the same after a restart. Default: the host's name.",
+    help: "Name of this instance: unique in its group, the same after a restart. Default: the host's name.",
     check: { name in
       guard let name else { return nil }
       let allowed = name.utf8.count <= 128 && name.utf8.allSatisfy(isNameByte)
       return allowed ? nil : "at most 128 letters, digits, '.', '_' and '-'"
     })
 
-  /// Stream threads.
+  /// The number of stream threads.
   public static let threads = Setting<Int>(
-    "threads", default: 1, in: 1...64, help: "Stream threads; more than partitions are idle.")
+    "threads", default: 1, in: 1...64, help: "Stream threads; threads beyond the number of partitions stay idle.")
 
-  /// Health, readiness and metrics.
+  /// The address of `/healthz`, `/readyz` and `/metrics`.
   public static let adminAddress = Setting<String>(
     "admin-address", default: "127.0.0.1:0", placeholder: "HOST:PORT",
-    help: "Where /healthz, /readyz and /metrics are; port 0 chooses one and logs it.")
+    help: "Address of /healthz, /readyz and /metrics; port 0 chooses a free one and logs it.")
 
-  /// How old a message may be.
+  /// The greatest age of a message that still notifies.
   public static let freshness = Setting<Duration>(
     "freshness", default: .seconds(3_600), in: .seconds(1)...(.seconds(28 * 86_400)),
     help: "A message older than this notifies nobody.")
 
-  /// Several installations on one Kafka.
+  /// Separates several installations on one Kafka cluster.
   public static let topicPrefix = Setting<String>(
-    "topic-prefix", default: "", placeholder: "PREFIX", help: "Put before the name of every topic.",
+    "topic-prefix", default: "", placeholder: "PREFIX", help: "Prefix of every topic's name.",
     check: { prefix in
       let allowed = prefix.utf8.count <= 100 && prefix.utf8.allSatisfy(isNameByte)
       return allowed ? nil : "at most 100 letters, digits, '.', '_' and '-'"
     })
 
-  /// What is logged.
+  /// The lowest level that is logged.
   public static let logLevel = Setting<LogLevel>(
-    "log-level", default: .info, help: "The least that is logged.")
+    "log-level", default: .info, help: "Lowest level that is logged.")
 
-  /// How it is logged.
+  /// The format of log lines.
   public static let logFormat = Setting<LogFormat>(
-    "log-format", default: .json, help: "JSON lines for machines, text for people; both on standard error.")
+    "log-format", default: .json, help: "JSON lines or readable text, on standard error.")
 
-  /// A file with more settings.
+  /// The configuration file.
   public static let configurationFile = Setting<String?>(
     "config", default: nil, placeholder: "FILE", help: "JSON object of settings, by the names of the flags.")
 
-  /// Where spans go.
+  /// The collector of spans.
   public static let otlpEndpoint = Setting<String?>(
     "otlp-endpoint", environment: .named(["NUDGE_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"]), default: nil,
     placeholder: "URL",
@@ -85,9 +85,9 @@ public struct ServiceSettings: Sendable {
   public let kafkaProperties: [String: String]
   /// A path.
   public let stateDirectory: String
-  /// As given, or the host's name.
+  /// The given name, or the host's.
   public let instance: String
-  /// Only a name that was given may be used for static membership: host names are often made up anew.
+  /// Whether the operator gave the name. Only then is it used for static membership: host names often change with a restart.
   public let isInstanceExplicit: Bool
   /// 1 to 64.
   public let threads: Int
@@ -95,16 +95,16 @@ public struct ServiceSettings: Sendable {
   public let adminAddress: String
   /// A message older than this notifies nobody.
   public let freshness: Duration
-  /// Before every topic's name; may be empty.
+  /// The prefix of every topic; may be empty.
   public let topicPrefix: String
-  /// What is logged.
+  /// The lowest level that is logged.
   public let logLevel: LogLevel
-  /// How it is logged.
+  /// The format of log lines.
   public let logFormat: LogFormat
   /// `http://host:4318`; nil: no spans.
   public let otlpEndpoint: String?
 
-  /// Takes them from the values of a schema that holds `all`.
+  /// Reads the values of a schema that has `all`.
   public init(_ values: SettingsValues) {
     bootstrapServers = values[Self.bootstrapServers]
     kafkaProperties = values[Self.kafkaProperties]
@@ -121,13 +121,13 @@ public struct ServiceSettings: Sendable {
     otlpEndpoint = values[Self.otlpEndpoint]
   }
 
-  /// Sets level and format of a sink, by default the process's.
+  /// Sets level and format of a sink.
   public func configureLogging(_ sink: LogSink = .standard) {
     sink.level = logLevel
     sink.format = logFormat
   }
 
-  /// What Kafka and file systems take in a name.
+  /// Whether Kafka and file systems allow the byte in a name.
   private static func isNameByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 48...57, 65...90, 97...122, 45, 46, 95: true
@@ -136,7 +136,7 @@ public struct ServiceSettings: Sendable {
   }
 }
 
-/// Which of librdkafka's properties hold secrets.
+/// The properties of librdkafka that hold secrets.
 enum KafkaSecret {
   @Sendable static func isSecret(_ property: String) -> Bool {
     // ssl.key.pem, ssl.key.password, ssl.keystore.password, sasl.password, sasl.oauthbearer.client.secret, sasl.oauthbearer.config …

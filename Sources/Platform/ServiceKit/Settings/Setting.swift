@@ -1,12 +1,12 @@
-/// Which environment variables give a setting its value.
+/// The environment variables of a setting.
 public enum EnvironmentName: Sendable, Equatable, ExpressibleByStringLiteral {
   /// `NUDGE_` and the flag's name in capitals, `-` as `_`.
   case derived
-  /// These, the first that is set.
+  /// The first of these that is set.
   case named([String])
-  /// Every variable that begins so and is not another setting's: the rest of its name in lower case, `_` as `.`, is a name of a `[String: String]` setting.
+  /// For a `[String: String]` setting: every variable with this prefix that is not another setting's. The rest of its name, in lower case and with `.` for `_`, is the entry's name.
   case prefix(String)
-  /// None: what is said once for one run, such as `--dry-run`.
+  /// No variable, for settings of a single run, such as `--dry-run`.
   case none
 
   /// One name.
@@ -17,7 +17,7 @@ public enum EnvironmentName: Sendable, Equatable, ExpressibleByStringLiteral {
 public struct Setting<Value: SettingValue>: Sendable {
   /// The flag without its dashes, and the key in the configuration file: `state-dir`.
   public let name: String
-  /// The value when nobody gives one; nil if one must be given.
+  /// The default; nil if the setting is required.
   public let defaultValue: Value?
 
   let environment: EnvironmentName
@@ -27,13 +27,13 @@ public struct Setting<Value: SettingValue>: Sendable {
   let isSecretName: @Sendable (String) -> Bool
   let check: @Sendable (Value) -> String?
 
-  /// A setting with a default; for one that may be absent, `Value` is an optional and the default nil.
+  /// A setting with a default. For a setting that may be absent, `Value` is an optional and the default is nil.
   /// - Parameters:
-  ///   - placeholder: What stands for the value in the help; that of the type unless given.
-  ///   - help: One sentence, with the unit where it is not in the value, and what the setting is for.
-  ///   - secret: Never printed: `--print-config` and logs show `********`.
-  ///   - isSecretName: Of a `[String: String]` setting, which names' values are secret.
-  ///   - check: Returns what is allowed, to complete "use …", for a value that is not; nil for one that is.
+  ///   - placeholder: Stands for the value in the help. Default: that of the type.
+  ///   - help: One sentence: the purpose, and the unit unless the value has one.
+  ///   - secret: Whether `--print-config` and logs show `********` instead of the value.
+  ///   - isSecretName: For a `[String: String]` setting: whether the value of this name is secret.
+  ///   - check: Returns nil for an allowed value; otherwise the allowed values, to complete "use …".
   public init(
     _ name: String, environment: EnvironmentName = .derived, default defaultValue: Value, placeholder: String? = nil,
     help: String, secret: Bool = false, isSecretName: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -44,7 +44,7 @@ public struct Setting<Value: SettingValue>: Sendable {
       secret: secret, isSecretName: isSecretName, check: check)
   }
 
-  /// A setting that must be given.
+  /// A required setting.
   public init(
     required name: String, environment: EnvironmentName = .derived, placeholder: String? = nil, help: String,
     secret: Bool = false, check: @escaping @Sendable (Value) -> String? = { _ in nil }
@@ -84,7 +84,7 @@ extension Setting where Value: Comparable {
   }
 }
 
-/// A setting of any type, as a schema keeps it. Only `Setting` is one.
+/// A setting of any type. Only `Setting` conforms.
 public protocol AnySetting: Sendable {
   /// The flag without its dashes.
   var name: String { get }
@@ -130,7 +130,7 @@ public struct SettingDeclaration: Sendable {
   let parse: @Sendable (String) throws(SettingValueError) -> any SettingValue
   let merge: @Sendable (any SettingValue, any SettingValue) -> any SettingValue
 
-  /// The variables that give it its value, the first that is set; for a prefix none, those are found by their beginning.
+  /// The variables in order of precedence; empty for a prefix.
   var environmentNames: [String] {
     switch environment {
     case .derived: ["NUDGE_" + name.uppercased().replacing("-", with: "_")]
@@ -139,7 +139,7 @@ public struct SettingDeclaration: Sendable {
     }
   }
 
-  /// The environment as the help and the table show it; nil without any.
+  /// The variables as shown in the help and in docs/configuration.md; nil without any.
   var environmentText: String? {
     switch environment {
     case .derived, .named: environmentNames.joined(separator: ", ")
@@ -148,7 +148,7 @@ public struct SettingDeclaration: Sendable {
     }
   }
 
-  /// A value as it may be shown.
+  /// A value with secrets masked.
   func shown(_ value: any SettingValue) -> String {
     if secret { return value.settingText.isEmpty ? "" : Self.mask }
     guard let names = value as? [String: String] else { return value.settingText }

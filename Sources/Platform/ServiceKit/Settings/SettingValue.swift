@@ -1,19 +1,19 @@
 public import Foundation
 
-/// What a setting can be: how its text is read, written, and described in the help.
+/// A type of settings: parses the text of a value, writes it, and describes it in the help.
 public protocol SettingValue: Sendable {
-  /// Reads it.
-  /// - Throws: `SettingValueError` that says what is allowed.
+  /// Parses a value.
+  /// - Throws: `SettingValueError`, which lists the allowed values.
   static func parse(_ text: String) throws(SettingValueError) -> Self
-  /// It as text that `parse` reads back; empty for no value.
+  /// The text that `parse` reads back; empty for no value.
   var settingText: String { get }
-  /// What stands for the value in the help, such as `N` or `DURATION`.
+  /// Stands for the value in the help: `N`, `DURATION`.
   static var placeholder: String { get }
-  /// The values, where they can be listed.
+  /// All values, if they can be listed.
   static var choices: [String] { get }
-  /// Adds what a further occurrence of the flag, or a source of higher precedence, gives. Most replace.
+  /// Merges the value of a later flag or of a source with higher precedence. Most types replace the value.
   mutating func merge(_ later: Self)
-  /// Whether the flag may be given several times, each adding to the value.
+  /// Whether the flag may be repeated, each occurrence adding to the value.
   static var isRepeated: Bool { get }
   /// Whether the flag stands alone: `--name` and `--no-name`.
   static var isFlag: Bool { get }
@@ -32,10 +32,10 @@ extension SettingValue {
 
 /// Why a text is not a value.
 public struct SettingValueError: Error, Sendable, Equatable {
-  /// What is allowed, to complete "use …".
+  /// The allowed values, to complete "use …".
   public let allowed: String
 
-  /// An error with what is allowed instead, to complete "use …".
+  /// - Parameter allowed: Completes "use …".
   public init(allowed: String) { self.allowed = allowed }
 }
 
@@ -66,14 +66,14 @@ extension Double: SettingValue {
     guard let number = Double(text), number.isFinite else { throw SettingValueError(allowed: "a number") }
     return number
   }
-  /// As short as it can be read back; whole numbers without a fraction.
+  /// The shortest text that reads back as the same number; whole numbers without a fraction.
   public var settingText: String { Int(exactly: self).map(String.init) ?? String(self) }
   /// `NUMBER`.
   public static var placeholder: String { "NUMBER" }
 }
 
 extension Bool: SettingValue {
-  /// `true` or `false`, also `1`, `0`, `yes`, `no`, `on`, `off`, as people write them into environments.
+  /// `true` or `false`; also `1`, `0`, `yes`, `no`, `on`, `off`, as people write in environments.
   public static func parse(_ text: String) throws(SettingValueError) -> Bool {
     switch text.lowercased() {
     case "true", "1", "yes", "on": return true
@@ -151,7 +151,7 @@ extension URL: SettingValue {
 }
 
 extension Optional: SettingValue where Wrapped: SettingValue {
-  /// A value; an empty text is none.
+  /// An empty text means no value.
   public static func parse(_ text: String) throws(SettingValueError) -> Wrapped? {
     text.isEmpty ? nil : try Wrapped.parse(text)
   }
@@ -196,7 +196,7 @@ extension Dictionary: SettingValue where Key == String, Value == String {
   }
   /// `NAME=VALUE`.
   public static var placeholder: String { "NAME=VALUE" }
-  /// Adds names; of the same name the later wins.
+  /// Adds entries; a later value of the same name replaces the earlier one.
   public mutating func merge(_ later: [String: String]) { merge(later) { _, new in new } }
   /// Each occurrence adds one.
   public static var isRepeated: Bool { true }

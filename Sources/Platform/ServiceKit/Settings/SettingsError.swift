@@ -1,4 +1,4 @@
-/// What is wrong on a command line, in the environment or in a configuration file, and how to mend it. The process exits with `ExitCode.usage`.
+/// A mistake on the command line, in the environment or in a configuration file, with its fix. The process exits with `ExitCode.usage`.
 public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
   /// For a person: the setting, its value, what is allowed.
   public let description: String

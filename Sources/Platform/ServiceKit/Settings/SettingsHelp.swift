@@ -1,4 +1,4 @@
-/// What `--help` prints, and the table of docs/configuration.md.
+/// The text of `--help` and the tables of docs/configuration.md.
 enum SettingsHelp {
   static func text(of schema: SettingsSchema) -> String {
     var usage = "Usage: \(schema.program)"
@@ -48,11 +48,11 @@ enum SettingsHelp {
   private static func programRows(_ schema: SettingsSchema) -> [(String, String)] {
     var rows: [(String, String)] = []
     if schema.hasProgramFlags {
-      rows.append(("--print-config", "Prints every setting with where it came from, secrets masked, and ends."))
-      rows.append(("--check", "Checks settings and what they name, and ends."))
-      rows.append(("--version", "Prints the version and ends."))
+      rows.append(("--print-config", "Print every setting with its source, secrets masked, and exit."))
+      rows.append(("--check", "Check the settings and the files they name, and exit."))
+      rows.append(("--version", "Print the version and exit."))
     }
-    rows.append(("--help", "Prints this and ends."))
+    rows.append(("--help", "Print this help and exit."))
     return rows
   }
 }

@@ -2,7 +2,6 @@ import Foundation
 
 /// Reads one command line with its environment and configuration file against a schema.
 struct SettingsParser {
-  /// What was found.
   struct Result {
     let request: SettingsSchema.Request
     let positional: [String: [String]]
@@ -33,7 +32,7 @@ struct SettingsParser {
   }
 
   mutating func parse(_ arguments: [String], readFile: (String) throws -> [UInt8]) throws(SettingsError) -> Result {
-    // Help comes before errors: who asks for it may have come here by an error.
+    // Help comes before errors: an error may be the reason to ask for it.
     let options = arguments.prefix { $0 != "--" }
     if options.contains("--help") || options.contains("-h") {
       return Result(request: .print(SettingsHelp.text(of: schema)), positional: [:])
@@ -109,7 +108,7 @@ struct SettingsParser {
   private func fromEnvironment(_ setting: SettingDeclaration) throws(SettingsError) -> [Given] {
     if case .prefix(let prefix) = setting.environment { return try fromEnvironment(setting, prefix: prefix) }
     for name in setting.environmentNames {
-      // A variable that is set but empty is how people unset one in a compose file.
+      // An empty variable counts as unset: compose files have no other way to unset one.
       guard let text = environment[name], !text.isEmpty else { continue }
       return [try value(text, of: setting, from: .environment(name), named: name)]
     }

@@ -1,6 +1,6 @@
-/// The settings of a program or command, with what its help says around them.
+/// The settings of a program or command, with the other texts of its help.
 public struct SettingsSchema: Sendable {
-  /// How it is called: `nudge-ingest`, `nudge topics create`.
+  /// The name on the command line: `nudge-ingest`, `nudge topics create`.
   public let program: String
   let abstract: String
   let version: String?
@@ -9,7 +9,7 @@ public struct SettingsSchema: Sendable {
   let examples: [String]
   let hasProgramFlags: Bool
 
-  /// The schema of a program, which has `--help`, `--version`, `--print-config` and `--check` too. A setting named `config` is the path of a configuration file.
+  /// The schema of a program, with `--help`, `--version`, `--print-config` and `--check`. A setting named `config` is the path of a configuration file.
   /// - Parameter examples: Whole command lines.
   public init(
     program: String, abstract: String, version: String, settings: [any AnySetting], examples: [String] = []
@@ -34,13 +34,13 @@ public struct SettingsSchema: Sendable {
     precondition(Set(names).count == names.count, "\(program): a setting is declared twice among \(names)")
   }
 
-  /// What a command line asks for.
+  /// The request of a command line.
   public enum Request: Sendable {
-    /// To run with these values.
+    /// Run with these values.
     case run(SettingsValues)
-    /// `--check`: to look whether it could run with them, and end.
+    /// `--check`: verify that the program could run with these values, then end.
     case check(SettingsValues)
-    /// To print this and end well: help, version, configuration.
+    /// Print this text and exit with 0: help, version, configuration.
     case print(String)
   }
 
@@ -48,7 +48,7 @@ public struct SettingsSchema: Sendable {
   /// - Parameters:
   ///   - arguments: Without the program's name.
   ///   - readFile: The bytes of a file by its path.
-  /// - Throws: `SettingsError` for the first thing that is wrong.
+  /// - Throws: `SettingsError` for the first mistake.
   public func parse(
     _ arguments: [String], environment: [String: String],
     readFile: (String) throws -> [UInt8] = { try FileContent.read($0) }
@@ -58,9 +58,9 @@ public struct SettingsSchema: Sendable {
   }
 }
 
-/// Something on a command line that is no flag.
+/// A positional argument of a command line.
 public struct PositionalArgument: Sendable {
-  /// How many there may be.
+  /// The allowed number of values.
   public enum Count: Sendable {
     /// Exactly one.
     case one
@@ -74,7 +74,7 @@ public struct PositionalArgument: Sendable {
   let help: String
   let count: Count
 
-  /// `name` stands in the help, in capitals.
+  /// - Parameter name: Shown in the help in capitals.
   public init(_ name: String, help: String, count: Count = .one) {
     self.name = name
     self.help = help

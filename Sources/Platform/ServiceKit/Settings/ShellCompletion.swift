@@ -17,7 +17,7 @@ public enum ShellCompletion {
     }
   }
 
-  /// A place on the command line: the commands so far, and what may follow.
+  /// A position on the command line: the commands so far, and the possible next words.
   private struct Level {
     var path: String
     var command: Command?
@@ -31,7 +31,7 @@ public enum ShellCompletion {
       } + ["--help"]
     }
 
-    /// Flags that are followed by a value, with the values where they can be listed.
+    /// Flags with a value, and the values if they can be listed.
     var values: [(flag: String, choices: [String])] {
       guard let command, command.run != nil else { return [] }
       return command.settings.map(\.declaration).filter { !$0.isFlag }.map { ("--\($0.name)", $0.choices) }
@@ -45,7 +45,7 @@ public enum ShellCompletion {
     }
   }
 
-  /// A word as a shell takes it literally. Ours are letters, digits, dots and dashes; anything else is quoted all the same.
+  /// Quotes a word for the shell. Current words need no quotes: they consist of letters, digits, dots and dashes.
   private static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
 
   private static func bash(_ program: String, _ levels: [Level]) -> String {
@@ -99,7 +99,7 @@ public enum ShellCompletion {
       """
   }
 
-  /// What follows a flag that has a value; files where the values cannot be listed.
+  /// Completes the value of a flag; with file names if its values cannot be listed.
   private static func values(_ levels: [Level], _ action: (String) -> String) -> String {
     levels.flatMap { level in
       level.values.map { "    \(quoted("\(level.path) \($0.flag)"))) \(action($0.choices.joined(separator: " "))) ;;" }

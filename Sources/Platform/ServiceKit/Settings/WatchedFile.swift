@@ -6,7 +6,7 @@ import Glibc
 /// same in two successive calls, is not empty, and did not change while it was read. Call ``changed(force:)`` at an interval longer
 /// than a pause of whatever writes the file.
 public struct WatchedFile: Sendable, Equatable {
-  /// What tells one state of a file from another. Nil fields: there is no such file.
+  /// Distinguishes the states of a file. No inode: there is no such file.
   private struct Stamp: Sendable, Equatable {
     var inode: UInt?
     var size = 0

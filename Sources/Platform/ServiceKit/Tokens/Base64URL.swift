@@ -25,7 +25,7 @@ enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Nil for padding, other letters, impossible lengths, and bits left over that are not zero: one value has one text.
+  /// Nil for padding, characters outside the alphabet, impossible lengths, and nonzero trailing bits: each value has exactly one text.
   static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * 3 / 4)

@@ -55,7 +55,7 @@ public struct JSONWebClaims: Codable, Sendable, Equatable {
     scope = try container.decodeIfPresent(String.self, forKey: .scope)
   }
 
-  /// Writes those that are there.
+  /// Writes the claims that are present.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(issuer, forKey: .issuer)

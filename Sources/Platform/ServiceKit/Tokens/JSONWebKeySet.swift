@@ -89,7 +89,7 @@ public struct JSONWebKeySet: Sendable {
   }
 }
 
-/// The numbers of a public key on their way into OpenSSL.
+/// The parameters from which OpenSSL makes a public key.
 private final class KeyParameters {
   private let builder: OpaquePointer
   /// The builder keeps only references to these, names included, until the key is made.

@@ -2,10 +2,10 @@ import Foundation
 
 /// JSON Web Tokens: signed with RS256 or ES256, verified with configured keys.
 public enum JSONWebToken {
-  /// How far clocks may differ, in seconds.
+  /// Tolerated clock difference in seconds.
   public static let leeway: Int64 = 60
 
-  /// No token that is meant for this is longer, in bytes; longer ones are not looked at.
+  /// Longer tokens, in bytes, are refused unread.
   private static let longest = 16_384
 
   private struct Header: Codable {
@@ -27,12 +27,12 @@ public enum JSONWebToken {
     return message + "." + Base64URL.encode(signature)
   }
 
-  /// The claims of a token that is valid now. The signature comes first: nothing of a token is believed, or distinguished in an error, before it is verified.
+  /// The claims of a token that is valid now. The signature is verified first: before that, no error says anything about the token's content.
   ///
   /// The algorithm is that of the configured key. The header's must be the same, so that a token cannot choose `none`, or HS256 with the public key as its secret.
   /// - Parameters:
-  ///   - issuer: What `iss` must be; nil takes any.
-  ///   - audience: What `aud` must contain; nil takes any.
+  ///   - issuer: The required `iss`; nil accepts any.
+  ///   - audience: The required member of `aud`; nil accepts any.
   ///   - now: Seconds since the epoch.
   public static func verify(
     _ token: String, keys: JSONWebKeySet, issuer: String?, audience: String?, now: Int64
@@ -47,7 +47,7 @@ public enum JSONWebToken {
     return claims
   }
 
-  /// Opening brackets of a header, which comes from anybody: Foundation's decoder may end the process where hundreds are nested.
+  /// Limit of opening brackets in a header, which is untrusted: Foundation's decoder can crash on hundreds of nested ones.
   private static let mostBrackets = 64
 
   private static func signedClaims(
@@ -70,7 +70,7 @@ public enum JSONWebToken {
   private static func verify(
     _ signature: [UInt8], of message: [UInt8], header: Header, keys: JSONWebKeySet
   ) throws(JSONWebTokenError) {
-    // A key without an id, such as one from PEM, may be anybody's.
+    // A key without an id, such as one from PEM, can match any `kid`.
     let named = keys.entries.filter { header.kid == nil || $0.identifier == nil || $0.identifier == header.kid }
     guard !named.isEmpty else { throw .unknownKey }
     let fitting = named.filter { $0.key.algorithm.rawValue == header.alg }

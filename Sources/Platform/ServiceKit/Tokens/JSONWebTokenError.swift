@@ -25,7 +25,7 @@ public enum JSONWebTokenError: Error, Sendable, Equatable, CustomStringConvertib
   /// OpenSSL failed at an operation it should not fail at.
   case cryptography(String)
 
-  /// What is wrong, for a person.
+  /// The reason in words.
   public var description: String {
     switch self {
     case .malformed: "the token is no JSON Web Token"

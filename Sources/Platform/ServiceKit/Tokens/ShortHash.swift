@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A hash that stands for a token or another secret in logs, traces and topics: enough to tell two apart, nothing to use.
+/// A hash that stands for a token or another secret in logs, traces and topics. It distinguishes two secrets and reveals neither.
 public enum ShortHash {
   /// The first 12 hexadecimal digits of the SHA-256 of the text's UTF-8 bytes.
   public static func of(_ text: String) -> String {
@@ -21,7 +21,7 @@ public enum ShortHash {
   }
 }
 
-/// The name of a device's token on topics and in state: long enough that no two tokens share it.
+/// Identifies a device's token on topics and in state. Long enough that two tokens never share a hash.
 public enum TokenHash {
   /// The first 32 hexadecimal digits of the SHA-256 of the token's UTF-8 bytes.
   public static func of(_ token: String) -> String {
@@ -31,10 +31,10 @@ public enum TokenHash {
 
 /// SHA-256 by OpenSSL.
 public enum SHA256Digest {
-  /// The algorithm, looked up once: `SHA256` looks it up with each call, which takes longer than a short digest. nil: the
-  /// library has none to fetch.
+  /// The algorithm, fetched once: `SHA256` would fetch it with each call, which takes longer than a short digest. Nil if the
+  /// library cannot provide it.
   ///
-  /// `nonisolated(unsafe)` because: it is set once, before its first use, and OpenSSL lets threads share an `EVP_MD`.
+  /// `nonisolated(unsafe)` is safe: it is set once, before its first use, and OpenSSL lets threads share an `EVP_MD`.
   private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
 
   /// The 32 bytes of the digest.

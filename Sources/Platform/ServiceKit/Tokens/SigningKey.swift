@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// How a token is signed. It follows from the key, never from a token.
+/// The signature algorithm, which is derived from the key and never from a token.
 enum SigningAlgorithm: String, Sendable {
   /// RSA with PKCS #1 padding and SHA-256.
   case rs256 = "RS256"
@@ -17,7 +17,7 @@ final class SigningKey: @unchecked Sendable {
   /// The smallest RSA key RFC 7518 allows for RS256.
   private static let fewestBits: Int32 = 2_048
 
-  /// Takes over the key.
+  /// Takes ownership of the key.
   init(owning key: OpaquePointer) throws(JSONWebTokenError) {
     guard let algorithm = Self.algorithm(of: key) else {
       EVP_PKEY_free(key)
@@ -62,7 +62,7 @@ final class SigningKey: @unchecked Sendable {
     defer { EVP_MD_CTX_free(context) }
     guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else { throw failure("verify") }
     let isValid = EVP_DigestVerify(context, plain, plain.count, message, message.count) == 1
-    // A refused signature leaves errors in the thread's queue, which must not be taken for those of a later call.
+    // A refused signature leaves errors in the thread's queue; a later call must not report them as its own.
     ERR_clear_error()
     return isValid
   }

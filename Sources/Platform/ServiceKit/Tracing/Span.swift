@@ -1,21 +1,21 @@
-/// Where the parts of a process leave their spans; whoever takes them never makes a caller wait.
+/// Receives the spans of a process. Never blocks its caller.
 public protocol SpanRecorder: Sendable {
   /// The wall clock in nanoseconds since the epoch, for a span's times.
   func now() -> UInt64
-  /// Takes a span that has ended, or drops it and counts that.
+  /// Accepts a finished span, or drops it and counts the loss.
   func record(_ span: Span)
 }
 
-/// A piece of work in a trace, once it has ended. Its name and attributes hold no texts, tokens or names of people (T4):
+/// A finished operation of a trace. Its name and attributes hold no texts, tokens or names of people (T4):
 /// topics, offsets, ids that logs may have, and words from a fixed set.
 public struct Span: Sendable, Equatable {
-  /// Who asked whom, in OpenTelemetry's terms and by its numbers.
+  /// OpenTelemetry's span kind, with its numbers.
   public enum Kind: Int, Sendable {
-    /// A request that was answered.
+    /// A request that this process answered.
     case server = 2
-    /// A request over the network.
+    /// A request that this process sent.
     case client = 3
-    /// A record that was taken from a topic, and all it caused until that was committed.
+    /// The processing of a record from a topic, until its results are committed.
     case consumer = 5
   }
 
@@ -33,15 +33,15 @@ public struct Span: Sendable, Equatable {
   public var parent: UInt64
   /// A name from a small set, such as `process nudge.timeline`.
   public var name: String
-  /// Who asked whom.
+  /// OpenTelemetry's span kind.
   public var kind: Kind
   /// When it began, in nanoseconds since the epoch.
   public var start: UInt64
   /// When it ended; not before it began.
   public var end: UInt64
-  /// By OpenTelemetry's names where it has one, else with `nudge.` before.
+  /// Named by OpenTelemetry's conventions, or with the prefix `nudge.`.
   public var attributes: [(name: String, value: Value)]
-  /// Why it failed, as a code such as a dead letter's; nil: it did not.
+  /// The code of the failure, such as a dead letter's; nil if there was none.
   public var failure: String?
 
   /// A span.

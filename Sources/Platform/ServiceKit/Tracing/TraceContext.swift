@@ -1,4 +1,4 @@
-/// Where a record or request stands in a trace, as the W3C's `traceparent` says it.
+/// The position of a record or request in a trace, as in the W3C's `traceparent`.
 public struct TraceContext: Sendable, Hashable {
   /// The 16 bytes that all of a trace share, in two halves; never both zero.
   public let traceHigh: UInt64
@@ -38,14 +38,14 @@ public struct TraceContext: Sendable, Hashable {
     self.flags = flags
   }
 
-  /// The same trace, one span further.
+  /// A child span in the same trace.
   public func child(using random: inout some RandomNumberGenerator) -> TraceContext {
     TraceContext(
       traceHigh: traceHigh, traceLow: traceLow, span: UInt64.random(in: 1 ... .max, using: &random), flags: flags)
   }
 
-  /// The same trace, in a span whose id is made of the former one's, a name and numbers: whoever does the same work again,
-  /// after a crash or a rebalance, gives it the same id.
+  /// The same trace, in a span whose id is derived from the parent's id, a name and numbers: repeated work, after a
+  /// crash or a rebalance, gets the same id.
   public func child(_ name: String, _ numbers: [Int64]) -> TraceContext {
     var state = Self.mixed(traceLow ^ Self.mixed(span))
     for byte in name.utf8 { state = Self.mixed(state ^ UInt64(byte)) }
@@ -61,7 +61,7 @@ public struct TraceContext: Sendable, Hashable {
     return z ^ (z >> 31)
   }
 
-  /// Whether the trace is recorded: its spans are to be exported.
+  /// Whether the trace's spans are exported.
   public var isSampled: Bool { flags & 1 == 1 }
 
   /// The span's id as 16 hexadecimal digits.
@@ -73,7 +73,7 @@ public struct TraceContext: Sendable, Hashable {
   /// The trace id as 32 hexadecimal digits, for logs and decisions.
   public var traceID: String { Self.digits(traceHigh, 16) + Self.digits(traceLow, 16) }
 
-  /// The header's value, in version 00. Of the flags only the one that version defines is passed on.
+  /// The header's value, in version 00. Only the flag that version 00 defines is passed on.
   public var traceparent: String {
     "00-\(traceID)-\(Self.digits(span, 16))-\(Self.digits(UInt64(flags & 1), 2))"
   }
