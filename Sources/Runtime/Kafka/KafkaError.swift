@@ -1,22 +1,22 @@
 import CLibrdkafka
 
-/// What a call of librdkafka's failed with: the operation, librdkafka's code and its explanation.
+/// An error of a librdkafka call: the operation, librdkafka's code and its explanation.
 public struct KafkaError: Error, Sendable, CustomStringConvertible {
-  /// What was being done, in words: `"commit transaction"`.
+  /// The operation in words: `"commit transaction"`.
   public let operation: String
   /// librdkafka's `rd_kafka_resp_err_t`: negative for its own (local) errors, positive for the broker's.
   public let code: Int32
-  /// The code's name, as `_TIMED_OUT` or `UNKNOWN_TOPIC_OR_PART`.
+  /// The code's name, such as `_TIMED_OUT` or `UNKNOWN_TOPIC_OR_PART`.
   public let name: String
-  /// librdkafka's explanation for people. Values of secret properties never stand in it.
+  /// librdkafka's explanation. Never contains the value of a secret property.
   public let reason: String
-  /// The partition concerned, where librdkafka names one.
+  /// The partition, if librdkafka names one.
   public let topicPartition: TopicPartition?
-  /// The client cannot be used any more: close it and make a new one (or stop, when ``isFenced``).
+  /// Whether the client is unusable: close it and create a new one (or stop, if ``isFenced``).
   public let isFatal: Bool
-  /// The same call may be made again (librdkafka says so; only calls of the transactional producer do).
+  /// Whether the call may be retried, according to librdkafka; set only by calls of the transactional producer.
   public let isRetriable: Bool
-  /// The transaction must be aborted before anything else; a new one may follow.
+  /// Whether the transaction must be aborted first; a new one may follow.
   public let requiresAbort: Bool
 
   init(
@@ -33,7 +33,7 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
     self.requiresAbort = requiresAbort
   }
 
-  /// What failed, the code's name and the explanation, in one line.
+  /// The operation, the code's name and the explanation, in one line.
   public var description: String {
     let place = topicPartition.map { " (\($0))" } ?? ""
     let mend = isForbidden ? " (an access rule is missing for this user: 'nudge doctor --role' says which)" : ""
@@ -42,36 +42,36 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
 }
 
 extension KafkaError {
-  /// Something took longer than its caller waits.
+  /// A time-out of the caller.
   public init(timedOut operation: String) { self.init(operation, RD_KAFKA_RESP_ERR__TIMED_OUT) }
 }
 
-// What the caller must tell apart.
+// Errors that callers handle differently.
 extension KafkaError {
-  /// No answer within the time given; of a commit or a produce the outcome is unknown.
+  /// No answer within the time-out. The outcome of a commit or a produce is unknown.
   public var isTimedOut: Bool {
     isCode(RD_KAFKA_RESP_ERR__TIMED_OUT) || isCode(RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
       || isCode(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
   }
 
-  /// Someone else works under this client's name and this client must send nothing more: another producer with the same
-  /// `transactional.id`, or another member with the same `group.instance.id`.
+  /// Another producer with the same `transactional.id`, or another member with the same `group.instance.id`, has taken over. This client
+  /// must send nothing more.
   ///
-  /// `INVALID_PRODUCER_EPOCH` counts only where it is fatal: answered to a single Produce request it can also mean that
-  /// the coordinator aborted a timed-out transaction, which an abort cures (KIP-588).
+  /// `INVALID_PRODUCER_EPOCH` counts only if it is fatal: for a single Produce request it can also mean that the coordinator aborted
+  /// a timed-out transaction, and an abort recovers from that (KIP-588).
   public var isFenced: Bool {
     isCode(RD_KAFKA_RESP_ERR__FENCED) || isCode(RD_KAFKA_RESP_ERR_PRODUCER_FENCED)
       || isCode(RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
       || (isCode(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH) && isFatal)
   }
 
-  /// librdkafka writes something in a format that is not known here: another version of it is needed.
+  /// librdkafka's serialized format is unknown: another version of librdkafka is needed.
   public var isUnknownFormat: Bool { isCode(RD_KAFKA_RESP_ERR__BAD_MSG) }
 
-  /// The group's offsets are part of a transaction that is still pending: ask again.
+  /// The group's offsets are part of a pending transaction: retry.
   public var isUnstableOffsets: Bool { isCode(RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT) }
 
-  /// The coordinator moved, is loading, or cannot be reached: an outcome may be unknown.
+  /// The coordinator has moved, is loading, or is unreachable: an outcome may be unknown.
   public var isCoordinatorLoss: Bool {
     isCode(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE) || isCode(RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
       || isCode(RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS) || isCode(RD_KAFKA_RESP_ERR__WAIT_COORD)
@@ -79,12 +79,11 @@ extension KafkaError {
       || code == Self.brokerDropped
   }
 
-  /// `_DESTROY_BROKER`, which librdkafka 2.0.2 does not have and 2.16 answers: it forgot the broker that it was asking, as that
-  /// is gone.
+  /// `_DESTROY_BROKER`, which librdkafka 2.16 returns and 2.0.2 does not know: the broker of the request has left the cluster.
   private static let brokerDropped: Int32 = -137
 
-  /// The offsets belong to a generation of the group that is over, or to a member it has dropped: the partitions may
-  /// have another owner. In a transaction: abort.
+  /// The offsets belong to a past generation of the group or to a removed member: the partitions may have another owner. In a
+  /// transaction: abort.
   public var isStaleMember: Bool {
     isCode(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION) || isCode(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
       || isCode(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
@@ -95,13 +94,12 @@ extension KafkaError {
     isCode(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) || isCode(RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE)
   }
 
-  /// The broker refuses what is in the record, and will refuse it again: no key on a compacted topic, a timestamp it does
-  /// not take.
+  /// The broker refuses the record's content and would refuse it again: no key on a compacted topic, or an unacceptable timestamp.
   public var isInvalidRecord: Bool {
     isCode(RD_KAFKA_RESP_ERR_INVALID_RECORD) || isCode(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
   }
 
-  /// The client may not do this, as long as nobody changes its rights.
+  /// The client is not authorized.
   public var isForbidden: Bool { isAuthorization && !isCode(RD_KAFKA_RESP_ERR__AUTHENTICATION) }
 
   /// The producer's queue (`queue.buffering.max.messages`, `…kbytes`) is full.
@@ -113,7 +111,7 @@ extension KafkaError {
       || isCode(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
   }
 
-  /// Whoever was asked is not the partition's leader, or not yet: it has moved, and the client does not know where.
+  /// The broker is not, or not yet, the partition's leader, and the client does not know the new one.
   public var isLeaderElsewhere: Bool {
     [
       RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
@@ -122,18 +120,18 @@ extension KafkaError {
     ].contains { isCode($0) }
   }
 
-  /// The topic to be made is there already.
+  /// The topic already exists.
   public var isTopicAlreadyExists: Bool { isCode(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) }
 
-  /// The offset asked for is not in the log any more (or not yet), and `auto.offset.reset` is `error`.
+  /// The offset is before the start or after the end of the log, and `auto.offset.reset` is `error`.
   public var isOffsetOutOfRange: Bool {
     isCode(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) || isCode(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
   }
 
-  /// The owner did not poll within `max.poll.interval.ms` and has left the group; the next poll joins again.
+  /// The owner did not poll within `max.poll.interval.ms`, so the consumer has left the group; the next poll rejoins.
   public var isPollIntervalExceeded: Bool { isCode(RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED) }
 
-  /// Credentials were refused, or the client may not do this.
+  /// The credentials were refused, or the client is not authorized.
   public var isAuthorization: Bool {
     isCode(RD_KAFKA_RESP_ERR__AUTHENTICATION) || isCode(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
       || isCode(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
@@ -142,23 +140,23 @@ extension KafkaError {
       || isCode(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
   }
 
-  /// The broker does not take the login (`sasl.*`).
+  /// The broker refuses the login (`sasl.*`).
   public var isLoginRefused: Bool {
     isCode(RD_KAFKA_RESP_ERR__AUTHENTICATION) || isCode(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
   }
 
-  /// TLS could not be agreed on: a certificate that nobody trusted vouches for, above all (`ssl.*`).
+  /// The TLS handshake failed, usually because of an untrusted certificate (`ssl.*`).
   public var isTLSFailure: Bool {
-    // A broker that does not take the client's certificate says so behind the handshake, where librdkafka sees no more than
-    // a connection that fails; what OpenSSL says of it is in the reason alone.
+    // A broker refuses the client's certificate after the handshake, when librdkafka sees only a failed connection; OpenSSL's
+    // error is only in the reason.
     isCode(RD_KAFKA_RESP_ERR__SSL)
       || (isCode(RD_KAFKA_RESP_ERR__TRANSPORT) && reason.contains("SSL routines") && reason.contains("alert"))
   }
 
-  /// No connection for a reason that waiting does not mend: who is asked refuses, or cannot be trusted.
+  /// No connection for a permanent reason: the broker refuses the client or is not trusted.
   public var isRefusedConnection: Bool { isLoginRefused || isTLSFailure }
 
-  /// No connection, for a reason of its own rather than because there is none to any broker.
+  /// A connection failed for its own reason, not because all brokers are down.
   var isConnectionFailure: Bool {
     isLoginRefused || isTLSFailure || isCode(RD_KAFKA_RESP_ERR__TRANSPORT) || isCode(RD_KAFKA_RESP_ERR__RESOLVE)
   }
@@ -166,10 +164,9 @@ extension KafkaError {
   private func isCode(_ known: rd_kafka_resp_err_t) -> Bool { code == known.rawValue }
 }
 
-// The border with C.
+// Conversion from C.
 extension KafkaError {
-  /// From a bare code. A client that has failed for good answers every call with `_FATAL`: then the error that made it
-  /// so is looked up.
+  /// From an error code. A client with a fatal error answers every call with `_FATAL`; then the fatal error itself is used.
   init(
     _ operation: String, _ code: rd_kafka_resp_err_t, reason: String? = nil, at place: TopicPartition? = nil,
     client: OpaquePointer? = nil
@@ -184,7 +181,7 @@ extension KafkaError {
       isFatal: code == RD_KAFKA_RESP_ERR__FATAL)
   }
 
-  /// The error that made the client unusable, if one did.
+  /// The client's fatal error, if any.
   init?(fatalErrorOf client: OpaquePointer, _ operation: String) {
     var text = [CChar](repeating: 0, count: 512)
     let code = rd_kafka_fatal_error(client, &text, text.count)
@@ -224,7 +221,7 @@ extension KafkaError {
     if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(operation, code, client: client) }
   }
 
-  /// Throws where librdkafka returned an error object; destroys it.
+  /// Throws if librdkafka returned an error object, and destroys it.
   static func check(_ operation: String, _ error: OpaquePointer?, client: OpaquePointer? = nil)
     throws(KafkaError)
   {

@@ -1,11 +1,11 @@
 /// The hash by which Java's default partitioner, and librdkafka's `murmur2`, give a key its partition.
 public enum Murmur2 {
-  /// The partition of a key, in `0..<count`; 0 where `count` is not positive.
+  /// The partition of a key, in `0..<count`; 0 if `count` is not positive.
   public static func partition(of key: UnsafeRawBufferPointer, count: Int32) -> Int32 {
     count > 0 ? Int32(hash(key) & 0x7fff_ffff) % count : 0
   }
 
-  /// The partition of a key, in `0..<count`; 0 where `count` is not positive.
+  /// The partition of a key, in `0..<count`; 0 if `count` is not positive.
   public static func partition(of key: [UInt8], count: Int32) -> Int32 {
     key.withUnsafeBytes { partition(of: $0, count: count) }
   }

@@ -20,15 +20,15 @@ public struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConver
   public var description: String { "\(topic)-\(partition)" }
 }
 
-/// A place in a partition, with the note that was committed with it.
+/// An offset of a partition, with committed metadata.
 public struct TopicPartitionOffset: Hashable, Sendable, CustomStringConvertible {
   /// The partition.
   public var topicPartition: TopicPartition
-  /// The offset of the next record to read, or ``Offset/beginning`` or ``Offset/end`` where one is assigned.
-  /// `nil`: the group has committed none (from ``Consumer/committed(_:timeout:)``); or, in an assignment, what the
-  /// group has committed, else what `auto.offset.reset` says.
+  /// The offset of the next record to read, or ``Offset/beginning`` or ``Offset/end`` in an assignment.
+  /// `nil` from ``Consumer/committed(_:timeout:)``: the group has committed no offset. `nil` in an assignment: the committed offset,
+  /// else as `auto.offset.reset` says.
   public var offset: Int64?
-  /// The note committed with the offset; `nil` and empty are the same to Kafka. A broker takes 4,096 bytes by default
+  /// The metadata committed with the offset; Kafka does not distinguish `nil` and empty. At most 4,096 bytes by default
   /// (`offset.metadata.max.bytes`).
   public var metadata: String?
 
@@ -48,10 +48,10 @@ public struct TopicPartitionOffset: Hashable, Sendable, CustomStringConvertible 
   public var description: String { "\(topicPartition)@\(offset.map(String.init) ?? "none")" }
 }
 
-/// Offsets that stand for a place rather than a number.
+/// Logical offsets.
 public enum Offset {
-  /// The first record that the partition still keeps.
+  /// The log start offset.
   public static let beginning: Int64 = -2
-  /// Behind the last record (on a read_committed client: behind the last stable one).
+  /// The end of the log (on a read_committed client: the last stable offset).
   public static let end: Int64 = -1
 }

@@ -16,7 +16,7 @@ extension Admin {
     }
   }
 
-  /// The settings in force of a broker, defaults among them.
+  /// The effective configuration of a broker, including defaults.
   public func describeBrokerConfiguration(_ id: Int32, timeout: Duration) throws(KafkaError) -> [String: String] {
     let found = try describeConfigurations(RD_KAFKA_RESOURCE_BROKER, [String(id)], timeout: timeout)
     guard let result = found[String(id)] else {
@@ -26,10 +26,10 @@ extension Admin {
   }
 }
 
-/// The client library in use.
+/// The version of librdkafka.
 public enum KafkaLibrary {
-  /// As `2.0.2`.
+  /// Such as `2.0.2`.
   public static var version: String { rd_kafka_version_str().map { String(cString: $0) } ?? "unknown" }
-  /// As `0x020002ff`: a byte each for major, minor and revision, and one that is of no interest.
+  /// Such as `0x020002ff`: a byte each for major, minor and revision, and the pre-release number.
   public static var versionNumber: Int32 { rd_kafka_version() }
 }

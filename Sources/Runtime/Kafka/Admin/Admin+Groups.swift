@@ -3,13 +3,13 @@ import CLibrdkafka
 extension Admin {
   /// A member of a consumer group, as its coordinator knows it.
   public struct GroupMember: Sendable, Equatable {
-    /// The id the coordinator gave it; another one after each join.
+    /// The member id, which changes with each join.
     public var memberID: String
-    /// Its `group.instance.id`; nil: a dynamic member.
+    /// `group.instance.id`; nil for a dynamic member.
     public var instanceID: String?
     /// Its `client.id`.
     public var clientID: String
-    /// The address it connects from, as `/10.0.0.7`.
+    /// The client's address, such as `/10.0.0.7`.
     public var host: String
 
     /// A member.
@@ -21,7 +21,7 @@ extension Admin {
     }
   }
 
-  /// The members of a group; none where there is no such group.
+  /// The members of a group; empty if there is no such group.
   public func members(ofGroup group: String, timeout: Duration) throws(KafkaError) -> [GroupMember] {
     try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
       try membersOnce(ofGroup: group, timeout: timeout)

@@ -1,11 +1,10 @@
 import CLibrdkafka
 
 extension Admin {
-  /// Deletes the records of partitions that lie before an offset, as retention would. Nothing brings them back.
+  /// Deletes the records of partitions before an offset, as retention would. They cannot be restored.
   ///
-  /// - Parameter places: for each partition the first offset to keep. At most the high watermark; nil, which names no
-  ///   offset, is refused.
-  /// - Throws: where the whole request failed, or the first partition that did.
+  /// - Parameter places: For each partition the first offset to keep, at most the high watermark; nil is refused.
+  /// - Throws: The error of the request, or of the first failed partition.
   public func deleteRecords(before places: [TopicPartitionOffset], timeout: Duration) throws(KafkaError) {
     let operation = "delete records"
     for place in places where place.offset == nil {

@@ -1,41 +1,41 @@
 import CLibrdkafka
 
-/// Makes, describes and deletes topics and their records, tells of groups and moves their offsets. Every call blocks for at most its time-out.
+/// Creates, describes and deletes topics and records, and reads and changes groups' offsets. Each call blocks for at most its time-out.
 ///
-/// The embedded broker of librdkafka 2.0.2 knows none of these requests, except for listing.
+/// librdkafka 2.0.2's embedded broker supports only the listing.
 public final class Admin: Sendable {
   let client: Client
 
-  /// Makes a client; it connects in the background. Only properties about the connection matter.
+  /// Creates a client, which connects in the background. Only connection properties matter.
   public init(
     _ configuration: ClientConfiguration, name: String = "admin", log: (@Sendable (KafkaLogLine) -> Void)? = nil
   ) throws(KafkaError) {
-    // A producer's client has topics made that are asked for by name, where auto.create.topics.enable is true; a consumer's
-    // does not, unless allow.auto.create.topics says so.
+    // With auto.create.topics.enable, a metadata request of a producer's client creates the topics that it names; a consumer's does not,
+    // unless allow.auto.create.topics is set.
     var configuration = configuration
     configuration.set("allow.auto.create.topics", "false")
     client = try Client(RD_KAFKA_CONSUMER, configuration, callbacks: ClientCallbacks(name: name, log: log))
     try KafkaError.check("make an admin client", rd_kafka_set_log_queue(client.pointer, nil))
   }
 
-  /// Why a connection could not be made, the last time that it could not; to be asked once a call has timed out.
+  /// The reason of the last failed connection, to explain a time-out.
   public var connectionFailure: KafkaError? {
-    // Nobody else polls this client: what it has to say waits.
+    // Nothing else polls this client, so its events are still queued.
     rd_kafka_poll(client.pointer, 0)
     return client.connectionFailure
   }
 
   // MARK: Topics
 
-  /// A topic to be made.
+  /// A topic to create.
   public struct NewTopic: Sendable {
     /// The topic's name.
     public var name: String
-    /// How many partitions, from 1.
+    /// The number of partitions, from 1.
     public var partitions: Int
-    /// How many brokers keep each partition, from 1.
+    /// The replication factor, from 1.
     public var replicationFactor: Int
-    /// The topic's own settings, as `cleanup.policy`.
+    /// Topic configuration, such as `cleanup.policy`.
     public var configuration: [String: String]
 
     /// Describes a topic.
@@ -47,11 +47,10 @@ public final class Admin: Sendable {
     }
   }
 
-  /// Makes topics.
+  /// Creates topics.
   ///
-  /// - Returns: for each topic what became of it (``KafkaError/isTopicAlreadyExists``). A new topic may be unknown to
-  ///   other brokers for a moment.
-  /// - Throws: where the whole request failed.
+  /// - Returns: The result for each topic (``KafkaError/isTopicAlreadyExists``). Other brokers may not know a new topic for a moment.
+  /// - Throws: If the whole request failed.
   public func createTopics(_ topics: [NewTopic], timeout: Duration) throws(KafkaError) -> [String: Result<
     Void, KafkaError
   >] {
@@ -82,8 +81,8 @@ public final class Admin: Sendable {
 
   /// Deletes topics.
   ///
-  /// - Returns: for each topic what became of it.
-  /// - Throws: where the whole request failed.
+  /// - Returns: The result for each topic.
+  /// - Throws: If the whole request failed.
   public func deleteTopics(_ topics: [String], timeout: Duration) throws(KafkaError) -> [String: Result<
     Void, KafkaError
   >] {
@@ -115,13 +114,13 @@ public final class Admin: Sendable {
     return outcomes
   }
 
-  /// Whether the cluster has a controller, which answers what is asked about settings. The embedded broker has none, and
-  /// would let such a question wait for its whole time-out.
+  /// Whether the cluster has a controller, which answers requests about configuration. The embedded broker has none, and would let
+  /// such a request time out.
   public func hasController(timeout: Duration) -> Bool {
     rd_kafka_controllerid(client.pointer, timeout.milliseconds) >= 0
   }
 
-  /// Every topic of the cluster, with how many partitions it has.
+  /// All topics of the cluster, with their number of partitions.
   public func listTopics(timeout: Duration) throws(KafkaError) -> [String: Int] {
     let metadata = try Metadata("list topics", client: client.pointer, topic: nil, timeout: timeout)
     var counts: [String: Int] = [:]
@@ -131,19 +130,19 @@ public final class Admin: Sendable {
     return counts
   }
 
-  /// How many partitions each topic has. Topics that do not exist are not in the answer.
+  /// The number of partitions of each topic; without topics that do not exist.
   public func partitionCounts(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
     try client.partitionCounts(of: topics, timeout: timeout)
   }
 
-  /// The settings in force for each topic, the broker's defaults among them. Topics that do not exist are failures.
+  /// The effective configuration of each topic, including the broker's defaults. A failure for topics that do not exist.
   public func describeTopicConfigurations(_ topics: [String], timeout: Duration) throws(KafkaError) -> [String: Result<
     [String: String], KafkaError
   >] {
     try describeConfigurations(RD_KAFKA_RESOURCE_TOPIC, topics, timeout: timeout)
   }
 
-  /// The settings in force of topics or brokers, by their names.
+  /// The effective configuration of topics or brokers, by name.
   func describeConfigurations(_ type: rd_kafka_ResourceType_t, _ names: [String], timeout: Duration) throws(KafkaError)
     -> [String: Result<[String: String], KafkaError>]
   {
@@ -192,7 +191,7 @@ public final class Admin: Sendable {
 
   // MARK: Groups
 
-  /// Sets a group's committed offsets and notes. The group must have no members.
+  /// Sets a group's committed offsets and metadata. The group must have no members.
   public func alterOffsets(group: String, to places: [TopicPartitionOffset], timeout: Duration) throws(KafkaError) {
     try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
       try alterOffsetsOnce(group: group, to: places, timeout: timeout)
@@ -218,10 +217,10 @@ public final class Admin: Sendable {
     }
   }
 
-  /// What a group has committed, with the notes, for these partitions or (without any) for all it has.
+  /// A group's committed offsets and metadata, for these partitions or (without any) for all of its partitions.
   ///
-  /// - Throws: ``KafkaError/isUnstableOffsets`` while a transaction that holds offsets of one of them is pending, where
-  ///   `requireStable` is set; otherwise what was committed before that transaction is told.
+  /// - Throws: With `requireStable`, ``KafkaError/isUnstableOffsets`` while a transaction with offsets of one of the partitions is
+  ///   pending; otherwise the offsets from before that transaction are returned.
   public func committedOffsets(
     group: String, _ partitions: [TopicPartition]? = nil, requireStable: Bool = false, timeout: Duration
   ) throws(KafkaError) -> [TopicPartitionOffset] {
@@ -230,7 +229,7 @@ public final class Admin: Sendable {
     }
   }
 
-  /// Forgets a group's committed offsets of these partitions. The group must not be subscribed to their topics.
+  /// Deletes a group's committed offsets of these partitions. The group must not be subscribed to their topics.
   public func deleteOffsets(group: String, of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) {
     try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
       try deleteOffsetsOnce(group: group, of: partitions, timeout: timeout)

@@ -1,7 +1,7 @@
 import CLibrdkafka
 import Foundation
 
-/// One admin request and its answer. Owns the event, and what is read from it.
+/// The answer to an admin request. Owns librdkafka's event.
 struct AdminAnswer: ~Copyable {
   private let event: OpaquePointer
 
@@ -13,7 +13,7 @@ struct AdminAnswer: ~Copyable {
     let options = rd_kafka_AdminOptions_new(client.pointer, kind)
     defer { rd_kafka_AdminOptions_destroy(options) }
     var text = [CChar](repeating: 0, count: 512)
-    // librdkafka takes 0 to an hour.
+    // librdkafka allows 0 to an hour.
     let milliseconds = max(1, min(timeout.milliseconds, 3_600_000))
     let code = rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, &text, text.count)
     guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(operation, code, reason: text.string) }
@@ -23,7 +23,7 @@ struct AdminAnswer: ~Copyable {
     let queue = rd_kafka_queue_new(client.pointer)
     defer { rd_kafka_queue_destroy(queue) }
     send(options, queue)
-    // The request ends by its own time-out, with an event that says so: this only bounds the wait for that event.
+    // The request ends with its own time-out event; this only bounds the wait for that event.
     guard let event = rd_kafka_queue_poll(queue, milliseconds + 2000) else {
       throw KafkaError(operation, RD_KAFKA_RESP_ERR__TIMED_OUT)
     }
@@ -38,14 +38,14 @@ struct AdminAnswer: ~Copyable {
 
   deinit { rd_kafka_event_destroy(event) }
 
-  /// Lends the answer's event, which owns whatever librdkafka reads from it.
+  /// Lends the event, which owns everything that librdkafka returns from it.
   func read<Content>(_ body: (OpaquePointer) throws(KafkaError) -> Content) throws(KafkaError) -> Content {
     try body(event)
   }
 }
 
 extension KafkaError {
-  /// Throws what went wrong with a group or with one of its partitions.
+  /// Throws the error of the group or of its first failed partition.
   static func checkGroup(_ result: OpaquePointer, _ operation: String) throws(KafkaError) {
     if let error = rd_kafka_group_result_error(result) {
       let reason = rd_kafka_error_string(error).map { String(cString: $0) }
@@ -59,8 +59,8 @@ extension KafkaError {
 }
 
 extension Deadline {
-  /// Asks a group's coordinator in attempts of at most 3 s. librdkafka 2.0.2 drops an admin request that is answered
-  /// with "coordinator is loading" and then waits for its time-out; a request that sets or asks may be made again.
+  /// Sends a request to a group's coordinator in attempts of at most 3 s. librdkafka 2.0.2 drops an admin request that gets
+  /// COORDINATOR_LOAD_IN_PROGRESS and waits for its time-out; these requests are idempotent.
   func attempts<Answer>(_ ask: (Duration) throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
     while true {
       do throws(KafkaError) {
@@ -74,7 +74,7 @@ extension Deadline {
 }
 
 extension Client {
-  /// What a group has committed for these partitions, or for all it has.
+  /// Requests a group's committed offsets, for these partitions or for all.
   func groupOffsets(group: String, _ partitions: [TopicPartition]?, requireStable: Bool, timeout: Duration)
     throws(KafkaError) -> [TopicPartitionOffset]
   {

@@ -9,19 +9,19 @@ import Synchronization
 
 /// A child process that cannot outlive this one.
 ///
-/// Between the two stands a shell that reads names of signals from a socket and sends them on; when the socket closes,
-/// because this process has ended however it did, it sends SIGKILL. (Linux' `PR_SET_PDEATHSIG` would do with less, but it
-/// fires when the *thread* that started the child ends, and exists nowhere else.)
+/// A shell between the two reads signal names from a socket and forwards them. When the socket closes, because this process has ended in any
+/// way, it sends SIGKILL. (Linux' `PR_SET_PDEATHSIG` is simpler but fires when the *thread* that started the child ends, and exists only
+/// there.)
 final class BrokerProcess: Sendable {
   private let process: Process
   private let ended = DispatchSemaphore(value: 0)
   /// Our end of the socket; closed in `deinit`.
   private let control: Int32
 
-  /// Runs a program; its output goes to the end of a file.
+  /// Runs a program and appends its output to a file.
   init(_ program: String, _ arguments: [String], environment: [String: String], log: URL) throws(LocalBroker.Failure) {
     var ends: [Int32] = [-1, -1]
-    // Not for other children: the last one to hold our end would keep the broker alive.
+    // Not inherited by other children: any of them would keep the broker alive.
     guard socketpair(AF_UNIX, streamSocket, 0, &ends) == 0 else {
       throw LocalBroker.Failure(
         description: "no socket for the broker's supervisor: \(String(cString: strerror(errno)))")
@@ -36,8 +36,8 @@ final class BrokerProcess: Sendable {
     process.standardInput = input
     let ended = ended
     process.terminationHandler = { _ in ended.signal() }
-    // A child inherits the mask of the thread that starts it, and Dispatch's threads block all signals: the shell would
-    // not learn of the broker's end, nor the broker of SIGTERM.
+    // A child inherits the signal mask of its thread, and Dispatch's threads block all signals: the shell would not notice the
+    // broker's end, and the broker would not receive SIGTERM.
     var none = sigset_t()
     var before = sigset_t()
     sigemptyset(&none)
@@ -66,19 +66,19 @@ final class BrokerProcess: Sendable {
     #else
       let flags: Int32 = 0
     #endif
-    // Fails only where the supervisor, and with it the broker, is gone already.
+    // Fails only if the supervisor, and with it the broker, has ended.
     _ = Foundation.send(control, line, line.count, flags)
   }
 
-  /// True once it has ended, false if the time is over before.
+  /// True once the process has ended, false after the time-out.
   func waitForEnd(timeout: Duration) -> Bool {
     guard ended.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success else { return false }
     ended.signal()
     return true
   }
 
-  /// Descriptor 3: a background command of a shell has no standard input. The broker's end ends the watch, so that no
-  /// signal goes to a later process of the same number.
+  /// Uses descriptor 3: a shell's background command has no standard input. The watch ends with the broker, so that no signal
+  /// reaches a later process with the same id.
   private static let supervisor = """
     log=$1; shift
     exec 3<&0 >>"$log" 2>&1

@@ -3,9 +3,9 @@ import Synchronization
 
 /// librdkafka's mock cluster: brokers inside this process, listening on 127.0.0.1 for any client.
 ///
-/// For the demo, for error paths and for rebalances. It keeps at most 5 MiB or 100,000 batches a partition, and knows no
-/// isolation, no offsets in transactions, no fencing, no offsets by time, no admin requests, no static membership: for
-/// anything that must hold over a crash use ``LocalBroker``. Topics that clients ask for come into being with 4 partitions.
+/// For the demo, error paths and rebalances. It keeps at most 5 MiB or 100,000 batches a partition, and has no isolation, offsets in
+/// transactions, fencing, offsets by time, admin requests or static membership: to test guarantees across crashes use ``LocalBroker``.
+/// Clients create topics by naming them, with 4 partitions.
 public final class EmbeddedBroker: Sendable {
   /// A kind of request, by the protocol's number.
   public enum Request: Int16, Sendable {
@@ -26,16 +26,16 @@ public final class EmbeddedBroker: Sendable {
     case transactionOffsetCommit = 28
   }
 
-  /// Where its brokers listen.
+  /// The addresses of the brokers.
   public let bootstrapServers: String
-  /// How many brokers it has; their ids are 1 to this.
+  /// The number of brokers; their ids start at 1.
   public let brokers: Int
   private let state: Mutex<(cluster: OpaqueBits, client: Client)?>
 
   /// Starts brokers on ports the system chooses.
   public init(brokers: Int = 1) throws(KafkaError) {
     let operation = "start embedded broker"
-    // The client only hosts the cluster: it has no brokers of its own to talk to, and nothing to say.
+    // The client only hosts the cluster: it connects to no brokers and logs nothing.
     let configuration = ClientConfiguration(bootstrapServers: "", properties: ["log_level": "0"])
     let client = try Client(
       RD_KAFKA_PRODUCER, configuration, callbacks: ClientCallbacks(name: "embedded-broker", log: nil))
@@ -49,7 +49,7 @@ public final class EmbeddedBroker: Sendable {
 
   deinit { close() }
 
-  /// Makes a topic; its partitions' leaders are spread over the brokers.
+  /// Creates a topic, with leaders spread over the brokers.
   public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
     try call("create topic \"\(name)\"") {
       rd_kafka_mock_topic_create($0, name, Int32(clamping: partitions), Int32(clamping: min(brokers, 3)))
@@ -69,12 +69,12 @@ public final class EmbeddedBroker: Sendable {
     try call("set round-trip time") { rd_kafka_mock_broker_set_rtt($0, Int32(clamping: broker), time.milliseconds) }
   }
 
-  /// Ends a broker's connections and refuses new ones.
+  /// Closes a broker's connections and refuses new ones.
   public func brokerDown(_ broker: Int = 1) throws(KafkaError) {
     try call("take a broker down") { rd_kafka_mock_broker_set_down($0, Int32(clamping: broker)) }
   }
 
-  /// Lets a broker that is down be connected to again.
+  /// Accepts connections to a broker again.
   public func brokerUp(_ broker: Int = 1) throws(KafkaError) {
     try call("bring a broker up") { rd_kafka_mock_broker_set_up($0, Int32(clamping: broker)) }
   }
@@ -86,7 +86,7 @@ public final class EmbeddedBroker: Sendable {
     }
   }
 
-  /// Stops the brokers; what they kept is gone.
+  /// Stops the brokers and discards their data.
   public func close() {
     let ending = state.withLock { state in
       defer { state = nil }

@@ -3,23 +3,22 @@ import Synchronization
 
 /// A real Apache Kafka on this machine, one node, broker and controller together, for tests, the demo and chaos.
 ///
-/// It dies with this process, however that ends: a small shell stands between the two and kills the broker when its
-/// connection to here closes.
+/// It ends with this process in any case: a small shell between the two kills the broker when its connection to this process closes.
 public final class LocalBroker: Sendable {
-  /// Why the broker does not run.
+  /// The broker could not be started.
   public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// What failed, what the broker said last, and what can be done.
+    /// The failure, the end of the broker's log, and the fix.
     public let description: String
   }
 
-  /// Where it listens; the same over restarts.
+  /// The broker's address, which stays the same over restarts.
   public let bootstrapServers: String
   /// Its data (`data`), configuration (`server.properties`) and log (`server.log`).
   public let directory: URL
   private let home: URL
   private let running = Mutex<BrokerProcess?>(nil)
 
-  /// The distribution that the environment variable `KAFKA_HOME` names, if it is one.
+  /// The distribution in the environment's `KAFKA_HOME`, if there is one.
   public static func find() -> URL? {
     guard let path = ProcessInfo.processInfo.environment["KAFKA_HOME"], !path.isEmpty else { return nil }
     let home = URL(fileURLWithPath: path).standardizedFileURL
@@ -31,10 +30,10 @@ public final class LocalBroker: Sendable {
   /// Formats a broker's storage in a folder, which takes a second or two; nothing runs yet.
   ///
   /// - Parameters:
-  ///   - home: the distribution, with `bin` and `libs`. Needs Java 17 or later.
-  ///   - directory: a folder for data, configuration and log; made if it is missing. One that a broker was formatted in
-  ///     before is taken up again: its data, its settings and its ports.
-  ///   - overrides: broker properties, over those set here.
+  ///   - home: The distribution, with `bin` and `libs`. Needs Java 17 or later.
+  ///   - directory: The folder for data, configuration and log; created if missing. A folder of an earlier broker is used with its
+  ///     data, settings and ports.
+  ///   - overrides: Broker properties that replace the ones set here.
   public init(home: URL, directory: URL, overrides: [String: String] = [:]) throws(Failure) {
     self.home = home
     self.directory = directory
@@ -52,7 +51,7 @@ public final class LocalBroker: Sendable {
         let text = try Self.settings(
           port: port, controllerPort: Self.freePort(except: port), data: directory.appendingPathComponent("data"),
           overrides: overrides)
-        // Formatted under another name first: a folder with settings is one that was formatted.
+        // Renamed after formatting: a folder with settings has been formatted.
         let draft = directory.appendingPathComponent("server.properties.draft")
         try Data(text.utf8).write(to: draft)
         try Self.format(home: home, settings: draft, log: directory.appendingPathComponent("server.log"))
@@ -70,7 +69,7 @@ public final class LocalBroker: Sendable {
 
   /// Starts the broker and waits until it answers. Does nothing while it runs.
   ///
-  /// - Throws: with the end of its log, where it ends by itself or does not answer in time.
+  /// - Throws: An error with the end of the log, if the broker ends by itself or does not answer in time.
   public func start(timeout: Duration = .seconds(60)) throws(Failure) {
     let log = directory.appendingPathComponent("server.log")
     let process = try running.withLock { (running) throws(Failure) -> BrokerProcess? in
@@ -106,19 +105,19 @@ public final class LocalBroker: Sendable {
     throw Failure(description: "the broker \(what); the end of \(log.path):\n\(Self.end(of: log))")
   }
 
-  /// Stops it cleanly (SIGTERM) and waits for its end; kills it when the time is over.
+  /// Stops the broker cleanly (SIGTERM) and waits for its end; kills it after the time-out.
   public func stop(timeout: Duration = .seconds(30)) {
     resume()
     end("TERM", timeout: timeout)
   }
 
-  /// Kills it (SIGKILL), as a crash would, and waits for its end.
+  /// Kills the broker (SIGKILL), like a crash, and waits for its end.
   public func kill() { end("KILL", timeout: .seconds(10)) }
 
-  /// Holds it up (SIGSTOP), as a long garbage collection or a starved machine would, until `resume`, `kill` or `stop`.
+  /// Suspends the broker (SIGSTOP), like a long garbage collection, until `resume`, `kill` or `stop`.
   public func pause() { running.withLock { $0 }?.send("STOP") }
 
-  /// Lets a broker that was held up go on.
+  /// Resumes a suspended broker.
   public func resume() { running.withLock { $0 }?.send("CONT") }
 
   /// Stops it cleanly and starts it again.
@@ -154,7 +153,7 @@ public final class LocalBroker: Sendable {
       "log.dirs": data.path,
       "num.partitions": "4",
       "auto.create.topics.enable": "false",
-      // One node: internal topics have one replica, and few partitions so that it is up sooner.
+      // One node: internal topics have one replica, and few partitions for a faster start.
       "offsets.topic.replication.factor": "1",
       "offsets.topic.num.partitions": "4",
       "transaction.state.log.replication.factor": "1",
@@ -165,7 +164,7 @@ public final class LocalBroker: Sendable {
       "group.initial.rebalance.delay.ms": "0",
       // Tests restart members faster than a production broker would want.
       "group.min.session.timeout.ms": "1000",
-      // A transaction that hangs holds back every reader: look for them each second, not each ten.
+      // A hanging transaction blocks every reader: check each second instead of each ten.
       "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
     ]
     settings.merge(overrides) { $1 }
@@ -201,8 +200,8 @@ public final class LocalBroker: Sendable {
   private static func environment(log: URL) -> [String: String] {
     var environment = ProcessInfo.processInfo.environment
     environment["KAFKA_HEAP_OPTS"] = environment["KAFKA_HEAP_OPTS"] ?? "-Xms256M -Xmx512M"
-    // The second compiler pays off after minutes, and until then takes as much of a small machine as the broker's own work
-    // (docs/benchmarks.md, "The broker's compiler"). Whoever wants it sets KAFKA_OPTS, if only to a blank.
+    // Java's second compiler pays off only after minutes, and until then uses as much CPU as the broker's own work
+    // (docs/benchmarks.md, "The broker's compiler"). To enable it, set KAFKA_OPTS, if only to a blank.
     environment["KAFKA_OPTS"] = environment["KAFKA_OPTS"] ?? "-XX:TieredStopAtLevel=1"
     environment["LOG_DIR"] = log.deletingLastPathComponent().path
     return environment
@@ -213,8 +212,8 @@ public final class LocalBroker: Sendable {
     return text.split(separator: "\n").suffix(15).joined(separator: "\n")
   }
 
-  /// A port nobody listens on. Not from the range that the system gives to connections (32768 and above on Linux): one of
-  /// those could take it while the broker is down.
+  /// A free port outside the system's range for outgoing connections (32768 and above on Linux): one of those could take it while the
+  /// broker is down.
   private static func freePort(except taken: UInt16? = nil) throws(Failure) -> UInt16 {
     for _ in 0..<200 {
       let port = UInt16.random(in: 15_000..<30_000)

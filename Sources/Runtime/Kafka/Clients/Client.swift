@@ -5,10 +5,9 @@ import Synchronization
 
 /// Owns one `rd_kafka_t` and all topic handles made from it.
 ///
-/// Whatever points into the client (records, a call under way) holds a reference to it, so it is destroyed after the
-/// last of them and never under one. Destroying runs on a thread of its own: `rd_kafka_destroy` joins the client's
-/// threads, and one of those may hang in a name look-up or a TLS handshake for as long as those take. Whoever must know
-/// that it is over waits for ``Client/Life``.
+/// Records and calls in progress hold a reference to the client, so it is destroyed after the last of them. It is destroyed on a
+/// separate thread: `rd_kafka_destroy` joins the client's threads, and one of those may hang in a name lookup or a TLS handshake. To learn
+/// when the client has been destroyed, wait for ``Client/Life``.
 ///
 /// `@unchecked Sendable`: librdkafka's client is thread-safe, the pointer never changes, and everything else is
 /// immutable or behind a `Mutex`.
@@ -16,13 +15,13 @@ final class Client: @unchecked Sendable {
   let pointer: OpaquePointer
   let name: String
   let life = Life()
-  /// Why a connection could not be made, as far as whoever polls has served it.
+  /// The reason of the last failed connection that a poll has served.
   var connectionFailure: KafkaError? { callbacks.connectionFailure.withLock { $0 } }
-  /// What the C callbacks get as their context. Kept until the client's threads have ended.
+  /// The context of the C callbacks. Kept until the client's threads have ended.
   private let callbacks: ClientCallbacks
   private let topics = Mutex<[OpaqueBits]>([])
 
-  /// Makes a client. `prepare` sets the callbacks that only this kind of client has.
+  /// - Parameter prepare: Sets the callbacks of this kind of client.
   init(
     _ type: rd_kafka_type_t, _ configuration: ClientConfiguration, callbacks: ClientCallbacks,
     prepare: (OpaquePointer) -> Void = { _ in }
@@ -30,7 +29,7 @@ final class Client: @unchecked Sendable {
     let operation = type == RD_KAFKA_CONSUMER ? "make a consumer" : "make a producer"
     var configuration = configuration
     if configuration["client.id"] == nil { configuration.set("client.id", callbacks.name) }
-    // Log lines wait in the queue that is polled: our closure never runs on librdkafka's threads and cannot stall them.
+    // Log lines are queued for poll: the closure never runs on librdkafka's threads and cannot block them.
     configuration.set("log.queue", "true")
     let tokens = try configuration.makeTokenSource()
     callbacks.tokens.withLock { $0 = tokens }
@@ -47,14 +46,14 @@ final class Client: @unchecked Sendable {
     var text = [CChar](repeating: 0, count: 512)
     guard let pointer = rd_kafka_new(type, conf, &text, text.count) else {
       let code = rd_kafka_last_error()
-      // The configuration is taken over only on success.
+      // librdkafka takes ownership of the configuration only on success.
       rd_kafka_conf_destroy(conf)
       throw KafkaError(operation, code, reason: text.string)
     }
     self.pointer = pointer
     self.callbacks = callbacks
     self.name = callbacks.name
-    // Tokens are fetched on librdkafka's own thread: whoever polls does not wait for an endpoint, and some never poll.
+    // Tokens are fetched on librdkafka's thread: polling does not wait for an endpoint, and some clients never poll.
     if tokens != nil, let error = rd_kafka_sasl_background_callbacks_enable(pointer) {
       let reason = String(cString: rd_kafka_error_string(error))
       rd_kafka_error_destroy(error)
@@ -62,7 +61,7 @@ final class Client: @unchecked Sendable {
     }
   }
 
-  /// A handle of a topic, destroyed with the client (and before it, as librdkafka wants).
+  /// The handle of a topic, destroyed before the client, as librdkafka requires.
   func makeTopic(_ name: String) throws(KafkaError) -> OpaquePointer {
     guard let topic = rd_kafka_topic_new(pointer, name, nil) else {
       throw KafkaError("open topic \"\(name)\"", rd_kafka_last_error())
@@ -87,12 +86,12 @@ final class Client: @unchecked Sendable {
     thread.start()
   }
 
-  /// Stands for a client without keeping it alive, and tells when it is gone.
+  /// Refers to a client without keeping it alive, and reports its end.
   final class Life: Sendable {
     fileprivate let isOver = Mutex(false)
     fileprivate let signal = DispatchSemaphore(value: 0)
 
-    /// True once the client is destroyed, false if the time is over before.
+    /// True once the client has been destroyed, false after the time-out.
     func wait(timeout: Duration) -> Bool {
       if isOver.withLock({ $0 }) { return true }
       let over = signal.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success
@@ -102,24 +101,24 @@ final class Client: @unchecked Sendable {
   }
 }
 
-/// A C handle on its way to another thread.
+/// A C handle that is passed to another thread.
 ///
-/// `@unchecked Sendable`: librdkafka's handles may be used on any thread; who frees one is decided by whoever sends it.
+/// `@unchecked Sendable`: librdkafka's handles may be used on any thread; the sender decides which thread frees it.
 struct OpaqueBits: @unchecked Sendable {
   let pointer: OpaquePointer
   init(_ pointer: OpaquePointer) { self.pointer = pointer }
 }
 
-/// The context of a client's C callbacks. They run on the thread that polls, but for `refreshToken`.
+/// The context of a client's C callbacks. They run on the polling thread, except for `refreshToken`.
 final class ClientCallbacks: Sendable {
   let name: String
   let log: (@Sendable (KafkaLogLine) -> Void)?
   let statistics: (@Sendable (String) -> Void)?
   let delivery: (@Sendable (Delivery) -> Void)?
   let rebalances: RebalanceInbox?
-  /// Why a connection could not be made, the last time that it could not.
+  /// The reason of the last failed connection.
   let connectionFailure = Mutex<KafkaError?>(nil)
-  /// Where the login's tokens come from; nil: it needs none.
+  /// The source of the login's tokens; nil if the login needs no token.
   let tokens = Mutex<BearerTokenSource?>(nil)
 
   init(
@@ -133,7 +132,7 @@ final class ClientCallbacks: Sendable {
     self.rebalances = rebalances
   }
 
-  /// A refused login and a TLS handshake that fails say more than that a connection was closed, which follows.
+  /// A refused login or a failed TLS handshake explains more than the closed connection that follows it.
   private func note(_ error: KafkaError) {
     guard error.isConnectionFailure else { return }
     connectionFailure.withLock { known in
@@ -155,7 +154,7 @@ final class ClientCallbacks: Sendable {
         message: text.map { String(cString: $0) } ?? "", client: context.name))
   }
 
-  /// Called by librdkafka's background thread at first, when four fifths of a token's life are over, and ten seconds after a failure.
+  /// Called by librdkafka's background thread: at first, after four fifths of a token's lifetime, and ten seconds after a failure.
   static let refreshToken: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = {
     client, _, opaque in
     guard let client, let tokens = ClientCallbacks.from(opaque)?.tokens.withLock({ $0 }) else { return }
@@ -167,7 +166,7 @@ final class ClientCallbacks: Sendable {
       var text = [CChar](repeating: 0, count: 512)
       let code = rd_kafka_oauthbearer_set_token(
         client, token.value, token.expiresAt, token.principal, &names, names.count, &text, text.count)
-      // Its words may hold a part of the token.
+      // librdkafka's text may contain part of the token.
       if code != RD_KAFKA_RESP_ERR_NO_ERROR {
         rd_kafka_oauthbearer_set_token_failure(client, "librdkafka does not take the token (not shown)")
       }

@@ -1,12 +1,12 @@
 /// A line of librdkafka's log.
 public struct KafkaLogLine: Sendable, CustomStringConvertible {
-  /// How grave: syslog's levels, 0 (emergency) to 7 (debug); 3 is an error, 4 a warning, 6 information.
+  /// Syslog's severity, 0 (emergency) to 7 (debug); 3 is an error, 4 a warning, 6 information.
   public let level: Int
-  /// librdkafka's tag, as `FAIL`, `REBALANCE`; `ERROR` for what it reports through its error callback.
+  /// librdkafka's facility, such as `FAIL` or `REBALANCE`; `ERROR` for reports of its error callback.
   public let facility: String
   /// The text.
   public let message: String
-  /// The name given to the client that wrote it.
+  /// The name of the client that wrote the line.
   public let client: String
 
   /// A line.

@@ -1,6 +1,5 @@
 extension Duration {
-  /// Whole milliseconds, rounded up so that a short wait does not become none; at least 0, at most what librdkafka's
-  /// `int` holds.
+  /// Whole milliseconds, rounded up so that a short wait does not become 0; from 0 to the maximum of librdkafka's `int`.
   var milliseconds: Int32 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }
@@ -15,7 +14,7 @@ struct Deadline {
 
   init(after timeout: Duration) { end = .now + timeout }
 
-  /// What is left; zero when it is past.
+  /// The time left; zero once it is past.
   var remaining: Duration { max(.zero, ContinuousClock.Instant.now.duration(to: end)) }
   var isPast: Bool { remaining == .zero }
 }

@@ -2,9 +2,9 @@ import CLibrdkafka
 import Foundation
 
 extension Client {
-  /// How many partitions each topic has. Topics that do not exist are not in the answer.
+  /// The number of partitions of each topic; without topics that do not exist.
   ///
-  /// A topic that was made a moment ago may have no leaders yet: asked again until the time is over.
+  /// A new topic may have no leaders yet: the request is repeated until the time-out.
   func partitionCounts(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
     let deadline = Deadline(after: timeout)
     var counts: [String: Int] = [:]
@@ -31,7 +31,7 @@ extension Client {
       case RD_KAFKA_RESP_ERR_NO_ERROR: return found.partitions
       case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC: return nil
       case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE where !deadline.isPast:
-        // A pause between two questions, so that a broker that is electing is not flooded.
+        // A pause between two requests, so as not to flood a broker during an election.
         usleep(20_000)
       default: throw KafkaError(operation, found.error)
       }
@@ -39,11 +39,11 @@ extension Client {
   }
 }
 
-/// Owns an answer of `rd_kafka_metadata`.
+/// Owns a result of `rd_kafka_metadata`.
 struct Metadata: ~Copyable {
   private let pointer: UnsafePointer<rd_kafka_metadata>
 
-  /// Asks for one topic, or for all of them.
+  /// Requests the metadata of one topic, or of all.
   init(_ operation: String, client: OpaquePointer, topic: OpaquePointer?, timeout: Duration) throws(KafkaError) {
     var answer: UnsafePointer<rd_kafka_metadata>?
     let code = rd_kafka_metadata(client, topic == nil ? 1 : 0, topic, &answer, timeout.milliseconds)
@@ -54,14 +54,14 @@ struct Metadata: ~Copyable {
 
   deinit { rd_kafka_metadata_destroy(pointer) }
 
-  /// The brokers told of, copied.
+  /// A copy of the brokers.
   var brokers: [(id: Int32, host: String, port: Int32)] {
     UnsafeBufferPointer(start: pointer.pointee.brokers, count: Int(pointer.pointee.broker_cnt)).map {
       ($0.id, $0.host.map { String(cString: $0) } ?? "", $0.port)
     }
   }
 
-  /// The topics told of, copied.
+  /// A copy of the topics.
   var topics: [(name: String, partitions: Int, error: rd_kafka_resp_err_t)] {
     UnsafeBufferPointer(start: pointer.pointee.topics, count: Int(pointer.pointee.topic_cnt)).map {
       ($0.topic.map { String(cString: $0) } ?? "", Int($0.partition_cnt), $0.err)

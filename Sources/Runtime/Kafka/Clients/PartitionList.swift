@@ -35,7 +35,7 @@ struct PartitionList: ~Copyable {
     guard let metadata = place.metadata, !metadata.isEmpty else { return }
     var utf8 = metadata
     utf8.withUTF8 { bytes in
-      // Freed with the list, by librdkafka: hence from its own allocator.
+      // librdkafka frees it with the list, hence its own allocator.
       guard let base = bytes.baseAddress, let copy = rd_kafka_mem_malloc(nil, bytes.count) else { return }
       copy.copyMemory(from: base, byteCount: bytes.count)
       entry.pointee.metadata = copy
@@ -43,19 +43,19 @@ struct PartitionList: ~Copyable {
     }
   }
 
-  /// Lends the list to a call. Only here: a pointer taken out would not keep the list alive until the call returns.
+  /// Lends the list to a call. A pointer that escapes would not keep the list alive until the call returns.
   func lend<Answer>(_ call: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> Answer) -> Answer {
     call(pointer)
   }
 
-  /// Throws the first error that librdkafka noted at an entry.
+  /// Throws the first error of an entry.
   func check(_ operation: String) throws(KafkaError) {
     for entry in pointer.pointee.entries where entry.err != RD_KAFKA_RESP_ERR_NO_ERROR {
       throw KafkaError(operation, entry.err, at: entry.place)
     }
   }
 
-  /// The entries' partitions and offsets, as librdkafka has filled them in.
+  /// The entries' partitions and offsets, as filled in by librdkafka.
   var offsets: [TopicPartitionOffset] { pointer.pointee.entries.map(\.offsetAndNote) }
 }
 
@@ -71,7 +71,7 @@ extension rd_kafka_topic_partition_t {
     TopicPartition(topic: topic.map { String(cString: $0) } ?? "", partition: partition)
   }
 
-  /// The offset, `nil` where it is none or stands for a place, and the note, `nil` for an empty one.
+  /// The offset, `nil` for a missing or logical one, and the metadata, `nil` if empty.
   var offsetAndNote: TopicPartitionOffset {
     var note: String?
     if let metadata, metadata_size > 0 {

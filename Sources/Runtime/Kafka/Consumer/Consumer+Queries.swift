@@ -1,44 +1,44 @@
 import CLibrdkafka
 
-// Questions to the broker. Each blocks the caller for at most its time-out and serves no events meanwhile.
+// Queries to the brokers. Each blocks the caller for at most its time-out and serves no events meanwhile.
 extension Consumer {
-  /// Learns the leaders of the topics it will be assigned. Without a group nothing else asks for them before a timer of
-  /// up to a second, and an assignment waits for it.
+  /// Fetches the leaders of the topics that will be assigned. Without a group, librdkafka fetches them only with a timer of up to a
+  /// second, and an assignment waits for that.
   public func warmUp(topics: [String], timeout: Duration) throws(KafkaError) {
     let client = try open("ask for metadata")
-    // The client keeps what it learns of a topic as long as there is a handle of it.
+    // The client caches a topic's metadata as long as it has a handle of the topic.
     for topic in topics { _ = try client.makeTopic(topic) }
     _ = try client.partitionCounts(of: topics, timeout: timeout)
   }
 
-  /// What the group has committed for these partitions, with the notes.
+  /// The group's committed offsets and metadata for these partitions.
   ///
-  /// - Throws: ``KafkaError/isTimedOut`` where the coordinator does not answer, and while a transaction that holds
-  ///   offsets of one of them is pending: ask again after a while.
+  /// - Throws: ``KafkaError/isTimedOut`` if the coordinator does not answer, and while a transaction with offsets of one of the
+  ///   partitions is pending: retry later.
   public func committed(_ partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [TopicPartitionOffset]
   {
     let operation = "ask for committed offsets"
     let client = try open(operation)
     defer { withExtendedLifetime(client) {} }
     let list = try PartitionList(partitions)
-    // The admin request of the same would tell a pending transaction from a silent coordinator. But an admin request to a
-    // coordinator ends the process with an assertion where the connection is lost under it (librdkafka up to 2.15, its
-    // pull request 5397; found by chaos). This call says "timed out" to both.
+    // The admin request would distinguish a pending transaction from a silent coordinator. But an admin request to a
+    // coordinator ends the process with an assertion if the connection is lost meanwhile (librdkafka up to 2.15, its
+    // pull request 5397; found by chaos). This call reports a time-out in both cases.
     try KafkaError.check(
       operation, list.lend { rd_kafka_committed(client.pointer, $0, timeout.milliseconds) }, client: client.pointer)
     try list.check(operation)
     return list.offsets
   }
 
-  /// The first offset that the partition keeps and the one behind its last record. A read_committed client (as
-  /// ``ClientConfiguration/consumer(bootstrapServers:group:instance:reportsEndOfPartition:)`` makes it) is told the last
+  /// The log start offset of the partition, and the offset after its last record. A read_committed client (as
+  /// ``ClientConfiguration/consumer(bootstrapServers:group:instance:reportsEndOfPartition:)`` makes it) gets the last
   /// stable offset as `high`; with `isolation.level=read_uncommitted` it is the high watermark.
   public func watermarks(_ partition: TopicPartition, timeout: Duration) throws(KafkaError) -> (low: Int64, high: Int64)
   {
     let operation = "ask for watermarks"
     let deadline = Deadline(after: timeout)
-    // Not rd_kafka_query_watermark_offsets: where the broker does not answer, it goes on for socket.timeout.ms (60 s),
-    // whatever it was told. The protocol's times -2 and -1 ask for the same.
+    // Not rd_kafka_query_watermark_offsets: if the broker does not answer, it blocks for socket.timeout.ms (60 s) and ignores
+    // its time-out. The protocol's timestamps -2 and -1 request the same.
     let low = try listOffsets([(partition, Offset.beginning)], operation, timeout: deadline.remaining)
     let high = try listOffsets([(partition, Offset.end)], operation, timeout: deadline.remaining)
     guard let low = low[partition] ?? nil, let high = high[partition] ?? nil else {
@@ -47,8 +47,8 @@ extension Consumer {
     return (low, high)
   }
 
-  /// For each partition the offset of its first record at or after a time (milliseconds since the epoch); partitions
-  /// without such a record have `nil`.
+  /// The offset of each partition's first record at or after a time (milliseconds since the epoch); `nil` for partitions
+  /// without such a record.
   public func offsets(forTimes times: [TopicPartition: Int64], timeout: Duration) throws(KafkaError)
     -> [TopicPartition: Int64?]
   {
@@ -60,13 +60,13 @@ extension Consumer {
   {
     let deadline = Deadline(after: timeout)
     do throws(KafkaError) {
-      // Half of the time: the leader it knows may be gone, and then somebody else leads.
+      // Half of the time: the known leader may be down, and the other half is for its successor.
       return try listOffsetsOnce(times, operation, timeout: timeout / 2)
     } catch {
       guard error.isUnknownTopicOrPartition || error.isLeaderElsewhere || error.isTimedOut else { throw error }
-      // The client believes what it was told last of a topic, for minutes (`topic.metadata.refresh.interval.ms`), and this call
-      // does not make it ask anew; while a broker starts it can be that the topic has no partitions, and when leaders have
-      // moved it is the former ones (both found by chaos). Asking for metadata makes it forget.
+      // The client caches a topic's metadata for minutes (`topic.metadata.refresh.interval.ms`), and this call does not refresh
+      // it. The cache can hold a topic without partitions, from a broker that was starting, or former leaders (both found by chaos).
+      // A metadata request replaces it.
       let topics = Set(times.map(\.0.topic))
       _ = try open(operation).partitionCounts(of: topics.sorted(), timeout: deadline.remaining)
       return try listOffsetsOnce(times, operation, timeout: deadline.remaining)
@@ -91,14 +91,14 @@ extension Consumer {
     try open("ask for metadata").partitionCounts(of: topics, timeout: timeout)
   }
 
-  /// Why a connection could not be made, the last time that it could not; to be asked once a call has timed out. Drops the
-  /// events that wait: for a consumer that has nothing assigned.
+  /// The reason of the last failed connection, to explain a time-out. Drops pending events, so only for a consumer without an
+  /// assignment.
   public var connectionFailure: KafkaError? {
     for _ in 0..<20 { _ = poll(timeout: .zero) }
     return (try? open("ask why"))?.connectionFailure
   }
 
-  /// This member's identity for ``Producer/sendOffsets(_:group:timeout:)``: take it anew for each transaction.
+  /// This member's identity for ``Producer/sendOffsets(_:group:timeout:)``: get it again for each transaction.
   public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
     let client = try open("ask for group metadata")
     guard let metadata = rd_kafka_consumer_group_metadata(client.pointer) else {

@@ -1,33 +1,31 @@
 import CLibrdkafka
 
-/// A member of a consumer group, or a consumer that assigns itself. One thread owns it and calls it; only ``waker`` may
-/// be used from others.
+/// A member of a consumer group, or a consumer that assigns itself. Owned by one thread; other threads may use only ``waker``.
 ///
-/// Rebalances are events of ``poll(timeout:)``. The owner answers each by ``assign(_:)``, when it is ready: between
-/// `revoked` and its answer it commits, between `assigned` and its offsets it restores. Until then librdkafka delivers
-/// no record, and heartbeats go on; the owner has to poll within `max.poll.interval.ms` all the same, and to answer a
-/// revocation within the rebalance time-out (the same setting), after which the coordinator goes on without it.
+/// Rebalances are events of ``poll(timeout:)``. The owner answers each with ``assign(_:)`` when it is ready: after `revoked` it
+/// first commits, after `assigned` it first restores. Until then librdkafka delivers no record and sends heartbeats. The owner must still
+/// poll within `max.poll.interval.ms`, and answer a revocation within the rebalance time-out (the same setting); otherwise the coordinator
+/// completes the rebalance without it.
 ///
-/// After ``assign(_:)`` has returned, no record of the former assignment comes out: librdkafka stamps what it fetched
-/// with a version that every assignment, pause and seek of the partition raises, and drops what is older when polled.
-/// What was polled before stays the owner's business.
+/// After ``assign(_:)`` has returned, poll returns no record of the former assignment: librdkafka tags fetched records with a
+/// version that every assignment, pause and seek of the partition raises, and drops older ones. Records polled before are unaffected.
 public final class Consumer {
-  /// What a poll found.
+  /// The result of a poll.
   public enum Event {
     /// A record.
     case record(ConsumerRecord)
-    /// The group gave these partitions to this member; answer with ``Consumer/assign(_:)``.
+    /// The group assigned these partitions to this member; answer with ``Consumer/assign(_:)``.
     case assigned([TopicPartition])
-    /// The group takes these partitions away; answer with ``Consumer/assign(_:)`` and an empty list. `lost`: they may
-    /// have a new owner already, so commit nothing.
+    /// The group revokes these partitions; answer with ``Consumer/assign(_:)`` and an empty list. `lost`: they may already have
+    /// a new owner, so commit nothing.
     case revoked([TopicPartition], lost: Bool)
-    /// The partition is read up to its last stable offset (only with `enable.partition.eof`); `offset` is the next.
+    /// The end of the partition up to its last stable offset (only with `enable.partition.eof`); `offset` is the next offset.
     case endOfPartition(TopicPartition, offset: Int64)
-    /// Something went wrong; unless it is fatal, polling goes on. Names its partition where there is one.
+    /// An error, with its partition if it has one. Unless it is fatal, continue to poll.
     case error(KafkaError)
   }
 
-  /// The name it was given.
+  /// The client's name.
   public let name: String
   /// Wakes a waiting poll, from any thread.
   public let waker: ConsumerWaker
@@ -40,13 +38,13 @@ public final class Consumer {
   /// Whether partitions are assigned.
   private var hasAssigned = false
 
-  /// Makes a consumer; it connects in the background.
+  /// Creates a consumer, which connects in the background.
   ///
   /// - Parameters:
-  ///   - name: for log lines, and `client.id` where the configuration has none.
-  ///   - log: gets librdkafka's log lines and errors of the client as a whole, on the thread that polls.
-  ///   - statistics: gets librdkafka's statistics (JSON) every `statistics.interval.ms`, on the thread that polls.
-  /// - Throws: where a property is unknown or has a bad value, naming it.
+  ///   - name: For log lines, and the `client.id` unless the configuration has one.
+  ///   - log: Receives librdkafka's log lines and errors of the whole client, on the polling thread.
+  ///   - statistics: Receives librdkafka's statistics (JSON) every `statistics.interval.ms`, on the polling thread.
+  /// - Throws: An error that names the property, if one is unknown or has an invalid value.
   public init(
     _ configuration: ClientConfiguration, name: String, log: (@Sendable (KafkaLogLine) -> Void)? = nil,
     statistics: (@Sendable (String) -> Void)? = nil
@@ -59,12 +57,12 @@ public final class Consumer {
     }
     self.client = client
     waker = ConsumerWaker(rd_kafka_queue_get_consumer(client.pointer))
-    // One queue for all, so that poll serves errors, logs and statistics too.
+    // A single queue: poll also serves errors, logs and statistics.
     try KafkaError.check("make a consumer", rd_kafka_poll_set_consumer(client.pointer))
     try KafkaError.check("make a consumer", rd_kafka_set_log_queue(client.pointer, nil))
   }
 
-  /// Closes, if nobody did; that blocks until the group has been told.
+  /// Closes the consumer unless it is closed; blocks until it has left the group.
   deinit { close(leavingGroup: false) }
 
   /// The client, for this class's extensions.
@@ -75,37 +73,36 @@ public final class Consumer {
 
   // MARK: The group
 
-  /// Joins the group for these topics, in place of any before.
+  /// Subscribes to these topics, replacing the former subscription.
   public func subscribe(_ topics: [String]) throws(KafkaError) {
     let client = try open("subscribe")
     let list = try PartitionList(topics.map { TopicPartition(topic: $0, partition: RD_KAFKA_PARTITION_UA) })
     try KafkaError.check("subscribe", list.lend { rd_kafka_subscribe(client.pointer, $0) }, client: client.pointer)
   }
 
-  /// Leaves the group; also a static member does. A `revoked` follows from poll and wants its answer.
+  /// Leaves the group, also as a static member. Poll then returns `revoked`, which must be answered.
   public func unsubscribe() throws(KafkaError) {
     let client = try open("unsubscribe")
     try KafkaError.check("unsubscribe", rd_kafka_unsubscribe(client.pointer), client: client.pointer)
   }
 
-  /// Reads these partitions from these offsets, and no others: the answer to a rebalance, or a change afterwards.
+  /// Assigns exactly these partitions, from these offsets: the answer to a rebalance, or a later change.
   ///
-  /// The answer to `revoked` is the empty list; a list that is not is taken as empty then, as the partitions are gone.
-  /// Pauses end with the assignment they were made in.
+  /// The answer to `revoked` is treated as an empty list, because the partitions are no longer owned. Pauses end with their
+  /// assignment.
   public func assign(_ places: [TopicPartitionOffset]) throws(KafkaError) {
     let client = try open("assign partitions")
-    // librdkafka keeps a pause with the partition: one that is revoked and comes back would stay silent.
-    // (Whatever it answers: a partition it does not know any more has no pause.)
+    // librdkafka keeps a pause with the partition: a partition that is revoked and assigned again would stay paused.
+    // Errors are ignored: an unknown partition has no pause.
     if !paused.isEmpty {
       _ = try PartitionList(paused).lend { rd_kafka_resume_partitions(client.pointer, $0) }
       paused = []
     }
     let answered = inbox.takeUnanswered()
-    // NULL, and not an empty list, is what ends the wait for the answer to a revocation; the other way round for an
+    // NULL, not an empty list, completes a revocation; an empty list, not NULL, completes an
     // assignment (rd_kafka_cgrp_assign, rd_kafka_cgrp_unassign).
     //
-    // Assigning clears librdkafka's note that the assignment was lost, also where the revocation that says so waits in
-    // the queue still: kept for that event.
+    // Assigning clears librdkafka's lost flag even if the revocation that reports it is still queued: keep it for that event.
     if answered == nil, rd_kafka_assignment_lost(client.pointer) != 0 { inbox.noteLoss() }
     let replaces = hasAssigned
     if answered == .revoked {
@@ -120,10 +117,10 @@ public final class Consumer {
     if replaces { Self.awaitStop(client) }
   }
 
-  /// Waits until librdkafka's thread has dealt with the stop of the partitions that were assigned before. One that is
-  /// assigned again and taken away again while its first stop is under way is stopped twice, and the second stop ends the
-  /// process with an assertion (`rd_kafka_assignment_partition_stopped`). A question that goes through the same queue comes
-  /// behind the requests to stop; the second one also where those were queued after the assignment was answered.
+  /// Waits until librdkafka's thread has stopped the partitions of the former assignment. A partition that is assigned and
+  /// revoked again during its first stop is stopped twice, and the second stop ends the process with an assertion
+  /// (`rd_kafka_assignment_partition_stopped`). A query through the same queue is processed after the stop requests; the second query
+  /// also after those that were queued once the assignment was answered.
   private static func awaitStop(_ client: Client) {
     for _ in 0..<2 {
       var list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
@@ -133,7 +130,7 @@ public final class Consumer {
     }
   }
 
-  /// Delivers no more of these partitions, and drops what was fetched of them already.
+  /// Pauses these partitions and drops their fetched records.
   public func pause(_ partitions: [TopicPartition]) throws(KafkaError) {
     let client = try open("pause partitions")
     let list = try PartitionList(partitions)
@@ -142,7 +139,7 @@ public final class Consumer {
     try list.check("pause partitions")
   }
 
-  /// Delivers these partitions again, from where they were paused.
+  /// Resumes these partitions from where they were paused.
   public func resume(_ partitions: [TopicPartition]) throws(KafkaError) {
     let client = try open("resume partitions")
     let list = try PartitionList(partitions)
@@ -151,10 +148,10 @@ public final class Consumer {
     try list.check("resume partitions")
   }
 
-  /// Whether the partitions may have another owner already: commit nothing.
+  /// Whether the partitions may already have another owner: commit nothing.
   public var assignmentLost: Bool { client.map { rd_kafka_assignment_lost($0.pointer) != 0 } ?? true }
 
-  /// The member id that the coordinator gave; `nil` before it did.
+  /// The member id; `nil` before the coordinator has assigned one.
   public var memberID: String? {
     guard let client, let text = rd_kafka_memberid(client.pointer) else { return nil }
     defer { rd_kafka_mem_free(client.pointer, text) }
@@ -169,7 +166,7 @@ public final class Consumer {
 
   // MARK: Polling
 
-  /// The next event, or `nil` when the time is over or the poll was woken. Also serves logs and statistics.
+  /// The next event; `nil` after the time-out or when woken. Also serves logs and statistics.
   public func poll(timeout: Duration) -> Event? {
     guard let client else { return .error(.closed("poll")) }
     if let event = rebalanceEvent() { return event }
@@ -177,16 +174,16 @@ public final class Consumer {
     return event(of: message, client)
   }
 
-  /// Polls once with the time-out, then as long as there is something without waiting.
+  /// Polls once with the time-out, then without waiting as long as there are events.
   ///
-  /// Stops at `maxRecords` or once `maxBytes` (of keys and values) are reached, so the bytes may be passed by one record;
-  /// or at the first event that is no record, which is returned. Records are appended in the order they came.
+  /// Stops at `maxRecords`, once `maxBytes` (of keys and values) is reached or exceeded by one record, or at the first event
+  /// that is not a record, which it returns. Appends records in order.
   public func poll(into records: inout [ConsumerRecord], maxRecords: Int, maxBytes: Int, timeout: Duration) -> Event? {
     poll(maxRecords: maxRecords, maxBytes: maxBytes, timeout: timeout) { records.append($0) }
   }
 
-  /// Polls as the other one does and hands each record over as it comes: one that is copied and let go at once costs
-  /// half of what it does among thousands.
+  /// Like the other `poll`, but passes each record on at once: copying and releasing a record immediately costs half of what it does
+  /// among thousands.
   public func poll(
     maxRecords: Int, maxBytes: Int, timeout: Duration, _ take: (ConsumerRecord) -> Void
   ) -> Event? {
@@ -207,10 +204,10 @@ public final class Consumer {
     return nil
   }
 
-  /// Makes a poll that is waiting return; the same as ``waker``'s.
+  /// Makes a waiting poll return, like ``waker``.
   public func wake() { waker.wake() }
 
-  /// Takes over the message; nil: it says nothing that matters.
+  /// Takes ownership of the message; nil if it is not an event.
   private func event(of message: UnsafeMutablePointer<rd_kafka_message_t>, _ client: Client) -> Event? {
     let topic = message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { names.name($0) } ?? ""
     if message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
@@ -221,7 +218,7 @@ public final class Consumer {
     if message.pointee.err == RD_KAFKA_RESP_ERR__PARTITION_EOF {
       return .endOfPartition(place, offset: message.pointee.offset)
     }
-    // librdkafka looks for the coordinator of the group it was given, whom access rules need not let it find.
+    // librdkafka looks up the coordinator of its group, which access rules need not allow.
     if message.pointee.err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, groupID == ClientConfiguration.noGroup {
       return nil
     }
@@ -239,8 +236,7 @@ public final class Consumer {
     }
   }
 
-  /// Notes the rebalance and makes the poll return; the owner answers later. While the consumer closes nobody would, so
-  /// it is answered here.
+  /// Records the rebalance and makes poll return; the owner answers later. While the consumer closes, it is answered here.
   private static let rebalanced:
     @convention(c) (
       OpaquePointer?, rd_kafka_resp_err_t, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?,
@@ -260,12 +256,12 @@ public final class Consumer {
       rd_kafka_yield(client)
     }
 
-  // MARK: The end
+  // MARK: Close
 
-  /// Stops consuming; every call from now on fails. Records that were polled stay valid.
+  /// Stops consuming; later calls fail. Polled records stay valid.
   ///
-  /// - Parameter leavingGroup: tell the coordinator, so that the partitions move at once. A static member's partitions
-  ///   otherwise wait for it for a session time-out; a dynamic member always tells.
+  /// - Parameter leavingGroup: Whether a static member leaves the group, so that its partitions move at once. Otherwise they wait
+  ///   for a session time-out. A dynamic member always leaves.
   public func close(leavingGroup: Bool = false) {
     guard let client else { return }
     inbox.answersAtOnce = true
@@ -276,7 +272,7 @@ public final class Consumer {
     self.client = nil
   }
 
-  /// Ends librdkafka's wait for an answer, taking nothing: see ``assign(_:)`` for the two ways.
+  /// Answers a rebalance with no partitions; see ``assign(_:)`` for the two ways.
   private static func answerWithNothing(_ kind: RebalanceInbox.Rebalance.Kind, _ client: OpaquePointer) {
     switch kind {
     case .revoked: rd_kafka_assign(client, nil)
@@ -287,13 +283,13 @@ public final class Consumer {
     }
   }
 
-  /// Unsubscribes and waits until the request to leave is on its way, which librdkafka shows by dropping its member id
-  /// (rd_kafka_cgrp_leave). Closing before that would take the request back where the member is static.
+  /// Unsubscribes and waits until the LeaveGroup request is sent, which librdkafka shows by dropping its member id
+  /// (rd_kafka_cgrp_leave). Closing earlier would cancel the request of a static member.
   private func leave(_ client: Client) {
     guard rd_kafka_unsubscribe(client.pointer) == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
     let deadline = Deadline(after: .seconds(5))
     while memberID != nil, !deadline.isPast {
-      // Serves the revocation, which the callback answers, and drops records.
+      // Serves the revocation, which the callback answers. Drops records.
       if let message = rd_kafka_consumer_poll(client.pointer, 10) { rd_kafka_message_destroy(message) }
     }
   }

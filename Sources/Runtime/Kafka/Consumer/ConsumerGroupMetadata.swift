@@ -1,21 +1,20 @@
 import CLibrdkafka
 
-/// Which member of which generation of a group commits offsets in a transaction. The coordinator fences by it.
+/// Group, generation and member that commit offsets in a transaction. The coordinator fences by them.
 ///
 /// `@unchecked Sendable`: librdkafka's object is never changed after it is made.
 public final class ConsumerGroupMetadata: @unchecked Sendable {
   /// The group.
   public let groupID: String
-  /// The group's generation this member belongs to; -1 while it belongs to none. **Never commit with -1**: the
-  /// coordinator does not fence it.
+  /// The group generation of this member; -1 without a generation. **Never commit with -1**: the coordinator does not fence it.
   public let generation: Int32
-  /// The member's id; empty while it has none.
+  /// The member id; empty before the member has joined.
   public let memberID: String
   /// `group.instance.id` of a static member.
   public let groupInstanceID: String?
   let pointer: OpaquePointer
 
-  /// Takes over librdkafka's object.
+  /// Takes ownership of librdkafka's object.
   init(_ pointer: OpaquePointer) throws(KafkaError) {
     self.pointer = pointer
     var buffer: UnsafeMutableRawPointer?
@@ -39,9 +38,8 @@ public final class ConsumerGroupMetadata: @unchecked Sendable {
 
   deinit { rd_kafka_consumer_group_metadata_destroy(pointer) }
 
-  /// librdkafka has no call that tells the generation; its serialized form does: "CGMDv2:", the generation (4 bytes, the
-  /// machine's order), the group's id, the member's id, a byte that is 1 where no instance id follows, the instance id;
-  /// all texts end with a zero.
+  /// librdkafka has no function for the generation, but its serialized form has it: "CGMDv2:", the generation (4 bytes, host
+  /// byte order), the group id, the member id, a byte that is 1 if no instance id follows, the instance id. All texts end with NUL.
   static func parse(_ bytes: UnsafeRawBufferPointer) -> (Int32, String, String, String?)? {
     let magic = "CGMDv2:".utf8
     guard bytes.count > magic.count + 4, bytes.starts(with: magic) else { return nil }

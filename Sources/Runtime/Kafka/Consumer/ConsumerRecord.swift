@@ -3,16 +3,15 @@ import CLibrdkafka
 /// A header: its name, and its value, which may be missing.
 public typealias Header = (name: String, value: [UInt8]?)
 
-/// A record that was polled. Owns librdkafka's message and with it the memory of key and value, which is not copied:
-/// it is part of the broker's answer that the record came in, and that whole answer stays in memory as long as any record
-/// of it lives. Whoever keeps records for long copies what is needed.
+/// A polled record. Owns librdkafka's message and refers to its key and value without copying them: they are part of the fetch response,
+/// and the whole response stays in memory as long as any of its records. To keep data for long, copy it.
 ///
 /// Not `Sendable`: reading headers parses them in place.
 public final class ConsumerRecord {
   /// The topic. One String for all records of a topic.
   public let topic: String
   private let message: UnsafeMutablePointer<rd_kafka_message_t>
-  /// Messages must be destroyed before their client.
+  /// Keeps the client alive: messages must be destroyed before their client.
   private let client: Client
 
   init(_ message: UnsafeMutablePointer<rd_kafka_message_t>, topic: String, client: Client) {
@@ -32,14 +31,13 @@ public final class ConsumerRecord {
   /// Topic and partition.
   public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
 
-  /// Milliseconds since the epoch, set by the producer or the broker as the topic's settings say; -1 where there is none.
+  /// Milliseconds since the epoch, set by the producer or the broker, as the topic is configured; -1 if absent.
   public var timestamp: Int64 {
     var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
     return rd_kafka_message_timestamp(message, &type)
   }
 
-  /// The key's bytes, valid while the record lives (`withExtendedLifetime` where nothing else holds it); `nil` for a
-  /// record without a key.
+  /// The key's bytes, valid while the record lives (use `withExtendedLifetime`); `nil` for a record without a key.
   public var key: UnsafeRawBufferPointer? {
     message.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len) }
   }
@@ -58,11 +56,11 @@ public final class ConsumerRecord {
   /// Bytes of key and value.
   public var size: Int { message.pointee.key_len + message.pointee.len }
 
-  /// A copy of the last header of this name; `nil` where there is none or it has no value.
+  /// A copy of the last header with this name; `nil` if it is missing or has no value.
   public func header(_ name: String) -> [UInt8]? { withHeader(name) { $0.map { [UInt8]($0) } } }
 
-  /// Calls `body` with the value of the last header of this name, which it must not keep; `nil` where there is none or it
-  /// has no value.
+  /// Calls `body` with the value of the last header with this name, which it must not keep; `nil` if it is missing or has no
+  /// value.
   public func withHeader<Result>(_ name: String, _ body: (UnsafeRawBufferPointer?) throws -> Result) rethrows -> Result
   {
     var headers: OpaquePointer?
@@ -97,7 +95,7 @@ public final class ConsumerRecord {
 
 /// One String for each topic, found by its C name without an allocation.
 ///
-/// Compared by content, not by librdkafka's handle: a handle's address may be used again for another topic.
+/// Compared by content, not by librdkafka's handle: a handle's address may be reused for another topic.
 struct TopicNames {
   private var names: [String] = []
   private var last = 0

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What the rebalance callback noted and the owner has not seen or answered yet.
+/// Rebalances from the callback that the owner has not seen or answered yet.
 ///
-/// Touched only by the thread that polls (librdkafka calls back inside `rd_kafka_consumer_poll` and
-/// `rd_kafka_consumer_close`); the lock is there for the compiler, and never contended.
+/// Used only by the polling thread (librdkafka calls back inside `rd_kafka_consumer_poll` and `rd_kafka_consumer_close`). The lock
+/// satisfies the compiler and is never contended.
 final class RebalanceInbox: Sendable {
   struct Rebalance {
     enum Kind { case assigned, revoked }
@@ -14,7 +14,7 @@ final class RebalanceInbox: Sendable {
 
   private struct State {
     var unseen: [Rebalance] = []
-    /// Kinds of what waits for an answer, in order; the unseen ones are its tail.
+    /// The kinds of unanswered rebalances, in order; the unseen ones are its tail.
     var unanswered: [Rebalance.Kind] = []
     var answersAtOnce = false
     var lossIsKnown = false
@@ -22,7 +22,7 @@ final class RebalanceInbox: Sendable {
 
   private let state = Mutex(State())
 
-  /// True where the callback itself has to answer, as nobody will: while the consumer closes.
+  /// Whether the callback itself must answer, because the consumer is closing.
   var answersAtOnce: Bool {
     get { state.withLock { $0.answersAtOnce } }
     set { state.withLock { $0.answersAtOnce = newValue } }
@@ -40,7 +40,7 @@ final class RebalanceInbox: Sendable {
     }
   }
 
-  /// The assignment is lost, and the revocation that will say so has not come yet.
+  /// Marks the assignment as lost, before the revocation that reports it.
   func noteLoss() { state.withLock { $0.lossIsKnown = true } }
 
   /// The oldest rebalance that the owner has not seen.
@@ -48,7 +48,7 @@ final class RebalanceInbox: Sendable {
     state.withLock { $0.unseen.isEmpty ? nil : $0.unseen.removeFirst() }
   }
 
-  /// The kind of the oldest rebalance without an answer; it has one from now on.
+  /// Takes the kind of the oldest unanswered rebalance, which counts as answered afterwards.
   func takeUnanswered() -> Rebalance.Kind? {
     state.withLock { $0.unanswered.isEmpty ? nil : $0.unanswered.removeFirst() }
   }

@@ -1,11 +1,11 @@
-/// What became of a record produced with a tag.
+/// The delivery report of a record that was produced with a tag.
 public struct Delivery: Sendable {
-  /// The tag it was produced with.
+  /// The record's tag.
   public let tag: UInt64
-  /// Where it went.
+  /// The record's partition.
   public let topicPartition: TopicPartition
-  /// Its offset; `nil` where it was not written.
+  /// The record's offset; `nil` if it was not written.
   public let offset: Int64?
-  /// Why it was not written, or may not have been (time-out); `nil` once the broker has acknowledged it.
+  /// Why the record was not, or may not have been, written (time-out); `nil` if the broker acknowledged it.
   public let error: KafkaError?
 }

@@ -1,10 +1,10 @@
 import CLibrdkafka
 
-// Decide on an error by `requiresAbort` first, then `isRetriable`; anything else needs a new producer, or an end
-// (``KafkaError/isFenced``). After a time-out of a commit the outcome is unknown.
+// Handle an error by `requiresAbort` first, then by `isRetriable`; any other error needs a new producer or, if
+// ``KafkaError/isFenced``, the end of the process. After a commit's time-out the outcome is unknown.
 extension Producer {
-  /// Registers with the transaction coordinator: once, before the first ``begin()``. Fences and aborts what a former
-  /// producer of the same `transactional.id` left behind.
+  /// Registers with the transaction coordinator: call it once, before the first ``begin()``. Fences former producers of the same
+  /// `transactional.id` and aborts their open transaction.
   public func initTransactions(timeout: Duration) throws(KafkaError) {
     let client = try open("init transactions")
     defer { withExtendedLifetime(client) {} }
@@ -12,7 +12,7 @@ extension Producer {
       "init transactions", rd_kafka_init_transactions(client.pointer, timeout.milliseconds), client: client.pointer)
   }
 
-  /// Opens a transaction. Asks no broker.
+  /// Opens a transaction, without a request.
   public func begin() throws(KafkaError) {
     let client = try open("begin transaction")
     defer { withExtendedLifetime(client) {} }
@@ -21,9 +21,8 @@ extension Producer {
 
   /// Makes the group's offsets part of the transaction.
   ///
-  /// - Throws: ``KafkaError/isStaleMember``, to be answered by ``abort(timeout:)``, where `group` is of a generation that
-  ///   is over, or of none (generation -1): that is refused here, as the coordinator would not fence it. Invalid argument
-  ///   for an offset of `nil`, which librdkafka would leave out silently.
+  /// - Throws: ``KafkaError/isStaleMember``, to be followed by ``abort(timeout:)``, if `group` has a past generation, or generation
+  ///   -1, which the coordinator would not fence. Invalid argument for an offset of `nil`, which librdkafka would silently omit.
   public func sendOffsets(_ places: [TopicPartitionOffset], group: ConsumerGroupMetadata, timeout: Duration)
     throws(KafkaError)
   {
@@ -49,8 +48,8 @@ extension Producer {
       client: client.pointer)
   }
 
-  /// Flushes and commits. After an error that is neither ``KafkaError/requiresAbort`` nor ``KafkaError/isRetriable`` the
-  /// outcome may be unknown.
+  /// Flushes and commits. After an error that is neither ``KafkaError/requiresAbort`` nor ``KafkaError/isRetriable`` the outcome
+  /// may be unknown.
   public func commit(timeout: Duration) throws(KafkaError) {
     let client = try open("commit transaction")
     defer { withExtendedLifetime(client) {} }
@@ -58,7 +57,7 @@ extension Producer {
       "commit transaction", rd_kafka_commit_transaction(client.pointer, timeout.milliseconds), client: client.pointer)
   }
 
-  /// Drops what is queued and aborts. Where this succeeds, nothing of the transaction was committed.
+  /// Drops queued records and aborts. If this succeeds, nothing of the transaction has been committed.
   public func abort(timeout: Duration) throws(KafkaError) {
     let client = try open("abort transaction")
     defer { withExtendedLifetime(client) {} }

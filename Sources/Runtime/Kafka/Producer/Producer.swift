@@ -1,31 +1,31 @@
 import CLibrdkafka
 import Synchronization
 
-/// A producer; a transactional one where its configuration has a `transactional.id`.
+/// A producer; transactional if its configuration has a `transactional.id`.
 ///
-/// Any thread may produce and poll. Transactions are the business of one thread: there is one at a time, and what is
-/// produced while it is open is part of it.
+/// Any thread may produce and poll. Only one thread may use transactions: one is open at a time, and records that are produced
+/// meanwhile are part of it.
 public final class Producer: Sendable {
   private struct State {
     var client: Client?
     var topics: [String: TopicHandle] = [:]
   }
 
-  /// The name it was given.
+  /// The client's name.
   public let name: String
   private let state: Mutex<State>
 
-  /// Makes a producer; it connects in the background.
+  /// Creates a producer, which connects in the background.
   ///
   /// - Parameters:
-  ///   - name: for log lines, and `client.id` where the configuration has none.
-  ///   - log: gets librdkafka's log lines and errors of the client as a whole.
-  ///   - statistics: gets librdkafka's statistics (JSON) every `statistics.interval.ms`.
-  ///   - onDelivery: told once what became of each record that was produced with a tag other than 0.
+  ///   - name: For log lines, and the `client.id` unless the configuration has one.
+  ///   - log: Receives librdkafka's log lines and errors of the whole client.
+  ///   - statistics: Receives librdkafka's statistics (JSON) every `statistics.interval.ms`.
+  ///   - onDelivery: Called once for each record with a tag other than 0.
   ///
   /// All three run inside ``poll(timeout:)``, ``flush(timeout:)`` and the calls that wait (produce on a full queue,
   /// commit, abort, close), on the thread that made the call.
-  /// - Throws: where a property is unknown or has a bad value, naming it.
+  /// - Throws: An error that names the property, if one is unknown or has an invalid value.
   public init(
     _ configuration: ClientConfiguration, name: String, log: (@Sendable (KafkaLogLine) -> Void)? = nil,
     statistics: (@Sendable (String) -> Void)? = nil, onDelivery: (@Sendable (Delivery) -> Void)? = nil
@@ -33,15 +33,15 @@ public final class Producer: Sendable {
     self.name = name
     let callbacks = ClientCallbacks(name: name, log: log, statistics: statistics, delivery: onDelivery)
     let client = try Client(RD_KAFKA_PRODUCER, configuration, callbacks: callbacks) {
-      // Always set: without reports nothing wakes the flush inside a commit, which then sleeps 10 ms at a time.
+      // Always set: without delivery reports nothing wakes the flush inside a commit, which then sleeps 10 ms at a time.
       rd_kafka_conf_set_dr_msg_cb($0, Self.delivered)
     }
     try KafkaError.check("make a producer", rd_kafka_set_log_queue(client.pointer, nil))
     state = Mutex(State(client: client))
   }
 
-  /// The client while the producer is open. Whoever holds it may call: it is not destroyed meanwhile, whoever closes.
-  /// Hold it to the end of the call (`withExtendedLifetime`): its pointer alone does not.
+  /// The client while the producer is open. A reference keeps it from being destroyed by a concurrent close. Hold it to the end of a call
+  /// with `withExtendedLifetime`: the pointer alone does not keep it.
   func open(_ operation: String) throws(KafkaError) -> Client {
     guard let client = state.withLock({ $0.client }) else { throw .closed(operation) }
     return client
@@ -49,7 +49,7 @@ public final class Producer: Sendable {
 
   // MARK: Topics
 
-  /// The handle of a topic; the same one each time.
+  /// The handle of a topic, made once.
   public func topic(_ name: String) throws(KafkaError) -> TopicHandle {
     let client = try open("open topic \"\(name)\"")
     defer { withExtendedLifetime(client) {} }
@@ -61,9 +61,9 @@ public final class Producer: Sendable {
     }
   }
 
-  /// Learns the leaders of the topics it will write to, so that the first transaction does not wait a second for them.
+  /// Fetches the leaders of the output topics, so that the first transaction does not wait a second for them.
   ///
-  /// - Returns: how many partitions each has. Topics that do not exist are not in the answer.
+  /// - Returns: The number of partitions of each topic; without topics that do not exist.
   @discardableResult
   public func warmUp(topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
     for topic in topics { _ = try self.topic(topic) }
@@ -72,22 +72,22 @@ public final class Producer: Sendable {
 
   // MARK: Producing
 
-  /// How long a produce waits, at most, for room in a full queue.
+  /// How long a produce waits for room in a full queue.
   public static let fullQueueTimeout: Duration = .seconds(10)
 
-  /// Stands for a partition where the configured `partitioner` is to choose it by the key (`RD_KAFKA_PARTITION_UA`).
+  /// Lets the configured `partitioner` choose the partition by the key (`RD_KAFKA_PARTITION_UA`).
   public static let anyPartition: Int32 = -1
 
   /// Queues a record. Its bytes are copied.
   ///
   /// - Parameters:
-  ///   - partition: the partition's number (``Murmur2`` finds it for a key), or ``anyPartition``.
-  ///   - key: `nil` for none.
+  ///   - partition: The partition (``Murmur2`` computes it from a key), or ``anyPartition``.
+  ///   - key: `nil` for a record without a key.
   ///   - value: `nil` for a tombstone.
-  ///   - timestamp: milliseconds since the epoch; `nil` for now.
-  ///   - tag: handed to `onDelivery` with the outcome; 0 for "do not tell".
-  /// - Throws: ``KafkaError/isQueueFull`` where there is no room after ``fullQueueTimeout``;
-  ///   ``KafkaError/isMessageTooLarge``; or why the transaction cannot take it.
+  ///   - timestamp: Milliseconds since the epoch; `nil` for now.
+  ///   - tag: Passed to `onDelivery`; 0 for no report.
+  /// - Throws: ``KafkaError/isQueueFull`` if there is no room after ``fullQueueTimeout``; ``KafkaError/isMessageTooLarge``; or an
+  ///   error of the transaction.
   public func produce(
     topic: TopicHandle, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
     headers: [Header] = [], timestamp: Int64? = nil, tag: UInt64 = 0
@@ -102,7 +102,7 @@ public final class Producer: Sendable {
     if code == RD_KAFKA_RESP_ERR__QUEUE_FULL {
       let deadline = Deadline(after: Self.fullQueueTimeout)
       while code == RD_KAFKA_RESP_ERR__QUEUE_FULL, !deadline.isPast {
-        // Records that were written leave the queue only when their reports are served.
+        // Written records leave the queue only when their reports are served.
         rd_kafka_poll(client.pointer, 10)
         code = Self.enqueue(client, topic, partition, key, value, timestamp, list, tag)
       }
@@ -114,7 +114,7 @@ public final class Producer: Sendable {
     }
   }
 
-  /// Queues a record, as the other one does, from arrays.
+  /// Queues a record from arrays.
   public func produce(
     topic: TopicHandle, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [Header] = [],
     timestamp: Int64? = nil, tag: UInt64 = 0
@@ -165,14 +165,14 @@ public final class Producer: Sendable {
 
   /// Waits until every queued record has its outcome.
   ///
-  /// - Throws: ``KafkaError/isTimedOut`` where some have none by then; they stay queued.
+  /// - Throws: ``KafkaError/isTimedOut`` if some have none by then; they stay queued.
   public func flush(timeout: Duration) throws(KafkaError) {
     let client = try open("flush")
     defer { withExtendedLifetime(client) {} }
     try KafkaError.check("flush", rd_kafka_flush(client.pointer, timeout.milliseconds), client: client.pointer)
   }
 
-  /// Records, and reports not yet served, that are waiting.
+  /// The number of queued records and unserved reports.
   public var queued: Int { state.withLock { $0.client }.map { Int(rd_kafka_outq_len($0.pointer)) } ?? 0 }
 
   /// The error that made this producer unusable, if one did.
@@ -196,15 +196,15 @@ public final class Producer: Sendable {
           error: failed ? KafkaError("produce", message.err, at: place, client: client) : nil))
     }
 
-  // MARK: The end
+  // MARK: Close
 
-  /// Drops what is queued and ends the client; every call from now on fails. Flush first to keep what is queued.
+  /// Drops queued records and closes the client; later calls fail. Flush first to send queued records.
   ///
-  /// librdkafka's destroy joins threads that may hang in a name look-up or a handshake. It therefore runs on a thread of
-  /// its own, and this waits for it no longer than told. A transaction that is open stays so until the broker aborts it
-  /// (`transaction.timeout.ms`) or the next producer of the same `transactional.id` does (``initTransactions(timeout:)``).
+  /// librdkafka's destroy joins threads that may hang in a name lookup or a handshake. It therefore runs on a separate thread, and this
+  /// method waits for it at most `timeout`. An open transaction stays open until the broker aborts it (`transaction.timeout.ms`) or the
+  /// next producer of the same `transactional.id` does (``initTransactions(timeout:)``).
   ///
-  /// - Returns: whether the client is gone. False: its thread goes on alone, and ends with the process at the latest.
+  /// - Returns: Whether the client has been destroyed. If not, its thread continues and ends with the process at the latest.
   @discardableResult
   public func close(timeout: Duration = .seconds(5)) -> Bool {
     var client = state.withLock { state in

@@ -6,7 +6,7 @@ public final class TopicHandle: @unchecked Sendable {
   /// The topic's name.
   public let name: String
   let pointer: OpaquePointer
-  /// Whose it is. Not the client itself, which its handles must not keep alive; nor its address, which the next client
+  /// Identifies the client. Not the client itself, which its handles must not keep alive; nor its address, which a later client
   /// may have.
   let owner: Client.Life
 

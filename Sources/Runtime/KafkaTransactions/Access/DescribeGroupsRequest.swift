@@ -1,4 +1,4 @@
-/// What may be done with a group; its coordinator is asked.
+/// The authorized operations on a group, requested from its coordinator.
 struct DescribeGroupsRequest: WireRequest {
   static let key: Int16 = 15
   static let version: Int16 = 5
@@ -13,13 +13,13 @@ struct DescribeGroupsRequest: WireRequest {
   struct Group: Equatable {
     var error: BrokerError
     var id: String
-    /// A bit an operation.
+    /// A bit for each authorized operation.
     var operations: Int32
   }
 
   func encode(into writer: inout WireWriter) {
     writer.array([group]) { writer, group in writer.text(group) }
-    // Tells what may be done with it.
+    // Include the authorized operations.
     writer.bool(true)
     writer.noTags()
   }

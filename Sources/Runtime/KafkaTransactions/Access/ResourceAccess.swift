@@ -1,15 +1,15 @@
-/// What somebody may do with a resource, by the names of Kafka's access rules.
+/// An operation on a resource, named as in Kafka's ACLs.
 public enum AccessOperation: String, Sendable, CaseIterable, Comparable {
-  /// Read records, or commit a group's offsets. It brings ``describe`` with it.
+  /// Read records, or commit a group's offsets. Implies ``describe``.
   case read = "Read"
-  /// Write records, or use a transactional id. It brings ``describe`` with it.
+  /// Write records, or use a transactional id. Implies ``describe``.
   case write = "Write"
-  /// See that it is there.
+  /// See that the resource exists.
   case describe = "Describe"
-  /// See its settings.
+  /// See the resource's configuration.
   case describeConfigs = "DescribeConfigs"
 
-  /// Its bit in what brokers answer: `1 << AclOperation.code()`.
+  /// The bit in brokers' answers: `1 << AclOperation.code()`.
   private var bit: Int32 {
     switch self {
     case .read: 1 << 3
@@ -19,20 +19,20 @@ public enum AccessOperation: String, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// Those that a broker's answer names.
+  /// The operations in a broker's answer.
   static func set(of bits: Int32) -> Set<AccessOperation> { Set(allCases.filter { bits & $0.bit != 0 }) }
 
   /// In the order of the cases.
   public static func < (left: AccessOperation, right: AccessOperation) -> Bool { left.bit < right.bit }
 }
 
-/// What a connection's user may do with one resource.
+/// The authorized operations of the connection's user on a resource.
 public enum ResourceAccess: Sendable, Equatable {
-  /// These, of all that ``AccessOperation`` names.
+  /// The authorized ones among all ``AccessOperation``s.
   case operations(Set<AccessOperation>)
-  /// The brokers do not tell.
+  /// The brokers do not return them.
   case unknown
 
-  /// As a broker answers: a bit an operation, or the smallest number where it does not tell.
+  /// From a broker's answer: a bit for each operation, or the smallest number for unknown.
   init(bits: Int32) { self = bits == .min ? .unknown : .operations(AccessOperation.set(of: bits)) }
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-// What the user of the connections may do, asked without doing it.
+// The permissions of the connections' user, found without using them.
 extension TransactionSink {
-  /// The level of the cluster's feature `transaction.version`; 0 where it has none.
+  /// The level of the cluster's feature `transaction.version`; 0 if it has none.
   public func transactionVersion(timeout: Duration) throws(SinkError) -> Int {
     Int(try anyBroker(Deadline(after: timeout)).versions.features["transaction.version"] ?? 0)
   }
 
-  /// What may be done with each topic. Makes none, whatever the brokers' `auto.create.topics.enable` says.
+  /// The authorized operations on each topic. Creates no topics, even with the brokers' `auto.create.topics.enable`.
   public func access(toTopics names: [String], timeout: Duration) throws(SinkError) -> [String: ResourceAccess] {
     let answer = try ask(MetadataRequest(topics: names, asksForOperations: true), Deadline(after: timeout))
     var found: [String: ResourceAccess] = [:]
@@ -18,7 +18,7 @@ extension TransactionSink {
     return found
   }
 
-  /// What may be done with a group, which need not be there.
+  /// The authorized operations on a group, which need not exist.
   public func access(toGroup name: String, timeout: Duration) throws(SinkError) -> ResourceAccess {
     let deadline = Deadline(after: timeout)
     return try atCoordinator(.group, of: name, "look at the access to group \(name)", deadline) {
@@ -29,21 +29,21 @@ extension TransactionSink {
     }
   }
 
-  /// Whether a transactional id may be used, which nobody must be using: it is asked to end a transaction that there cannot
-  /// be. Whoever may not write it is refused before the broker looks for one.
+  /// Whether a transactional id may be used. It must not be in use: the call tries to end a transaction that cannot exist. Without the
+  /// permission to write, the coordinator refuses that before it looks up the transaction.
   public func access(toTransactionalID id: String, timeout: Duration) throws(SinkError) -> ResourceAccess {
     let deadline = Deadline(after: timeout)
     return try atCoordinator(.transaction, of: id, "look at the access to transactional id \(id)", deadline) {
       (node) throws(SinkError) in
       let answer = try call(EndTxnRequest(transactionalID: id, producer: .none), at: node, deadline)
-      // The coordinator was told, so it may be described.
+      // The coordinator was returned, so describing is allowed.
       if answer.error.isAuthorization { return (.none, .operations([.describe])) }
       return answer.error.meaning == .findCoordinator
         ? (answer.error, .unknown) : (.none, .operations([.write, .describe]))
     }
   }
 
-  /// Asks a coordinator, again where it has moved or is not there yet.
+  /// Sends a request to a coordinator; retries if it has moved or does not exist yet.
   private func atCoordinator(
     _ kind: CoordinatorKind, of id: String, _ operation: String, _ deadline: Deadline,
     _ ask: (Int32) throws(SinkError) -> (BrokerError, ResourceAccess)
@@ -60,7 +60,7 @@ extension TransactionSink {
       guard error == .none || error.meaning == .findCoordinator, !deadline.isPast else {
         throw SinkError(.passing, operation, "\(error)")
       }
-      // The first who asks has the topic made that coordinators keep what they know in.
+      // The first request makes the broker create the coordinators' internal topic.
       Self.pause(.milliseconds(50), deadline)
       error = try askForCoordinator(kind, of: id, deadline)
     }

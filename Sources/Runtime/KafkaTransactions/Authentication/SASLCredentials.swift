@@ -1,6 +1,6 @@
 import OAuthBearer
 
-/// Who the client is, and how it shows that.
+/// The client's credentials and SASL mechanism.
 enum SASLCredentials: Sendable {
   case plain(user: String, password: String)
   case scram(SCRAMHash, user: String, password: String)
@@ -16,7 +16,7 @@ enum SASLCredentials: Sendable {
     }
   }
 
-  /// A login of one connection. Fetches a token where one is needed and none is there.
+  /// A login for one connection. Fetches a token if it needs one.
   func makeLogin(deadline: Deadline) throws(BearerTokenError) -> any SASLLogin {
     switch self {
     case .plain(let user, let password): PlainLogin(user: user, password: password)
@@ -30,19 +30,19 @@ enum SASLCredentials: Sendable {
   }
 }
 
-/// One login: messages to the broker and what it answers.
+/// One login: the client's messages and the broker's replies.
 protocol SASLLogin {
   /// The first message.
   var first: [UInt8] { get }
-  /// What to say to an answer; nil: the login is done.
+  /// The next message after a reply; nil if the login is complete.
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]?
 }
 
-/// What is wrong with a broker's part of a login.
+/// An error in a broker's part of a login.
 enum SASLError: Error, Equatable, CustomStringConvertible {
-  /// It does not follow the mechanism.
+  /// The broker's message does not follow the mechanism.
   case malformed(String)
-  /// It does not know the password.
+  /// The broker has not proved that it knows the password.
   case notTheServer
 
   var description: String {
@@ -53,7 +53,7 @@ enum SASLError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// RFC 4616: user and password as they are. For encrypted connections.
+/// RFC 4616: user and password in plain text, for encrypted connections.
 struct PlainLogin: SASLLogin {
   let user: String
   let password: String
@@ -63,7 +63,7 @@ struct PlainLogin: SASLLogin {
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]? { nil }
 }
 
-/// RFC 7628: a token as it is. For encrypted connections.
+/// RFC 7628: a bearer token, for encrypted connections.
 struct BearerLogin: SASLLogin {
   let token: BearerToken
   let extensions: [BearerTokenSettings.Extension]
@@ -79,7 +79,7 @@ struct BearerLogin: SASLLogin {
     return Array("n,,\u{1}auth=Bearer \(token.value)\u{1}\(fields)\u{1}".utf8)
   }
 
-  /// A broker that does not take the token says so in JSON; to the one byte that follows it answers with the error.
+  /// A broker that refuses the token replies in JSON; after the client's one-byte message it sends the error.
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]? {
     if message.isEmpty && !isRefused { return nil }
     guard !isRefused else { throw .malformed("a second refusal") }

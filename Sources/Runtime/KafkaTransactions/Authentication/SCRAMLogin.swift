@@ -15,7 +15,7 @@ enum SCRAMHash: Equatable, Sendable {
     return sum
   }
 
-  /// RFC 2104. (Keys are shorter than a block of the hash here.)
+  /// RFC 2104. Keys must not be longer than a block of the hash.
   fileprivate func hmac(_ key: [UInt8], _ bytes: [UInt8]) -> [UInt8] {
     let block = size * 2
     let key = key + [UInt8](repeating: 0, count: max(0, block - key.count))
@@ -31,10 +31,9 @@ enum SCRAMHash: Equatable, Sendable {
   }
 }
 
-/// RFC 5802 without channel binding: shows that both sides know the password, and tells neither.
+/// RFC 5802 without channel binding: both sides prove that they know the password without sending it.
 struct SCRAMLogin: SASLLogin {
-  /// Fewer, and whoever overhears the login guesses passwords quickly; more, and a broker could keep a client busy for as
-  /// long as it likes.
+  /// With fewer iterations, an eavesdropper could guess passwords quickly; with more, a broker could keep the client busy.
   static let iterations = 4096...1_000_000
 
   private enum State: Equatable {
@@ -49,7 +48,7 @@ struct SCRAMLogin: SASLLogin {
   private let bareFirst: String
   private var state = State.waitingForSalt
 
-  /// `nonce`: random, without a comma.
+  /// - Parameter nonce: Random bytes without a comma.
   init(_ hash: SCRAMHash, user: String, password: String, nonce: [UInt8]) {
     self.hash = hash
     self.password = password

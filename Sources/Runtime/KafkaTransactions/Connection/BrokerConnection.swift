@@ -1,27 +1,27 @@
 import OAuthBearer
 
-/// A connection to a broker, one request at a time.
+/// A connection to a broker, with one request at a time.
 final class BrokerConnection {
   private let stream: any ByteStream
   private let peer: BrokerAddress
   private let client: String
   private var correlation: Int32 = 0
-  /// When the login is no longer good, or nearly.
+  /// When the login is about to expire.
   private var expiry: Deadline?
   private var idleSince = Deadline(after: .zero)
-  /// What the broker speaks.
+  /// The broker's API versions and features.
   private(set) var versions = APIVersionsRequest.Answer(error: .none)
   /// A request was not answered, or an answer not understood: later bytes cannot be matched to their requests.
   private var isBroken = false
-  /// Until then the broker does not read from this connection: the client is over a quota (KIP-219).
+  /// Until then the broker does not read from this connection: the client exceeds a quota (KIP-219).
   private(set) var throttle = Deadline(after: .zero)
 
-  /// An answer larger than this is refused: those of a few thousand partitions are below a tenth of it.
+  /// Larger answers are refused. Answers about a few thousand partitions are below a tenth of this.
   static let maxAnswerBytes = 16 << 20
-  /// After this much idleness it is looked whether the broker has closed the connection.
+  /// After this idle time the connection is checked before it is used again.
   private static let staleAfter: Duration = .seconds(1)
 
-  /// Connects, encrypts, logs in, and asks what the broker speaks.
+  /// Connects, encrypts, logs in, and requests the broker's API versions.
   init(to peer: BrokerAddress, _ security: ConnectionSecurity, client: String, deadline: Deadline) throws(SinkError) {
     let socket = try TCPSocket.connect(to: peer, deadline: deadline)
     if let tls = security.tls {
@@ -61,12 +61,12 @@ final class BrokerConnection {
       } catch {
         throw SinkError(.refused, operation, error.description)
       }
-      // The broker closes a connection whose login has expired at its next request: a new one is made before.
+      // The broker closes a connection with an expired login at the next request: reconnect before that.
       if answer.lifetime > 0 { expiry = Deadline(after: .milliseconds(answer.lifetime * 8 / 10)) }
     }
   }
 
-  /// Whether a request may be sent on it.
+  /// Whether the connection can be used for a request.
   var isUsable: Bool {
     if isBroken || expiry?.isPast ?? false { return false }
     return !idleSince.isPast || !stream.isStale
@@ -107,13 +107,13 @@ final class BrokerConnection {
       }
       let wanted = 4 + (length ?? 0)
       if let length, bytes.count == wanted { return Array(bytes.suffix(length)) }
-      // No more than what is due: nothing else was asked for. And no more at once than has a chance to be there.
+      // No more than the answer's rest, and no more than one read usually returns.
       bytes += try stream.read(atMost: min(wanted - bytes.count, 64 << 10), deadline: deadline)
     }
   }
 }
 
-/// How a sink's connections are encrypted and logged in.
+/// Encryption and login of the connections.
 struct ConnectionSecurity {
   var tls: TLSContext?
   var login: SASLCredentials?

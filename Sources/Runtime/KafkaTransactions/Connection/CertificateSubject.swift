@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// Who a client is to brokers that know it by its certificate.
+/// The principal of a client with a certificate.
 public enum CertificateSubject {
   /// The subject of a client's certificate, as Kafka's brokers write it (`CN=nudge,OU=chat,O=Example`), by the client's
-  /// properties `ssl.certificate.pem` or `ssl.certificate.location`; nil where there is none, it cannot be read, or it has
-  /// parts for which Java writes numbers instead of names, such as `emailAddress`.
+  /// properties `ssl.certificate.pem` or `ssl.certificate.location`; nil if there is none, it is unreadable, or it has
+  /// attributes that Java writes with numbers instead of names, such as `emailAddress`.
   public static func ofClient(_ properties: [String: String]) -> String? {
     let source = TLSSettings.Source(properties, text: "ssl.certificate.pem", file: "ssl.certificate.location")
     guard let source, let certificates = try? TLSContext.certificates(in: source) else { return nil }
     defer { for certificate in certificates { X509_free(certificate) } }
-    // The client's own comes first, then those who vouch for it.
+    // The client's certificate comes first, then the certificates of its authorities.
     guard let name = X509_get_subject_name(certificates.first), hasKnownParts(name),
       let bio = BIO_new(BIO_s_mem())
     else { return nil }
@@ -21,7 +21,7 @@ public enum CertificateSubject {
     return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
-  /// Whether OpenSSL and Java call each part by the same name.
+  /// Whether OpenSSL and Java use the same name for each attribute.
   private static func hasKnownParts(_ name: OpaquePointer) -> Bool {
     let known: Set<Int32> = [
       NID_commonName, NID_countryName, NID_organizationName, NID_organizationalUnitName, NID_localityName,

@@ -7,18 +7,18 @@ import Synchronization
   let streamSocket = SOCK_STREAM
 #endif
 
-/// An address as the system's calls take it.
+/// A socket address for the system's calls.
 struct SocketAddress: Sendable {
   let family: Int32
   let bytes: [UInt8]
 }
 
-/// The system's name look-up, with a time-out, which it has not.
+/// The system's name lookup, with a time-out, which the system's function lacks.
 enum NameLookup {
-  /// Addresses of a host, in the order in which they are to be tried. Literal addresses need no look-up.
+  /// The addresses of a host, in the order of preference. Literal addresses need no lookup.
   static func resolve(_ address: BrokerAddress, deadline: Deadline) throws(SinkError) -> [SocketAddress] {
     if case .success(let found) = ask(address, flags: AI_NUMERICHOST) { return found }
-    // The call cannot be ended from outside: it has a thread of its own, which ends when it does.
+    // The call cannot be cancelled: it runs on its own thread, which ends when the call returns.
     let answer = Mutex<Result<[SocketAddress], SinkError>?>(nil)
     let box = LookupBox(answer)
     let thread = Thread { box.finish(ask(address, flags: 0)) }

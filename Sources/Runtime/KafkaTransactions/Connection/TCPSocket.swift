@@ -1,17 +1,17 @@
 import Foundation
 
-/// A connected TCP socket that never blocks: waits are polls with a deadline.
+/// A connected, non-blocking TCP socket; it waits in poll with a deadline.
 final class TCPSocket: ByteStream {
   private let descriptor: Int32
   private let peer: BrokerAddress
 
-  /// Connects to the first address of the broker that takes the connection.
+  /// Connects to the first address of the broker that accepts.
   static func connect(to peer: BrokerAddress, deadline: Deadline) throws(SinkError) -> TCPSocket {
     var failure = SinkError(.passing, "connect to \(peer)", "it has no address")
     let addresses = try NameLookup.resolve(peer, deadline: deadline)
     for (index, address) in addresses.enumerated() {
       do throws(SinkError) {
-        // An address that does not answer leaves time for the others.
+        // Each address gets only its share of the time.
         let share = deadline.remaining / (addresses.count - index)
         return try TCPSocket(address, peer, deadline: min(deadline, Deadline(after: share)))
       } catch {
@@ -33,7 +33,7 @@ final class TCPSocket: ByteStream {
       set(SOL_SOCKET, SO_NOSIGPIPE)
     #endif
     let code = address.bytes.withUnsafeBytes { bytes in
-      // The system wrote these bytes as the address that it is read as here.
+      // The system wrote these bytes as a socket address.
       Foundation.connect(
         descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
     }

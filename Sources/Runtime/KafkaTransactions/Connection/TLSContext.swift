@@ -1,7 +1,7 @@
 internal import COpenSSL
 import Foundation
 
-/// What all encrypted connections of a sink share: trust, certificate, key.
+/// The trusted authorities, certificate and key that all encrypted connections share.
 final class TLSContext {
   let pointer: OpaquePointer
   let settings: TLSSettings
@@ -56,7 +56,7 @@ final class TLSContext {
     let bytes = try Self.contents(of: keySource)
     guard let bio = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw Self.failure("prepare TLS") }
     defer { BIO_free(bio) }
-    // Without a password the empty one is tried: OpenSSL would ask at the terminal.
+    // Without a password the empty one is used; otherwise OpenSSL would prompt on the terminal.
     let key = (settings.keyPassword ?? "").withCString {
       PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: $0))
     }
@@ -69,7 +69,7 @@ final class TLSContext {
     }
   }
 
-  // SSL_CTRL_CHAIN_CERT, which the macro SSL_CTX_add1_chain_cert stands for; Swift does not see macros with arguments.
+  // SSL_CTRL_CHAIN_CERT, of the macro SSL_CTX_add1_chain_cert; Swift does not import macros with arguments.
   private static let addToChain: Int32 = 89
 
   private static func isDirectory(_ path: String) -> Bool {
@@ -102,13 +102,13 @@ final class TLSContext {
     defer { BIO_free(bio) }
     var found: [OpaquePointer] = []
     while let certificate = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(certificate) }
-    // The end of the text is an error to it.
+    // OpenSSL reports the end of the text as an error.
     ERR_clear_error()
     guard !found.isEmpty else { throw SinkError(.refused, "read \(name(source))", "there is no certificate in PEM") }
     return found
   }
 
-  /// What failed, with OpenSSL's reasons, which are taken from its queue.
+  /// An error with the reasons from OpenSSL's queue, which is emptied.
   static func failure(_ operation: String, kind: SinkError.Kind = .refused, else fallback: String = "no reason given")
     -> SinkError
   {

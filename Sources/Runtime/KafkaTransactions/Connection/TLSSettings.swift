@@ -1,11 +1,11 @@
-/// How connections are encrypted, by librdkafka's names.
+/// The encryption of connections, from librdkafka's properties.
 struct TLSSettings: Equatable, Sendable {
-  /// PEM, or where it is.
+  /// PEM text, or a file with it.
   enum Source: Equatable, Sendable {
     case text(String)
     case file(String, property: String)
 
-    /// What two of librdkafka's properties say: the PEM itself, or else where it is. nil: neither does.
+    /// From two of librdkafka's properties: the PEM text, or else the file. Nil if neither is set.
     init?(_ properties: [String: String], text: String, file: String) {
       if let value = properties[text], !value.isEmpty {
         self = .text(value)
@@ -17,14 +17,14 @@ struct TLSSettings: Equatable, Sendable {
     }
   }
 
-  /// Whom to trust; nil: the system's authorities. A file, or a folder as OpenSSL has them.
+  /// Trusted authorities: a file, or a folder in OpenSSL's format; nil for the system's.
   var authorities: Source?
-  /// The client's certificate, with what stands between it and its authority.
+  /// The client's certificate, with intermediate certificates.
   var certificate: Source?
   var key: Source?
   var keyPassword: String?
   var verifiesPeer = true
   var verifiesHost = true
-  /// Of TLS up to 1.2.
+  /// For TLS up to 1.2.
   var cipherSuites: String?
 }

@@ -1,17 +1,17 @@
 internal import COpenSSL
 import Foundation
 
-/// An encrypted connection. OpenSSL works on memory; the socket below does the waiting and has the deadlines.
+/// An encrypted connection. OpenSSL works on memory buffers; the socket below waits, with deadlines.
 final class TLSStream: ByteStream {
   private let socket: TCPSocket
   private let context: TLSContext
   private let session: OpaquePointer
-  /// What came from the broker and goes to it, encrypted; owned by the session.
+  /// Encrypted bytes from and to the broker; owned by the session.
   private let incoming: OpaquePointer
   private let outgoing: OpaquePointer
   private let peer: BrokerAddress
 
-  /// Shakes hands, and makes sure whom it talks to.
+  /// Performs the handshake and verifies the broker.
   init(_ socket: TCPSocket, _ context: TLSContext, peer: BrokerAddress, deadline: Deadline) throws(SinkError) {
     self.socket = socket
     self.context = context
@@ -41,7 +41,7 @@ final class TLSStream: ByteStream {
 
   deinit { SSL_free(session) }
 
-  // SSL_CTRL_SET_TLSEXT_HOSTNAME, a macro Swift does not see.
+  // SSL_CTRL_SET_TLSEXT_HOSTNAME, a macro that Swift does not import.
   private static let setServerName: Int32 = 55
 
   private func shakeHands(_ operation: String, _ deadline: Deadline) throws(SinkError) {
@@ -61,7 +61,7 @@ final class TLSStream: ByteStream {
         } else {
           reason = TLSContext.failure(operation)
         }
-        // Tells the broker why, where it can be told.
+        // Sends the alert to the broker, if possible.
         try? sendPending(deadline)
         throw reason
       }
@@ -92,7 +92,7 @@ final class TLSStream: ByteStream {
     while done < bytes.count {
       ERR_clear_error()
       let count = bytes.withUnsafeBytes {
-        // In steps, so that what is encrypted and not sent stays small.
+        // In steps, to keep the buffer of unsent encrypted bytes small.
         SSL_write(session, $0.baseAddress! + done, Int32(min($0.count - done, 256 << 10)))
       }
       if count > 0 {
@@ -123,14 +123,14 @@ final class TLSStream: ByteStream {
         try receive(deadline)
       case SSL_ERROR_ZERO_RETURN: throw SinkError(.passing, "read from \(peer)", "it closed the connection")
       default:
-        // TLS 1.3: that the broker wants a certificate comes when the handshake is done.
+        // TLS 1.3: the broker's request for a client certificate fails after the handshake.
         throw TLSContext.failure("read from \(peer)", kind: .passing, else: "the connection is broken")
       }
     }
   }
 
   var isStale: Bool {
-    // Tickets for new sessions come unasked; they are read with the next answer.
+    // Session tickets arrive unrequested; they are read with the next answer.
     guard socket.isStale else { return false }
     do throws(SinkError) {
       try receive(Deadline(after: .zero))

@@ -1,12 +1,12 @@
 internal import CCRC32C
 internal import CLZ4
 
-/// Records of one partition, encoded (record batch format v2). All have one timestamp. Who sends it and from which sequence
-/// on is put in when it is sent.
+/// Encoded records of one partition (record batch format v2), all with the same timestamp. Producer and sequence are filled in when the
+/// batch is sent.
 struct RecordBatch {
-  /// What the header takes.
+  /// The size of the header in bytes.
   static let headerSize = 61
-  /// Where the header's fields are.
+  /// Offsets of the header's fields.
   private enum Field {
     static let length = 8
     static let crc = 17
@@ -19,10 +19,10 @@ struct RecordBatch {
   }
   /// Transactional; the three lowest bits name the compression of the records.
   private static let attributes: Int16 = 0x10
-  /// Fewer bytes of records than this are not worth a frame.
+  /// Smaller batches are not compressed.
   private static let leastCompressed = 128
 
-  /// The header, with nothing in it that is known only when it is sent, and the records.
+  /// The header, without the fields that are known only when the batch is sent, and the records.
   private var bytes: [UInt8]
   private(set) var count = 0
 
@@ -31,18 +31,18 @@ struct RecordBatch {
     reset(timestamp: timestamp)
   }
 
-  /// How many bytes it is.
+  /// The size in bytes.
   var size: Int { bytes.count }
 
-  /// Empties it; the memory is kept.
+  /// Empties the batch and keeps its memory.
   mutating func reset(timestamp: Int64) {
     count = 0
     bytes.removeAll(keepingCapacity: true)
     bytes.reserveCapacity(1024)
     var header = WireWriter(reserving: Self.headerSize)
-    header.int64(0)  // base offset: the broker's
+    header.int64(0)  // base offset: set by the broker
     header.int32(0)  // length
-    header.int32(-1)  // partition leader's epoch: the broker's
+    header.int32(-1)  // partition leader epoch: set by the broker
     header.int8(2)  // format
     header.int32(0)  // CRC
     header.int16(Self.attributes)
@@ -56,7 +56,7 @@ struct RecordBatch {
     bytes.append(contentsOf: header.bytes)
   }
 
-  /// How many bytes a record adds at most.
+  /// The greatest encoded size of a record in bytes.
   static func size(key: Int, value: Int, headers: Int) -> Int { key + value + headers + 48 }
 
   /// Adds a record.
@@ -92,13 +92,13 @@ struct RecordBatch {
     bytes.append(contentsOf: value)
   }
 
-  /// The most bytes that `seal` adds.
+  /// The greatest number of bytes that `seal` appends.
   func sealedBound(_ compression: Compression) -> Int {
     compression == .lz4
       ? Self.headerSize + max(bytes.count, nudge_lz4_bound(bytes.count - Self.headerSize)) : bytes.count
   }
 
-  /// Adds the batch to a request, complete. Records that do not become smaller are not compressed.
+  /// Appends the complete batch to a request. Records that compression does not shrink stay uncompressed.
   func seal(into request: inout [UInt8], producer: ProducerIdentity, sequence: Int32, compression: Compression) {
     let start = request.count
     if let records = compress(compression) {
@@ -120,7 +120,7 @@ struct RecordBatch {
     request.store(crc, at: start + Field.crc)
   }
 
-  /// The records compressed; nil: as they are.
+  /// The compressed records; nil if they stay uncompressed.
   private func compress(_ compression: Compression) -> [UInt8]? {
     let length = bytes.count - Self.headerSize
     guard compression == .lz4, length >= Self.leastCompressed else { return nil }
@@ -133,7 +133,7 @@ struct RecordBatch {
   }
 }
 
-/// How a batch's records are compressed, by the number that names it in a batch's attributes.
+/// The compression of a batch's records, with its number in the batch's attributes.
 enum Compression: Int16, Sendable {
   case none = 0
   case lz4 = 3

@@ -1,14 +1,14 @@
-/// What one transaction commits: records by partition, encoded, and the offsets of what they come from. It is not changed
-/// by being sent, so the same content can be sent again.
+/// The content of one transaction: encoded records by partition, and the offsets of their inputs. Sending does not change it, so the same
+/// content can be sent again.
 public struct TransactionContent: Sendable {
   /// A header of a record.
   public typealias Header = (name: String, value: [UInt8]?)
 
-  /// A partition's records, in batches that a broker takes.
+  /// A partition's records, in batches that a broker accepts.
   struct Partition {
     var index: Int32
     var batches: [RecordBatch] = []
-    /// How many of them are filled; the others keep their memory for the next transaction.
+    /// The number of filled batches; the others keep their memory for the next transaction.
     var used = 0
 
     var records: Int { batches[..<used].reduce(0) { $0 + $1.count } }
@@ -21,26 +21,25 @@ public struct TransactionContent: Sendable {
   }
 
   private(set) var topics: [Topic]
-  /// The offsets to commit; nil: none.
+  /// The offsets to commit, if any.
   public var offsets: TransactionOffsets?
   private var timestamp: Int64
   private let maxBatchBytes: Int
 
   /// - Parameters:
-  ///   - topics: the names of the topics that records go to.
-  ///   - timestamp: of all records, in milliseconds since the epoch.
-  ///   - maxBatchBytes: a batch that would become larger is closed, and another one begun; a larger record has a batch of
-  ///     its own.
+  ///   - topics: The names of the output topics.
+  ///   - timestamp: The timestamp of all records, in milliseconds since the epoch.
+  ///   - maxBatchBytes: The greatest size of a batch; a larger record gets its own batch.
   public init(topics: [String], timestamp: Int64, maxBatchBytes: Int = 900_000) {
     self.topics = topics.map { Topic(name: $0) }
     self.timestamp = timestamp
     self.maxBatchBytes = maxBatchBytes
   }
 
-  /// Batches larger than this are not kept for the next transaction.
+  /// The memory of larger batches is not kept for the next transaction.
   private static let keptBatchBytes = 256 << 10
 
-  /// Forgets the records and offsets.
+  /// Removes records and offsets.
   public mutating func reset(timestamp: Int64) {
     self.timestamp = timestamp
     offsets = nil
@@ -57,7 +56,7 @@ public struct TransactionContent: Sendable {
   /// Adds a record.
   ///
   /// - Parameters:
-  ///   - topic: the place of its name in the list that the content was made with.
+  ///   - topic: The index of the topic in the content's list.
   ///   - partition: 0 or more.
   public mutating func append(
     topic: Int, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [Header] = []
@@ -97,10 +96,10 @@ extension TransactionContent.Partition {
   }
 }
 
-/// Offsets of a consumer group, and the member of it that commits them. The coordinator refuses them where the group does
-/// not count that member.
+/// Offsets of a consumer group, and the member that commits them. The coordinator refuses them if the group does not have that
+/// member.
 public struct TransactionOffsets: Sendable, Equatable {
-  /// An input's next offset.
+  /// The next offset of an input partition.
   public struct Offset: Sendable, Equatable {
     /// The topic's name.
     public var topic: String
@@ -108,10 +107,10 @@ public struct TransactionOffsets: Sendable, Equatable {
     public var partition: Int32
     /// The next offset to read.
     public var offset: Int64
-    /// A text that is kept with it.
+    /// The metadata committed with the offset.
     public var metadata: String
 
-    /// An input's next offset.
+    /// The next offset of an input partition.
     public init(topic: String, partition: Int32, offset: Int64, metadata: String) {
       self.topic = topic
       self.partition = partition
@@ -122,13 +121,13 @@ public struct TransactionOffsets: Sendable, Equatable {
 
   /// The group's id.
   public var group: String
-  /// The member's id. Never empty: offsets of nobody are not fenced.
+  /// The member id. Never empty: the coordinator would not fence the offsets.
   public var memberID: String
   /// The group's generation, 0 or more.
   public var generation: Int32
   /// `group.instance.id` of a static member.
   public var instanceID: String?
-  /// What is committed.
+  /// The offsets to commit.
   public var offsets: [Offset]
 
   /// Offsets of a member of a group.

@@ -1,5 +1,4 @@
-/// What is known of the cluster: brokers, leaders, coordinators. Each is asked for where it is not known, and forgotten where
-/// it turned out to be wrong.
+/// Cached metadata of the cluster: brokers, leaders, coordinators. Missing entries are requested, and wrong ones removed.
 struct ClusterView {
   struct Place: Hashable {
     var topic: String
@@ -11,7 +10,7 @@ struct ClusterView {
   private var transactionCoordinators: [String: Int32] = [:]
   private(set) var groupCoordinator: Int32?
 
-  /// nil: not known, or it has none now.
+  /// Nil if unknown, or if there is no leader now.
   func leader(of topic: String, _ partition: Int32) -> Int32? {
     leaders[Place(topic: topic, partition: partition)].flatMap { brokers[$0] == nil ? nil : $0 }
   }
@@ -49,7 +48,7 @@ struct ClusterView {
     }
   }
 
-  /// A broker does not answer: whatever it led or coordinated may be elsewhere by now.
+  /// Removes a broker that does not answer: its partitions and coordinators may have moved.
   mutating func forget(_ node: Int32) {
     leaders = leaders.filter { $0.value != node }
     transactionCoordinators = transactionCoordinators.filter { $0.value != node }

@@ -1,35 +1,35 @@
-/// One transaction with the brokers, request by request (KIP-890, part 2): decisions without I/O. The caller does what
-/// `next` says and tells what came of it.
+/// Decides the requests of one transaction (KIP-890, part 2), without I/O. The caller performs the action of `next` and reports its
+/// result.
 ///
-/// Records go first, to one leader after the other; then the offsets; then the end. The leaders and the group's coordinator
-/// each enlist with the transaction's coordinator, and those that do so at the same time are told to try again
-/// (CONCURRENT_TRANSACTIONS), which costs more than one after the other.
+/// Records are sent first, to one leader after the other, then the offsets, then the end. The leaders and the group coordinator each
+/// register with the transaction coordinator. Concurrent registrations get CONCURRENT_TRANSACTIONS and must be retried, which costs more
+/// than sending the requests one after the other.
 ///
-/// Any request may be repeated: batches have their sequences, offsets and the end are the same when they come twice, and
-/// what comes after the end has an epoch that is over.
+/// Every request may be repeated: batches have sequences, offsets and the end are idempotent, and a request after the end has a stale
+/// epoch.
 struct Conversation {
-  /// What to do.
+  /// The caller's next action.
   enum Action: Equatable {
     case findLeaders
     case findCoordinator(CoordinatorKind)
-    /// Batches, by their place in the list of partitions.
+    /// Send the next batch of each of these parts, by index.
     case produce(at: Int32, [Int])
     case commitOffsets(at: Int32)
     case end(at: Int32)
-    /// Wait so long, then ask again.
+    /// Wait, then call `next` again.
     case pause(Duration)
     case finish(TransactionOutcome)
   }
 
-  /// A partition that has records.
+  /// A partition with records.
   struct Part: Equatable {
     var topic: String
     var partition: Int32
-    /// How many records, and bytes, each of its batches has.
+    /// The number of records and bytes of each batch.
     var batches: [(records: Int, bytes: Int)]
-    /// The first one that is not acknowledged.
+    /// The index of the first unacknowledged batch.
     fileprivate(set) var next = 0
-    /// How many records are in those before it.
+    /// The number of records in acknowledged batches.
     fileprivate(set) var sequence: Int32 = 0
     fileprivate var lastOffset: Int64?
 
@@ -49,16 +49,16 @@ struct Conversation {
   private let transactionTimeout: Duration
   private let maxRequestBytes: Int
   private var needsOffsets: Bool
-  /// How often the end was asked for.
+  /// The number of EndTxn requests.
   private var endsSent = 0
-  /// Waits in a row, and the one that is due.
+  /// The number of consecutive waits, and whether one is due.
   private var waits = 0
   private var isPauseDue = false
   private var outcome: TransactionOutcome?
-  /// The last thing that went wrong, for people.
+  /// The last problem, in words.
   private var trouble = "no broker has answered"
 
-  /// First and longest wait before a request is repeated.
+  /// The shortest and longest wait before a retry, in milliseconds.
   static let waits: ClosedRange<Int64> = 1...100
 
   init(
@@ -71,9 +71,10 @@ struct Conversation {
     needsOffsets = hasOffsets
   }
 
-  // MARK: What to do
+  // MARK: Actions
 
-  /// What to do now. `isLate`: the time for the transaction is over.
+  /// The next action.
+  /// - Parameter isLate: Whether the transaction's time-out has passed.
   mutating func next(_ cluster: ClusterView, isLate: Bool) -> Action {
     if let outcome { return .finish(outcome) }
     if isLate {
@@ -112,18 +113,18 @@ struct Conversation {
     return .end(at: node)
   }
 
-  /// How far it has come; nil: records are being written, or it is over.
+  /// The last completed step; nil while records are being written, and after the end was sent.
   var step: TransactionStep? {
     guard outcome == nil, endsSent == 0, parts.allSatisfy({ $0.next == $0.batches.count }) else { return nil }
     return needsOffsets ? .recordsWritten : .offsetsWritten
   }
 
-  /// Something of it was acknowledged: the coordinator had completed the transaction before, and has begun this one.
+  /// Whether a broker has acknowledged part of the transaction: then the coordinator has completed the previous one and begun this one.
   private(set) var hasBegun = false
 
-  // MARK: What came of it
+  // MARK: Results
 
-  /// Leaders were asked for.
+  /// The answer to `findLeaders`.
   mutating func leadersFound(_ cluster: ClusterView, _ answer: MetadataRequest.Answer) {
     for topic in answer.topics where topic.error.meaning == .refused {
       return outcome = .refused(
@@ -135,7 +136,7 @@ struct Conversation {
     if let missing { again("\(missing.topic)-\(missing.partition) has no leader") }
   }
 
-  /// A coordinator was asked for.
+  /// The answer to `findCoordinator`.
   mutating func coordinatorFound(_ kind: CoordinatorKind, _ error: BrokerError) {
     switch error.meaning {
     case .success: break
@@ -146,10 +147,10 @@ struct Conversation {
     }
   }
 
-  /// A broker could not be asked, or its answer not be understood. Whether it did what it was asked for is not known.
+  /// A request failed, or its answer was unreadable. Whether the broker processed it is unknown.
   mutating func failed(_ error: SinkError) { again(error.description) }
 
-  /// A leader's answer to `produce` of these parts. Returns those whose leader is to be forgotten.
+  /// A leader's answer to `produce` of these parts. Returns the parts whose leader has moved.
   mutating func produced(_ chosen: [Int], _ answer: ProduceRequest.Answer, elapsed: Duration) -> [Int] {
     var moved: [Int] = []
     var unanswered = Set(chosen)
@@ -185,7 +186,7 @@ struct Conversation {
     if !isPauseDue { waits = 0 }
   }
 
-  /// The group coordinator's answer. Returns whether it is another broker.
+  /// The group coordinator's answer. Returns whether the coordinator has moved.
   mutating func offsetsCommitted(_ answer: TxnOffsetCommitRequest.Answer, expected: Int, elapsed: Duration) -> Bool {
     var isElsewhere = false
     for told in answer.partitions where told.error != .none {
@@ -209,12 +210,12 @@ struct Conversation {
     return isElsewhere
   }
 
-  /// The transaction coordinator's answer. Returns whether it is another broker; with `.committed` the answer's producer is
-  /// that of the next transaction.
+  /// The transaction coordinator's answer. Returns whether the coordinator has moved. After `.committed`, the answer's producer identity
+  /// is for the next transaction.
   mutating func ended(_ answer: EndTxnRequest.Answer, elapsed: Duration) -> Bool {
     switch answer.error.meaning {
     case .success:
-      // A broker that has committed tells the next epoch; without it nothing can be sent.
+      // A committed transaction's answer has the next epoch; without it nothing more can be sent.
       guard answer.producer.id >= 0, answer.producer.epoch >= 0 else {
         outcome = .unknown("an answer to EndTxn without the next epoch")
         return false
@@ -238,14 +239,15 @@ struct Conversation {
     isPauseDue = true
   }
 
-  /// What an error that no repetition mends makes of the transaction. `elapsed`: since its first request.
+  /// The outcome after an error that a retry cannot fix.
+  /// - Parameter elapsed: The time since the transaction's first request.
   private mutating func judge(_ error: BrokerError, _ what: String, _ verb: String, _ elapsed: Duration) {
-    // What was found first stands: others of the same answer follow from it, or are milder.
+    // A refusal stands: other errors of the same answer follow from it.
     if case .refused = outcome { return }
     switch error.meaning {
     case .epochOver where elapsed >= transactionTimeout - .milliseconds(500):
-      // The coordinator aborts what is open for too long, and ends its epoch, which looks the same as another producer's
-      // with this id. Who is alone under its name goes on; of two, each is shut out by the other's next epoch.
+      // After a time-out the coordinator aborts the transaction and raises the epoch, which looks like another producer with this id. A
+      // lone producer continues; two with one transactional id fence each other.
       outcome = .notCommitted("\(what), \(elapsed) after the transaction began")
     case .epochOver:
       outcome = .fenced("\(what): another process has the transactional id \(transactionalID)")

@@ -1,15 +1,14 @@
-/// A transaction that is open in one partition, as the partition's leader says. While it is, no reader of committed records
-/// gets past its first one.
+/// A transaction that is open in a partition, according to the leader. read_committed consumers cannot read past its first record.
 public struct OpenTransaction: Sendable, Hashable {
   /// The partition's topic.
   public let topic: String
   /// The partition.
   public let partition: Int32
-  /// The producer's id: stands for a transactional id.
+  /// The producer id, which belongs to a transactional id.
   public let producerID: Int64
-  /// The epoch of what the producer wrote last there. With transactions of version 2 each transaction has its own.
+  /// The producer's last epoch in the partition. With transactions of version 2, each transaction has its own epoch.
   public let epoch: Int16
-  /// The coordinator's epoch that the leader knows of.
+  /// The coordinator epoch known to the leader.
   let coordinatorEpoch: Int32
 
   /// An open transaction.

@@ -1,31 +1,31 @@
 import OAuthBearer
 
-/// What a sink needs to know, by librdkafka's property names, so that operators set them once for all clients.
+/// The configuration of a transactional producer, from librdkafka's properties, so that operators set them once for all clients.
 public struct SinkConfiguration: Sendable {
-  /// Where to begin to look for the cluster.
+  /// The bootstrap servers.
   var bootstrap: [BrokerAddress]
   var client = "nudge"
-  /// nil: not encrypted.
+  /// Nil without encryption.
   var tls: TLSSettings?
-  /// nil: no login.
+  /// Nil without a login.
   var credentials: SASLCredentials?
-  /// How long a transaction may be open before the coordinator aborts it.
+  /// The coordinator aborts a transaction that is open for longer.
   var transactionTimeout: Duration = .seconds(5)
-  /// How long one request may take, with its connection.
+  /// The time-out of one request, connecting included.
   var requestTimeout: Duration = .seconds(5)
-  /// A request with more records than this is split.
+  /// Larger requests are split.
   var maxRequestBytes = 16 << 20
-  /// Of batches. lz4 is a sixth to a thirteenth of the bytes, and costs both sides less than to pass those on.
+  /// lz4 reduces batches to a sixth to a thirteenth of their size, and costs both sides less than transferring the rest.
   var compression: Compression = .lz4
-  /// Properties of the operator's that the sink knows and does not follow, each with a sentence why.
+  /// Notices about properties that this client knows but ignores, with the reason.
   public private(set) var notices: [String] = []
 
-  /// Reads properties; those that are another client's business are let pass.
+  /// Reads properties and ignores those of other clients.
   ///
   /// - Parameters:
-  ///   - bootstrapServers: `host:port` list.
-  ///   - properties: in order; the last value of a name wins.
-  /// - Throws: `refused`, with the property and the fix, where a value is wrong or asks for what the sink cannot do.
+  ///   - bootstrapServers: A `host:port` list.
+  ///   - properties: In order; the last value of a name wins.
+  /// - Throws: `refused`, with the property and the fix, if a value is invalid or not supported.
   public init(bootstrapServers: String, properties: [(name: String, value: String)] = []) throws(SinkError) {
     var values: [String: String] = ["bootstrap.servers": bootstrapServers]
     for (name, value) in properties { values[Self.aliases[name] ?? name] = value }
@@ -38,13 +38,13 @@ public struct SinkConfiguration: Sendable {
       requestTimeout = min(requestTimeout, .milliseconds(try Self.milliseconds("socket.timeout.ms", value)))
     }
     for name in Self.unsupported where values[name].map({ !$0.isEmpty }) ?? false {
-      throw Self.refusal(name, "transactions cannot follow it; \(Self.fixes[name] ?? "remove it")")
+      throw Self.refusal(name, "transactions do not support it; \(Self.fixes[name] ?? "remove it")")
     }
     switch values["compression.type"]?.lowercased() {
     case nil, "lz4": compression = .lz4
     case "none": compression = .none
     case .some(let codec):
-      notices.append("compression.type=\(codec) is not there for transactions: they are compressed with lz4")
+      notices.append("compression.type=\(codec) is not supported for transactions: they are compressed with lz4")
     }
     let (isEncrypted, hasLogin) = try Self.protocolParts(values["security.protocol"] ?? "plaintext")
     if isEncrypted { tls = try Self.tls(values) }
@@ -56,7 +56,7 @@ public struct SinkConfiguration: Sendable {
     "compression.codec": "compression.type",
   ]
 
-  /// Whoever sets one of these relies on it.
+  /// These must not be ignored: an operator who sets one relies on it.
   private static let unsupported = [
     "ssl.keystore.location", "ssl.crl.location", "ssl.curves.list", "ssl.sigalgs.list", "ssl.engine.location",
     "ssl.providers", "plugin.library.paths",
@@ -76,7 +76,7 @@ public struct SinkConfiguration: Sendable {
       if let scheme = text.firstRange(of: "://") { text = text[scheme.upperBound...] }
       var host = text
       var port: Int32 = 9092
-      // A colon within brackets, or one of several, is part of an IPv6 address.
+      // A colon within brackets, and one of several, is part of an IPv6 address.
       if let colon = text.lastIndex(of: ":"), text.last != "]",
         text.first == "[" || text.firstIndex(of: ":") == colon
       {
@@ -95,7 +95,7 @@ public struct SinkConfiguration: Sendable {
 
   private static func milliseconds(_ name: String, _ value: String) throws(SinkError) -> Int64 {
     guard let number = Int32(value), number > 0 else {
-      throw refusal(name, "\"\(value)\" is no number of milliseconds")
+      throw refusal(name, "\"\(value)\" is not a number of milliseconds")
     }
     return Int64(number)
   }
@@ -133,7 +133,7 @@ public struct SinkConfiguration: Sendable {
       throw refusal("ssl.endpoint.identification.algorithm", "\"\(value)\" is neither https nor none")
     }
     if settings.key != nil && settings.certificate == nil {
-      throw refusal("ssl.key.location", "there is no ssl.certificate.location to it")
+      throw refusal("ssl.key.location", "ssl.certificate.location is missing")
     }
     return settings
   }
@@ -154,7 +154,7 @@ public struct SinkConfiguration: Sendable {
     default:
       throw refusal(
         "sasl.mechanisms",
-        "\(mechanism) is not there for transactions; use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, or certificates "
+        "\(mechanism) is not supported for transactions; use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, or certificates "
           + "(security.protocol=ssl)")
     }
   }

@@ -1,18 +1,18 @@
-/// Why a call of the sink failed: what was being done, and the reason, for people. Secrets never stand in it.
+/// An error of the transactional producer: the operation and the reason. Never contains secrets.
 public struct SinkError: Error, Equatable, CustomStringConvertible {
-  /// What the caller can do.
+  /// Whether a retry can succeed.
   public enum Kind: Sendable, Equatable {
-    /// The same call may succeed later: a broker is away, slow, or broken.
+    /// The same call may succeed later: a broker is unavailable or slow.
     case passing
-    /// It will fail again until somebody changes something: a setting, a permission, the broker.
+    /// The call fails until a setting, a permission or the broker is changed.
     case refused
   }
 
-  /// What the caller can do.
+  /// Whether a retry can succeed.
   public let kind: Kind
-  /// What was being done.
+  /// The operation in words.
   public let operation: String
-  /// The reason, and the fix where there is one.
+  /// The reason and, if known, the fix.
   public let reason: String
 
   init(_ kind: Kind, _ operation: String, _ reason: String) {

@@ -1,31 +1,30 @@
-/// What became of a transaction. All but `committed` come with a reason for people.
+/// The outcome of a transaction, with a reason unless committed.
 public enum TransactionOutcome: Sendable, Equatable {
-  /// It is committed; consumers see it once the broker has written its markers.
+  /// Committed; consumers see it once the broker has written the markers.
   case committed(CommittedRecords)
-  /// It is not committed and will not be: its epoch is to be replaced (``TransactionSink/open(timeout:)``) before the same
-  /// content is sent again.
+  /// Not committed, and it will not be. Get a new epoch with ``TransactionSink/open(timeout:)`` before sending the content again.
   case notCommitted(String)
-  /// As `notCommitted`; the group does not count the consumer as a member, or not of this generation.
+  /// As `notCommitted`, because the consumer is not a member of the group's current generation.
   case notMember(String)
-  /// It may be committed, or be so later. After ``TransactionSink/open(timeout:)`` it is decided: what was written tells.
+  /// Possibly committed, now or later. After ``TransactionSink/open(timeout:)`` it is decided, and the written records show the result.
   case unknown(String)
-  /// Another process has the transactional id, or the consumer's instance id.
+  /// Another process uses the transactional id or the consumer's instance id.
   case fenced(String)
-  /// Not committed, and the same content never will be.
+  /// Not committed, and the same content will be refused again.
   case refused(TransactionRefusal, String)
 }
 
-/// Why a broker will never take something.
+/// Why a broker refuses a transaction's content.
 public enum TransactionRefusal: Sendable, Equatable {
-  /// The client may not do this.
+  /// The client is not authorized.
   case forbidden
-  /// A record is larger than its topic takes.
+  /// A record is larger than its topic allows.
   case tooLarge
-  /// Anything else that is not as the broker wants it.
+  /// Any other invalid content.
   case invalid
 }
 
-/// Where the records of a committed transaction are.
+/// The positions of a committed transaction's records.
 public struct CommittedRecords: Sendable, Equatable {
   /// A partition of a topic.
   struct Place: Hashable {
@@ -33,10 +32,10 @@ public struct CommittedRecords: Sendable, Equatable {
     var partition: Int32
   }
 
-  /// The offset of each partition's last record. Not those that the broker did not tell, as the request was a repeat.
+  /// The offset of each partition's last record, except where a repeated request did not return it.
   var lastOffsets: [Place: Int64] = [:]
 
-  /// The offset of the last record that went to a partition; nil where there was none, or the broker did not tell.
+  /// The offset of the last record in a partition; nil if there was none, or the broker did not return it.
   public func lastOffset(topic: String, partition: Int32) -> Int64? {
     lastOffsets[Place(topic: topic, partition: partition)]
   }

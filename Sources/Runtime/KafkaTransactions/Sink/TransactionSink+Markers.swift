@@ -1,11 +1,11 @@
-/// Markers that a coordinator has left out (Apache Kafka 4.3.1: a lone broker that stops). Whether one is missing, and how the
-/// transaction was decided, is for the caller to know: the coordinator's log says both.
+/// Writes missing transaction markers (Apache Kafka 4.3.1: a lone broker can stop before it writes them). The caller must know from the
+/// coordinator's log that a marker is missing, and whether the transaction was committed.
 extension TransactionSink {
-  /// Whether the cluster is one broker, as far as is known.
+  /// Whether the known cluster has only one broker.
   public var hasLoneBroker: Bool { cluster.brokers.count == 1 }
 
-  /// Transactions that are open in any partition of these topics; of topics that there are not, none.
-  /// - Throws: `refused` where this client may not read one of the topics.
+  /// The open transactions in all partitions of these topics; topics that do not exist are ignored.
+  /// - Throws: `refused` if this client may not read one of the topics.
   public func openTransactions(in topics: [String], timeout: Duration) throws(SinkError) -> [OpenTransaction] {
     let operation = "ask for open transactions"
     let deadline = Deadline(after: timeout)
@@ -43,14 +43,14 @@ extension TransactionSink {
     return open
   }
 
-  /// Of open transactions those of this sink's ids that are decided: their epoch is over, and the coordinator gave a new one,
-  /// which it does only when it takes all before for complete. The sink must be open.
+  /// Those open transactions of this producer's ids that are decided: the coordinator has assigned a later epoch, which it does only
+  /// after completing all earlier transactions. The producer must be open.
   public func decided(of open: [OpenTransaction]) -> [OpenTransaction] {
     open.filter { it in identities.contains { $0.id == it.producerID && it.epoch < $0.epoch } }
   }
 
-  /// Writes the marker that is missing. The leader refuses it where it has seen anything of a later epoch, so that it ends
-  /// this transaction and no other; false then. Once it is written, writing it again changes nothing that a reader sees.
+  /// Writes the missing marker. Returns false if the leader refuses it because it has seen a later epoch; so the marker can end only this
+  /// transaction. Writing the marker again changes nothing for readers.
   public func writeMarker(of open: OpenTransaction, isCommit: Bool, timeout: Duration) throws(SinkError) -> Bool {
     let operation = "write the marker of a transaction to \(open.topic)-\(open.partition)"
     let deadline = Deadline(after: timeout)

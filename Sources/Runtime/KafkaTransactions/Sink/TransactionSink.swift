@@ -1,24 +1,23 @@
-/// How far a transaction has come.
+/// A completed step of a transaction.
 public enum TransactionStep: Sendable, Equatable {
-  /// All records are written.
+  /// All records have been written.
   case recordsWritten
-  /// So are the offsets; what is left is the end.
+  /// Records and offsets have been written; only the end is missing.
   case offsetsWritten
 }
 
-/// Commits transactions of version 2 (KIP-890, part 2): each in one request a leader, one for the offsets, one for the end.
+/// Commits transactions of version 2 (KIP-890, part 2): one request to each leader, one for the offsets, one for the end.
 ///
-/// librdkafka does not have them; when it does, this goes. It needs Kafka 4 with the feature `transaction.version` at 2.
+/// librdkafka does not support them yet. Needs Kafka 4 with the feature `transaction.version` at 2.
 ///
-/// One thread uses an instance. Calls block, each request for no longer than its time-out, and each call for no longer than
-/// it was given.
+/// Not thread-safe. Calls block: a request at most for its time-out, a call at most for the caller's.
 public final class TransactionSink {
   private let configuration: SinkConfiguration
   private let security: ConnectionSecurity
   private let topics: [String]
   private let group: String?
-  /// Used in turn: while the markers of one's transaction are being written, which the broker does after it has answered,
-  /// the other has the next.
+  /// Used alternately: the broker writes the markers of one id's transaction after its answer, while the other id has the next
+  /// transaction.
   private var producers: [(id: String, identity: ProducerIdentity?)]
   private var turn = 0
   var cluster = ClusterView()
@@ -33,32 +32,32 @@ public final class TransactionSink {
   /// A commit waits out at most this much of a throttle before its transaction begins.
   static let longestThrottle: Duration = .seconds(30)
 
-  /// A broker did not answer since the sink was opened.
+  /// Whether a broker has failed to answer since the last `open`.
   private var wasCutOff = false
 
-  /// Whether the cluster is one broker, and that was away since the sink was opened: it may have left out markers, and the
-  /// sink is to be opened again before an id is used.
+  /// Whether the cluster has one broker and that was unavailable since the last `open`: it may have omitted markers, and the producer must
+  /// be opened again before an id is used.
   public var hasLostBroker: Bool {
     hasLoneBroker && (wasCutOff || connections.values.contains { !$0.isUsable })
   }
 
-  /// Who the producers are; without those that are not open.
+  /// The identities of the open producers.
   var identities: [ProducerIdentity] { producers.compactMap(\.identity) }
 
-  /// Whether the brokers knew one of the topics not, when they were last asked in a transaction that is not committed.
+  /// Whether, in an uncommitted transaction, the last metadata lacked one of the topics.
   public private(set) var isTopicUnknown = false
 
-  /// For tests of what comes after a process that died, stalled or failed in the middle: called after each step; a reason
-  /// ends the transaction there, as `notCommitted`.
+  /// For tests of crashes and failures within a transaction: called after each step. A returned reason ends the transaction there, as
+  /// `notCommitted`.
   public var interrupt: ((TransactionStep) -> String?)?
 
-  /// A sink that has not connected yet.
+  /// A producer that has not connected yet.
   ///
   /// - Parameters:
-  ///   - transactionalIDs: used in turn; this process's own.
-  ///   - topics: what records go to.
-  ///   - group: whose offsets are committed.
-  /// - Throws: `refused` where a certificate or key cannot be used.
+  ///   - transactionalIDs: Used alternately; they must be unique to this process.
+  ///   - topics: The output topics.
+  ///   - group: The consumer group whose offsets are committed.
+  /// - Throws: `refused` if a certificate or key cannot be used.
   public init(
     _ configuration: SinkConfiguration, transactionalIDs: [String], topics: [String], group: String?
   ) throws(SinkError) {
@@ -71,20 +70,20 @@ public final class TransactionSink {
       login: configuration.credentials)
   }
 
-  /// Content to fill and to give to ``commit(_:timeout:)``.
+  /// Empty content for ``commit(_:timeout:)``.
   public func makeContent(timestamp: Int64) -> TransactionContent {
     TransactionContent(topics: topics, timestamp: timestamp)
   }
 
-  /// Closes the connections. What was not committed stays open until the coordinator aborts it, or the next `open` does.
+  /// Closes the connections. An uncommitted transaction stays open until the coordinator or the next `open` aborts it.
   public func close() { connections = [:] }
 
   // MARK: Opening
 
-  /// Asks for a new epoch of each transactional id: what was left open is aborted, and can be committed no more. Also finds
-  /// leaders and coordinators, so that the first transaction need not.
+  /// Gets a new epoch of each transactional id: an open transaction is aborted and can no longer be committed. Also finds leaders and
+  /// coordinators for the first transaction.
   ///
-  /// - Throws: `refused` where the cluster does not speak transactions of version 2, or does not let this client in.
+  /// - Throws: `refused` if the cluster does not support transactions of version 2, or does not authorize this client.
   public func open(timeout: Duration) throws(SinkError) {
     let deadline = Deadline(after: timeout)
     for index in producers.indices { producers[index].identity = nil }
@@ -94,13 +93,13 @@ public final class TransactionSink {
     for index in producers.indices { producers[index].identity = try initialize(producers[index].id, deadline) }
     cluster.learn(try ask(MetadataRequest(topics: topics), deadline))
     if let group, cluster.groupCoordinator == nil {
-      // The first transaction asks again where it is not there yet.
+      // If it does not exist yet, the first transaction looks it up again.
       _ = try? findCoordinator(.group, of: group, deadline)
     }
     wasCutOff = false
   }
 
-  /// The versions of each request that this client speaks, and the feature it needs.
+  /// Checks that the broker supports this client's request versions and has the required feature.
   static func check(_ answer: APIVersionsRequest.Answer) throws(SinkError) {
     let operation = "check the broker"
     let level = answer.features["transaction.version"] ?? 0
@@ -125,7 +124,7 @@ public final class TransactionSink {
     }
   }
 
-  /// Whether the cluster speaks transactions of version 2 and lets this client in; changes nothing.
+  /// Checks that the cluster supports transactions of version 2 and authenticates this client. Changes nothing.
   public func checkBroker(timeout: Duration) throws(SinkError) {
     try Self.check(anyBroker(Deadline(after: timeout)).versions)
   }
@@ -164,7 +163,7 @@ public final class TransactionSink {
           cluster.forgetCoordinator(.transaction, of: id)
           trouble = SinkError(.passing, operation, "\(answer.error)")
         default:
-          // The transaction that was left open is being ended.
+          // The former open transaction is being aborted.
           trouble = SinkError(.passing, operation, "\(answer.error)")
         }
       } catch {
@@ -181,10 +180,10 @@ public final class TransactionSink {
 
   /// Commits, and waits for it no longer than `timeout`.
   ///
-  /// If a broker throttles this client because of a quota, the transaction begins once that is over, and the timeout counts from
+  /// If a broker throttles this client because of a quota, the transaction begins after the throttle, and the timeout counts from
   /// then. A throttle of more than 30 s gives `notCommitted` after 30 s.
   ///
-  /// After every outcome but `committed` the sink is to be opened again.
+  /// After every outcome other than `committed`, call `open` again.
   public func commit(_ content: TransactionContent, timeout: Duration) -> TransactionOutcome {
     if content.isEmpty { return .committed(CommittedRecords()) }
     if let offsets = content.offsets, offsets.memberID.isEmpty || offsets.generation < 0 {
@@ -197,7 +196,7 @@ public final class TransactionSink {
     }
     turn = (turn + 1) % producers.count
     guard let identity = producers[turn].identity else { return .notCommitted("the sink is not open") }
-    // Until it is known what comes of it.
+    // Until the outcome is known.
     producers[turn].identity = nil
     let transaction = Transaction(
       id: producers[turn].id, producer: identity, content: content, deadline: Deadline(after: timeout),
@@ -206,20 +205,20 @@ public final class TransactionSink {
     if case .committed = outcome { isTopicUnknown = false }
     producers[turn].identity = next
     if wasCutOff && hasLoneBroker {
-      // The only broker may have stopped, and left out markers: see to that before an id is used again.
+      // The only broker may have stopped and omitted markers: that must be resolved before an id is used again.
       for index in producers.indices { producers[index].identity = nil }
     }
     return outcome
   }
 
-  /// A transaction under way.
+  /// A transaction in progress.
   private struct Transaction {
     let id: String
     let producer: ProducerIdentity
     let content: TransactionContent
     let deadline: Deadline
     let began: ContinuousClock.Instant
-    /// The batches of each part.
+    /// The batches of each part, by index.
     let batches: [[RecordBatch]]
     let parts: [Conversation.Part]
 
@@ -301,8 +300,8 @@ public final class TransactionSink {
         }
       } catch {
         conversation.failed(error)
-        // The only broker may have stopped and left out markers of this id's transaction before. What the same request would
-        // begin now could be aborted later, and with it what was left open.
+        // The only broker may have stopped and omitted markers of this id's previous transaction. A repeated request could begin a
+        // transaction that is aborted later together with the previous one.
         if hasLoneBroker && !conversation.hasBegun {
           return (.notCommitted("the only broker did not answer: \(error)"), nil)
         }
@@ -318,7 +317,7 @@ public final class TransactionSink {
       let part = parts[index]
       let partition = ProduceRequest.Partition(
         index: part.partition, batch: transaction.batches[index][part.next], sequence: part.sequence)
-      // Parts of one topic come together.
+      // Parts of one topic are adjacent.
       if topics.last?.name == part.topic {
         topics[topics.count - 1].partitions.append(partition)
       } else {
@@ -348,7 +347,7 @@ public final class TransactionSink {
     return node
   }
 
-  /// The coordinator, once asked for: of groups only the last one's is kept.
+  /// The known coordinator; for groups only that of the last group.
   func coordinator(_ kind: CoordinatorKind, of id: String) -> Int32? {
     kind == .group ? cluster.groupCoordinator : cluster.transactionCoordinator(of: id)
   }
@@ -358,7 +357,7 @@ public final class TransactionSink {
   ) throws(SinkError) -> BrokerError {
     let answer = try ask(FindCoordinatorRequest(kind: kind, id: id), deadline)
     guard let found = answer.coordinators.first(where: { $0.id == id }) else {
-      throw SinkError(.passing, "find the coordinator of \(kind) \(id)", "the answer is about something else")
+      throw SinkError(.passing, "find the coordinator of \(kind) \(id)", "the answer is for another key")
     }
     if found.error == .none { cluster.learn(kind, of: id, at: found.node, found.address) }
     return found.error
@@ -375,7 +374,7 @@ public final class TransactionSink {
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
     do throws(SinkError) {
       guard let address = cluster.brokers[node] else {
-        throw SinkError(.passing, "send \(R.name)", "broker \(node) is not known")
+        throw SinkError(.passing, "send \(R.name)", "broker \(node) is unknown")
       }
       return try call(request, on: try connection(to: address, limit), limit, deadline)
     } catch {
@@ -416,7 +415,7 @@ public final class TransactionSink {
     return connection
   }
 
-  /// A connection that is open, or the first that can be.
+  /// An open connection, or a new one to the first broker that accepts.
   func anyBroker(_ deadline: Deadline) throws(SinkError) -> BrokerConnection {
     for (address, connection) in connections {
       if connection.isUsable {
@@ -427,14 +426,14 @@ public final class TransactionSink {
     }
     let candidates = cluster.brokers.sorted { $0.key < $1.key }.map(\.value)
     let others = configuration.bootstrap.filter { !candidates.contains($0) }
-    var failure = SinkError(.passing, "connect", "there is no broker to connect to")
+    var failure = SinkError(.passing, "connect", "no broker is known")
     let all = candidates + others
     for (index, address) in all.enumerated() {
       do throws(SinkError) {
         let share = deadline.remaining / (all.count - index)
         return try connection(to: address, min(deadline, Deadline(after: share)))
       } catch {
-        // One that refuses is told of rather than one that is away.
+        // Prefer the error of a broker that refuses to that of one that is unavailable.
         if failure.kind != .refused { failure = error }
       }
     }

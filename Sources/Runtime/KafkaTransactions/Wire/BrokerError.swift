@@ -1,4 +1,4 @@
-/// An error code in an answer of a broker's.
+/// An error code in a broker's answer.
 struct BrokerError: Equatable, Hashable, CustomStringConvertible {
   let code: Int16
 
@@ -9,34 +9,34 @@ struct BrokerError: Equatable, Hashable, CustomStringConvertible {
   static let unsupportedVersion = BrokerError(35)
   static let duplicateSequence = BrokerError(46)
 
-  /// What a client does about an error.
+  /// The client's reaction to an error.
   enum Meaning: Equatable {
     case success
-    /// The same request again, shortly.
+    /// Retry the request shortly.
     case again
-    /// The partition's leader, or the topic, is elsewhere or not known yet.
+    /// Look up the partition's leader: it has moved, or the topic is not known yet.
     case findLeader
-    /// The coordinator is elsewhere, or loads what it needs to know.
+    /// Look up the coordinator: it has moved or is loading.
     case findCoordinator
-    /// The producer's epoch is over: another producer has the transactional id, or the coordinator has aborted the
-    /// transaction because it was open for too long.
+    /// The producer's epoch is stale: another producer uses the transactional id, or the coordinator has aborted the transaction after
+    /// its time-out.
     case epochOver
-    /// The transaction cannot be committed; a new epoch mends it.
+    /// The transaction cannot be committed; open the producer again.
     case abort
-    /// The group does not count the consumer as a member, or not of this generation.
+    /// The consumer is not a member of the group's current generation.
     case notMember
-    /// Another process has the consumer's instance id.
+    /// Another process uses the consumer's instance id.
     case fenced
-    /// The same request will always be refused.
+    /// The same request will be refused again.
     case refused
-    /// None of the errors that this client knows for its requests.
+    /// An error that this client does not know.
     case unknown
   }
 
   var meaning: Meaning {
     switch code {
     case 0: .success
-    // NETWORK_EXCEPTION and NOT_ENOUGH_REPLICAS are also what a leader makes of its coordinator's CONCURRENT_TRANSACTIONS.
+    // Leaders also map the transaction coordinator's CONCURRENT_TRANSACTIONS to NETWORK_EXCEPTION or NOT_ENOUGH_REPLICAS.
     case 7, 13, 14, 19, 20, 51, 52, 56, 89: .again
     case 3, 5, 6, 8, 9, 74, 75, 100: .findLeader
     case 15, 16: .findCoordinator
@@ -49,10 +49,10 @@ struct BrokerError: Equatable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The client may not do this, or is not who it says it is.
+  /// The client is not authorized or not authenticated.
   var isAuthorization: Bool { [29, 30, 31, 53, 58].contains(code) }
 
-  /// What is refused, of an error that means so.
+  /// The kind of refusal of an error with the meaning `refused`.
   var refusal: TransactionRefusal { isAuthorization ? .forbidden : code == 10 || code == 18 ? .tooLarge : .invalid }
 
   /// The name in Kafka's documentation.

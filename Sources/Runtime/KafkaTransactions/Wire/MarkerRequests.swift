@@ -1,4 +1,4 @@
-/// Which producers a leader knows of in partitions, and what they have open there.
+/// The producers that a leader knows in partitions, with their open transactions.
 struct DescribeProducersRequest: WireRequest {
   static let key: Int16 = 61
   static let version: Int16 = 0
@@ -21,7 +21,7 @@ struct DescribeProducersRequest: WireRequest {
     var id: Int64
     var epoch: Int32
     var coordinatorEpoch: Int32
-    /// The first offset of its open transaction; -1: it has none.
+    /// The first offset of the open transaction; -1 without one.
     var transactionStart: Int64
   }
 
@@ -56,8 +56,8 @@ struct DescribeProducersRequest: WireRequest {
   }
 }
 
-/// Ends what a producer has open in a partition: what coordinators send to leaders. In version 1 a leader takes the marker
-/// only where it has seen nothing of a later epoch.
+/// Ends a producer's open transaction in a partition; usually coordinators send this to leaders. In version 1 a leader accepts the marker
+/// only if it has seen no later epoch.
 struct WriteTxnMarkersRequest: WireRequest {
   static let key: Int16 = 27
   static let version: Int16 = 1
@@ -70,7 +70,7 @@ struct WriteTxnMarkersRequest: WireRequest {
   var partition: Int32
 
   struct Answer: Equatable {
-    /// Of each partition; one.
+    /// The error of each partition; here one.
     var errors: [BrokerError]
   }
 

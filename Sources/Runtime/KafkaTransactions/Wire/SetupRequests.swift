@@ -1,16 +1,16 @@
-/// What the broker speaks, and the features its cluster has finalized.
+/// The broker's API versions, and the finalized features of its cluster.
 struct APIVersionsRequest: WireRequest {
   static let key: Int16 = 18
   static let version: Int16 = 3
   static let name = "ApiVersions"
-  // So that a client can read it that does not know yet what the broker speaks.
+  // A client must be able to read the answer before it knows the broker's versions.
   static let hasFlexibleAnswer = false
 
   struct Answer: Equatable {
     var error: BrokerError
-    /// The versions of each request by its key.
+    /// The supported versions of each request, by API key.
     var versions: [Int16: ClosedRange<Int16>] = [:]
-    /// The finalized levels of features, by name.
+    /// The finalized feature levels, by name.
     var features: [String: Int16] = [:]
   }
 
@@ -24,7 +24,7 @@ struct APIVersionsRequest: WireRequest {
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
     var answer = Answer(error: try reader.errorCode())
-    // A broker that does not know version 3 answers in version 0, whose fields are others.
+    // A broker that does not support version 3 answers in version 0, with other fields.
     guard answer.error == .none else { return answer }
     let versions = try reader.array { (reader) throws(WireError) in
       let (key, low, high) = (try reader.int16(), try reader.int16(), try reader.int16())
@@ -59,7 +59,7 @@ struct SASLHandshakeRequest: WireRequest {
 
   struct Answer: Equatable {
     var error: BrokerError
-    /// What the broker would take.
+    /// The mechanisms that the broker supports.
     var mechanisms: [String]
   }
 
@@ -72,7 +72,7 @@ struct SASLHandshakeRequest: WireRequest {
   }
 }
 
-/// One message of a login, and what the broker says to it.
+/// One message of a login, and the broker's reply.
 struct SASLAuthenticateRequest: WireRequest {
   static let key: Int16 = 36
   static let version: Int16 = 2
@@ -84,7 +84,7 @@ struct SASLAuthenticateRequest: WireRequest {
     var error: BrokerError
     var reason: String?
     var message: [UInt8]
-    /// For how many milliseconds the login is good; 0: for the connection's life.
+    /// The session lifetime in milliseconds; 0 for that of the connection.
     var lifetime: Int64
   }
 
@@ -100,7 +100,7 @@ struct SASLAuthenticateRequest: WireRequest {
   }
 }
 
-/// Where a broker listens.
+/// The address of a broker.
 struct BrokerAddress: Hashable, CustomStringConvertible {
   var host: String
   var port: Int32
@@ -115,7 +115,7 @@ struct MetadataRequest: WireRequest {
   static let name = "Metadata"
 
   var topics: [String]
-  /// Whether the answer says what may be done with each topic, which costs the broker a look at its access rules.
+  /// Whether the answer has the authorized operations of each topic, which costs the broker a lookup of its ACLs.
   var asksForOperations = false
 
   struct Answer: Equatable {
@@ -127,14 +127,14 @@ struct MetadataRequest: WireRequest {
     var error: BrokerError
     var name: String?
     var partitions: [Partition]
-    /// A bit an operation; the smallest number where it was not asked for.
+    /// The authorized operations as bits; the smallest number if they were not requested.
     var operations: Int32 = .min
   }
 
   struct Partition: Equatable {
     var error: BrokerError
     var index: Int32
-    /// -1: none now.
+    /// -1 without a leader.
     var leader: Int32
   }
 
@@ -145,7 +145,7 @@ struct MetadataRequest: WireRequest {
       writer.text(topic)
       writer.noTags()
     }
-    // Makes no topics.
+    // Does not create topics.
     writer.bool(false)
     writer.bool(asksForOperations)
     writer.noTags()
@@ -183,13 +183,13 @@ struct MetadataRequest: WireRequest {
   }
 }
 
-/// Who coordinates a group, or a transactional id.
+/// The kind of a coordinator's key.
 enum CoordinatorKind: Int8, Hashable {
   case group = 0
   case transaction = 1
 }
 
-/// The broker that coordinates something.
+/// The coordinator of a group or a transactional id.
 struct FindCoordinatorRequest: WireRequest {
   static let key: Int16 = 10
   static let version: Int16 = 4

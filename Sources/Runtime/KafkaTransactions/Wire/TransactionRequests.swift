@@ -1,14 +1,14 @@
-/// A producer's id and epoch, as the coordinator told them last. Never computed: near its maximum the epoch begins anew
-/// with another id.
+/// A producer's id and epoch, from the coordinator's last answer. Never computed: near its maximum, the epoch starts over with another
+/// id.
 struct ProducerIdentity: Equatable {
   var id: Int64
   var epoch: Int16
 
-  /// What the coordinator answers where it has nothing to tell.
+  /// The coordinator's answer without a producer.
   static let none = ProducerIdentity(id: -1, epoch: -1)
 }
 
-/// A new epoch of a transactional id: ends what its last holder left open, and shuts that holder out.
+/// Requests a new epoch of a transactional id: aborts the open transaction of its last producer and fences that producer.
 struct InitProducerIDRequest: WireRequest {
   static let key: Int16 = 22
   static let version: Int16 = 5
@@ -38,8 +38,7 @@ struct InitProducerIDRequest: WireRequest {
   }
 }
 
-/// Batches for partitions that one broker leads, at most one for each. The leader makes the partitions a part of the
-/// transaction.
+/// Batches for partitions of one leader, at most one for each partition. The leader adds the partitions to the transaction.
 struct ProduceRequest: WireRequest {
   static let key: Int16 = 0
   static let version: Int16 = 12
@@ -47,7 +46,7 @@ struct ProduceRequest: WireRequest {
 
   var transactionalID: String
   var producer: ProducerIdentity
-  /// Milliseconds that the leader waits for its followers.
+  /// How long the leader waits for its followers, in milliseconds.
   var timeout: Int32
   var compression: Compression
   /// By topic.
@@ -61,7 +60,7 @@ struct ProduceRequest: WireRequest {
   struct Partition {
     var index: Int32
     var batch: RecordBatch
-    /// How many records of the transaction the partition has had before.
+    /// The number of the transaction's earlier records in the partition.
     var sequence: Int32
   }
 
@@ -73,7 +72,7 @@ struct ProduceRequest: WireRequest {
     var topic: String
     var index: Int32
     var error: BrokerError
-    /// The offset of the batch's first record; -1: not told.
+    /// The offset of the batch's first record; -1 if unknown.
     var baseOffset: Int64
     var reason: String?
   }
@@ -86,10 +85,10 @@ struct ProduceRequest: WireRequest {
 
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
-    // All in-sync replicas: the only one there is for transactions.
+    // All in-sync replicas, as transactions require.
     writer.int16(-1)
     writer.int32(timeout)
-    // A batch's length stands before it, and is known once it is sealed.
+    // A batch is preceded by its length, which is known once the batch is sealed.
     var sealed: [UInt8] = []
     writer.array(topics) { writer, topic in
       writer.text(topic.name)
@@ -128,7 +127,7 @@ struct ProduceRequest: WireRequest {
   }
 }
 
-/// Offsets of a group as a part of the transaction.
+/// Adds a group's offsets to the transaction.
 struct TxnOffsetCommitRequest: WireRequest {
   static let key: Int16 = 28
   static let version: Int16 = 5
@@ -182,7 +181,7 @@ struct TxnOffsetCommitRequest: WireRequest {
   }
 }
 
-/// Commits the transaction. The answer has the id and epoch of the next one.
+/// Commits the transaction. The answer has the producer's id and epoch for the next one.
 struct EndTxnRequest: WireRequest {
   static let key: Int16 = 26
   static let version: Int16 = 5

@@ -1,19 +1,19 @@
-/// What is wrong with an answer's bytes.
+/// An error in an answer's bytes.
 enum WireError: Error, Equatable {
-  /// It ends in the middle of something.
+  /// The bytes end within a field.
   case truncated
-  /// A length or count that cannot be: negative, or more than there are bytes.
+  /// A negative length or count, or one that exceeds the bytes.
   case badLength
-  /// A number of more bytes than its type has.
+  /// A number with more bytes than its type.
   case badNumber
-  /// Null where there must be something.
+  /// Null in a field that is not nullable.
   case unexpectedNull
-  /// A field that ends elsewhere than it says.
+  /// A tagged field whose content does not match its length.
   case badTag
 }
 
-/// Reads Kafka's types. Total: whatever the bytes are, it returns a value or throws; it never reads outside of them, and
-/// allocates no more than they can fill.
+/// Reads Kafka's types. For any bytes it returns a value or throws, never reads out of bounds, and allocates no more than the bytes can
+/// fill.
 struct WireReader {
   private let bytes: [UInt8]
   private var at: Int
@@ -36,7 +36,7 @@ struct WireReader {
   /// Reads the answer's `throttle_time_ms`.
   mutating func readThrottleTime() throws(WireError) { throttleTime = try int32() }
 
-  /// Bytes that have not been read.
+  /// The number of unread bytes.
   var remaining: Int { end - at }
 
   private mutating func take(_ count: Int) throws(WireError) -> Range<Int> {
@@ -58,10 +58,10 @@ struct WireReader {
   mutating func int64() throws(WireError) -> Int64 { try integer(Int64.self) }
   mutating func bool() throws(WireError) -> Bool { try int8() != 0 }
 
-  /// An error's number.
+  /// An error code.
   mutating func errorCode() throws(WireError) -> BrokerError { BrokerError(try int16()) }
 
-  /// Skips so many bytes.
+  /// Skips bytes.
   mutating func skip(_ count: Int) throws(WireError) { _ = try take(count) }
 
   mutating func unsignedVarint() throws(WireError) -> Int {
@@ -88,7 +88,7 @@ struct WireReader {
     return text
   }
 
-  /// A text of the old kind, with a length of two bytes.
+  /// A text with a length of two bytes, not compact.
   mutating func oldText() throws(WireError) -> String {
     let length = try int16()
     return String(decoding: bytes[try take(Int(length))], as: UTF8.self)
@@ -109,7 +109,7 @@ struct WireReader {
     return try elements(max(0, count - 1), read)
   }
 
-  /// An array of the old kind, with a count of four bytes.
+  /// An array with a count of four bytes, not compact.
   mutating func oldArray<Element>(
     _ read: (inout WireReader) throws(WireError) -> Element
   ) throws(WireError) -> [Element] {
@@ -118,7 +118,7 @@ struct WireReader {
     return try elements(max(0, count), read)
   }
 
-  /// What an answer says of partitions, by topic: `read` gets the topic's name and reads a partition's fields.
+  /// An array of topics with partitions: `read` gets the topic's name and reads a partition's fields.
   mutating func partitions<Element>(
     _ read: (inout WireReader, String) throws(WireError) -> Element
   ) throws(WireError) -> [Element] {
@@ -138,14 +138,14 @@ struct WireReader {
   private mutating func elements<Element>(
     _ count: Int, _ read: (inout WireReader) throws(WireError) -> Element
   ) throws(WireError) -> [Element] {
-    // Every element takes a byte at least: a count alone makes nobody allocate.
+    // An element has at least one byte, so a large count alone does not cause an allocation.
     guard count <= remaining else { throw .badLength }
     var elements: [Element] = []
     for _ in 0..<count { elements.append(try read(&self)) }
     return elements
   }
 
-  /// Tagged fields: `read` gets each one's tag, and its bytes; what it does not read of them is skipped.
+  /// Tagged fields: `read` gets the tag and a reader of the field; unread bytes are skipped.
   mutating func tags(
     _ read: (Int, inout WireReader) throws(WireError) -> Void = { (_, _) throws(WireError) in }
   ) throws(WireError) {

@@ -1,15 +1,15 @@
-/// A request of Kafka's protocol in the one version that is spoken here, and how its answer is read.
+/// A request of Kafka's protocol, in the only version that this client uses, and the decoding of its answer.
 protocol WireRequest {
   associatedtype Answer
   static var key: Int16 { get }
   static var version: Int16 { get }
-  /// Whether the request's header ends in tagged fields.
+  /// Whether the request's header has tagged fields.
   static var hasFlexibleRequest: Bool { get }
-  /// Whether the answer's header does.
+  /// Whether the answer's header has tagged fields.
   static var hasFlexibleAnswer: Bool { get }
-  /// How many bytes the body takes, about.
+  /// The approximate size of the body in bytes.
   var estimatedSize: Int { get }
-  /// The name for people.
+  /// The name in Kafka's documentation.
   static var name: String { get }
   func encode(into writer: inout WireWriter)
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer

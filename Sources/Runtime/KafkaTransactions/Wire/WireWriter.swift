@@ -22,7 +22,7 @@ struct WireWriter {
     bytes.append(contentsOf: utf8)
   }
 
-  /// A text of the old kind, with a length of two bytes: only in headers and in the SASL handshake.
+  /// A text with a length of two bytes, not compact: only in headers and in the SASL handshake.
   mutating func oldText(_ value: String) {
     let utf8 = value.utf8.prefix(Int(Int16.max))
     int16(Int16(utf8.count))
@@ -46,10 +46,10 @@ struct WireWriter {
 
   mutating func raw(_ value: [UInt8]) { bytes.append(contentsOf: value) }
 
-  /// Lets the caller add to the bytes.
+  /// Lets the caller append bytes.
   mutating func append(_ body: (inout [UInt8]) -> Void) { body(&bytes) }
 
-  /// Puts a number over four bytes that are there.
+  /// Overwrites four bytes with a number.
   mutating func overwrite(int32 value: Int32, at index: Int) { bytes.store(value, at: index) }
 
   private mutating func integer<Value: FixedWidthInteger>(_ value: Value) {
@@ -58,13 +58,13 @@ struct WireWriter {
 }
 
 extension [UInt8] {
-  /// Puts a number, big-endian, over bytes that are there.
+  /// Overwrites bytes with a number, big-endian.
   mutating func store<Value: FixedWidthInteger>(_ value: Value, at index: Int) {
     let size = MemoryLayout<Value>.size
     for place in 0..<size { self[index + place] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - place))) }
   }
 
-  /// Seven bits a byte, the lowest first; the eighth says that more follow.
+  /// Seven bits a byte, the lowest first; the eighth bit marks that more follow.
   mutating func appendVarint(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
@@ -74,12 +74,12 @@ extension [UInt8] {
     append(UInt8(rest))
   }
 
-  /// A signed number, small ones of either sign in few bytes (zigzag).
+  /// A signed number in zigzag encoding.
   mutating func appendZigzag(_ value: Int64) { appendVarint(UInt64(bitPattern: value << 1 ^ value >> 63)) }
 }
 
-/// How many bytes `appendVarint` takes.
+/// The number of bytes that `appendVarint` appends.
 func varintSize(_ value: UInt64) -> Int { value == 0 ? 1 : (70 - value.leadingZeroBitCount) / 7 }
 
-/// How many bytes `appendZigzag` takes.
+/// The number of bytes that `appendZigzag` appends.
 func zigzagSize(_ value: Int64) -> Int { varintSize(UInt64(bitPattern: value << 1 ^ value >> 63)) }
