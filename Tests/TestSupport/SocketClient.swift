@@ -113,6 +113,13 @@ public final class SocketClient {
   /// Whether the peer closes the connection without a further byte.
   public func isClosedByPeer() throws -> Bool { try !receive() && received.isEmpty }
 
+  /// The remaining bytes until the peer closes the connection, as text.
+  /// - Throws: ``Failure`` if the peer leaves it open.
+  public func rest() throws -> String {
+    while try receive() {}
+    return String(decoding: received, as: UTF8.self)
+  }
+
   /// Ends the sending half.
   public func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 

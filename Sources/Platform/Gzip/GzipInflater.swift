@@ -2,14 +2,14 @@ import CZlib
 
 /// Why bytes could not be inflated.
 public enum GzipError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// They are no gzip; the reason is zlib's.
+  /// The bytes are not gzip; with zlib's reason.
   case damaged(String)
-  /// They would inflate to more bytes than were allowed.
+  /// The inflated bytes would exceed the limit.
   case tooLarge(limit: Int)
-  /// They end in the middle.
+  /// The bytes end in the middle of a member.
   case incomplete
 
-  /// What is wrong, for a person.
+  /// The reason in words.
   public var description: String {
     switch self {
     case .damaged(let reason): reason
@@ -19,14 +19,14 @@ public enum GzipError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Inflates gzip as it comes, several members one after the other included. One thread uses it.
+/// Inflates a stream of gzip bytes, also with several members. Not thread-safe.
 public final class GzipInflater {
-  /// On the heap, and never moved: zlib's state points back at it.
+  /// On the heap and never moved: zlib's state points back to it.
   private let stream: UnsafeMutablePointer<z_stream>
-  /// Whether all that was given so far ends where a member ends, so that nothing is missing.
+  /// Whether the input so far ends at the end of a member.
   public private(set) var isComplete = false
 
-  /// Fails only where there is no memory.
+  /// Fails only without memory.
   public init() throws(GzipError) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
@@ -42,7 +42,7 @@ public final class GzipInflater {
     stream.deallocate()
   }
 
-  /// All of a text that is gzip, if it has at most `limit` bytes.
+  /// Inflates a complete gzip text of at most `limit` inflated bytes.
   public static func inflate(_ input: [UInt8], limit: Int) throws(GzipError) -> [UInt8] {
     let inflater = try GzipInflater()
     var output: [UInt8] = []
@@ -55,8 +55,8 @@ public final class GzipInflater {
   }
 
   /// Inflates the next bytes of the file and appends what they give.
-  /// - Parameter limit: How many bytes `output` may come to have. A little gzip inflates to a thousand times its size: what
-  ///   comes from outside needs a limit.
+  /// - Parameter limit: The greatest size of `output` in bytes. Gzip can inflate to a thousand times its size, so untrusted
+  ///   input needs a limit.
   public func inflate(
     _ input: UnsafeMutableBufferPointer<UInt8>, appendingTo output: inout [UInt8], limit: Int = .max
   ) throws(GzipError) {

@@ -1,19 +1,19 @@
 import CMicroHTTPD
 import Synchronization
 
-/// One request and its answer. All but `answer` is called on the server's own thread, one call at a time.
+/// One request and its answer. Only `answer` may be called from any thread; everything else runs on the server's own thread.
 final class Exchange: Sendable {
   /// A connection of libmicrohttpd.
   struct Connection: @unchecked Sendable {
-    /// Safe to pass on: other threads use it only to resume, which libmicrohttpd allows, and only while the exchange is `waiting`,
-    /// during which libmicrohttpd keeps the connection.
+    /// Safe to send: other threads use it only to resume the connection, which libmicrohttpd allows, and only while the exchange is
+    /// `waiting`, when libmicrohttpd keeps the connection.
     let pointer: OpaquePointer
 
     /// Identifies the connection while it is open.
     var key: UInt { UInt(bitPattern: pointer) }
   }
 
-  /// What is refused is still read, up to this, so that the peer sees the answer instead of a reset connection.
+  /// Bytes of a refused body that are still read. Closing the connection at once would reset it, and the client might not see the answer.
   static let mostDiscarded = 8 << 20
 
   enum Phase: Sendable {
@@ -21,19 +21,19 @@ final class Exchange: Sendable {
     case begun
     /// A body is being read for this route.
     case receiving(Match, body: [UInt8])
-    /// A body is being read and thrown away; then the answer is this.
+    /// The body is being read and discarded; this answer follows.
     case discarding(HTTPServerResponse, discarded: Int)
-    /// The handler has been called, or is about to be; the connection is not suspended yet.
+    /// The handler is being called; the connection is not suspended yet.
     case handling
     /// The connection is suspended until there is an answer.
     case waiting(Connection)
-    /// There is an answer, not yet given to libmicrohttpd.
+    /// The answer has not been passed to libmicrohttpd yet.
     case answered(HTTPServerResponse)
-    /// Nothing more to do.
+    /// The answer has been passed on, or the connection is being closed.
     case ended
   }
 
-  /// A route that fits, and what is known of the request before its body.
+  /// The matching route, and the request without its body.
   struct Match: Sendable {
     let route: Route
     let bodyLimit: Int
@@ -53,7 +53,7 @@ final class Exchange: Sendable {
 
   init(target: String) { self.target = target }
 
-  /// The phase, and `ended` in its place; the caller sets what follows.
+  /// Takes the phase and leaves `ended`; the caller sets the next phase.
   func take() -> Phase {
     phase.withLock { phase in
       defer { phase = .ended }
@@ -63,18 +63,18 @@ final class Exchange: Sendable {
 
   func set(_ next: Phase) { phase.withLock { $0 = next } }
 
-  /// Suspends the connection, unless the answer came while its handler was called; then that is returned, and much work is saved.
+  /// Suspends the connection, unless the handler has already answered; then returns that answer, which saves the suspension.
   func suspend(_ connection: Connection) -> HTTPServerResponse? {
     phase.withLock { phase in
       if case .answered(let response) = phase { return response }
-      // Within the lock, so that nobody can resume it before: it would never wake again.
+      // Under the lock: a resume before the suspension would be lost, and the connection would hang.
       MHD_suspend_connection(connection.pointer)
       phase = .waiting(connection)
       return nil
     }
   }
 
-  /// Gives the answer, if one is still awaited, and lets libmicrohttpd go on with the connection.
+  /// Sets the answer, if none has been set, and resumes the connection.
   func answer(_ response: HTTPServerResponse) {
     phase.withLock { phase in
       switch phase {

@@ -1,19 +1,19 @@
-/// What a request asks to be done.
+/// The method of a request.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
-  /// As it stands in the request line; methods are case-sensitive.
+  /// The text in the request line; methods are case-sensitive.
   public let rawValue: String
 
   /// A method by its name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Read; a route of this method answers HEAD as well.
+  /// A route of this method also answers HEAD.
   public static let get = HTTPMethod(rawValue: "GET")
-  /// Read the head only.
+  /// Like GET, without the body.
   public static let head = HTTPMethod(rawValue: "HEAD")
-  /// Give something to be processed.
+  /// Process the body.
   public static let post = HTTPMethod(rawValue: "POST")
-  /// Store under this path.
+  /// Store the body at this path.
   public static let put = HTTPMethod(rawValue: "PUT")
-  /// Remove.
+  /// Remove the resource.
   public static let delete = HTTPMethod(rawValue: "DELETE")
 }

@@ -21,6 +21,7 @@ public struct HTTPServerLimits: Sendable {
   /// How long `stop` waits for requests in flight.
   public var drain: Duration
 
+  /// Limits; the defaults suit a service's own port.
   public init(
     bodySize: Int = 1 << 20, bodyBudget: Int = 64 << 20, connections: Int = 1_024, connectionsPerAddress: Int = .max,
     idleTimeout: Duration = .seconds(30), transferTime: Duration = .seconds(30), handlerThreads: Int = 4,
@@ -46,7 +47,7 @@ public struct HTTPServerLimits: Sendable {
 /// connection is also closed after a chunked body, because libmicrohttpd accepts chunks whose lines end in LF alone.
 public final class HTTPServer: Sendable {
   private struct Daemon: @unchecked Sendable {
-    /// Safe to pass on: libmicrohttpd's daemons may be quiesced and stopped from any thread; `stop` takes it out of the state, so it happens once.
+    /// Safe to send: libmicrohttpd's daemons may be quiesced and stopped from any thread. `stop` takes it out of the state, so that happens once.
     let pointer: OpaquePointer
   }
 
@@ -69,11 +70,11 @@ public final class HTTPServer: Sendable {
   private let state = Mutex(State())
   private let bound = Mutex<(address: String, port: Int)>(("", 0))
 
-  /// A server that does not listen yet.
+  /// A server that is not listening yet.
   /// - Parameters:
   ///   - address: `HOST:PORT`; port 0 lets the system choose; IPv6 in brackets.
-  ///   - log: Takes what an operator should know, a line each.
-  ///   - onAnswer: Is told of every answer, those that no handler gave included, on the server's own thread.
+  ///   - log: Receives messages for the operator, one line each.
+  ///   - onAnswer: Called for every answer, including those that no handler gave, on the server's own thread.
   /// - Throws: `HTTPServerError.invalidAddress`.
   public init(
     address: String, routes: [Route], limits: HTTPServerLimits = HTTPServerLimits(),
@@ -92,20 +93,20 @@ public final class HTTPServer: Sendable {
     threads = HandlerThreads(count: limits.handlerThreads)
   }
 
-  /// Host and port it listens on, once started; empty before.
+  /// The host and port of the listening socket; empty before the start.
   public var boundAddress: String { bound.withLock { $0.address } }
 
-  /// The port it listens on, once started; 0 before.
+  /// The port of the listening socket; 0 before the start.
   public var port: Int { bound.withLock { $0.port } }
 
-  /// Listens and serves.
-  /// - Throws: `HTTPServerError` when the address is taken or not this machine's, or the server was started before.
+  /// Starts to listen and to serve.
+  /// - Throws: `HTTPServerError` if the address is in use or not one of this machine's, or the server was started before.
   public func start() throws(HTTPServerError) {
     let failure = state.withLock { state -> HTTPServerError? in
       guard !state.isStarted else { return .alreadyStarted }
       do throws(HTTPServerError) {
         let socket = try ListeningSocket(address)
-        // Unretained: `stop`, at the latest from deinit, joins the daemon's thread before this object goes.
+        // Unretained: `stop`, called by deinit at the latest, joins the daemon's thread before this object is destroyed.
         let context = Unmanaged.passUnretained(self).toOpaque()
         guard
           let daemon = nudge_mhd_start(
@@ -127,7 +128,8 @@ public final class HTTPServer: Sendable {
     deadlines.start()
   }
 
-  /// Refuses new connections, waits for requests under way as long as the limits say, answers the rest with 503, and ends. Does nothing if it does not run.
+  /// Refuses new connections, waits for requests in flight as long as the limits allow, answers the rest with 503, and ends. Does nothing if
+  /// the server is not running.
   public func stop() {
     guard let daemon = state.withLock({ $0.daemon.take() }) else { return }
     gate.beginStopping()
@@ -137,12 +139,12 @@ public final class HTTPServer: Sendable {
       let unanswered = gate.close()
       log("\(unanswered.count) requests were not answered within \(limits.drain); they get 503")
       for exchange in unanswered { exchange.answer(Refusal.stopping) }
-      // Time to write those answers; libmicrohttpd must have no suspended connection when it is stopped.
+      // Give libmicrohttpd time to write those answers: it must have no suspended connection when it stops.
       _ = gate.waitUntilIdle(.milliseconds(500))
     }
     deadlines.stop()
     MHD_stop_daemon(daemon.pointer)
-    // The quiesced socket is in use by the daemon's thread until here.
+    // Until here the daemon's thread used the quiesced socket.
     state.withLock { $0.socket = nil }
     threads.end()
   }
@@ -196,7 +198,7 @@ public final class HTTPServer: Sendable {
     let piece = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size.pointee)
     let line = RequestHead.RequestLine(method: method, version: version)
     let result = server.proceed(exchange, Exchange.Connection(pointer: connection), line, piece: piece)
-    // All of it was taken, or the connection is about to be closed.
+    // All of the piece was used, or the connection is about to be closed.
     size.pointee = 0
     return result
   }
@@ -324,7 +326,7 @@ public final class HTTPServer: Sendable {
     return send(answer, of: exchange, on: connection)
   }
 
-  /// The responder ends with this call, unless the handler keeps it.
+  /// The responder is released after this call, unless the handler keeps it.
   private func call(_ answer: Route.Answer, _ request: HTTPServerRequest, _ responder: HTTPResponder) {
     switch answer {
     case .blocking(let handler): threads.run { responder.respond(handler(request)) }
@@ -349,7 +351,7 @@ public final class HTTPServer: Sendable {
 
   /// Nil if a header cannot be sent.
   private static func response(_ answer: HTTPServerResponse) -> OpaquePointer? {
-    // A line end in a header would begin another one; libmicrohttpd quietly replaces it.
+    // A line end in a header would start another header; libmicrohttpd silently replaces it.
     for (name, value) in answer.headers where (name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
       return nil
     }

@@ -1,20 +1,20 @@
 /// A whole request, body included.
 public struct HTTPServerRequest: Sendable {
-  /// As it was sent: HEAD stays HEAD on a route for GET.
+  /// The method as sent: HEAD stays HEAD on a route for GET.
   public let method: HTTPMethod
-  /// The path as it was sent, percent escapes and all, without the query.
+  /// The path as sent, with percent escapes and without the query.
   public let path: String
-  /// What stood in the place of each `{name}` of the route's pattern, decoded.
+  /// The decoded value of each `{name}` in the route's pattern.
   public let parameters: [String: String]
-  /// The query's names and values, decoded; of a name that is repeated the last value.
+  /// The query's names and values, decoded; the last value of a repeated name.
   public let query: [String: String]
   /// The headers in the order they came.
   public let headers: HTTPHeaders
   /// At most as long as the route allows.
   public let body: [UInt8]
-  /// The peer's address and port, such as `127.0.0.1:40022`; that of the proxy, if there is one.
+  /// The address and port of the client or, behind a proxy, of the proxy: `127.0.0.1:40022`.
   public let remoteAddress: String
-  /// What the route's `admit` learnt of the request's head; nil where the route has none.
+  /// The value from the route's `admit`; nil if the route has no `admit`.
   public let admitted: (any Sendable)?
 }
 
@@ -28,11 +28,11 @@ public struct HTTPServerRequestHead: Sendable {
   public let headers: HTTPHeaders
 }
 
-/// What becomes of a request whose head was looked at.
+/// The decision of a route's `admit`.
 public enum HTTPAdmission: Sendable {
-  /// Its body is read; what is said here is the request's `admitted`.
+  /// Read the body. The value becomes the request's `admitted`.
   case admitted((any Sendable)?)
-  /// It is answered so.
+  /// Answer the request without reading its body into memory.
   case refused(HTTPServerResponse)
 }
 
@@ -43,7 +43,7 @@ public struct HTTPHeaders: Sendable {
 
   init(_ all: [(name: String, value: String)]) { self.all = all }
 
-  /// The first value of a header; nil if it is not there.
+  /// The first value of a header; nil if the request lacks it.
   public subscript(_ name: String) -> String? {
     all.first { Self.isSame($0.name, name) }?.value
   }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// An answer. Date, Content-Length and Connection are added by the server; the body of an answer to HEAD is left out by it.
+/// An answer. The server adds Date, Content-Length and Connection, and omits the body of an answer to HEAD.
 public struct HTTPServerResponse: Sendable {
   /// 200 to 599.
   public var status: Int
-  /// In the order they are to be sent. One with a control character in it cannot be sent and turns the answer into 500.
+  /// In sending order. A header with a control character turns the answer into 500.
   public var headers: [(name: String, value: String)]
-  /// What follows the headers.
+  /// The body of the answer.
   public var body: [UInt8]
-  /// Why it is so, in a word for metrics: the code of an error. Not sent.
+  /// The code of an error, for metrics. Not sent.
   public var reason: String?
 
   /// An answer of any kind.
@@ -29,7 +29,7 @@ public struct HTTPServerResponse: Sendable {
     }
   }
 
-  /// JSON that is already written.
+  /// Encoded JSON.
   public static func json(bytes: [UInt8], status: Int = 200) -> HTTPServerResponse {
     HTTPServerResponse(status: status, headers: [("Content-Type", "application/json")], body: bytes)
   }
@@ -40,7 +40,7 @@ public struct HTTPServerResponse: Sendable {
       status: status, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8))
   }
 
-  /// What went wrong, as `{"code", "message"}`: the code for machines, the message, with what to do, for people.
+  /// An error as `{"code", "message"}`: the code for machines, the message with the fix for people.
   public static func error(_ status: Int, code: String, message: String) -> HTTPServerResponse {
     var response = json(ErrorBody(code: code, message: message), status: status)
     response.reason = code

@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Threads that run handlers, so that a slow one does not hold up the thread that serves all connections.
+/// Threads that run handlers, so that a slow handler does not block the thread that serves all connections.
 final class HandlerThreads: Sendable {
   private enum Job: Sendable {
     case run(@Sendable () -> Void)
     case end
   }
 
-  /// No longer than there are connections, because each has one request under way at most.
+  /// At most one job per connection, because a connection has one request in flight.
   private let jobs = Mutex<[Job]>([])
   private let available = DispatchSemaphore(value: 0)
   private let count: Int
@@ -26,7 +26,7 @@ final class HandlerThreads: Sendable {
 
   func run(_ job: @escaping @Sendable () -> Void) { add(.run(job)) }
 
-  /// Lets each thread end after what is queued. Does not wait: a handler that hangs must not hang the stop as well.
+  /// Ends each thread after the queued jobs. Does not wait: a handler that hangs must not block the stop.
   func end() {
     for _ in 1...count { add(.end) }
   }

@@ -1,7 +1,7 @@
 import CMicroHTTPD
 import Glibc
 
-/// A bound TCP socket that listens, closed when it goes.
+/// A listening TCP socket, closed on deinit.
 struct ListeningSocket: ~Copyable {
   let descriptor: Int32
   /// Host and port as bound.
@@ -24,7 +24,7 @@ struct ListeningSocket: ~Copyable {
     let descriptor = socket(first.pointee.ai_family, options, 0)
     guard descriptor >= 0 else { throw .cannotListen(address: address, reason: String(cString: strerror(errno))) }
     var one: Int32 = 1
-    // So that a restart need not wait for the connections of the process before it.
+    // A restart need not wait for the connections of the previous process.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
     guard bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0, listen(descriptor, SOMAXCONN) == 0
     else {
@@ -38,10 +38,10 @@ struct ListeningSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Refuses who still tries to connect, rather than leaving them in the queue.
+  /// Refuses further clients; otherwise they would wait in the queue.
   borrowing func refuse() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Checks the form, without asking the resolver.
+  /// Checks the form without resolving the name.
   static func split(_ address: String) throws(HTTPServerError) -> (host: String, port: String) {
     guard let colon = address.lastIndex(of: ":") else { throw .invalidAddress(address) }
     let port = address[address.index(after: colon)...]

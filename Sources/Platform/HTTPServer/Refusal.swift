@@ -1,4 +1,4 @@
-/// An answer to a request that no handler sees.
+/// The answer to a request that no handler receives.
 struct Refusal: Error {
   let response: HTTPServerResponse
 
@@ -11,7 +11,7 @@ struct Refusal: Error {
 
   static let stopping: HTTPServerResponse = {
     var response = HTTPServerResponse.error(
-      503, code: "stopping", message: "the server stops: send it again, to another")
+      503, code: "stopping", message: "the server is stopping: send the request again, to another instance")
     response.headers.append(("Retry-After", "1"))
     return response
   }()

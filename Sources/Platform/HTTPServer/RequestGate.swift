@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Counts the requests under way, so that a stop can wait for them and then turn the rest away.
+/// Counts the requests in flight, so that a stop can wait for them and refuse those that take too long.
 final class RequestGate: Sendable {
   private struct State {
     var isStopping = false
@@ -15,13 +15,13 @@ final class RequestGate: Sendable {
   /// A request line has been read.
   func enter() { underWay.enter() }
 
-  /// Its answer has been sent, or the connection is gone.
+  /// The answer has been sent, or the connection has been closed.
   func leave(_ exchange: Exchange) {
     state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
     underWay.leave()
   }
 
-  /// Suspends the exchange's connection until its answer comes; returns the answer, if it is already there or must not be awaited because the gate is closed.
+  /// Suspends the exchange's connection until its answer is set. Returns the answer if the handler has already set it, or a refusal if the gate is closed.
   func awaitAnswer(of exchange: Exchange, on connection: Exchange.Connection) -> HTTPServerResponse? {
     state.withLock { state in
       if state.isClosed { exchange.answer(Refusal.stopping) }
@@ -31,7 +31,7 @@ final class RequestGate: Sendable {
     }
   }
 
-  /// Whether connections are to be closed after their answer.
+  /// Whether connections are closed after their answer.
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
   func beginStopping() { state.withLock { $0.isStopping = true } }
@@ -43,7 +43,7 @@ final class RequestGate: Sendable {
     return underWay.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
   }
 
-  /// Lets none wait from now on; returns those that do.
+  /// Closes the gate: later requests are refused. Returns the exchanges that wait for an answer.
   func close() -> [Exchange] {
     state.withLock { state in
       state.isClosed = true

@@ -1,12 +1,12 @@
 /// The path and query of a request line.
 struct RequestTarget: Sendable {
-  /// As it was sent.
+  /// As sent, with percent escapes.
   let path: String
-  /// Split at the slashes, then decoded, so that an escaped slash stays within its segment.
+  /// Split at slashes, then decoded: an escaped slash stays within its segment.
   let segments: [String]
   let query: [String: String]
 
-  /// Nil if it is not a path, or an escape is broken or no UTF-8.
+  /// Nil if the target is not a path, or if an escape is malformed or not UTF-8.
   init?(_ target: String) {
     let target = Self.withoutAuthority(target)
     guard target.hasPrefix("/") else { return nil }

@@ -1,4 +1,4 @@
-/// A method and a path, and what answers them.
+/// The handler for a method and a path.
 public struct Route: Sendable {
   enum Answer: Sendable {
     case blocking(@Sendable (HTTPServerRequest) -> HTTPServerResponse)
@@ -12,11 +12,11 @@ public struct Route: Sendable {
   let admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)?
   let answer: Answer
 
-  /// A route whose handler returns the answer. It runs on one of the server's handler threads, and may take its time there.
+  /// A route whose handler returns the answer. The handler runs on one of the server's handler threads and may block.
   /// - Parameters:
-  ///   - pattern: A path; `{name}` stands for one segment. Of several routes that fit, the first wins.
-  ///   - bodyLimit: The longest body in bytes, answered with 413 beyond; that of the server's limits unless given.
-  ///   - contentTypes: The media types of bodies it takes, answered with 415 for others; empty takes all.
+  ///   - pattern: A path; `{name}` stands for one segment. The first matching route wins.
+  ///   - bodyLimit: The longest body in bytes, answered with 413 beyond; default: that of the server's limits.
+  ///   - contentTypes: The accepted media types of bodies; others get 415. Empty accepts all.
   public init(
     _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
     handler: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse
@@ -24,10 +24,10 @@ public struct Route: Sendable {
     self.init(method, pattern, bodyLimit, contentTypes, nil, .blocking(handler))
   }
 
-  /// A route that is answered later, from any thread, through the responder: while it waits, it holds a connection but no thread.
-  /// The handler itself runs on the thread that serves all connections, and so must not block.
-  /// - Parameter admit: Looks at the head before any of the body is read, and before its type and length are: who has no
-  ///   business here costs no memory. Runs on the same thread as the handler.
+  /// A route whose handler answers later, from any thread, through the responder. A waiting request holds a connection but no thread.
+  /// The handler itself runs on the thread that serves all connections and must not block.
+  /// - Parameter admit: Checks the head before the body is read, and before its type and length are checked: unauthorized
+  ///   requests cost no memory. Runs on the same thread as the handler.
   public init(
     _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
     admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)? = nil,
@@ -71,7 +71,7 @@ struct PathPattern: Sendable {
     }
   }
 
-  /// The parameters if the decoded segments of a path fit; nil if they do not. A parameter is never empty.
+  /// The parameters if the decoded segments of a path match; otherwise nil. A parameter is never empty.
   func match(_ path: [String]) -> [String: String]? {
     guard path.count == segments.count else { return nil }
     var parameters: [String: String] = [:]

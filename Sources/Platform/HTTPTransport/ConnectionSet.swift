@@ -8,19 +8,19 @@ internal import CLibcurl
 
 /// One libcurl multi handle: the connections made in it, and the requests that share them.
 ///
-/// libcurl checks the age of a connection only when it is idle, and a busy one never is; nor does it count requests. So a client
-/// retires a whole set: it gives new requests to a fresh one, lets the old one finish what it has, and closes it. No request fails.
+/// libcurl checks the age of idle connections only, and does not count requests; busy connections would never be replaced. So a client
+/// retires a whole set: new requests use a new set, and the old one is closed after its requests have finished. No request fails.
 ///
-/// Owned by the client's thread, as is all libcurl calls back about it.
+/// Owned by the client's thread, which also receives libcurl's callbacks.
 final class ConnectionSet {
   let multi: UnsafeMutableRawPointer
-  /// Tells sets apart; an address would not, it may be used again.
+  /// Identifies the set; its address could be reused.
   let id: Int
-  /// When it stops taking requests, on ``MonotonicClock``.
+  /// The time from which it accepts no requests, on ``MonotonicClock``.
   let expiresAt: UInt64
   /// Requests on the wire.
   private(set) var inFlight = 0
-  /// Whether it takes no new requests any more.
+  /// Whether it accepts no more requests.
   var isRetired = false
   /// Sockets libcurl waits for, and what for.
   private(set) var interests: [(socket: Int32, events: Int16)] = []

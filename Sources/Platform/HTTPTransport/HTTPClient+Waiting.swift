@@ -2,8 +2,8 @@ import Dispatch
 import Synchronization
 
 extension HTTPClient {
-  /// Sends a request and waits for its end, which the request's own time-out bounds. For a thread that has nothing else to do;
-  /// never in a completion, whose thread is the one that would bring the answer.
+  /// Sends a request and blocks until it ends, at most for the request's time-out. Must not be called in a completion: it would block the
+  /// thread that receives the answer.
   public func response(to request: HTTPRequest) -> Result<HTTPResponse, HTTPTransportError> {
     let answer = Mutex<Result<HTTPResponse, HTTPTransportError>?>(nil)
     let done = DispatchSemaphore(value: 0)

@@ -1,16 +1,16 @@
 internal import CLibcurl
 
-/// How much a line of the client's log matters.
+/// The severity of a line of the client's log.
 public enum HTTPClientLogLevel: Sendable, Hashable {
   /// Connections retired and replaced.
   case debug
   /// The library in use.
   case info
-  /// What an operator should change.
+  /// A condition that the operator should change.
   case warning
 }
 
-/// What a client is doing and has done.
+/// Counters of a client.
 public struct HTTPClientStatistics: Sendable, Equatable {
   /// Connections open now, retired ones that still drain included.
   public internal(set) var openConnections = 0
@@ -18,7 +18,7 @@ public struct HTTPClientStatistics: Sendable, Equatable {
   public internal(set) var inFlight = 0
   /// Requests waiting for a free stream now.
   public internal(set) var queued = 0
-  /// Requests there is memory for now, on the wire or not.
+  /// Requests for which memory is allocated now, on the wire or not.
   public internal(set) var transfers = 0
   /// Requests taken since the start.
   public internal(set) var requests = 0
@@ -38,12 +38,12 @@ public struct HTTPClientStatistics: Sendable, Equatable {
 /// thread, one at a time and exactly once for each request: they must be short and must not block. (A request that is refused,
 /// `queueFull` or `shutDown`, completes on the caller's thread before `send` returns.) A completion may call `send`.
 ///
-/// libcurl sends a request again by itself, within the request's time, when a connection that was used before goes away before
-/// the first byte of an answer. That cannot be turned off: a request may reach the server twice even if it is sent once.
+/// libcurl repeats a request by itself, within the request's time-out, if a reused connection is closed before the first byte of the
+/// answer. That cannot be turned off: the server may receive a request twice that was sent once.
 ///
 /// It follows no redirects, keeps no cookies, verifies certificates and host names, and speaks TLS 1.2 or newer.
 public final class HTTPClient: Sendable {
-  /// Called once with the answer or the reason there is none.
+  /// Called once, with the answer or the error.
   public typealias Completion = @Sendable (Result<HTTPResponse, HTTPTransportError>) -> Void
 
   private let loop: TransferLoop
@@ -51,9 +51,9 @@ public final class HTTPClient: Sendable {
   /// Starts a client.
   ///
   /// - Parameters:
-  ///   - configuration: how it connects and what it may hold.
-  ///   - log: gets a line now and then, on any thread; never a URL's query, header or body.
-  /// - Throws: ``HTTPTransportError`` of kind `invalidRequest` when the configuration cannot work, `other` when libcurl does not.
+  ///   - configuration: Connections and limits.
+  ///   - log: Receives occasional lines, on any thread; never a URL's query, a header or a body.
+  /// - Throws: ``HTTPTransportError`` of kind `invalidRequest` if the configuration is invalid, `other` if libcurl does not start.
   public init(
     _ configuration: HTTPClientConfiguration,
     log: @escaping @Sendable (HTTPClientLogLevel, String) -> Void = { _, _ in }
@@ -78,26 +78,26 @@ public final class HTTPClient: Sendable {
     loop.submit([Submission(request: request, completion: completion)])
   }
 
-  /// Sends several requests with one hand-over to the client's thread; cheaper than as many single ones.
+  /// Passes several requests to the client's thread at once, which is cheaper than one by one.
   public func send(_ batch: [(request: HTTPRequest, completion: Completion)]) {
     loop.submit(batch.map { Submission(request: $0.request, completion: $0.completion) })
   }
 
-  /// Ends the client: takes nothing new, fails what waits as `shutDown`, lets what is on the wire finish for `grace`, then ends
-  /// the rest as `cancelled`. Returns when every completion has been called and all connections are closed (at once, when called
-  /// from a completion). A second call waits for the first.
+  /// Ends the client: refuses new requests, fails waiting ones with `shutDown`, waits `grace` for those on the wire, then fails the rest
+  /// with `cancelled`. Returns when every completion has been called and all connections are closed (or at once, if called from a
+  /// completion). A second call waits for the first.
   public func shutdown(grace: Duration) {
     loop.requestShutdown(grace: grace)
     loop.waitUntilFinished()
   }
 
-  /// What the client is doing and has done, as of its last round.
+  /// The counters as of the client thread's last round.
   public var statistics: HTTPClientStatistics { loop.statistics }
 
   /// The version of the libcurl in use, such as `8.14.1`.
   public static var libcurlVersion: String { CurlLibrary.version.text }
 
-  /// Whether this libcurl is too old to be trusted not to reset streams that ended in good order; a server with protection against
-  /// rapid resets closes such a connection after some number of them (nghttp2: 1,000).
+  /// Whether this libcurl may reset streams that have ended normally. A server with protection against rapid resets closes the connection
+  /// after some number of them (nghttp2: 1,000).
   public static var resetsFinishedStreams: Bool { CurlLibrary.version.number < CurlLibrary.firstWithoutResets }
 }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 
 /// Several ``HTTPClient``s side by side, each with a thread and connections of its own, for more requests than one core can
-/// carry. Requests go to them in turn. As one client where there is one.
+/// carry. Requests are distributed round-robin. With one client this is the same as that client.
 public final class HTTPClientGroup: Sendable {
   private let clients: [HTTPClient]
   private let turn = Atomic<Int>(0)
@@ -10,9 +10,9 @@ public final class HTTPClientGroup: Sendable {
   /// Starts the clients.
   ///
   /// - Parameters:
-  ///   - count: how many; at least 1.
-  ///   - configuration: what all of them together may hold; connections are shared out, at least one each.
-  ///   - log: gets a line now and then, on any thread; what concerns the library, once.
+  ///   - count: The number of clients; at least 1.
+  ///   - configuration: Limits of all clients together; connections are divided, at least one each.
+  ///   - log: Receives occasional lines, on any thread; lines about the library only once.
   /// - Throws: as ``HTTPClient/init(_:log:)``.
   public init(
     _ configuration: HTTPClientConfiguration, count: Int = 1,
@@ -33,15 +33,15 @@ public final class HTTPClientGroup: Sendable {
     self.clients = clients
   }
 
-  /// Sends a request by the client whose turn it is.
+  /// Sends a request with the next client.
   public func send(_ request: HTTPRequest, completion: @escaping HTTPClient.Completion) {
     let turn = UInt(bitPattern: self.turn.wrappingAdd(1, ordering: .relaxed).oldValue)
     let number = Int(turn % UInt(clients.count))
     clients[number].send(request, completion: completion)
   }
 
-  /// Opens a connection of each client to the host of a URL, ahead of the first request: asks for the URL once by each, and
-  /// looks at no answer.
+  /// Opens a connection from each client to the URL's host before the first request: each requests the URL once and ignores
+  /// the answer.
   public func warmUp(_ url: String) {
     for client in clients { client.send(HTTPRequest(method: .get, url: url)) { _ in } }
   }
@@ -51,7 +51,7 @@ public final class HTTPClientGroup: Sendable {
     DispatchQueue.concurrentPerform(iterations: clients.count) { clients[$0].shutdown(grace: grace) }
   }
 
-  /// What all of them are doing and have done.
+  /// The sum of the clients' counters.
   public var statistics: HTTPClientStatistics {
     clients.reduce(into: HTTPClientStatistics()) { sum, client in
       let one = client.statistics

@@ -1,19 +1,19 @@
-/// What is done to the resource at a request's URL.
+/// The method of a request.
 public enum HTTPMethod: Sendable, Hashable {
-  /// Fetches it; the request's body is not sent.
+  /// Sends no body.
   case get
-  /// Sends it the request's body.
+  /// Sends the request's body.
   case post
 }
 
 /// One HTTP request. A value: the client copies what it needs when the transfer starts.
 public struct HTTPRequest: Sendable {
-  /// The method; `post` unless said otherwise.
+  /// The method; default: `post`.
   public var method: HTTPMethod
   /// The absolute URL, `https://…` or `http://…`.
   public var url: String
   /// Header fields in the order they are sent. Names and values must not contain line breaks or NUL; an empty value is sent
-  /// as an empty field. `content-length`, `host` and the like are the client's to set.
+  /// as an empty field. The client sets `content-length`, `host` and the like.
   public var headers: [(String, String)]
   /// The body of a `post`.
   public var body: [UInt8]

@@ -1,4 +1,4 @@
-/// The protocol an answer came by.
+/// The protocol of an answer.
 public enum HTTPVersion: Sendable, Hashable {
   /// HTTP/1.0 or HTTP/1.1.
   case http1
@@ -18,7 +18,7 @@ public struct HTTPHeaders: Sendable {
     self.fields = fields
   }
 
-  /// The value of the first field of that name, whatever its case; nil when there is none, or it was not kept.
+  /// The value of the first field with this name in any case; nil if the answer lacks it or it was not kept.
   public subscript(name: String) -> String? {
     fields.first { equalIgnoringCase($0.name, name) }?.value
   }
@@ -32,19 +32,19 @@ private func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
 
 /// An answer whose status line and headers arrived whole.
 ///
-/// Its body may be incomplete: what the server did is said by the status, so an answer is never turned into an error by what
-/// happened to the connection afterwards. For a push that means: 200 seen, push sent.
+/// The body may be incomplete. The status tells what the server did, so a failure of the connection afterwards does not turn the answer
+/// into an error: after a 200 the push counts as sent.
 public struct HTTPResponse: Sendable {
   /// The final status, 200–599.
   public let status: Int
   /// The header fields named in ``HTTPClientConfiguration/keptHeaders`` that the answer had.
   public let headers: HTTPHeaders
-  /// The body, or what came of it when ``incompleteBody`` is set.
+  /// The body; its beginning if ``incompleteBody`` is set.
   public let body: [UInt8]
-  /// The protocol it came by.
+  /// The protocol of the answer.
   public let httpVersion: HTTPVersion
-  /// What ended the body early: the connection broke, time ran out, or it exceeded
-  /// ``HTTPClientConfiguration/maxResponseBytes``. Nil for a whole answer.
+  /// Why the body is incomplete: the connection broke, the time-out passed, or the body exceeded
+  /// ``HTTPClientConfiguration/maxResponseBytes``. Nil for a complete answer.
   public let transferError: HTTPTransportError?
 
   /// Whether ``body`` lacks its end; ``transferError`` says why.

@@ -1,10 +1,10 @@
 internal import CLibcurl
 
-/// Why a request has no answer.
+/// A request got no answer.
 public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
-  /// What went wrong, by what a caller would do about it.
+  /// Kinds of failures that callers handle differently.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// The host was not found or did not take the connection.
+    /// The host was not found or refused the connection.
     case connectionFailed
     /// The TLS handshake failed: a certificate that is not trusted, another host's, or no common protocol.
     case tls
@@ -26,13 +26,13 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     case other
   }
 
-  /// What went wrong.
+  /// The kind of failure.
   public let kind: Kind
   /// libcurl's `CURLcode`; 0 when the client itself refused or ended the request.
   public let curlCode: Int
-  /// What failed and, where there is one, the fix. Never contains a header or a body.
+  /// The failure and, if known, the fix. Never contains a header or a body.
   public let message: String
-  /// Whether at least a status line had come.
+  /// Whether at least a status line has been received.
   public let responseStarted: Bool
   /// Whether the server may have acted on the request: its bytes may have left before the failure. A resend must then be
   /// recognisable by the server or by the device.
@@ -49,12 +49,12 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     self.mayHaveBeenDelivered = mayHaveBeenDelivered
   }
 
-  /// Whether the same request may succeed when it is sent again later, and no part of an answer has come.
+  /// Whether a later retry of the request may succeed; false once part of an answer has been received.
   public var isRetriable: Bool {
     if responseStarted { return false }
     switch kind {
     case .connectionFailed, .timedOut, .reset, .queueFull: return true
-    // A handshake that broke off is a matter of the network; a certificate that is refused is one for the operator.
+    // An interrupted handshake is a network problem; a refused certificate needs the operator.
     case .tls: return curlCode == Int(CURLE_SSL_CONNECT_ERROR.rawValue)
     case .responseTooLarge, .cancelled, .shutDown, .invalidRequest, .other: return false
     }
@@ -79,8 +79,8 @@ extension HTTPTransportError.Kind {
       self = .tls
     case CURLE_OPERATION_TIMEDOUT:
       self = .timedOut
-    // 16, 52, 55, 56, 92: what a connection that goes away under a request looks like, a GOAWAY's refused streams included;
-    // libcurl does not send those again itself. 18 is the same with a body begun.
+    // 16, 52, 55, 56, 92: the connection was closed during a request, including streams that a GOAWAY refused; libcurl does not
+    // repeat those. 18 is the same after the body has begun.
     case CURLE_HTTP2, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_PARTIAL_FILE:
       self = .reset
     case CURLE_FILESIZE_EXCEEDED:

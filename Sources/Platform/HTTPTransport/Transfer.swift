@@ -1,6 +1,6 @@
 internal import CLibcurl
 
-/// A request on its way to the wire, with whom to tell.
+/// A queued request with its completion.
 struct Submission {
   let request: HTTPRequest
   let completion: HTTPClient.Completion
@@ -40,7 +40,7 @@ final class Transfer {
     var codes = [
       nudge_easy_set_pointer(easy, CURLOPT_PRIVATE, context),
       nudge_easy_set_pointer(easy, CURLOPT_SHARE, share),
-      // Signals would hit threads that know nothing of them; the client's thread blocks SIGPIPE instead.
+      // Signals could be delivered to threads that do not expect them; the client's thread blocks SIGPIPE instead.
       nudge_easy_set_long(easy, CURLOPT_NOSIGNAL, 1),
       nudge_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0),
       nudge_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https"),
@@ -75,7 +75,7 @@ final class Transfer {
   ) throws(HTTPTransportError) {
     let request = next.request
     if url != request.url {
-      // Forgotten first: a failure must not leave a URL behind that looks set.
+      // Cleared first: after a failure the old URL must not look as if it were set.
       url = nil
       try require(nudge_easy_set_string(easy, CURLOPT_URL, request.url), "URL")
       let isPlain = request.url.lowercased().hasPrefix("http://")
@@ -105,7 +105,7 @@ final class Transfer {
     submission = next
   }
 
-  /// Empties the transfer and says what became of its request.
+  /// Empties the transfer and returns the result of its request.
   func finish(
     _ code: CURLcode, keptHeaders: [String]
   ) -> (HTTPClient.Completion, Result<HTTPResponse, HTTPTransportError>)? {
@@ -114,7 +114,7 @@ final class Transfer {
     var status = 0
     nudge_easy_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
     let error = code == CURLE_OK ? nil : self.error(code, status: status)
-    // Not before 200: a 1xx announces an answer, it is none.
+    // Only from 200 on: a 1xx precedes the final answer.
     guard status >= 200 else {
       let missing = HTTPTransportError(
         kind: .reset, message: "the server ended the exchange without an answer", mayHaveBeenDelivered: true)
@@ -130,13 +130,13 @@ final class Transfer {
     return (submission.completion, .success(response))
   }
 
-  /// Empties the transfer for a request that ends by the client's own decision.
+  /// Empties the transfer of a request that the client itself ends.
   func abandon() -> HTTPClient.Completion? {
     defer { submission = nil }
     return submission?.completion
   }
 
-  /// Whether bytes of the request may have left: true from the moment the connection stood.
+  /// Whether bytes of the request may have been sent: true once the connection was established.
   var mayHaveSent: Bool {
     var beforeTransfer: curl_off_t = 0
     nudge_easy_get_size(easy, CURLINFO_PRETRANSFER_TIME_T, &beforeTransfer)
@@ -178,7 +178,7 @@ final class Transfer {
         throw HTTPTransportError(
           kind: .invalidRequest, message: "a header has a character that cannot be sent, such as a line break")
       }
-      // "name;" is libcurl's spelling of a field that is there and empty.
+      // "name;" makes libcurl send a field with an empty value.
       lines.append(value.isEmpty ? name + ";" : name + ": " + value)
     }
     for line in lines {

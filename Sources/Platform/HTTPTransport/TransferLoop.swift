@@ -5,11 +5,10 @@ internal import Synchronization
 
 /// The client's thread: takes requests from its mailbox, keeps the wire full, and calls completions.
 ///
-/// `@unchecked Sendable` because: `mailbox` is guarded by its `Mutex`; `wakeup`, `configuration`, `log` and `finished` never change
-/// after `init`; everything marked "thread's own" is touched by the thread that ``start()`` makes and by nobody else (before it
-/// starts, by `init`).
+/// `@unchecked Sendable` is safe: a `Mutex` guards `mailbox`; `wakeup`, `configuration`, `log` and `finished` never change after `init`;
+/// only the thread that ``start()`` makes uses the properties marked "thread's own" (before it starts, `init`).
 final class TransferLoop: @unchecked Sendable {
-  /// What other threads leave for the client's thread, and what they may read of it.
+  /// The state shared between the client's thread and its callers.
   private struct Mailbox {
     var arrivals: [Submission] = []
     /// Whether the thread sleeps and must be woken.
@@ -130,7 +129,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   func waitUntilFinished() {
-    // From a completion the wait would be for itself.
+    // A completion would wait for itself.
     if Thread.current.threadDictionary[Self.threadKey] as? ObjectIdentifier == ObjectIdentifier(self) { return }
     finished.wait()
   }
@@ -158,7 +157,7 @@ final class TransferLoop: @unchecked Sendable {
         failWaiting()
         if now >= deadline { cancelRunning() }
       }
-      // Later than `now`: completions and the mailbox may have taken time, and what came since has deadlines after it.
+      // Not `now`: completions and the mailbox may have taken time, and new requests have deadlines after it.
       let later = MonotonicClock.now()
       startWaiting(later)
       let started = MonotonicClock.now()
@@ -172,7 +171,7 @@ final class TransferLoop: @unchecked Sendable {
     }
     publish()
     current.closeConnections()
-    // The handles before what they share.
+    // The handles first, then the objects that they share.
     transfers.removeAll()
     curl_share_cleanup(share)
     mailbox.withLock {
@@ -212,7 +211,7 @@ final class TransferLoop: @unchecked Sendable {
     }
     let count = poll(&ready, nfds_t(ready.count), mustNotSleep ? 0 : milliseconds)
     if count <= 0 {
-      // A signal or nothing ready: the round that follows looks at timers and the mailbox all the same.
+      // A signal, or nothing ready: the next round still checks timers and the mailbox.
       ready.removeAll(keepingCapacity: true)
     }
     if ready.first?.revents ?? 0 != 0 { wakeup.drain() }
@@ -220,7 +219,7 @@ final class TransferLoop: @unchecked Sendable {
 
   private func driveReadySockets() {
     for entry in ready.dropFirst() where entry.revents != 0 {
-      // Driving one socket may close another, and its number may be another's by then: ask the sets each time.
+      // Driving one socket may close another, whose number may have been reused: look up the set each time.
       for set in sets where set.interests.contains(where: { $0.socket == entry.fd }) {
         set.drive(entry.fd, entry.revents)
       }
@@ -314,7 +313,7 @@ final class TransferLoop: @unchecked Sendable {
       draining.append(current)
       current = next
     } catch {
-      // Out of memory: the old connections are still better than none, and the next round tries again.
+      // Out of memory: keep the old connections; the next round tries again.
       log(.warning, "cannot replace the HTTP connections yet: \(error)")
     }
   }

@@ -1,5 +1,5 @@
-/// A client's transfers: those under way and those that are free. Each keeps about 90 KB in libcurl, so what a burst needed
-/// is given back: every so often, those that were never needed since the last time.
+/// A client's transfers, busy and free. Each uses about 90 KB in libcurl, so the pool regularly frees the transfers that were not
+/// needed since the last time.
 ///
 /// Owned by the client's thread.
 struct TransferPool {
@@ -13,14 +13,14 @@ struct TransferPool {
   private let interval: UInt64
 
   /// - Parameters:
-  ///   - interval: how long a transfer is kept that is not needed; up to twice as long.
+  ///   - interval: The time between two trims; an unneeded transfer is kept up to twice as long.
   ///   - now: on ``MonotonicClock``.
   init(keeping interval: Duration, now: UInt64) {
     self.interval = interval.wholeNanoseconds
     trimmedAt = now
   }
 
-  /// A free transfer, or a new one: the one that was used last, so that those that are not needed stay untouched.
+  /// The free transfer that was used last, so that surplus ones stay unused; a new one if none is free.
   mutating func take(_ make: () throws(HTTPTransportError) -> Transfer) throws(HTTPTransportError) -> Transfer {
     if let transfer = free.popLast() {
       leastFree = min(leastFree, free.count)
@@ -32,13 +32,13 @@ struct TransferPool {
     return transfer
   }
 
-  /// A transfer is free again; it belongs to no connection set.
+  /// Returns a transfer; it belongs to no connection set.
   mutating func giveBack(_ transfer: Transfer) { free.append(transfer) }
 
   /// When to trim next; nil: nothing is free.
   var trimDue: UInt64? { free.isEmpty ? nil : trimmedAt &+ interval }
 
-  /// Lets go of what was not needed, if it is time.
+  /// Frees the transfers that were not needed, if a trim is due.
   mutating func trim(now: UInt64) {
     guard let due = trimDue, due <= now else { return }
     if leastFree > 0 {
@@ -50,7 +50,7 @@ struct TransferPool {
     trimmedAt = now
   }
 
-  /// Lets go of all.
+  /// Frees all transfers.
   mutating func removeAll() {
     free = []
     all = []

@@ -1,20 +1,20 @@
-/// What a client shows a broker with the SASL mechanism OAUTHBEARER (RFC 7628).
+/// A token for the SASL mechanism OAUTHBEARER (RFC 7628).
 public struct BearerToken: Sendable, Equatable {
   /// The token itself, a secret.
   public let value: String
-  /// Whom it speaks of: `sub` of a JSON Web Token, else the client's id.
+  /// The principal: `sub` of a JSON Web Token, else the client's id.
   public let principal: String
-  /// Not valid from here on, in milliseconds since the epoch.
+  /// The expiry in milliseconds since the epoch.
   public let expiresAt: Int64
 }
 
-/// Why there is no token. The token, the client's secret and what an endpoint answered never stand in it.
+/// Why no token could be had. Never contains a token, the client's secret or an endpoint's answer.
 public struct BearerTokenError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The property that is wrong; nil: it is not a property.
+  /// The property with the error; nil if no property is the cause.
   public let property: String?
-  /// The reason, and the fix where there is one.
+  /// The reason and, if known, the fix.
   public let reason: String
-  /// It may be there later without anybody's doing: the endpoint is away, or slow.
+  /// Whether a later attempt may succeed: the endpoint is unavailable or slow.
   public let isPassing: Bool
 
   init(_ property: String?, _ reason: String, isPassing: Bool = false) {
@@ -23,6 +23,6 @@ public struct BearerTokenError: Error, Sendable, Equatable, CustomStringConverti
     self.isPassing = isPassing
   }
 
-  /// The property, where it is one, and the reason.
+  /// The property, if any, and the reason.
   public var description: String { property.map { "\($0): \(reason)" } ?? reason }
 }

@@ -1,7 +1,7 @@
-/// Where tokens come from, by librdkafka's and Java's names of properties.
+/// The source of tokens, from librdkafka's and Java's properties.
 ///
-/// `sasl.oauthbearer.token.endpoint.url` is `https://…`, asked with the client's credentials (RFC 6749, section 4.4), or
-/// `file:///…`, where something else keeps a JSON Web Token.
+/// `sasl.oauthbearer.token.endpoint.url` is `https://…`, an endpoint that takes the client's credentials (RFC 6749, section 4.4),
+/// or `file:///…`, a file in which another program keeps a JSON Web Token.
 public struct BearerTokenSettings: Sendable, Equatable {
   enum Place: Sendable, Equatable {
     case file(String)
@@ -9,11 +9,11 @@ public struct BearerTokenSettings: Sendable, Equatable {
   }
 
   let place: Place
-  /// What the token is to be good for; nil: what the endpoint gives without being asked.
+  /// The requested scope; nil for the endpoint's default.
   let scope: String?
-  /// Authorities the endpoint's certificate may be of, as a file; nil: the system's.
+  /// A file of trusted certificate authorities for the endpoint; nil for the system's.
   let authorities: String?
-  /// What goes to the broker beside the token (RFC 7628, section 3.1), such as a cluster's name.
+  /// Additional fields for the broker (RFC 7628, section 3.1), such as a cluster's name.
   public let extensions: [Extension]
 
   /// A key and its value.
@@ -26,8 +26,8 @@ public struct BearerTokenSettings: Sendable, Equatable {
 
   private static let urlProperty = "sasl.oauthbearer.token.endpoint.url"
 
-  /// Reads properties, the last value of a name counts; nil where the login is another one, or there is none.
-  /// - Throws: with the property and the fix, where a value is wrong or missing.
+  /// Reads properties; the last value of a name counts. Nil if the login uses another mechanism, or there is no login.
+  /// - Throws: An error with the property and the fix, if a value is wrong or missing.
   public init?(properties: [(name: String, value: String)]) throws(BearerTokenError) {
     var values: [String: String] = [:]
     for (name, value) in properties { values[name == "sasl.mechanism" ? "sasl.mechanisms" : name] = value }
@@ -65,19 +65,19 @@ public struct BearerTokenSettings: Sendable, Equatable {
     extensions = try Self.extensions(value("sasl.oauthbearer.extensions") ?? "")
   }
 
-  /// Whether a property is read here, and nothing that librdkafka is to see: Debian's has no part for token endpoints. A name that is
-  /// not read here is librdkafka's to refuse, one that is misspelt above all.
+  /// Whether a property is read here and not passed to librdkafka: Debian's build has no support for token endpoints. librdkafka refuses
+  /// unknown and misspelt names.
   public static func owns(_ property: String) -> Bool { owned.contains(property) }
 
   private static let owned: Set<String> = [
     urlProperty, "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret", "sasl.oauthbearer.scope",
     "sasl.oauthbearer.extensions", "https.ca.location", "sasl.oauthbearer.config",
     "enable.sasl.oauthbearer.unsecure.jwt",
-    // Where librdkafka would be told to ask an endpoint: the URL says so here.
+    // Selects librdkafka's own token fetching; here the URL decides.
     "sasl.oauthbearer.method",
   ]
 
-  /// Nobody else hears what is said there: an agent beside the service, a test.
+  /// Traffic on the loopback stays on this machine: an agent beside the service, a test.
   private static func isOnThisMachine(_ url: String) -> Bool {
     ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
       guard url.hasPrefix(start) else { return false }

@@ -3,11 +3,11 @@ import HTTPTransport
 import JSONCodec
 import Synchronization
 
-/// Keeps a token, and gets the next one before it expires. Any thread may ask; while one fetches, the others wait for it.
+/// Keeps a token and fetches the next one before it expires. Any thread may ask; while one fetches, the others wait.
 public final class BearerTokenSource: Sendable {
-  /// Of a token's life, the part after which the next one is fetched.
+  /// The fraction of a token's lifetime after which the next one is fetched.
   static let usedShare = 0.8
-  /// The longest token that is taken, in bytes: a broker's answer to a larger one is to close the connection.
+  /// The longest accepted token in bytes: brokers close the connection on a larger one.
   static let maxTokenBytes = 64 << 10
 
   /// Where its tokens come from.
@@ -21,14 +21,14 @@ public final class BearerTokenSource: Sendable {
   private let kept = Mutex<Kept?>(nil)
   private let now: @Sendable () -> Int64
 
-  /// A source that has not asked yet.
+  /// A source without a token.
   /// - Parameter now: milliseconds since the epoch; the system's clock where nil.
   public init(_ settings: BearerTokenSettings, now: (@Sendable () -> Int64)? = nil) {
     self.settings = settings
     self.now = now ?? { Int64(Date().timeIntervalSince1970 * 1000) }
   }
 
-  /// A token that is valid now; nearly always at once. Where there is no newer one, the one there is counts until it expires.
+  /// A token that is valid now, usually without I/O. If the next one cannot be fetched, the current one is used until it expires.
   /// - Parameter timeout: how long an endpoint may take.
   public func token(timeout: Duration = .seconds(10)) throws(BearerTokenError) -> BearerToken {
     let fetched = kept.withLock { kept in
@@ -63,7 +63,7 @@ public final class BearerTokenSource: Sendable {
       throw BearerTokenError(nil, "no token: \(path) has more than \(Self.maxTokenBytes) bytes", isPassing: true)
     }
     let value = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    // Whoever writes the file may be about to.
+    // The program that writes the file may be about to replace it.
     guard let claims = Claims(token: value), let expiresAt = claims.expiresAt else {
       throw BearerTokenError(
         nil, "no token: what \(path) holds is not a JSON Web Token that says when it expires (exp)", isPassing: true)
@@ -81,7 +81,7 @@ public final class BearerTokenSource: Sendable {
     let response = try post(url, id, secret, timeout)
     let answer = Answer(response.body)
     guard response.status == 200 else {
-      // What the endpoint says is not repeated, but for OAuth's own codes.
+      // Only OAuth's own codes are taken from the endpoint's answer into the error.
       let code = answer?.error.map { ": \($0)" } ?? ""
       throw BearerTokenError(
         nil, "no token: \(url) answers \(response.status)\(code)",
@@ -106,7 +106,7 @@ public final class BearerTokenSource: Sendable {
     if let scope = settings.scope { body += "&scope=\(Self.formEncoded(scope))" }
     let credentials = Data("\(Self.formEncoded(id)):\(Self.formEncoded(secret))".utf8).base64EncodedString()
     do throws(HTTPTransportError) {
-      // Asked once in a long while: no connection is kept.
+      // Used rarely: no connection is kept.
       let client = try HTTPClient(
         HTTPClientConfiguration(
           caFile: settings.authorities, maxConnectionsPerHost: 1, maxConcurrentStreams: 1, maxQueued: 1,
@@ -125,7 +125,7 @@ public final class BearerTokenSource: Sendable {
     }
   }
 
-  /// `application/x-www-form-urlencoded`, as RFC 6749 wants id and secret, too (section 2.3.1).
+  /// `application/x-www-form-urlencoded`, which RFC 6749 also requires for id and secret (section 2.3.1).
   private static func formEncoded(_ text: String) -> String {
     text.utf8.map { byte in
       switch byte {
@@ -138,7 +138,7 @@ public final class BearerTokenSource: Sendable {
     }.joined()
   }
 
-  /// What librdkafka would refuse without saying why, and what no broker takes.
+  /// Refuses tokens that librdkafka would refuse without a reason, and tokens that no broker accepts.
   private func valid(_ token: BearerToken, _ now: Int64, _ whose: String) throws(BearerTokenError) -> BearerToken {
     guard token.expiresAt > now else { throw BearerTokenError(nil, "\(whose) has expired", isPassing: true) }
     // RFC 6750, section 2.1.
@@ -171,7 +171,7 @@ private struct Answer {
     }
     guard let found else { return nil }
     token = found.0
-    // Some write it as 3600.0; what is beyond a hundred years is not meant.
+    // Some endpoints write 3600.0. More than a hundred years is a mistake.
     lifetime = found.1.flatMap { $0 >= 1 && $0 < 3.2e9 ? Int64($0) : nil }
     error = found.2.flatMap { code in
       code.utf8.count <= 64 && code.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (0x61...0x7a).contains($0) }
@@ -180,7 +180,7 @@ private struct Answer {
   }
 }
 
-/// What a JSON Web Token says of itself; nobody here can judge its signature.
+/// The claims of a JSON Web Token. The client cannot verify the signature.
 private struct Claims {
   var subject: String?
   /// In milliseconds since the epoch.

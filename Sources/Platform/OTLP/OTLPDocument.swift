@@ -17,7 +17,7 @@ struct OTLPDocument {
     self.instance = instance
   }
 
-  /// UTF-8. Written field by field: what a span costs is mostly this.
+  /// UTF-8. Written field by field, because encoding is most of a span's cost.
   func bytes() -> [UInt8] {
     var json = JSONWriter(capacity: 512 + spans.count * 1_024)
     json.beginObject()
@@ -92,10 +92,10 @@ struct OTLPDocument {
     json.endArray()
   }
 
-  /// What a collector says of a request that it took: how many of its spans it left out.
+  /// A collector's answer to an accepted request: the number of spans that it rejected.
   struct Answer: Decodable {
     struct PartialSuccess: Decodable {
-      /// A number, or a number's text, as OTLP's JSON has those of 64 bits.
+      /// A number or its text: OTLP's JSON writes 64-bit numbers as text.
       var rejectedSpans: Int
 
       private enum Key: String, CodingKey { case rejectedSpans }

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Sends a process's spans to a collector of OpenTelemetry's, by OTLP over HTTP with JSON bodies.
 ///
-/// Whoever records a span is never kept waiting: there is a bounded queue, one request at a time empties it on a thread of
-/// its own, and what finds no room is dropped and counted.
+/// Recording a span never blocks. Spans wait in a bounded queue, which a separate thread empties with one request at a time; spans that
+/// do not fit are dropped and counted.
 public final class SpanExporter: SpanRecorder, Service {
-  /// What it is called in logs.
+  /// The name in logs.
   public let name = "spans"
   private let url: String
   private let service: String
@@ -29,10 +29,10 @@ public final class SpanExporter: SpanRecorder, Service {
 
   /// How long one request may take.
   static let timeout: Duration = .seconds(5)
-  /// How long `stop` waits for what is left to be sent.
+  /// How long `stop` waits for the remaining spans to be sent.
   static let drain: Duration = .seconds(2)
 
-  /// The exporter of a service that `--otlp-endpoint` names a collector for; nil where it does not.
+  /// The exporter for `--otlp-endpoint`; nil if the setting is absent.
   public static func make(_ context: ServiceContext) throws -> SpanExporter? {
     guard let endpoint = context.settings.otlpEndpoint else { return nil }
     return try SpanExporter(
@@ -42,7 +42,7 @@ public final class SpanExporter: SpanRecorder, Service {
   }
 
   /// An exporter that has not started.
-  /// - Parameter endpoint: `http://host:4318`, to which `/v1/traces` is added unless it ends so.
+  /// - Parameter endpoint: `http://host:4318`, to which `/v1/traces` is appended unless present.
   public init(endpoint: String, service: String, instance: String, log: Logger, metrics: MetricsRegistry) throws {
     url = Self.url(of: endpoint)
     self.service = service
@@ -66,7 +66,7 @@ public final class SpanExporter: SpanRecorder, Service {
   /// The wall clock in nanoseconds since the epoch.
   public func now() -> UInt64 { SystemClock.nanoseconds() }
 
-  /// Takes a span, or drops it where too many wait.
+  /// Queues a span, or drops it if the queue is full.
   public func record(_ span: Span) {
     let steady = SystemClock.steadyMilliseconds()
     let (taken, isNews) = state.withLock { $0.queue.add(span, now: steady) }
@@ -87,7 +87,7 @@ public final class SpanExporter: SpanRecorder, Service {
     thread.start()
   }
 
-  /// Sends what is left, for two seconds at most, and ends.
+  /// Sends the remaining spans, for two seconds at most, and ends.
   public func stop() {
     state.withLock {
       $0.isStopping = true
@@ -98,7 +98,7 @@ public final class SpanExporter: SpanRecorder, Service {
     http.shutdown(grace: .zero)
   }
 
-  /// False: it has ended.
+  /// False once the exporter has ended.
   private func turn() -> Bool {
     let steady = SystemClock.steadyMilliseconds()
     let (next, isOver) = state.withLock { state in
@@ -140,7 +140,7 @@ public final class SpanExporter: SpanRecorder, Service {
     }
   }
 
-  /// By OTLP's specification: what may be tried again, and what may not.
+  /// The statuses that OTLP's specification allows to retry.
   static func outcome(of response: HTTPResponse) -> (outcome: SpanQueue.Outcome, reason: String?) {
     switch response.status {
     case 200..<300:
@@ -148,7 +148,7 @@ public final class SpanExporter: SpanRecorder, Service {
       let rejected = answer?.partialSuccess?.rejectedSpans ?? 0
       return (.taken(rejected: rejected), rejected > 0 ? "it left out \(rejected) spans" : nil)
     case 429, 502, 503, 504:
-      // A date instead of seconds means its own backoff here.
+      // For a date instead of seconds the own backoff applies.
       let seconds = response.headers["retry-after"].flatMap { Int64($0) }
       return (.unavailable(retryAfter: seconds.map { $0 * 1_000 }), "HTTP \(response.status)")
     default: return (.refused, "HTTP \(response.status)")

@@ -1,58 +1,58 @@
 import ServiceKit
 
-/// Spans that wait to be sent, and what is to be done about them. A value: it has no clock and does no I/O.
+/// Queues spans and decides when to send them. A value without a clock and without I/O.
 struct SpanQueue {
-  /// The most spans that wait; what comes beyond is dropped.
+  /// The greatest number of queued spans; further ones are dropped.
   static let capacity = 8_192
   /// The most spans of a request.
   static let batchSize = 512
-  /// How long spans wait for others, in milliseconds, where they do not fill a request.
+  /// How long, in milliseconds, spans wait until they fill a request.
   static let linger: Int64 = 1_000
   /// The least and the most time between two tries, in milliseconds.
   static let backoff: ClosedRange<Int64> = 1_000...30_000
 
-  /// What whoever sends does next.
+  /// The sender's next action.
   enum Next: Equatable {
-    /// Send these, and tell what came of it.
+    /// Send these and report the result.
     case send([Span])
-    /// Ask again at a time (milliseconds of a steady clock), or when there is news; nil: only then.
+    /// Ask again at this time (milliseconds of a steady clock) or after the next change; nil: only after a change.
     case wait(until: Int64?)
   }
 
-  /// What came of a request.
+  /// The result of a request.
   enum Outcome: Equatable {
-    /// The collector has them, but for so many that it left out.
+    /// The collector accepted them, except for this number.
     case taken(rejected: Int)
-    /// It will never take these.
+    /// The collector will never accept these.
     case refused
-    /// It is away, or has too much to do; where it said so, for how many milliseconds.
+    /// The collector is unavailable or overloaded; with its Retry-After in milliseconds, if it sent one.
     case unavailable(retryAfter: Int64?)
   }
 
   private var waiting: [Span] = []
-  /// When the first of those that wait came.
+  /// When the first queued span arrived.
   private var firstAt: Int64 = 0
-  /// What is being sent, or is to be sent again.
+  /// The batch that is being sent or will be sent again.
   private var batch: [Span] = []
   private var isSending = false
   private var retryAt: Int64?
   private var pause = Self.backoff.lowerBound
-  /// The process ends: nothing waits for anything.
+  /// The process is ending: send at once.
   private(set) var isDraining = false
 
-  /// Spans there are, those on the wire included.
+  /// The number of spans, including those being sent.
   var count: Int { waiting.count + batch.count }
 
-  /// Takes a span; false: there is no room. True twice: whether whoever sends has to be told.
+  /// Queues a span. Returns whether there was room, and whether the sender must be woken.
   mutating func add(_ span: Span, now: Int64) -> (taken: Bool, isNews: Bool) {
     guard count < Self.capacity else { return (false, false) }
     if waiting.isEmpty { firstAt = now }
     waiting.append(span)
-    // The first sets the clock, one that fills a request stops it; those between change nothing.
+    // The first span starts the delay, and one that fills a request ends it; those between change nothing.
     return (true, waiting.count == 1 || waiting.count == Self.batchSize)
   }
 
-  /// What is to be done now.
+  /// The sender's next action at this time.
   mutating func next(now: Int64) -> Next {
     if isSending { return .wait(until: nil) }
     if let retryAt, now < retryAt { return .wait(until: retryAt) }
@@ -70,7 +70,7 @@ struct SpanQueue {
     return .send(batch)
   }
 
-  /// What came of the request that `next` asked for. Returns how many spans are sent, and how many are dropped.
+  /// Applies the result of the request that `next` returned. Returns the numbers of spans sent and dropped.
   mutating func finished(_ outcome: Outcome, now: Int64) -> (sent: Int, dropped: Int) {
     isSending = false
     let count = batch.count
@@ -84,7 +84,7 @@ struct SpanQueue {
       batch = []
       return (0, count)
     case .unavailable(let retryAfter):
-      // Once the process ends there is one try.
+      // While the process ends there is only one attempt.
       guard !isDraining else {
         defer {
           batch = []
@@ -98,7 +98,7 @@ struct SpanQueue {
     }
   }
 
-  /// From now on nothing waits for others, or for a collector that is away.
+  /// From now on spans wait neither for others nor for an unavailable collector.
   mutating func drain() {
     isDraining = true
     retryAt = nil

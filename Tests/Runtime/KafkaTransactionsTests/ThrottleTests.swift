@@ -83,7 +83,7 @@ struct ThrottleTests {
     }
     // The quota is in force once the broker throttles. 18 kB at 1 kB/s, over Kafka's window of about 10 s, is some 8 s.
     var first: ContinuousClock.Instant?
-    try wait(for: "the quota to be in force", atMost: 30) {
+    wait(for: "the quota to be in force", atMost: 30) {
       guard case .committed = commit(bytes: 18_000) else {
         Issue.record("a transaction failed")
         return true

@@ -6,7 +6,8 @@ import Foundation
 enum CrashBacktrace {
   static let variable = "SWIFT_BACKTRACE"
 
-  /// Text without registers, images or memory: those could hold tokens. (The runtime's JSON format has them all, whatever it is told.)
+  /// Text without registers, images or memory: those could hold tokens. The runtime's default in a development build shows the memory
+  /// that registers point to, and its JSON format always does.
   static let options =
     "enable=yes,color=no,interactive=no,registers=none,images=none,threads=crashed,limit=64,sanitize=yes,cache=no,output-to=stderr"
 
@@ -21,7 +22,7 @@ enum CrashBacktrace {
       })
     else { return }
     setenv(variable, "\(options),swift-backtrace=\(helper)", 1)
-    // argv as it is, the name included. execv returns only if it fails; then the process goes on without backtraces.
+    // The same arguments, including the name. execv returns only if it fails.
     execv("/proc/self/exe", CommandLine.unsafeArgv)
     unsetenv(variable)
   }
@@ -40,8 +41,10 @@ enum CrashBacktrace {
 
   /// The file of the Swift runtime; nil where it is linked into the program.
   private static func runtimePath() -> String? {
-    guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
-      let line = maps.split(separator: "\n").first(where: { $0.hasSuffix("/libswiftCore.so") })
+    // Foundation's readers of whole files stop after a page of a file in /proc, whose size is 0.
+    guard let maps = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd(),
+      let line = String(decoding: maps, as: UTF8.self).split(separator: "\n")
+        .first(where: { $0.hasSuffix("/libswiftCore.so") })
     else { return nil }
     return line.firstIndex(of: "/").map { String(line[$0...]) }
   }
