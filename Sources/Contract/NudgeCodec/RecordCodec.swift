@@ -7,7 +7,7 @@ public import NudgeSchema
 /// `RecordCoder` is the reference. A record is read directly only where it is as plain as nearly all are, and then the
 /// value is the one the reference would read. Anything else (an RFC 3339 time, an integer with an exponent, a
 /// `preferences.updated`, a record that is to be refused) is the reference's to read and to refuse, so that both refuse
-/// the same and in the same words. What it writes the reference reads as the same value.
+/// the same records with the same texts. The reference reads all that it writes as the same value.
 ///
 /// Each type is written down in one place, in the folder Records. Read directly: chat events, user events, device
 /// claims, timeline events, pushes. Written directly: device claims, timeline events, decisions, pushes, banners,
@@ -63,16 +63,16 @@ public final class RecordCodec {
   }
 
   @inline(__always)
-  private func event<Body: DirectBody>(_ bytes: [UInt8]) -> Event<Body>? {
-    parse(bytes) { fields throws(NeedsReference) in
+  private func event<Body: FastDecodableBody>(_ bytes: [UInt8]) -> Event<Body>? {
+    parse(bytes) { fields throws(FallBackToCodable) in
       let (envelope, body) = try Body.envelopeAndBody(fields)
       return Event(envelope, body)
     }
   }
 
   @inline(__always)
-  private func derivedEvent<Body: DirectBody>(_ bytes: [UInt8]) -> DerivedEvent<Body>? {
-    parse(bytes) { fields throws(NeedsReference) in
+  private func derivedEvent<Body: FastDecodableBody>(_ bytes: [UInt8]) -> DerivedEvent<Body>? {
+    parse(bytes) { fields throws(FallBackToCodable) in
       let (envelope, body) = try Body.envelopeAndBody(fields)
       return DerivedEvent(
         envelope, origin: try fields.object("origin"), source: try fields.object("source"),
@@ -81,7 +81,7 @@ public final class RecordCodec {
   }
 
   @inline(__always)
-  private func parse<Value>(_ bytes: [UInt8], _ read: (JSONNode) throws(NeedsReference) -> Value) -> Value? {
+  private func parse<Value>(_ bytes: [UInt8], _ read: (JSONNode) throws(FallBackToCodable) -> Value) -> Value? {
     try? parser(for: bytes).parse(bytes) { try read($0) }
   }
 
@@ -97,7 +97,7 @@ public final class RecordCodec {
 
   /// Writes a timeline event. Throws `EncodingError` for one that nobody could read (`TimelineEventBody`).
   public func encode(_ event: TimelineEvent) throws -> [UInt8] {
-    guard event.body.isWrittenDirectly else { return try reference.encode(event) }
+    guard event.body.isFastEncodable else { return try reference.encode(event) }
     return write(event)
   }
 
@@ -120,7 +120,7 @@ public final class RecordCodec {
   public func encode(_ outcome: Outcome) -> [UInt8] { write(outcome) }
 
   @inline(__always)
-  private func write<Body: EventBody & DirectlyWritten>(_ event: DerivedEvent<Body>) -> [UInt8] {
+  private func write<Body: EventBody & FastEncodable>(_ event: DerivedEvent<Body>) -> [UInt8] {
     writer.removeAll()
     writer.beginObject()
     writer.field("schemaVersion", currentSchemaVersion)

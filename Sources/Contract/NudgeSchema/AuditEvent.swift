@@ -1,15 +1,15 @@
 /// A record of `nudge.audit`, key replayId: what was replayed or set aside, by whom, and why.
 public typealias AuditEvent = Event<AuditEventBody>
 
-/// What a person on call had done.
+/// The actions of a person on call.
 public enum AuditEventBody: EventBody {
   /// A replay began, or was taken up again.
   case started(ReplayStarted)
   /// A replay has come so far. In one transaction with what was written up to there.
   case progressed(ReplayProgressed)
-  /// A replay is over.
+  /// A replay ended.
   case ended(ReplayEnded)
-  /// Somebody stopped a replay for good.
+  /// Somebody stopped a replay; it cannot be resumed.
   case stopped(ReplayStopRequest)
   /// Dead letters were replayed, or set aside. In one transaction with what was written.
   case deadLettersHandled(DeadLettersHandled)
@@ -65,7 +65,7 @@ public enum AuditEventBody: EventBody {
   }
 }
 
-/// What a replay does.
+/// The mode of a replay.
 public enum ReplayMode: String, Codable, Sendable, CaseIterable {
   /// Decides again; notifies who was not notified, of what is still fresh.
   case resendMissing = "resend-missing"
@@ -77,15 +77,15 @@ public enum ReplayMode: String, Codable, Sendable, CaseIterable {
 public struct ReplayStarted: Codable, Sendable, Equatable {
   /// The replay.
   public var replayId: String
-  /// What it does.
+  /// Whether it sends what is missing, or sends again.
   public var mode: ReplayMode
-  /// Who asked for it.
+  /// The operator who started it.
   public var who: String
   /// Why, in their words.
   public var why: String
-  /// What is selected, by the names of the command's flags.
+  /// The selection, by the names of the command's flags.
   public var selection: [String: String]
-  /// What the dry run counted: notifications by what is expected of them.
+  /// Notifications that the dry run counted, by their expected result.
   public var counts: [String: Int]
   /// Taken up again after an interruption.
   public var resumed: Bool?
@@ -113,7 +113,7 @@ public struct ReplayProgressed: Codable, Sendable, Equatable {
   public var candidates: Int
   /// Recipients of all of them.
   public var recipients: Int
-  /// Of each partition of `nudge.timeline`, by its number as text, the offset behind the last candidate that is done.
+  /// The offset behind the last candidate that is done, by partition of `nudge.timeline`, as text.
   public var next: [String: Int64]
 
   /// The event's fields.
@@ -159,7 +159,7 @@ public struct ReplayEnded: Codable, Sendable, Equatable {
 public struct ReplayStopRequest: Codable, Sendable, Equatable {
   /// The replay.
   public var replayId: String
-  /// Who stopped it.
+  /// The operator who stopped it.
   public var who: String
   /// Why, in their words.
   public var why: String
@@ -174,7 +174,7 @@ public struct ReplayStopRequest: Codable, Sendable, Equatable {
 
 /// `dead_letters.handled`.
 public struct DeadLettersHandled: Codable, Sendable, Equatable {
-  /// What was done.
+  /// The action.
   public enum Action: String, Codable, Sendable, CaseIterable {
     /// They were written to the topic they began on again.
     case replayed
@@ -196,9 +196,9 @@ public struct DeadLettersHandled: Codable, Sendable, Equatable {
   }
   /// The replay, also where they were discarded.
   public var replayId: String
-  /// What was done.
+  /// The action.
   public var action: Action
-  /// Who asked for it.
+  /// The operator who ran it.
   public var who: String
   /// Why, in their words.
   public var why: String

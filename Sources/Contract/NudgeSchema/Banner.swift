@@ -1,7 +1,7 @@
 /// A record of `nudge.banners`.
 public typealias BannerEvent = DerivedEvent<BannerEventBody>
 
-/// What a real-time gateway may show inside the app.
+/// A record that a real-time gateway shows inside the app.
 public enum BannerEventBody: EventBody {
   /// A message arrived in another conversation than the open one (D9).
   case banner(Banner)
@@ -48,7 +48,7 @@ public struct Banner: Codable, Sendable, Equatable {
   public var conversationId: String
   /// The message.
   public var messageId: String
-  /// Who wrote it.
+  /// The sender.
   public var senderId: String
   /// Their name.
   public var senderName: String
@@ -77,20 +77,20 @@ public struct Banner: Codable, Sendable, Equatable {
 
 /// `notice`.
 public struct Notice: Codable, Sendable, Equatable {
-  /// What it is about.
+  /// The subject of the notice.
   public enum Code: String, Codable, Sendable, CaseIterable {
     /// The hourly analyses are used up.
     case analysisLimit = "analysis_limit"
   }
   /// The person.
   public var userId: String
-  /// What it is about.
+  /// The subject of the notice.
   public var code: Code
   /// The person's limit.
   public var limit: Int
-  /// What applies now.
+  /// The fallback that applies now.
   public var fallback: AnalysisFallback
-  /// What to show.
+  /// The text to show, in the person's language.
   public var text: String
 
   /// The event's fields.

@@ -1,7 +1,7 @@
 /// A record of `chat.events`.
 public typealias ChatEvent = Event<ChatEventBody>
 
-/// What happened to a conversation or a message.
+/// A change of a conversation or a message.
 public enum ChatEventBody: EventBody {
   /// The conversation as it is now.
   case conversationUpdated(ConversationUpdated)
@@ -95,7 +95,7 @@ public struct ConversationUpdated: Codable, Sendable, Equatable {
 public struct MembershipChange: Codable, Sendable, Equatable {
   /// The conversation.
   public var conversationId: String
-  /// Who joined or left.
+  /// The person who joined or left.
   public var userId: String
   /// Their name; absent: their user id is shown.
   public var displayName: String?
@@ -117,11 +117,11 @@ public struct MessageCreated: Codable, Sendable, Equatable {
   public var conversationId: String
   /// The message.
   public var messageId: String
-  /// Who wrote it; must take part in the conversation (M2).
+  /// The sender, who must take part in the conversation (M2).
   public var senderId: String
-  /// What it says.
+  /// The text; nil where the message has attachments alone.
   public var text: String?
-  /// What came with it.
+  /// The attachments, in the sender's order.
   public var attachments: [Attachment]?
   /// The message it answers.
   public var replyTo: String?
@@ -156,7 +156,7 @@ public struct MessageRevision: Codable, Sendable, Equatable {
   public var conversationId: String
   /// The message.
   public var messageId: String
-  /// What it says now; absent when deleted.
+  /// The new text; absent when deleted.
   public var text: String?
 
   /// The event's fields.

@@ -1,7 +1,6 @@
-/// One of the checks of a decision, in the order they were made (D10).
+/// One check of a decision (D10).
 ///
-/// As JSON a check that passed and looked at nothing worth telling is its name alone; any other is an object, in which no
-/// `result` means that it passed.
+/// As JSON, a check that passed without inputs is its name alone. Any other is an object; without `result` it passed.
 public struct Check: Codable, Sendable, Equatable {
   /// The check's name: the reason it would suppress with, or `priority`.
   public var check: String
@@ -14,7 +13,7 @@ public struct Check: Codable, Sendable, Equatable {
   }
   /// Whether it let the message pass.
   public var result: Result
-  /// What it looked at, where that says more than the result and the decision's other fields.
+  /// The values it compared, where they say more than the result and the decision's other fields.
   public var inputs: CheckInputs
 
   /// A check.
@@ -24,7 +23,7 @@ public struct Check: Codable, Sendable, Equatable {
     self.inputs = inputs
   }
 
-  /// Whether its name says all.
+  /// Whether it passed without inputs.
   public var isNameOnly: Bool { result == .pass && inputs.isEmpty }
 
   private enum CodingKeys: String, CodingKey { case check, result, inputs }
@@ -42,7 +41,7 @@ public struct Check: Codable, Sendable, Equatable {
       inputs: try fields.decodeIfPresent(CheckInputs.self, forKey: .inputs) ?? [:])
   }
 
-  /// Writes the value: the name alone where it says all.
+  /// Writes the value; see `isNameOnly`.
   public func encode(to encoder: any Encoder) throws {
     guard !isNameOnly else {
       var name = encoder.singleValueContainer()
@@ -55,7 +54,7 @@ public struct Check: Codable, Sendable, Equatable {
   }
 }
 
-/// What a check looked at: ids, times in milliseconds, numbers and switches by their names; never a message's text or a
+/// The values a check compared, by name: ids, times in milliseconds, numbers and switches; never a message's text or a
 /// token (T4). A sequence in the order of the names.
 public struct CheckInputs: Sendable, Equatable, ExpressibleByDictionaryLiteral, Sequence {
   /// One of them.
@@ -70,7 +69,7 @@ public struct CheckInputs: Sendable, Equatable, ExpressibleByDictionaryLiteral, 
 
   private var entries: [(name: String, value: Value)] = []
 
-  /// Inputs by name; of a name that is there twice the last counts.
+  /// Inputs by name; the last of a repeated name counts.
   public init(dictionaryLiteral elements: (String, Value)...) {
     for (name, value) in elements { self[name] = value }
   }

@@ -30,7 +30,7 @@ public enum DeadLetterCode: String, Codable, Sendable, CaseIterable {
   case `internal`
 }
 
-/// Why one record is refused: it goes to the dead letters with these, and the partition goes on.
+/// The reason to refuse one record. The record is written to the dead letters with it, and the partition continues.
 public struct Rejection: Error, Equatable, Sendable, CustomStringConvertible {
   /// The reason for machines.
   public var code: DeadLetterCode

@@ -1,23 +1,23 @@
-/// A record of `nudge.decisions`: what was decided for one person and message, and why (D10).
+/// A record of `nudge.decisions`: the decision for one person and message, and its reasons (D10).
 public typealias Decision = DerivedEvent<DecisionBody>
 
-/// How much a message matters to a person (D3).
+/// How much a message matters to a person (D3). Quiet hours go by it; how the message appears says `Presentation`.
 public enum Priority: String, Codable, Sendable, CaseIterable {
-  /// Alert and sound.
+  /// Passes quiet hours.
   case high
-  /// Silent, in the notification centre.
+  /// Worth showing.
   case medium
-  /// Badge only.
+  /// Not worth showing by itself.
   case low
 }
 
-/// How a notification appears.
+/// How a notification appears (D3). It follows from the person's level for the conversation and, at `smart`, from the priority.
 public enum Presentation: String, Codable, Sendable, CaseIterable {
-  /// With a sound.
+  /// Banner and sound.
   case alert
-  /// In the list, without a sound.
+  /// In the notification list, without a sound.
   case silent
-  /// On the badge alone.
+  /// The badge's number changes; nothing is shown.
   case badge
 }
 
@@ -31,9 +31,9 @@ public enum DecisionReason: String, Codable, Sendable, CaseIterable {
   case conversationMuted = "conversation_muted"
   /// The person has read it already.
   case alreadyRead = "already_read"
-  /// It is older than freshness allows.
+  /// Its freshness has ended.
   case expired
-  /// The person has that very conversation open.
+  /// A device of the person has the conversation open.
   case activeConversation = "active_conversation"
   /// The hourly analyses are used up, and the fallback suppresses all.
   case analysisLimit = "analysis_limit"
@@ -45,15 +45,18 @@ public enum DecisionReason: String, Codable, Sendable, CaseIterable {
   case withdrawn
   /// The replay that asked for it was stopped; only when decided again.
   case replayStopped = "replay_stopped"
-  /// The replay has notified the person, or by force the people of this partition, as often as one replay may; only when
-  /// decided again.
+  /// The replay has reached its limit of notifications, for the person or, by force, for the partition; only when decided
+  /// again.
   case replayLimit = "replay_limit"
-  /// Smart analysis found it worth it.
+  /// Smart analysis decided to notify.
   case relevant
-  /// The fixed rule set found it worth it.
+  /// The simple rules decided to notify.
   case simpleRules = "simple_rules"
-  /// The fallback notifies of everything.
+  /// Everything is notified: by the person's level `all`, or by the fallback past the hourly limit.
   case notifyAll = "notify_all"
+  // New cases go last: rows of state hold a reason by its place.
+  /// The person's level for the conversation shows no such message (D14).
+  case level
 
   /// Whether a decision with this reason sends a push.
   public var notifies: Bool {
@@ -64,13 +67,13 @@ public enum DecisionReason: String, Codable, Sendable, CaseIterable {
   }
 }
 
-/// Something that raised or lowered a message's score.
+/// A feature of a message that raised or lowered its score.
 public struct Signal: Codable, Sendable, Equatable {
   /// The signal's name.
   public var name: String
-  /// How much of it there was.
+  /// Its strength; 1 where it holds.
   public var value: Double
-  /// What a unit of it counts.
+  /// The share of the log-odds of the score that it added, in natural logarithms.
   public var weight: Double
 
   /// A signal.
@@ -101,11 +104,11 @@ public struct AnalysisUse: Codable, Sendable, Equatable {
   }
 }
 
-/// Whether the pipeline kept up when it decided.
+/// Whether the decision was made shortly after the message was written.
 public enum DecisionMode: String, Codable, Sendable, CaseIterable {
   /// The message was new.
   case live
-  /// A backlog was worked off.
+  /// The message waited for more than a minute before it was decided.
   case catchingUp = "catching_up"
 }
 
@@ -124,7 +127,7 @@ public struct DecisionBody: EventBody, Codable {
   public var messageId: String
   /// The conversation.
   public var conversationId: String
-  /// What was decided.
+  /// Whether the person is notified.
   public var outcome: Outcome
   /// Why.
   public var reason: DecisionReason
@@ -132,13 +135,15 @@ public struct DecisionBody: EventBody, Codable {
   public var text: String
   /// How it appears; nil where suppressed.
   public var presentation: Presentation?
+  /// The person's level for the conversation (D14); nil where suppressed before it was asked.
+  public var level: NotificationLevel?
   /// How much it matters; nil where suppressed before that was asked.
   public var priority: Priority?
   /// Between 0 and 1; nil where suppressed before that was asked.
   public var score: Double?
-  /// What made the score.
+  /// The signals that make up the score, the strongest first.
   public var signals: [Signal]
-  /// What was checked, in order.
+  /// The checks that were made, in order.
   public var checks: [Check]
   /// The person's badge after this message.
   public var badge: Int
@@ -146,8 +151,10 @@ public struct DecisionBody: EventBody, Codable {
   public var analysis: AnalysisUse?
   /// The version of the relevance model, where smart analysis was made.
   public var model: String?
-  /// The version of the simple rules, where they decided.
+  /// The version of the simple rules, where they judged the priority.
   public var rules: String?
+  /// The version of the operator's policy (D15); nil in records of releases without one.
+  public var policy: String?
   /// The push, where there is one.
   public var pushId: String?
   /// Live, or catching up.
@@ -160,9 +167,9 @@ public struct DecisionBody: EventBody, Codable {
   /// The fields of a decision.
   public init(
     userId: String, messageId: String, conversationId: String, outcome: Outcome, reason: DecisionReason, text: String,
-    presentation: Presentation? = nil, priority: Priority? = nil, score: Double? = nil, signals: [Signal] = [],
-    checks: [Check] = [], badge: Int, analysis: AnalysisUse? = nil, model: String? = nil, rules: String? = nil,
-    pushId: String? = nil, mode: DecisionMode,
+    presentation: Presentation? = nil, level: NotificationLevel? = nil, priority: Priority? = nil,
+    score: Double? = nil, signals: [Signal] = [], checks: [Check] = [], badge: Int, analysis: AnalysisUse? = nil,
+    model: String? = nil, rules: String? = nil, policy: String? = nil, pushId: String? = nil, mode: DecisionMode,
     decidedAt: Milliseconds, replayId: String? = nil
   ) {
     self.userId = userId
@@ -172,6 +179,7 @@ public struct DecisionBody: EventBody, Codable {
     self.reason = reason
     self.text = text
     self.presentation = presentation
+    self.level = level
     self.priority = priority
     self.score = score
     self.signals = signals
@@ -180,6 +188,7 @@ public struct DecisionBody: EventBody, Codable {
     self.analysis = analysis
     self.model = model
     self.rules = rules
+    self.policy = policy
     self.pushId = pushId
     self.mode = mode
     self.decidedAt = decidedAt

@@ -2,7 +2,7 @@
 /// the token (T2).
 public typealias DeviceClaim = DerivedEvent<DeviceClaimBody>
 
-/// Who claims, or gives up, a token.
+/// A claim to a token, or its release.
 public enum DeviceClaimBody: EventBody {
   /// A person's device registered the token.
   case registered(TokenClaimed)
@@ -38,7 +38,7 @@ public enum DeviceClaimBody: EventBody {
   }
 }
 
-/// A registration on its way to the token's owner row.
+/// A registration that the token's owner row has yet to apply.
 public struct TokenClaimed: Codable, Sendable, Equatable {
   /// The token's hash, the record's key.
   public var tokenHash: String
@@ -52,7 +52,7 @@ public struct TokenClaimed: Codable, Sendable, Equatable {
   }
 }
 
-/// A sign-out, or a token replaced by a newer one of the same device, on its way to the token's owner row.
+/// A sign-out, or a token that the same device has replaced, which the token's owner row has yet to apply.
 public struct TokenReleased: Codable, Sendable, Equatable {
   /// The token's hash, the record's key.
   public var tokenHash: String

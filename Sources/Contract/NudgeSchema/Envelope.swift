@@ -6,7 +6,7 @@ public typealias Milliseconds = Int64
 /// The version of the record formats in this module. Readers refuse any other.
 public let currentSchemaVersion = 1
 
-/// What every event begins with, whoever wrote it.
+/// The fields that every event begins with.
 public struct Envelope: Sendable, Equatable {
   /// The producer's name of this event, 1–128 characters; the same on a retry.
   public var eventId: String
@@ -81,9 +81,9 @@ public protocol EventBody: Sendable, Equatable {
 
 /// Why a record that is JSON is still no event of ours.
 public enum EventFormatError: Error, Equatable, CustomStringConvertible {
-  /// `schemaVersion` is none this module knows.
+  /// `schemaVersion` is not one that this module reads.
   case unsupportedVersion(Int)
-  /// `type` is none of this topic's.
+  /// `type` is not one of this topic.
   case unknownType(String)
   /// A time is neither an integer nor RFC 3339.
   case invalidTime(field: String)

@@ -1,4 +1,4 @@
-/// How deep JSON may be nested before Foundation's decoder is asked.
+/// The depth to which JSON may be nested. Foundation's decoder overflows the stack on deeper documents.
 ///
 /// That refuses what is deeper, but on Linux it may end the process while it does: it looks for the line of the error behind the end of
 /// the text where the bracket too many is the last byte, or a carriage return follows it (seen with Swift 6.3.1: 513 times `[`). So what

@@ -1,4 +1,4 @@
-/// What a conversation is.
+/// The kind of a conversation.
 public enum ConversationKind: String, Codable, Sendable, CaseIterable {
   /// Two people; the title of a push is the sender's name.
   case direct
@@ -23,7 +23,7 @@ public struct Member: Codable, Sendable, Equatable {
   }
 }
 
-/// Who wrote a message, as a producer describes them in the event.
+/// The sender's profile, as the event gives it.
 public struct SenderProfile: Codable, Sendable, Equatable {
   /// The name shown to others.
   public var displayName: String
@@ -56,7 +56,7 @@ public struct ConversationSnapshot: Codable, Sendable, Equatable {
 
 /// Something sent with, or instead of, text.
 public struct Attachment: Codable, Sendable, Equatable {
-  /// What it is.
+  /// The kind of the attachment.
   public enum Kind: String, Codable, Sendable, CaseIterable {
     /// A picture.
     case image
@@ -69,7 +69,7 @@ public struct Attachment: Codable, Sendable, Equatable {
     /// A place.
     case location
   }
-  /// What it is.
+  /// The kind of the attachment.
   public var kind: Kind
   /// Where it is.
   public var url: String?

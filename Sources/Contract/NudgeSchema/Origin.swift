@@ -43,7 +43,7 @@ public struct Origin: Codable, Sendable, Hashable {
   /// The cause's place.
   public var position: RecordPosition { RecordPosition(topic: topic, partition: partition, offset: offset) }
 
-  /// What of an origin decides whether a record is a repeat, for one key whose causes all come from one partition.
+  /// The part of an origin that tells repeats, for one key whose causes all come from one partition.
   public var order: OriginOrder { OriginOrder(offset: offset, index: index ?? 0) }
 }
 

@@ -1,4 +1,4 @@
-/// A daily span without interruption, in the person's own time (D2).
+/// A daily span in which only messages of high priority notify, in the person's own time (D2).
 public struct QuietHours: Codable, Sendable, Equatable {
   /// First minute of the span, `HH:MM`, inclusive.
   public var start: String
@@ -15,7 +15,7 @@ public struct QuietHours: Codable, Sendable, Equatable {
   }
 }
 
-/// What applies to a person once the hourly analyses are used up (D4).
+/// The fallback once a person's hourly analyses are used up (D4).
 public enum AnalysisFallback: String, Codable, Sendable, CaseIterable {
   /// The fixed rule set.
   case simpleRules = "simple_rules"
@@ -25,7 +25,7 @@ public enum AnalysisFallback: String, Codable, Sendable, CaseIterable {
   case suppressAll = "suppress_all"
 }
 
-/// A conversation the person does not want to hear of.
+/// A muted conversation.
 public struct MutedConversation: Codable, Sendable, Equatable {
   /// The conversation.
   public var conversationId: String
@@ -52,7 +52,47 @@ public struct MutedConversation: Codable, Sendable, Equatable {
   }
 }
 
-/// What the badge counts (D6).
+/// Which messages of a conversation are shown to a person (D14).
+public enum NotificationLevel: String, Codable, Sendable, CaseIterable {
+  /// Each message alerts.
+  case all
+  /// By the message's priority: high alerts, medium is silent, low changes the badge. In small groups at least silent.
+  case smart
+  /// Mentions, replies to the person and their keywords alert; the rest changes the badge.
+  case mentions
+  /// Nothing is shown; messages change the badge.
+  case none
+}
+
+/// The levels of conversations that have none of their own. A kind that is nil stays as it is.
+public struct DefaultLevels: Codable, Sendable, Equatable {
+  /// The level of direct conversations.
+  public var direct: NotificationLevel?
+  /// The level of groups.
+  public var group: NotificationLevel?
+
+  /// Levels by kind of conversation.
+  public init(direct: NotificationLevel? = nil, group: NotificationLevel? = nil) {
+    self.direct = direct
+    self.group = group
+  }
+}
+
+/// A conversation with a level of its own.
+public struct ConversationLevel: Codable, Sendable, Equatable {
+  /// The conversation's id.
+  public var conversationId: String
+  /// The level, which stands above `DefaultLevels`.
+  public var level: NotificationLevel
+
+  /// A conversation's level.
+  public init(conversationId: String, level: NotificationLevel) {
+    self.conversationId = conversationId
+    self.level = level
+  }
+}
+
+/// The unit of the badge (D6).
 public enum BadgeMode: String, Codable, Sendable, CaseIterable {
   /// Conversations with something unread.
   case conversations
@@ -76,7 +116,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   public var quietHours: Change<QuietHours?>
   /// Smart analyses in an hour, 0 or more.
   public var maxAnalysesPerHour: Int?
-  /// What applies past that.
+  /// The fallback once these are used up.
   public var fallback: AnalysisFallback?
   /// All muted conversations.
   public var muted: [MutedConversation]?
@@ -84,24 +124,31 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   public var starredSenders: [String]?
   /// Words that matter to the person.
   public var keywords: [String]?
-  /// What the badge counts.
+  /// The unit of the badge.
   public var badgeMode: BadgeMode?
   /// Whether message text may appear in a notification (D8).
   public var showPreviews: Bool?
   /// The person's language, as BCP 47.
   public var locale: String?
-  /// What was learned from feedback and behaviour up to this time is forgotten: set to now, it starts anew.
+  /// Lessons from feedback and behaviour up to this time are forgotten. Set to now, learning starts over.
   public var learnSince: Milliseconds?
-  /// For so many seconds after an alert in a group, its messages are shown without one, unless they mention the person;
-  /// 0: each may alert.
+  /// For this many seconds after an alert in a group, its messages appear without one, unless they mention, answer or name
+  /// the person, or come from a starred sender. 0: off.
   public var burstSeconds: Int?
+  /// The levels of conversations without one of their own.
+  public var defaultLevels: DefaultLevels?
+  /// All conversations with a level of their own; those of before are replaced.
+  public var conversationLevels: [ConversationLevel]?
+  /// Ids of all senders of whom nothing is shown in groups; those of before are replaced.
+  public var mutedSenders: [String]?
 
   /// A patch.
   public init(
     enabled: Bool? = nil, quietHours: Change<QuietHours?> = .unchanged, maxAnalysesPerHour: Int? = nil,
     fallback: AnalysisFallback? = nil, muted: [MutedConversation]? = nil, starredSenders: [String]? = nil,
     keywords: [String]? = nil, badgeMode: BadgeMode? = nil, showPreviews: Bool? = nil, locale: String? = nil,
-    learnSince: Milliseconds? = nil, burstSeconds: Int? = nil
+    learnSince: Milliseconds? = nil, burstSeconds: Int? = nil, defaultLevels: DefaultLevels? = nil,
+    conversationLevels: [ConversationLevel]? = nil, mutedSenders: [String]? = nil
   ) {
     self.enabled = enabled
     self.quietHours = quietHours
@@ -115,11 +162,14 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     self.locale = locale
     self.learnSince = learnSince
     self.burstSeconds = burstSeconds
+    self.defaultLevels = defaultLevels
+    self.conversationLevels = conversationLevels
+    self.mutedSenders = mutedSenders
   }
 
   private enum CodingKeys: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
-    case locale, learnSince, burstSeconds
+    case locale, learnSince, burstSeconds, defaultLevels, conversationLevels, mutedSenders
   }
 
   /// Reads the value; fields it does not know are ignored.
@@ -141,6 +191,9 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     locale = try fields.decodeIfPresent(String.self, forKey: .locale)
     learnSince = try fields.decodeIfPresent(Milliseconds.self, forKey: .learnSince)
     burstSeconds = try fields.decodeIfPresent(Int.self, forKey: .burstSeconds)
+    defaultLevels = try fields.decodeIfPresent(DefaultLevels.self, forKey: .defaultLevels)
+    conversationLevels = try fields.decodeIfPresent([ConversationLevel].self, forKey: .conversationLevels)
+    mutedSenders = try fields.decodeIfPresent([String].self, forKey: .mutedSenders)
   }
 
   /// Writes the value; fields that are nil are left out.
@@ -158,5 +211,8 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     try fields.encodeIfPresent(locale, forKey: .locale)
     try fields.encodeIfPresent(learnSince, forKey: .learnSince)
     try fields.encodeIfPresent(burstSeconds, forKey: .burstSeconds)
+    try fields.encodeIfPresent(defaultLevels, forKey: .defaultLevels)
+    try fields.encodeIfPresent(conversationLevels, forKey: .conversationLevels)
+    try fields.encodeIfPresent(mutedSenders, forKey: .mutedSenders)
   }
 }

@@ -1,11 +1,11 @@
 /// A record of `nudge.pushes`.
 public typealias PushEvent = DerivedEvent<PushEventBody>
 
-/// What is to be sent, or no longer to be sent.
+/// A push, or the cancellation of pushes.
 public enum PushEventBody: EventBody {
   /// A push to one or more devices of a person.
   case push(Push)
-  /// What waits for these is to end as `cancelled`.
+  /// Pushes that wait end as `cancelled`.
   case cancelled(PushCancelled)
 
   /// The types of this body, by their names on the wire.
@@ -70,7 +70,7 @@ public struct PushTarget: Codable, Sendable, Equatable {
 
 /// `push`.
 public struct Push: Codable, Sendable, Equatable {
-  /// What a push is for.
+  /// The purpose of a push.
   public enum Kind: String, Codable, Sendable, CaseIterable {
     /// A message.
     case message
@@ -78,12 +78,12 @@ public struct Push: Codable, Sendable, Equatable {
     case badge
     /// A conversation was read elsewhere.
     case read
-    /// A message was taken back: what is shown of it goes.
+    /// A message was taken back: the device removes its notification.
     case deleted
   }
   /// A function of person, kind and cause alone: deciding again gives the same.
   public var pushId: String
-  /// What it is for.
+  /// Its purpose.
   public var kind: Kind
   /// The person.
   public var userId: String
@@ -108,7 +108,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var mentioned: Bool?
   /// The person's quiet hours, where the push is not sent in them (D11); nil: it may be sent at any time.
   public var quietHours: QuietHours?
-  /// When the message was written, where that is not when the event occurred: an edited one's first version.
+  /// When the message was written, where the event has another time: of an edit the first version, of `read` the last message
+  /// read.
   public var sentAt: Milliseconds?
   /// Whether smart analysis decided it (device type `smart_notification`) or a fallback did (`new_message`).
   public var reason: DecisionReason?
@@ -118,7 +119,7 @@ public struct Push: Codable, Sendable, Equatable {
   public var conversationId: String?
   /// The message.
   public var messageId: String?
-  /// Who wrote it.
+  /// The sender.
   public var senderId: String?
   /// How long FCM keeps it for a device that is off, in seconds, 0 to 2,419,200.
   public var ttlSeconds: Int
@@ -160,21 +161,21 @@ public struct Push: Codable, Sendable, Equatable {
   }
 }
 
-/// `push.cancelled`: names a device, a message or a conversation. What waits for it ends, and is not sent.
+/// `push.cancelled`: names a device, a message or a conversation. Its pushes that wait end and are not sent.
 ///
 /// Named by message or conversation, pushes of the kinds `message` and `badge` end; `read` and `deleted` go on, because
 /// they take something off the screen.
 public struct PushCancelled: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
-  /// All that waits for this device.
+  /// Cancels all pushes that wait for this device.
   public var deviceId: String?
-  /// All that waits for this message.
+  /// Cancels all pushes that wait for this message.
   public var messageId: String?
-  /// All that waits for this conversation.
+  /// Cancels all pushes that wait for this conversation.
   public var conversationId: String?
-  /// With `conversationId`: only messages written before this time, and those of this very millisecond: of these, where
-  /// `messageId` is there, that one alone. Absent: all.
+  /// With `conversationId`: only messages written up to this time, in milliseconds since the epoch. Of messages written in
+  /// that millisecond, only `messageId` if it is present. Absent: all.
   public var sentUpTo: Milliseconds?
   /// Only pushes of this kind.
   public var kind: Push.Kind?
@@ -185,7 +186,7 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   public var tokenHash: String?
   /// With `tokenHash`: the claim's version that ended; a later one is a new registration.
   public var version: Int64?
-  /// The badge now: what goes on waiting for the person shows it.
+  /// The badge now. Pushes that still wait for the person show it.
   public var badge: Int?
 
   /// The event's fields.

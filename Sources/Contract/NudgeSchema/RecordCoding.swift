@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads and writes records as JSON. One thread uses an instance; it keeps its coders.
 ///
-/// Fields nobody here knows are ignored. Of a field that is there twice the first counts and the others are not looked
+/// Unknown fields are ignored. The first of a repeated field counts, and the others are not looked
 /// at, whatever they hold: so does Foundation's decoder, which RFC 8259 leaves open. A number without a fraction is an
 /// integer however it is written (`1.0`, `1e3`).
 public final class RecordCoder {

@@ -1,7 +1,7 @@
 /// A record of `nudge.timeline`: all that concerns a person, in order.
 public typealias TimelineEvent = DerivedEvent<TimelineEventBody>
 
-/// What happened to, or because of, a person.
+/// An event on a person's timeline.
 public enum TimelineEventBody: EventBody {
   /// Activity, reads, preferences, feedback and reports, as they came. (Devices come by way of the claims.)
   case user(UserEventBody)
@@ -11,7 +11,7 @@ public enum TimelineEventBody: EventBody {
   case sent(MessageSent)
   /// A candidate to decide again; notifies only who was not notified before.
   case redecide(MessageCandidate)
-  /// A replay is stopped for good: what it asked for and is not decided yet notifies nobody.
+  /// A replay was stopped and cannot be resumed: its candidates that are not decided yet notify nobody.
   case replayStopped(ReplayStopped)
   /// A timer of the analyzer is due.
   case timerFired(TimerFired)
@@ -94,7 +94,7 @@ public enum TimelineEventBody: EventBody {
   }
 }
 
-/// What the conversation tells about one recipient of a message, computed where the whole conversation is seen.
+/// One recipient's part in the conversation, computed by ingest, which sees all of it.
 public struct RecipientContext: Codable, Sendable, Equatable {
   /// The message's mentions name the person.
   public var mentioned: Bool
@@ -108,7 +108,7 @@ public struct RecipientContext: Codable, Sendable, Equatable {
   public var messagesSince: Int?
   /// Turns of the last speakers in which sender and recipient spoke one after the other.
   public var exchange: Int
-  /// What the last messages tell of the person, for the relevance model: base64 of `TalkReading.personFeatures`. nil: the
+  /// Features of the person in the last messages, for the relevance model: base64 of `TalkReading.personFeatures`. nil: the
   /// person is not in them, or the conversation is direct.
   public var features: String?
 
@@ -131,7 +131,7 @@ public struct RecipientContext: Codable, Sendable, Equatable {
 public struct Recipient: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
-  /// What the conversation tells about them.
+  /// The person's part in the conversation.
   public var context: RecipientContext
 
   /// A recipient.
@@ -151,7 +151,7 @@ public struct CandidateConversation: Codable, Sendable, Equatable {
   public var memberCount: Int
   /// How many different people wrote the last messages.
   public var activeSpeakers: Int
-  /// What the message tells the relevance model: base64 of `TalkReading.messageFeatures`. nil: the conversation is direct.
+  /// Features of the message for the relevance model: base64 of `TalkReading.messageFeatures`. nil: the conversation is direct.
   public var features: String?
 
   /// A conversation.
@@ -175,7 +175,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var conversationId: String
   /// The message.
   public var messageId: String
-  /// Who wrote it.
+  /// The sender.
   public var sender: Member
   /// Where it was written.
   public var conversation: CandidateConversation
@@ -189,14 +189,14 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var mentions: [String]
   /// The message it answers.
   public var replyTo: String?
-  /// Who it may be for, 1 to `maxRecipients`.
+  /// The recipients, 1 to `maxRecipients`.
   public var recipients: [Recipient]
   /// Ingest's memory of event ids does not reach back to this event, so it may be a producer's retry of one processed
-  /// before (M6): it notifies nobody and counts for nothing. Absent: it is none.
+  /// before (M6): it notifies nobody and counts for nothing. Absent: no.
   public var possibleRepeat: Bool?
   /// The replay that asked for it, where there was one. `candidate.redecide` always has one.
   public var replayId: String?
-  /// Of `candidate.redecide`: notify also who was notified before, by a new push. Absent: no.
+  /// For `candidate.redecide`: true notifies again, by a new push, people who were notified before. Absent: no.
   public var forced: Bool?
 
   /// A candidate.
@@ -223,7 +223,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
 
 /// `message.sent`.
 public struct MessageSent: Codable, Sendable, Equatable {
-  /// Who wrote it.
+  /// The sender.
   public var userId: String
   /// The conversation.
   public var conversationId: String
@@ -284,7 +284,7 @@ public struct MessageWithdrawn: Codable, Sendable, Equatable {
   public var body: String?
   /// The title of a notification (M3), where edited and the message is among the conversation's last ones.
   public var title: String?
-  /// Who wrote it, where `title` is there.
+  /// The sender; present where `title` is.
   public var sender: Member?
 
   /// The event's fields.

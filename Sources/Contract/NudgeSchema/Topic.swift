@@ -1,8 +1,8 @@
 /// The topics of the pipeline, by the names of the catalogue.
 public enum Topic: String, Sendable, CaseIterable, Codable {
-  /// What producers say of conversations and messages; key conversationId.
+  /// Conversations and messages, from producers; key conversationId.
   case chatEvents = "chat.events"
-  /// What producers and apps say of people; key userId.
+  /// Preferences, devices and actions of people, from producers and apps; key userId.
   case userEvents = "user.events"
   /// Which person a device's token belongs to; key token hash.
   case deviceClaims = "nudge.device-claims"
@@ -10,15 +10,15 @@ public enum Topic: String, Sendable, CaseIterable, Codable {
   case timeline = "nudge.timeline"
   /// One record a person and message: what was decided, and why; key userId.
   case decisions = "nudge.decisions"
-  /// What is to be sent; key userId.
+  /// Pushes and cancellations; key userId.
   case pushes = "nudge.pushes"
-  /// What a real-time gateway may show inside the app; key userId.
+  /// In-app banners and notices; key userId.
   case banners = "nudge.banners"
-  /// What became of each push on each device; key userId.
+  /// The result of each push on each device; key userId.
   case outcomes = "nudge.outcomes"
   /// Records that could not be processed, with the reason; key as it was.
   case deadLetters = "nudge.dead-letters"
-  /// What was replayed by whom; key replayId.
+  /// Replays and those who ran them; key replayId.
   case audit = "nudge.audit"
   /// Changelog of ingest's state.
   case ingestState = "nudge.ingest-state"
@@ -49,7 +49,7 @@ public struct TopicNames: Sendable, Hashable {
   /// The topic's full name.
   public func callAsFunction(_ topic: Topic) -> String { prefix + topic.rawValue }
 
-  /// The topic of a full name; nil for a stranger.
+  /// The topic of a full name; nil: it is not one of Nudge's.
   public func topic(named name: String) -> Topic? {
     name.hasPrefix(prefix) ? Topic(rawValue: String(name.dropFirst(prefix.count))) : nil
   }
@@ -104,6 +104,6 @@ public struct TopicPlan: Sendable, Equatable {
   /// Every topic's plan.
   public static var all: [TopicPlan] { Topic.allCases.map { TopicPlan($0) } }
 
-  /// Partitions where nothing else is asked for.
+  /// The default number of partitions.
   public static let defaultPartitions: Int32 = 12
 }

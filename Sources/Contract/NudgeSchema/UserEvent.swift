@@ -1,7 +1,7 @@
 /// A record of `user.events`.
 public typealias UserEvent = Event<UserEventBody>
 
-/// What a person, or one of their devices, did.
+/// An action of a person or one of their devices.
 public enum UserEventBody: EventBody {
   /// A device came to the foreground, went to the background, or opened another conversation.
   case activity(Activity)
@@ -139,7 +139,7 @@ public struct MessageRead: Codable, Sendable, Equatable {
 public struct PreferencesUpdated: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
-  /// What changed; what it does not name stays.
+  /// The fields that change; others stay as they are.
   public var preferences: PreferencesPatch
 
   /// The event's fields.
@@ -207,7 +207,7 @@ public struct DeviceUnregistered: Codable, Sendable, Equatable {
 
 /// `feedback.submitted`.
 public struct FeedbackSubmitted: Codable, Sendable, Equatable {
-  /// What the person said.
+  /// The person's verdict on a notification.
   public enum Verdict: String, Codable, Sendable, CaseIterable {
     /// Right to notify.
     case helpful
@@ -220,7 +220,7 @@ public struct FeedbackSubmitted: Codable, Sendable, Equatable {
   public var conversationId: String
   /// The message they were notified of.
   public var messageId: String
-  /// What they said.
+  /// The verdict.
   public var feedback: Verdict
 
   /// The event's fields.

@@ -1,7 +1,7 @@
 public import NudgeSchema
 
 extension Wording {
-  /// What stands for an attachment that came without text.
+  /// The word for an attachment that came without text.
   public func word(for kind: Attachment.Kind) -> String {
     switch kind {
     case .image: image
@@ -12,7 +12,7 @@ extension Wording {
     }
   }
 
-  /// What a person is told when their limit is reached (D4).
+  /// The notice that a person's limit is reached (D4).
   public func limitNotice(_ fallback: AnalysisFallback, limit: Int) -> String {
     let consequence =
       switch fallback {

@@ -11,9 +11,11 @@ public struct Wording: Sendable, Equatable {
   let location: String
   /// Stands for a message that must not be shown; `{sender}` is its sender's name.
   let newMessage: String
+  /// The title of a group's message; `{sender}` and `{group}` are names.
+  let groupTitle: String
   /// That smart analyses are used up; `{limit}` is how many an hour there are.
   let limitReached: String
-  /// What happens then.
+  /// The sentence for each fallback.
   let usingSimpleRules: String
   let notifyingAll: String
   let suppressingAll: String
@@ -26,6 +28,14 @@ public struct Wording: Sendable, Equatable {
   /// That there is a message from somebody.
   public func newMessage(from sender: String) -> String {
     newMessage.replacing("{sender}", with: sender)
+  }
+
+  /// The title of a message that `sender` wrote in a group.
+  public func title(of sender: String, in group: String) -> String {
+    guard let place = groupTitle.firstRange(of: "{group}") else { return sender }
+    // Names may have braces: each place is filled once.
+    let before = String(groupTitle[..<place.lowerBound]).replacing("{sender}", with: sender)
+    return before + group + String(groupTitle[place.upperBound...])
   }
 }
 

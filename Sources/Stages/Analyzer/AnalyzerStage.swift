@@ -4,12 +4,12 @@ public import StreamRuntime
 
 /// The analyzer: reads each person's timeline and decides, message by message, whether and how they are notified.
 ///
-/// It is a pure function of the timeline and the wall clock it is given. What it keeps is described by `AnalyzerRow`.
+/// It is a pure function of the timeline and the wall clock. `AnalyzerRow` describes its state.
 ///
 /// Repeats: a candidate, an own message or a withdrawal whose origin is not later than the last one of its (person,
-/// conversation) was seen before (an embedded broker has no transactions, and a topic can be filled from a copy). It is dropped
-/// whole, without a decision. That is something else than the check `duplicate`: there a producer published a message a second time.
-/// All other events are last-writer-wins by stamp or version, so that a repeat changes nothing either.
+/// conversation) is a repeat, and is dropped without a decision. Repeats occur because the embedded broker has no transactions, and
+/// because a topic can be filled from a copy. The check `duplicate` is another case: a producer published a message twice.
+/// All other events are last-writer-wins by stamp or version, so a repeat changes nothing.
 public struct AnalyzerStage: Stage {
   /// See `AnalyzerRow`.
   public typealias Row = AnalyzerRow
@@ -22,7 +22,7 @@ public struct AnalyzerStage: Stage {
   /// Decisions, by what decided and how important the message was found.
   public static var tallies: [StageTally] { DecisionTally.all }
 
-  let rules: AnalyzerRules
+  private(set) var rules: AnalyzerRules
   let codec = RecordCodec()
   var zones = TimeZones()
 
@@ -31,17 +31,21 @@ public struct AnalyzerStage: Stage {
 
   /// Works on one record of the timeline. Throws a `Rejection` where it cannot be read, or asks for what cannot be kept.
   public mutating func process(_ record: InputRecord, in step: Step<AnalyzerStage>) throws {
+    rules.refreshPolicy()
     let event = try readTimelineEvent(record, codec: codec)
     let cause = Cause(event, position: record.position, partition: record.partition)
     switch event.body {
     case .candidate(let candidate): try decide(candidate, because: cause, in: step)
     case .redecide(let candidate): try redecide(candidate, because: cause, in: step)
-    case .replayStopped(let stopped): try ReplayAsking.stop(stopped.replayId, because: cause, in: step)
+    case .replayStopped(let stopped): try ReplayBudget.stop(stopped.replayId, because: cause, in: step)
     case .sent(let sent):
       try person(sent.userId, cause, step) { try $0.wrote(sent) }
     case .withdrawn(let withdrawn):
       for (number, userId) in withdrawn.userIds.enumerated() {
-        try person(userId, number: number, cause, step) { try $0.withdraw(withdrawn) }
+        var person = try PersonContext(
+          userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
+        try person.withdraw(withdrawn, zones: &zones)
+        try person.save()
       }
     case .deviceGained(let gained):
       try person(gained.userId, cause, step) { try $0.gain(gained) }
@@ -50,19 +54,26 @@ public struct AnalyzerStage: Stage {
     case .deviceInvalidated(let invalidated):
       try person(invalidated.userId, cause, step) { try $0.invalidate(invalidated) }
     case .user(let body):
-      var person = try PersonStep(userId: body.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
+      var person = try PersonContext(
+        userId: body.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
       try process(body, for: &person)
       try person.save()
     case .timerFired(let fired):
-      if let replayId = ReplayAsking.replayId(ofTimer: fired.timer) {
-        return try ReplayAsking.forget(replayId, in: step)
+      if let replayId = ReplayBudget.replayId(ofTimer: fired.timer) {
+        return try ReplayBudget.forget(replayId, in: step)
       }
       let userId = String(decoding: record.key ?? [], as: UTF8.self)
-      try person(userId, cause, step) { try $0.hear(fired) }
+      var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
+      if PersonContext.isBadgeTimer(fired.timer) {
+        try person.badgeTimerFired(fired, zones: &zones)
+      } else {
+        try person.hear(fired)
+      }
+      try person.save()
     }
   }
 
-  private mutating func process(_ body: UserEventBody, for person: inout PersonStep) throws {
+  private mutating func process(_ body: UserEventBody, for person: inout PersonContext) throws {
     switch body {
     case .activity(let activity): try person.report(activity)
     case .read(let read): try person.read(read)
@@ -74,7 +85,7 @@ public struct AnalyzerStage: Stage {
     case .notificationOpened(let report): try person.react(report, .opened)
     case .notificationDismissed(let report): try person.react(report, .dismissed)
     case .notificationReceived:
-      // That a device got it says nothing about the person.
+      // Only a device acted, not the person.
       break
     }
   }
@@ -82,9 +93,9 @@ public struct AnalyzerStage: Stage {
   /// Works on one person's part of a record and keeps what changed.
   private func person(
     _ userId: String, number: Int = 0, _ cause: Cause, _ step: Step<AnalyzerStage>,
-    _ body: (inout PersonStep) throws -> Void
+    _ body: (inout PersonContext) throws -> Void
   ) throws {
-    var person = try PersonStep(userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
+    var person = try PersonContext(userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
     try body(&person)
     try person.save()
   }

@@ -83,31 +83,3 @@ enum PushRecord {
     }
   }
 }
-
-extension Rejection {
-  fileprivate init(_ error: EventFormatError) {
-    switch error {
-    case .unsupportedVersion: self.init(.unsupportedVersion, error.description)
-    case .unknownType: self.init(.unknownType, error.description)
-    case .invalidTime: self.init(.schemaViolation, error.description)
-    }
-  }
-
-  /// Names where, not what: the decoder's own words may quote the value.
-  fileprivate init(_ error: DecodingError) {
-    func path(_ context: DecodingError.Context, _ key: (any CodingKey)? = nil) -> String {
-      (context.codingPath + (key.map { [$0] } ?? [])).map(\.stringValue).joined(separator: ".")
-    }
-    switch error {
-    case .dataCorrupted(let context) where context.codingPath.isEmpty: self.init(.invalidJSON, "the value is not JSON")
-    case .dataCorrupted(let context):
-      self.init(
-        .schemaViolation, "\(path(context)) has a value it may not have", isUnknownValue: context.underlyingError == nil
-      )
-    case .keyNotFound(let key, let context): self.init(.schemaViolation, "\(path(context, key)) is missing")
-    case .typeMismatch(_, let context): self.init(.schemaViolation, "\(path(context)) has the wrong type")
-    case .valueNotFound(_, let context): self.init(.schemaViolation, "\(path(context)) is null")
-    @unknown default: self.init(.schemaViolation, "the value is not as the schema says")
-    }
-  }
-}

@@ -1,4 +1,4 @@
-/// What a message tells, the same for all of its recipients. Each takes a byte, at the place of its raw value.
+/// The features of a message, which all of its recipients share. Each takes a byte, at the index of its raw value.
 public enum MessageFeature: Int, CaseIterable, Sendable {
   /// `FeatureLayout.version`.
   case layout
@@ -34,7 +34,7 @@ public enum MessageFeature: Int, CaseIterable, Sendable {
   case pause
 }
 
-/// What the talk before a message tells of one recipient. Each takes a byte, at the place of its raw value.
+/// The features of one recipient in the messages before. Each takes a byte, at the index of its raw value.
 ///
 /// "Since" counts messages after another; an age of 64 says there is none.
 public enum PersonFeature: Int, CaseIterable, Sendable {
@@ -71,7 +71,7 @@ public enum PersonFeature: Int, CaseIterable, Sendable {
   case addressedSenderSince
   /// How often others addressed the sender since the sender's last message.
   case othersAddressedSenderSince
-  /// Whom the person's last message addressed: 0 nobody, 1 the sender, 2 others.
+  /// The addressee of the person's last message: 0 nobody, 1 the sender, 2 others.
   case lastAddressed
   /// How often the person addressed others than the sender.
   case addressedOthersCount
@@ -81,7 +81,7 @@ public enum PersonFeature: Int, CaseIterable, Sendable {
   case othersAddressedSince
   /// How many different people addressed the person.
   case addressers
-  /// Whom the sender's last message addressed: 0 nobody, 1 the person, 2 others.
+  /// The addressee of the sender's last message: 0 nobody, 1 the person, 2 others.
   case senderLastAddressed
   /// Turns that sender and person took one right after the other.
   case turns
@@ -89,9 +89,9 @@ public enum PersonFeature: Int, CaseIterable, Sendable {
   case partnerAge
   /// Messages since one of the person's that was most likely for the sender.
   case senderPartnerAge
-  /// Whom the sender's last message was most likely for: 0 nobody, 1 the person, 2 others.
+  /// The most likely partner of the sender's last message: 0 nobody, 1 the person, 2 others.
   case senderLastPartner
-  /// Whom the person's last message was most likely for: 0 nobody, 1 the sender, 2 others.
+  /// The most likely partner of the person's last message: 0 nobody, 1 the sender, 2 others.
   case lastPartner
   /// The same as `senderPartnerAge`, of the best of the others, since the sender's last message.
   case othersSenderPartnerAge

@@ -1,6 +1,6 @@
 /// The messages as bytes, for a row of state: about 40 bytes a message.
 ///
-/// Of each message: 1 byte sender, 1 byte for whether it asks and how many it addresses, those, 1 byte partner, 2 bytes
+/// A message takes: 1 byte sender, 1 byte for whether it asks and how many it addresses, those, 1 byte partner, 2 bytes
 /// length, 8 bytes time, 8 bytes key, 1 byte for the number of words, those. Numbers are little-endian.
 extension RecentTalk {
   /// `messages`, packed.

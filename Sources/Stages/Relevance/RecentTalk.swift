@@ -1,4 +1,4 @@
-/// What is remembered of the last messages of a conversation: who wrote, to whom, when, and a few hashed words.
+/// The last messages of a conversation: their senders, addressees and times, and a few hashed words.
 ///
 /// No text is kept. The size is bounded by `capacity` and `peopleBytes`, whatever the conversation is like.
 public struct RecentTalk: Sendable, Equatable {
@@ -6,10 +6,10 @@ public struct RecentTalk: Sendable, Equatable {
   public static let capacity = 64
   /// Bytes the ids in `people` may take, unless the newest message alone needs more.
   public static let peopleBytes = 4_000
-  /// People that are remembered at most: an index takes a byte, and `RememberedMessage.nobody` is none.
+  /// The most people that are remembered: an index takes a byte, and one stands for nobody.
   static let maxPeople = 200
 
-  /// Who wrote or was addressed in `messages`, by their ids. A message names them by their places here.
+  /// Ids of senders and addressees in `messages`, which name them by their indices here.
   public private(set) var people: [String] = []
   /// The messages, oldest first.
   public private(set) var messages: [RememberedMessage] = []
@@ -28,7 +28,7 @@ public struct RecentTalk: Sendable, Equatable {
   /// Whether nothing is remembered.
   public var isEmpty: Bool { messages.isEmpty }
 
-  /// Who wrote the message with this id, where it is remembered.
+  /// The sender of a message; nil: the message is not remembered.
   public func sender(of messageId: String) -> String? {
     let key = Self.key(messageId)
     return messages.last { $0.key == key }.map { people[Int($0.sender)] }
@@ -44,8 +44,8 @@ public struct RecentTalk: Sendable, Equatable {
   /// Adds a message, and forgets the oldest beyond the bounds.
   ///
   /// - Parameters:
-  ///   - addressed: Whom it names, mentions or answers; the first `RememberedMessage.maxAddressed` count.
-  ///   - partner: Whom it is most likely for, told or guessed; nil: nobody in particular.
+  ///   - addressed: The people it names, mentions or answers; the first `RememberedMessage.maxAddressed` count.
+  ///   - partner: The person it is most likely for, given or guessed; nil: nobody in particular.
   public mutating func append(
     _ text: TextTraits, from sender: String, at time: Int64, messageId: String, addressed: [String],
     partner: String?
@@ -129,18 +129,18 @@ public struct RecentTalk: Sendable, Equatable {
 public struct RememberedMessage: Sendable, Equatable {
   /// People one message keeps as addressed.
   public static let maxAddressed = 4
-  /// The index that stands for nobody.
+  /// The index for nobody.
   public static let nobody: UInt8 = 255
 
-  /// Who wrote it.
+  /// The sender's index.
   public var sender: UInt8
   /// When, in milliseconds since the epoch.
   public var at: Int64
   /// `RecentTalk.key` of its id.
   public var key: UInt64
-  /// Whom it named, mentioned or answered; `nobody` fills the rest.
+  /// The indices of the people it named, mentioned or answered; `nobody` fills the rest.
   public var addressed = SIMD4<UInt8>(repeating: nobody)
-  /// Whom it was most likely for; `nobody`: nobody in particular.
+  /// The index of the person it was most likely for; `nobody`: nobody in particular.
   public var partner: UInt8 = nobody
   /// Characters of its text, at most 65,535.
   public var length: UInt16

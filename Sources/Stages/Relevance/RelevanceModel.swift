@@ -16,9 +16,9 @@ public struct RelevanceModel: Sendable {
     static let leaf: UInt8 = 255
   }
 
-  /// What a table cannot be used for.
+  /// An error in a model's table.
   public struct Damage: Error, CustomStringConvertible {
-    /// What is wrong.
+    /// The rule that the table breaks.
     public let description: String
   }
 

@@ -1,4 +1,4 @@
-/// What features have in common for a person who asks why: the unit in which a decision is explained.
+/// A group of features that a decision explains together.
 public enum RelevanceSignal: Int, CaseIterable, Sendable {
   /// Whether the message addresses the person, somebody else or nobody.
   case named
@@ -6,11 +6,11 @@ public enum RelevanceSignal: Int, CaseIterable, Sendable {
   case recency
   /// Whether the person's last message asked something.
   case openQuestion
-  /// Whom the sender has been writing to.
+  /// The people the sender has been writing to.
   case senderPartner
   /// Whether sender and person are talking to each other.
   case exchange
-  /// What others and the person have to do with each other.
+  /// The exchange between the person and others.
   case others
   /// Whether the message is about what the person wrote about.
   case topic

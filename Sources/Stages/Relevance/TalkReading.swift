@@ -1,9 +1,9 @@
-/// What the remembered messages tell about a new one and about each person it may be for.
+/// Computes features of a new message, and of each person it may be for, from the remembered messages.
 ///
 /// One bit stands for each remembered message, the newest in bit 0: an age is the number of the lowest bit that is set.
 /// Making it takes one pass over the messages; each person then costs a few dozen operations on masks.
 public struct TalkReading: Sendable {
-  /// Whom the new message addresses.
+  /// The people the new message addresses.
   public struct Addressed: Sendable {
     /// The person.
     public var userId: String
@@ -115,7 +115,7 @@ public struct TalkReading: Sendable {
   /// How many different people wrote the remembered messages, the sender of the new one included.
   public var activeSpeakers: Int { otherSpeakers + 1 }
 
-  /// Whom the message continues to speak to, where it addresses nobody: who last wrote to the sender after the sender's
+  /// The partner of a message that addresses nobody: the person who last wrote to the sender after the sender's
   /// last message, or else whom that message was for, if it was one of the last 20.
   public var continuedPartner: String? {
     guard let sender else { return nil }

@@ -1,4 +1,4 @@
-/// What of a message's text counts for relevance, whatever its language.
+/// The features of a message's text, in any language.
 public struct TextTraits: Sendable, Equatable {
   /// Different words that are looked at.
   public static let maxWords = 24
@@ -68,13 +68,13 @@ public struct TextTraits: Sendable, Equatable {
     if count >= 3, digits < count { note(Self.fold(hash), in: &words) }
   }
 
-  /// What a scalar is in a word.
+  /// The role of a scalar in a word.
   public enum ScalarKind: Sendable {
     /// A part of a word between spaces.
     case word
     /// A character of a script without spaces.
     case unspaced
-    /// What separates words.
+    /// A separator of words.
     case separator
   }
 

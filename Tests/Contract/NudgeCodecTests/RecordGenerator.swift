@@ -111,7 +111,10 @@ extension FieldGenerator {
         }
       }, starredSenders: maybe { $0.list { $0.text() } }, keywords: maybe { $0.list { $0.text() } },
       badgeMode: maybe { $0.choice() }, showPreviews: maybe { $0.flag() }, locale: maybe { $0.text() },
-      learnSince: maybe { $0.integer() }, burstSeconds: maybe { $0.int() })
+      learnSince: maybe { $0.integer() }, burstSeconds: maybe { $0.int() },
+      defaultLevels: maybe { DefaultLevels(direct: $0.maybe { $0.choice() }, group: $0.maybe { $0.choice() }) },
+      conversationLevels: maybe { $0.list { ConversationLevel(conversationId: $0.text(), level: $0.choice()) } },
+      mutedSenders: maybe { $0.list { $0.text() } })
   }
 
   static let deviceClaims = DeviceClaimBody.types.count
@@ -177,14 +180,16 @@ extension FieldGenerator {
     derived(
       DecisionBody(
         userId: text(), messageId: text(), conversationId: text(), outcome: choice(), reason: choice(), text: text(),
-        presentation: maybe { $0.choice() }, priority: maybe { $0.choice() }, score: maybe { $0.number() },
+        presentation: maybe { $0.choice() }, level: maybe { $0.choice() }, priority: maybe { $0.choice() },
+        score: maybe { $0.number() },
         signals: list { Signal(name: $0.text(), value: $0.number(), weight: $0.number()) },
         checks: list { $0.check() }, badge: int(),
         analysis: maybe {
           AnalysisUse(
             used: $0.int(), limit: $0.int(), windowStartedAt: $0.maybe { $0.integer() },
             fallback: $0.maybe { $0.choice() })
-        }, model: maybe { $0.text() }, rules: maybe { $0.text() }, pushId: maybe { $0.text() }, mode: choice(),
+        }, model: maybe { $0.text() }, rules: maybe { $0.text() }, policy: maybe { $0.text() },
+        pushId: maybe { $0.text() }, mode: choice(),
         decidedAt: integer(), replayId: maybe { $0.text() }))
   }
 

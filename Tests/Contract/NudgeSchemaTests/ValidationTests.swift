@@ -332,6 +332,17 @@ struct ValidationTests {
     expect(
       preferences { $0.muted = (0..<101).map { MutedConversation(conversationId: "c\($0)") } },
       "preferences.muted must have at most 100 entries")
+    expect(preferences { $0.mutedSenders = (0..<100).map { "u\($0)" } }, nil)
+    expect(
+      preferences { $0.mutedSenders = (0..<101).map { "u\($0)" } },
+      "preferences.mutedSenders must have at most 100 entries")
+    func levels(_ count: Int) -> [ConversationLevel] {
+      (0..<count).map { ConversationLevel(conversationId: "c\($0)", level: .mentions) }
+    }
+    expect(preferences { $0.conversationLevels = levels(200) }, nil)
+    expect(
+      preferences { $0.conversationLevels = levels(201) },
+      "preferences.conversationLevels must have at most 200 entries")
     expect(preferences { $0.starredSenders = (0..<100).map { "u\($0)" } }, nil)
     expect(
       preferences { $0.starredSenders = (0..<101).map { "u\($0)" } },

@@ -18,6 +18,8 @@ struct WordingTests {
     "every language has every word, with its placeholders, and no two languages are the same", arguments: Wording.all)
   func complete(words: Wording) {
     #expect(words.newMessage(from: "Ann").contains("Ann"))
+    let title = words.title(of: "Ann {group}", in: "Launch {sender}")
+    #expect(title.contains("Ann {group}") && title.contains("Launch {sender}") && title != "Ann {group}Launch {sender}")
     for fallback in AnalysisFallback.allCases {
       let notice = words.limitNotice(fallback, limit: 17)
       #expect(notice.contains("17") && !notice.contains("{"))
@@ -26,7 +28,10 @@ struct WordingTests {
     #expect(Set(kinds).count == kinds.count)
     #expect(Wording.all.filter { $0.language == words.language }.count == 1)
     let all =
-      kinds + [words.newMessage, words.limitReached, words.usingSimpleRules, words.notifyingAll, words.suppressingAll]
+      kinds + [
+        words.newMessage, words.groupTitle, words.limitReached, words.usingSimpleRules, words.notifyingAll,
+        words.suppressingAll,
+      ]
     #expect(all.allSatisfy { !$0.isEmpty && $0.displayed == $0 })
   }
 

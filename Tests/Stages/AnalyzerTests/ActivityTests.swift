@@ -11,7 +11,7 @@ struct ActivityTests {
     let scene = try Scene.withPhone()
     try scene.activity("phone", in: "c1", at: noon)
     #expect(try scene.message("m1", at: noon + 2 * minute).decision?.reason == .activeConversation)
-    #expect(try scene.message("m2", at: noon + 2 * minute + 1).decision?.reason == .relevant)
+    #expect(try scene.message("m2", at: noon + 2 * minute + 1).decision?.outcome == .notify)
   }
 
   @Test("D1, D11: the report's age is judged by the message's time, not by the clock")
@@ -30,7 +30,7 @@ struct ActivityTests {
     try scene.activity("tablet", in: nil, at: noon + 2)
     #expect(try scene.message("m1", at: noon + 3).decision?.reason == .activeConversation)
     try scene.activity("phone", in: "c2", at: noon + 4)
-    #expect(try scene.message("m2", at: noon + 5).decision?.reason == .relevant)
+    #expect(try scene.message("m2", at: noon + 5).decision?.outcome == .notify)
     #expect(try scene.message("m3", in: "c2", at: noon + 6).decision?.reason == .activeConversation)
   }
 
@@ -39,7 +39,7 @@ struct ActivityTests {
     let scene = try Scene.withPhone()
     try scene.activity("phone", in: "c1", at: noon)
     try scene.activity("phone", .background, in: "c1", at: noon + 1)
-    #expect(try scene.message("m1", at: noon + 2).decision?.reason == .relevant)
+    #expect(try scene.message("m1", at: noon + 2).decision?.outcome == .notify)
   }
 
   @Test("D12: a late report does not bring an older state back, whichever way they arrive")
@@ -50,7 +50,7 @@ struct ActivityTests {
         if report == 0 { try scene.activity("phone", in: "c1", at: noon) }
         if report == 1 { try scene.activity("phone", .background, at: noon + 1) }
       }
-      #expect(try scene.message("m1", at: noon + 2).decision?.reason == .relevant)
+      #expect(try scene.message("m1", at: noon + 2).decision?.outcome == .notify)
     }
   }
 

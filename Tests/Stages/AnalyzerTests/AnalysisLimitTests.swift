@@ -9,7 +9,7 @@ import Testing
 struct AnalysisLimitTests {
   @Test("D4: ten analyses an hour by default, then simple rules, and the person is told once")
   func defaultLimit() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     for number in 1...10 {
       let written = try scene.message("m\(number)", at: noon + Int64(number))
       #expect(written.decision?.reason == .relevant)
@@ -33,7 +33,7 @@ struct AnalysisLimitTests {
 
   @Test("D4: the window restarts one hour after its first analysis, by the messages' own times")
   func window() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     try scene.prefer(PreferencesPatch(maxAnalysesPerHour: 1))
     #expect(try scene.message("m1", at: noon).decision?.reason == .relevant)
     let last = try scene.message("m2", at: noon + hour - 1)
@@ -45,12 +45,13 @@ struct AnalysisLimitTests {
     #expect(try scene.message("m4", at: noon + hour + 1).notices.count == 1)
   }
 
-  @Test("D4: notify_all and suppress_all, each with a text of its own")
+  @Test("D4: notify_all and suppress_all, each with a text of its own; a limit of 0 is no notice")
   func fallbacks() throws {
     var texts: Set<String> = []
     for fallback in [AnalysisFallback.simpleRules, .notifyAll, .suppressAll] {
-      let scene = try Scene.withPhone()
-      try scene.prefer(PreferencesPatch(maxAnalysesPerHour: 0, fallback: fallback))
+      let scene = try Scene.smart()
+      try scene.prefer(PreferencesPatch(maxAnalysesPerHour: 1, fallback: fallback))
+      #expect(try scene.message("m0", group: "Hikers").notices.isEmpty)
       let written = try scene.message("m1", group: "Hikers")
       switch fallback {
       case .simpleRules:
@@ -63,8 +64,12 @@ struct AnalysisLimitTests {
       }
       #expect(written.notices.map(\.fallback) == [fallback])
       let text = try #require(written.notices.first?.text)
-      #expect(text.hasPrefix("⚠️ Smart notification limit reached (0/hour). "))
+      #expect(text.hasPrefix("⚠️ Smart notification limit reached (1/hour). "))
       texts.insert(text)
+      let none = try Scene.smart()
+      try none.prefer(PreferencesPatch(maxAnalysesPerHour: 0, fallback: fallback))
+      let wished = try none.message("m1", group: "Hikers")
+      #expect(wished.decision?.analysis?.fallback == fallback && wished.notices.isEmpty)
     }
     #expect(texts.count == 3)
   }
@@ -72,7 +77,9 @@ struct AnalysisLimitTests {
   @Test("D4: what an earlier check suppresses uses no analysis; what a later one does, uses one")
   func whatCounts() throws {
     let scene = Scene()
-    try scene.prefer(PreferencesPatch(muted: [MutedConversation(conversationId: "c9")]))
+    try scene.prefer(
+      PreferencesPatch(
+        muted: [MutedConversation(conversationId: "c9")], defaultLevels: DefaultLevels(direct: .smart)))
     #expect(try scene.message("m1", in: "c9").decision?.analysis == nil)
     #expect(try scene.message("m2").decision?.reason == .noDevice)
     #expect(try scene.message("m3").decision?.analysis?.used == 2)

@@ -7,12 +7,15 @@ import Testing
 
 @Suite("Bursts: twenty messages of a group in a minute are one alert")
 struct BurstTests {
-  /// A group's message that is for Ann by its own words, but no mention.
-  private let forAnn = RecipientContext(answered: true)
+  /// Nothing in the message is for Ann by its own words: a low threshold makes it alert.
+  private let forAnn = RecipientContext()
   private let mention = RecipientContext(mentioned: true)
 
   private func scene(_ patch: PreferencesPatch = PreferencesPatch()) throws -> Scene {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart {
+      $0.highFrom = 0
+      $0.mediumFrom = 0
+    }
     var patch = patch
     patch.maxAnalysesPerHour = 1_000
     try scene.prefer(patch)
@@ -45,7 +48,7 @@ struct BurstTests {
     let third = try scene.message("m3", at: noon + 2 * second, forAnn, group: "Hikers")
     let decision = try #require(third.decision)
     #expect(decision.priority == .high && decision.presentation == .silent && decision.outcome == .notify)
-    #expect(third.push?.presentation == .silent && third.push?.priority == .medium)
+    #expect(third.push?.presentation == .silent && third.push?.priority == .high && third.push?.quietHours == nil)
     #expect(decision.badge == 3 && third.push?.badge == 3)
     let check = try #require(decision.checks.last { $0.check == "burst" })
     #expect(
@@ -54,13 +57,39 @@ struct BurstTests {
     #expect(decision.text.hasSuffix("without an alert because this conversation alerted you shortly before"))
   }
 
-  @Test("a mention and a direct message always alert; a mention starts the time anew")
+  @Test(
+    "what mentions, answers or names the person, or comes from a starred sender, always alerts, in groups and direct chats"
+  )
   func always() throws {
-    let group = try scene()
-    #expect(try presentations(group, 5, mention) == Array(repeating: .alert, count: 5))
-    #expect(try presentations(group, 1, from: noon + 70 * second) == [.silent], "58 s after the last mention")
-    let direct = try scene()
-    #expect(try presentations(direct, 5, mention, group: nil) == Array(repeating: .alert, count: 5))
+    let contexts = [mention, RecipientContext(answered: true), RecipientContext(named: true)]
+    for context in contexts {
+      let group = try scene()
+      #expect(try presentations(group, 5, context) == Array(repeating: .alert, count: 5))
+      #expect(try presentations(group, 1, from: noon + 70 * second) == [.silent], "58 s after the last of them")
+      #expect(
+        try presentations(try scene(), 5, every: second, context, group: nil) == Array(repeating: .alert, count: 5))
+    }
+    let starred = PreferencesPatch(starredSenders: ["bob"])
+    for group in ["Hikers", nil] {
+      #expect(
+        try presentations(try scene(starred), 5, every: second, group: group) == Array(repeating: .alert, count: 5))
+    }
+  }
+
+  @Test("in a direct chat there is one sound in 5 seconds, and what follows is shown silently; the policy turns it off")
+  func direct() throws {
+    let chat = try Scene.withPhone()
+    #expect(
+      try presentations(chat, 8, every: second, group: nil)
+        == [.alert, .silent, .silent, .silent, .silent, .alert, .silent, .silent])
+    var rules = AnalyzerRules(hash: standInHash)
+    rules.policy.directBurstSeconds = 0
+    #expect(
+      try presentations(try Scene.withPhone(rules), 5, every: second, group: nil) == Array(repeating: .alert, count: 5))
+    // A group of which one wants each message is as a direct chat.
+    let group = try Scene.withPhone()
+    try group.prefer(PreferencesPatch(conversationLevels: [ConversationLevel(conversationId: "c1", level: .all)]))
+    #expect(try presentations(group, 6, every: second) == [.alert, .silent, .silent, .silent, .silent, .alert])
   }
 
   @Test("each conversation has its own; medium and low messages neither alert nor are held back")
@@ -68,7 +97,9 @@ struct BurstTests {
     let scene = try scene()
     #expect(try scene.message("a1", in: "c1", forAnn, group: "Hikers").decision?.presentation == .alert)
     #expect(try scene.message("b1", in: "c2", at: noon + 1, forAnn, group: "Cooks").decision?.presentation == .alert)
-    let low = try scene.message("a2", in: "c1", at: noon + 2, group: "Hikers").decision
+    let quiet = try Scene.withPhone()
+    try quiet.message("a1", in: "c1", mention, group: "Hikers")
+    let low = try quiet.message("a2", in: "c1", at: noon + 2, group: "Hikers").decision
     #expect(low?.presentation == .badge && low?.checks.contains { $0.check == "burst" } == false)
   }
 

@@ -8,12 +8,12 @@ import Testing
 struct CheckOrderTests {
   private let order = [
     "duplicate", "notifications_disabled", "conversation_muted", "already_read", "expired", "active_conversation",
-    "analysis_limit", "priority", "quiet_hours", "no_device",
+    "level", "analysis_limit", "priority", "quiet_hours", "no_device",
   ]
 
   @Test("D: a message that passes every check is notified of, and all checks are recorded in their order")
   func passesAll() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     let written = try scene.message("m1")
     let decision = try #require(written.decision)
     #expect(decision.outcome == .notify)
@@ -29,19 +29,20 @@ struct CheckOrderTests {
   func firstHitWins() throws {
     let expected: [DecisionReason] = [
       .duplicate, .notificationsDisabled, .conversationMuted, .alreadyRead, .expired, .activeConversation,
-      .analysisLimit, .quietHours, .noDevice, .relevant,
+      .level, .analysisLimit, .quietHours, .noDevice, .relevant,
     ]
     for (count, reason) in expected.enumerated() {
       let scene = Scene()
       if count <= 0 { try scene.message("m1", at: noon) }
       var patch = PreferencesPatch(fallback: .suppressAll)
+      patch.defaultLevels = DefaultLevels(direct: count <= 6 ? NotificationLevel.none : .smart)
       if count <= 1 { patch.enabled = false }
       if count <= 2 { patch.muted = [MutedConversation(conversationId: "c1")] }
       if count <= 3 { try scene.read(at: noon + 3 * second) }
       if count <= 5 { try scene.activity("tablet", in: "c1", at: noon) }
-      if count <= 6 { patch.maxAnalysesPerHour = 0 }
-      if count <= 7 { patch.quietHours = .set(QuietHours(start: "00:00", end: "23:59")) }
-      if count > 8 { try scene.gain("phone") }
+      if count <= 7 { patch.maxAnalysesPerHour = 0 }
+      if count <= 8 { patch.quietHours = .set(QuietHours(start: "00:00", end: "23:59")) }
+      if count > 9 { try scene.gain("phone") }
       try scene.prefer(patch)
       let decision = try scene.message("m1", decidedAt: count <= 4 ? noon + 2 * hour : noon).decision
       #expect(decision?.reason == reason)
@@ -66,7 +67,7 @@ struct CheckOrderTests {
   @Test("D: a message is expired from the first millisecond after its freshness, by the wall clock")
   func expired() throws {
     let scene = try Scene.withPhone()
-    #expect(try scene.message("m1", at: noon, decidedAt: noon + hour).decision?.reason == .relevant)
+    #expect(try scene.message("m1", at: noon, decidedAt: noon + hour).decision?.outcome == .notify)
     #expect(try scene.message("m2", at: noon, decidedAt: noon + hour + 1).decision?.reason == .expired)
   }
 
@@ -89,11 +90,11 @@ struct CheckOrderTests {
         MutedConversation(conversationId: "c2", exceptMentions: true), MutedConversation(conversationId: "c3"),
       ]))
     #expect(try scene.message("m1", in: "c1", at: noon + minute - 1).decision?.reason == .conversationMuted)
-    #expect(try scene.message("m2", in: "c1", at: noon + minute).decision?.reason == .relevant)
+    #expect(try scene.message("m2", in: "c1", at: noon + minute).decision?.outcome == .notify)
     #expect(try scene.message("m3", in: "c2").decision?.reason == .conversationMuted)
-    #expect(try scene.message("m4", in: "c2", mention).decision?.reason == .relevant)
+    #expect(try scene.message("m4", in: "c2", mention).decision?.outcome == .notify)
     #expect(try scene.message("m5", in: "c3", mention).decision?.reason == .conversationMuted)
-    #expect(try scene.message("m6", in: "c4").decision?.reason == .relevant)
+    #expect(try scene.message("m6", in: "c4").decision?.outcome == .notify)
   }
 
   @Test("D10: a decision names its cause, its source, its mode and its replay, and inherits the trace")
@@ -141,7 +142,7 @@ struct CheckOrderTests {
     let people = ["ann", "cleo", "dan"]
     let written = try scene.send(.candidate(Scene.candidate("m1", to: people)), at: noon, origin: scene.nextOrigin())
     #expect(written.decisions.map(\.body.userId) == people)
-    #expect(written.decisions.map(\.body.reason) == [.relevant, .relevant, .noDevice])
+    #expect(written.decisions.map(\.body.reason) == [.notifyAll, .notifyAll, .noDevice])
     #expect(Set(written.decisions.map(\.envelope.eventId)).count == 3)
     #expect(Set(written.pushes.map(\.pushId)).count == 2)
   }

@@ -11,7 +11,7 @@ struct ConversationBoundTests {
   private func scene(_ conversations: Int, freshness: Milliseconds = hour) -> Scene {
     var rules = AnalyzerRules(hash: standInHash)
     rules.conversationBound.conversations = conversations
-    rules.freshness = freshness
+    rules.policy.freshness = freshness
     return Scene(rules)
   }
 
@@ -36,7 +36,7 @@ struct ConversationBoundTests {
     let oldest = 500 - rows
     #expect(try scene.driver.row(AnalyzerRow.conversationKey("ann", "c\(oldest)")) != nil)
     #expect(try scene.driver.row(AnalyzerRow.conversationKey("ann", "c\(oldest - 1)")) == nil)
-    // What was unread in those forgotten left the badge with them.
+    // Their unread messages left the badge.
     #expect(try scene.message("last", in: "c499", at: noon + 500 * Self.day).decision?.badge == rows + 1)
   }
 

@@ -1,6 +1,7 @@
 import NudgeSchema
 import StreamRuntime
 import Testing
+import Wording
 
 @testable import Analyzer
 
@@ -37,7 +38,7 @@ struct DeviceTests {
       ])
   }
 
-  /// What waits for the phone ends, and nothing more is sent with its token.
+  /// Pushes that wait for the phone end, and nothing more is sent with its token.
   private func dropped(version: Int64 = 1) -> PushCancelled {
     PushCancelled(
       userId: "ann", deviceId: "phone", tokenHash: AnalyzerRules(hash: standInHash).tokenHash("token-phone"),
@@ -62,11 +63,11 @@ struct DeviceTests {
     try scene.gain("phone", version: 1)
     #expect(try scene.message("m1").decision?.reason == .noDevice)
     try scene.gain("phone", version: 3, at: noon + 2)
-    #expect(try scene.message("m2").decision?.reason == .relevant)
+    #expect(try scene.message("m2").decision?.outcome == .notify)
     // And the loss once more.
     #expect(
       try lose(scene, "phone", token: "token-phone", version: 2, .claimedElsewhere, at: noon + 1).isEmpty)
-    #expect(try scene.message("m3").decision?.reason == .relevant)
+    #expect(try scene.message("m3").decision?.outcome == .notify)
   }
 
   @Test("T2: losing the old token of a device does not lose the new one, in either order")
@@ -98,7 +99,7 @@ struct DeviceTests {
     try scene.gain("phone", version: 2, at: noon + 1)
     #expect(try invalidate(scene, "phone", token: "token-phone", version: 1).isEmpty)
     #expect(try invalidate(scene, "phone", token: "another", version: 2).isEmpty)
-    #expect(try scene.message("m1").decision?.reason == .relevant)
+    #expect(try scene.message("m1").decision?.outcome == .notify)
     let pruned = try invalidate(scene, "phone", token: "token-phone", version: 2)
     #expect(pruned.cancelled == [dropped(version: 2)])
     #expect(try scene.message("m2").decision?.reason == .noDevice)
@@ -165,7 +166,7 @@ struct DeviceTests {
     #expect(try knows("tablet"))
     try fire(at: noon + 280 * day + 1)
     #expect(try !knows("tablet"))
-    // What came before it signed out comes now.
+    // The registration from before the sign-out comes now.
     try scene.gain("tablet", at: noon + day)
     #expect(try scene.message("m1", at: noon + 280 * day + 2).decision?.reason == .noDevice)
     try fire(at: noon + 280 * day + 3)
@@ -201,8 +202,10 @@ struct DeviceTests {
     #expect(push.conversationId == "c1" && push.messageId == "m1" && push.senderId == "bob")
     #expect(push.ttlSeconds == 2_419_200)
     #expect(push.expiresAt == noon + hour && push.decidedAt == noon + second)
-    #expect(push.reason == .relevant)
-    #expect("short".cut(to: 5) == "short" && "shorter".cut(to: 5) == "shor…" && "".cut(to: 5) == "")
+    #expect(push.reason == .notifyAll)
+    #expect(
+      "short".cut(toCharacters: 5) == "short" && "shorter".cut(toCharacters: 5) == "shor…"
+        && "".cut(toCharacters: 5) == "")
   }
 
   @Test("P7: a push's id is a function of person, kind and message alone")

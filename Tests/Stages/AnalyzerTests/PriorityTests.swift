@@ -22,7 +22,7 @@ struct PriorityTests {
 
   @Test("D3: high is an alert, medium is silent, low is the badge alone without a word of text")
   func presentation() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     let high = try #require(try scene.message("m1", RecipientContext(mentioned: true), group: "Hikers").push)
     #expect(high.priority == .high && high.presentation == .alert && high.kind == .message)
     let medium = try #require(try scene.message("m2").push)
@@ -56,7 +56,7 @@ struct PriorityTests {
   @Test(
     "D5: in a direct conversation, and by what the person wished for, every signal takes its share of what is missing")
   func eachSignal() {
-    let weights = rules.weights
+    let weights = rules.policy.weights
     func share(_ parts: Double...) -> Double {
       ((1 - parts.reduce(1) { $0 * (1 - $1) }) * 1000).rounded() / 1000
     }
@@ -117,7 +117,7 @@ struct PriorityTests {
 
   @Test("D10: every decision says why in the person's language: their preference's, else that of the latest device")
   func language() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     #expect(try scene.message("m1").decision?.text == "medium priority: it is a direct message")
     try scene.prefer(PreferencesPatch(locale: "de-AT"))
     #expect(try scene.message("m2", at: noon + 1).decision?.text == "mittlere Priorität: es ist eine Direktnachricht")
@@ -149,13 +149,13 @@ struct PriorityTests {
   @Test("D5: words are found whole, whatever their case and what surrounds them; phrases, too")
   func words() {
     let text = MessageText("Is the BUDGET-review urgent? Größe, 東京")
-    #expect(text.isUrgent && text.isQuestion)
+    #expect(text.isUrgent(.standard) && text.isQuestion)
     #expect(text.containsAny(of: ["budget"]))
     #expect(text.containsAny(of: ["nothing", "Budget Review"]))
     #expect(text.containsAny(of: ["größe"]))
     #expect(!text.containsAny(of: ["budge", "review budget", "", " ", "?"]))
     #expect(!text.containsAny(of: []))
-    #expect(!MessageText("nonurgently so.").isUrgent)
+    #expect(!MessageText("nonurgently so.").isUrgent(.standard))
     #expect(!MessageText("").containsAny(of: ["a"]))
   }
 
@@ -170,16 +170,16 @@ struct PriorityTests {
       let text = (0..<random.below(12)).map { _ in pieces[random.below(pieces.count)] }.joined()
       // The same words beside one that is not ASCII.
       let (plain, other) = (MessageText(text), MessageText("é " + text))
-      #expect(plain.isUrgent == other.isUrgent && plain.isQuestion == other.isQuestion, "\(text)")
+      #expect(plain.isUrgent(.standard) == other.isUrgent(.standard) && plain.isQuestion == other.isQuestion, "\(text)")
       for keyword in sought { #expect(plain.containsAny(of: [keyword]) == other.containsAny(of: [keyword]), "\(text)") }
     }
     let long = String(repeating: "x ", count: 1_000)
-    #expect(!MessageText(long + "urgent?").isUrgent && !MessageText(long + "urgent?").isQuestion)
+    #expect(!MessageText(long + "urgent?").isUrgent(.standard) && !MessageText(long + "urgent?").isQuestion)
   }
 
   @Test("D8: starred senders and keywords raise the score")
   func preferences() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     #expect(try scene.message("m1", group: "Hikers").decision?.priority == .low)
     try scene.prefer(PreferencesPatch(starredSenders: ["bob"], keywords: ["there"]))
     let decision = try scene.message("m2", group: "Hikers").decision

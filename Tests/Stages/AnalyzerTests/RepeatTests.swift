@@ -23,9 +23,9 @@ struct RepeatTests {
     // Another conversation, another index, another partition: not repeats.
     #expect(try scene.message("x", in: "c2", origin: origins[0]).decision != nil)
     let second = Origin(topic: "chat.events", partition: 0, offset: 5, index: 1)
-    #expect(try scene.message("m6", origin: second).decision?.reason == .relevant)
+    #expect(try scene.message("m6", origin: second).decision?.outcome == .notify)
     let moved = Origin(topic: "chat.events", partition: 3, offset: 1)
-    #expect(try scene.message("m7", origin: moved).decision?.reason == .relevant)
+    #expect(try scene.message("m7", origin: moved).decision?.outcome == .notify)
     #expect(try scene.message("m7", origin: moved).isEmpty)
   }
 
@@ -54,7 +54,7 @@ struct RepeatTests {
     #expect(try scene.message("m1").decision?.reason == .noDevice)
     try scene.gain("phone")
     let again = try scene.redecide("m1", at: noon, now: noon + minute)
-    #expect(again.decision?.reason == .relevant)
+    #expect(again.decision?.outcome == .notify)
     #expect(again.decision?.replayId == "replay-1")
     #expect(again.decision?.badge == 1)
     let third = try scene.redecide("m1", at: noon, now: noon + minute)
@@ -221,7 +221,7 @@ struct RepeatTests {
     }
     let coder = RecordCoder()
     for user in ["ann", "bea", "cleo", "dan"] {
-      var keys = [AnalyzerRow.userKey(user), AnalyzerRow.preferencesKey(user), AnalyzerRow.tasteKey(user)]
+      var keys = [AnalyzerRow.userKey(user), AnalyzerRow.preferencesKey(user), AnalyzerRow.learnedKey(user)]
       keys += (0..<4).map { AnalyzerRow.conversationKey(user, "c\($0)") }
       keys += (0..<3).map { AnalyzerRow.deviceKey(user, "d\($0)") }
       for key in keys { run.rows[key] = try driver.row(key)?.encoded(coder: coder) }
@@ -421,6 +421,6 @@ struct RepeatTests {
     let crowd = (0...500).map { "user-\($0)" }
     let tooMany = try scene.send(.candidate(Scene.candidate("m0", to: crowd)), at: noon, origin: scene.nextOrigin())
     #expect(tooMany.rejection?.code == .schemaViolation)
-    #expect(try scene.message("m1").decision?.reason == .relevant)
+    #expect(try scene.message("m1").decision?.outcome == .notify)
   }
 }

@@ -34,10 +34,15 @@ struct ReplayTests {
 
   @Test("a redecided message does not use up the hourly limit, and nobody is told that it is reached")
   func window() throws {
-    let scene = try suppressed(["a", "b", "c"], rules { $0.analysesPerHour = 2 })
+    let scene = try suppressed(
+      ["a", "b", "c"],
+      rules {
+        $0.policy.analysesPerHour = 2
+        $0.policy.directLevel = .smart
+      })
     for message in ["a", "b", "c"] {
       let written = try redecide(scene, message)
-      #expect(written.decision?.reason == .relevant)
+      #expect(written.decision?.outcome == .notify)
       #expect(written.decision?.analysis?.used == 1, "as if it were the first")
       #expect(written.notices.isEmpty)
     }

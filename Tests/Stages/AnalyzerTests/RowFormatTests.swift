@@ -16,10 +16,10 @@ struct RowFormatTests {
       fields.isFull = number == 0
       let (user, conversation, device) = (fields.userRow(), fields.conversationRow(), fields.deviceRow())
       if fields.isFull {
-        let others = [fields.preferencesRow(), fields.taste()] as [any Sendable]
+        let others = [fields.preferencesRow(), fields.learned()] as [any Sendable]
         #expect(FieldWalk.emptyFields(of: [user, conversation, device] + others) == [])
       }
-      let taste = fields.taste()
+      let learned = fields.learned()
       let users = try PackedRows(user)
       #expect(users.packed == user && users.json == user && users.truncated.isEmpty && users.refusesMore)
       let conversations = try PackedRows(conversation)
@@ -29,8 +29,10 @@ struct RowFormatTests {
       let preferencesRows = try PackedRows(preferences)
       #expect(preferencesRows.packed == preferences && preferencesRows.json == preferences)
       #expect(preferencesRows.truncated.isEmpty && preferencesRows.refusesMore)
-      let tastes = try PackedRows(taste)
-      #expect(tastes.packed == taste && tastes.json == taste && tastes.truncated.isEmpty && tastes.refusesMore)
+      let learnedRows = try PackedRows(learned)
+      #expect(
+        learnedRows.packed == learned && learnedRows.json == learned && learnedRows.truncated.isEmpty
+          && learnedRows.refusesMore)
       let replay = ReplayRow(isStopped: fields.isFull || fields.random.oneIn(2), notifications: fields.int())
       let replays = try PackedRows(replay)
       #expect(replays.packed == replay && replays.json == replay && replays.truncated.isEmpty && replays.refusesMore)
@@ -46,7 +48,7 @@ struct RowFormatTests {
     for number in 0..<2 {
       fields.isFull = number == 0
       samples += [fields.userRow(), fields.conversationRow(), fields.deviceRow()] as [any PackedRow]
-      samples += [fields.preferencesRow(), fields.taste()] as [any PackedRow]
+      samples += [fields.preferencesRow(), fields.learned()] as [any PackedRow]
       samples.append(ReplayRow(isStopped: fields.isFull, notifications: fields.int()))
     }
     #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
@@ -83,6 +85,31 @@ struct RowFormatTests {
       #"{"activities":[],"written":{"conversationId":"c1","stamp":[3,"e"]},"#
       + #""unreadConversations":1,"unreadMessages":1,"devices":[]}"#
     #expect(try Array(json.utf8).withUnsafeBytes { try UserRow(bytes: $0, coder: RecordCoder()) } == row)
+  }
+
+  @Test("rows of the release before levels are read, with none of the new fields")
+  func beforeLevels() throws {
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeLevels"))
+    for _ in 0..<60 {
+      var (user, conversation, preferences) = (fields.userRow(), fields.conversationRow(), fields.preferencesRow())
+      (user.badgeRaisedAt, user.badgeDueAt) = (nil, nil)
+      conversation.setOlderShown([])
+      (preferences.directLevel, preferences.groupLevel) = (nil, nil)
+      (preferences.conversationLevels, preferences.mutedSenders) = (nil, nil)
+      // Behind the version byte that release wrote the same bytes: the new fields have flags behind its own.
+      #expect(try read(UserRow.self, [4] + user.packed().dropFirst()) == user)
+      #expect(try read(ConversationRow.self, [2] + conversation.packed().dropFirst()) == conversation)
+      #expect(try read(PreferencesRow.self, [1] + preferences.packed().dropFirst()) == preferences)
+    }
+    // Written by hand: enabled, showPreviews off, set by the event e at 3.
+    let preferences = try read(
+      PreferencesRow.self, [1, 0x81, 0x02, 1, 6, 1] + Array("e".utf8) + [0, 1, 0, 0])
+    #expect(preferences.enabled?.value == true && preferences.showPreviews?.value == false)
+    #expect(EffectivePreferences(preferences, rules: AnalyzerRules(hash: standInHash)).directLevel.level == .all)
+  }
+
+  private func read<Row: PackedRow>(_: Row.Type, _ bytes: [UInt8]) throws -> Row {
+    try bytes.withUnsafeBytes { try Row(bytes: $0, coder: RecordCoder()) }
   }
 
   @Test("a conversation's row of version 1, which knows no scores, is read")
@@ -135,13 +162,14 @@ extension FieldGenerator {
       },
       window: maybe { AnalysisWindow(startedAt: $0.integer(), used: $0.int()) }, noticedWindow: maybe { $0.integer() },
       unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() },
-      hasTaught: flag() ? true : nil, conversations: maybe { $0.int() })
+      hasTaught: flag() ? true : nil, conversations: maybe { $0.int() }, badgeRaisedAt: maybe { $0.integer() },
+      badgeDueAt: maybe { $0.integer() })
   }
 
-  fileprivate mutating func taste() -> Taste {
-    Taste(
+  fileprivate mutating func learned() -> LearnedPreferences {
+    LearnedPreferences(
       entries: list {
-        Taste.Entry(subject: $0.choice(), key: $0.integer(), shift: $0.int(), at: $0.integer())
+        LearnedPreferences.Entry(subject: $0.choice(), key: $0.integer(), shift: $0.int(), at: $0.integer())
       })
   }
 
@@ -166,6 +194,7 @@ extension FieldGenerator {
     row.readUpTo = maybe { $0.place() }
     row.readAhead = maybe { ReadAhead(key: MessageKey($0.text()), stamp: $0.stamp()) }
     row.withdrawnUpTo = maybe { $0.integer() }
+    row.setOlderShown(list { MessageKey($0.text()) })
     row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int()) }
     row.recount()
     return row
@@ -199,6 +228,12 @@ extension FieldGenerator {
     row.locale = stamped(&self) { $0.text() }
     row.learnSince = stamped(&self) { $0.integer() }
     row.burstSeconds = stamped(&self) { $0.int() }
+    row.directLevel = stamped(&self) { $0.choice() }
+    row.groupLevel = stamped(&self) { $0.choice() }
+    row.conversationLevels = stamped(&self) {
+      $0.list { KeyedLevel(conversation: MessageKey($0.text()), level: $0.choice()) }
+    }
+    row.mutedSenders = stamped(&self) { $0.list { MessageKey($0.text()) } }
     return row
   }
 

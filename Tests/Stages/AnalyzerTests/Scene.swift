@@ -20,7 +20,7 @@ let second: Milliseconds = 1_000
 let minute: Milliseconds = 60_000
 let hour: Milliseconds = 3_600_000
 
-/// What one step wrote, by kind.
+/// The records that one step wrote, by kind.
 struct Written {
   var decisions: [Decision] = []
   var pushEvents: [PushEvent] = []
@@ -52,6 +52,14 @@ final class Scene {
     let scene = Scene(rules)
     try scene.gain("phone")
     return scene
+  }
+
+  /// With a phone, and smart analysis of direct conversations too, for those who set no level.
+  static func smart(_ change: (inout NotificationPolicy) -> Void = { _ in }) throws -> Scene {
+    var rules = AnalyzerRules(hash: standInHash)
+    rules.policy.directLevel = .smart
+    change(&rules.policy)
+    return try withPhone(rules)
   }
 
   func nextOrigin() -> Origin {
@@ -92,14 +100,14 @@ final class Scene {
   /// A candidate's fields; direct from `bob` unless a group is named.
   static func candidate(
     _ messageId: String, in conversationId: String = "c1", to userIds: [String] = ["ann"],
-    _ context: RecipientContext = RecipientContext(), group: String? = nil, body: String = "hello there",
-    title: String? = nil, replayId: String? = nil
+    _ context: RecipientContext = RecipientContext(), group: String? = nil, members: Int = 40,
+    body: String = "hello there", title: String? = nil, replayId: String? = nil
   ) -> MessageCandidate {
     MessageCandidate(
       conversationId: conversationId, messageId: messageId,
       sender: Member(userId: "bob", displayName: "Bob", avatarUrl: "https://example.com/bob.png"),
       conversation: CandidateConversation(
-        kind: group == nil ? .direct : .group, name: group, memberCount: group == nil ? 2 : 8, activeSpeakers: 2),
+        kind: group == nil ? .direct : .group, name: group, memberCount: group == nil ? 2 : members, activeSpeakers: 2),
       title: title ?? group.map { "Bob in \($0)" } ?? "Bob", body: body,
       recipients: userIds.map { Recipient(userId: $0, context: context) }, replayId: replayId)
   }
@@ -108,11 +116,11 @@ final class Scene {
   @discardableResult
   func message(
     _ messageId: String, in conversationId: String = "c1", at time: Milliseconds = noon,
-    _ context: RecipientContext = RecipientContext(), group: String? = nil, body: String = "hello there",
-    decidedAt now: Milliseconds? = nil, origin: Origin? = nil, possibleRepeat: Bool? = nil
+    _ context: RecipientContext = RecipientContext(), group: String? = nil, members: Int = 40,
+    body: String = "hello there", decidedAt now: Milliseconds? = nil, origin: Origin? = nil, possibleRepeat: Bool? = nil
   ) throws -> Written {
     driver.now = now ?? time
-    var candidate = Self.candidate(messageId, in: conversationId, context, group: group, body: body)
+    var candidate = Self.candidate(messageId, in: conversationId, context, group: group, members: members, body: body)
     candidate.possibleRepeat = possibleRepeat
     return try send(.candidate(candidate), at: time, origin: origin ?? nextOrigin())
   }

@@ -119,7 +119,8 @@ struct FCMMessageTests {
     #expect(
       data == [
         "type": "smart_notification", "conversationId": "c1", "messageId": "m-p1", "senderId": "bob",
-        "recipientId": "ann", "pushId": "p1", "priority": "high", "badge": "3", "timestamp": "1700000000",
+        "recipientId": "ann", "pushId": "p1", "priority": "high", "presentation": "alert", "badge": "3",
+        "timestamp": "1700000000",
         "avatarUrl": "https://example.org/bob.png",
       ])
   }

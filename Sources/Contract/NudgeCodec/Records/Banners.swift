@@ -1,7 +1,7 @@
 import JSONCodec
 import NudgeSchema
 
-extension BannerEventBody: DirectlyWritten {
+extension BannerEventBody: FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     switch self {
     case .banner(let fields): fields.writeFields(to: &json)
@@ -10,7 +10,7 @@ extension BannerEventBody: DirectlyWritten {
   }
 }
 
-extension Banner: DirectlyWritten {
+extension Banner: FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     json.field("userId", userId)
     json.field("conversationId", conversationId)
@@ -23,7 +23,7 @@ extension Banner: DirectlyWritten {
   }
 }
 
-extension Notice: DirectlyWritten {
+extension Notice: FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     json.field("userId", userId)
     json.choice("code", code)

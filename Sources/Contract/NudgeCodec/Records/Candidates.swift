@@ -1,8 +1,8 @@
 import JSONCodec
 import NudgeSchema
 
-extension MessageCandidate: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension MessageCandidate: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
       sender: try fields.object("sender"), conversation: try fields.object("conversation"),
@@ -30,8 +30,8 @@ extension MessageCandidate: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension CandidateConversation: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension CandidateConversation: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       kind: try fields.choice("kind"), name: try fields.text(ifPresent: "name"),
       memberCount: try fields.int("memberCount"), activeSpeakers: try fields.int("activeSpeakers"),
@@ -47,8 +47,8 @@ extension CandidateConversation: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension Recipient: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension Recipient: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(userId: try fields.text("userId"), context: try fields.object("context"))
   }
 
@@ -58,8 +58,8 @@ extension Recipient: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension RecipientContext: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension RecipientContext: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       mentioned: try fields.flag("mentioned"), named: try fields.flag("named"), answered: try fields.flag("answered"),
       lastSpokeAt: try fields.integer(ifPresent: "lastSpokeAt"),

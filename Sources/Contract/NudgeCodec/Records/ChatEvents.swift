@@ -1,8 +1,8 @@
 import JSONCodec
 import NudgeSchema
 
-extension ChatEventBody: DirectBody {
-  init(type: JSONNode, _ fields: JSONNode) throws(NeedsReference) {
+extension ChatEventBody: FastDecodableBody {
+  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
     case "message.created": self = .messageCreated(try MessageCreated(fields))
     case "conversation.updated": self = .conversationUpdated(try ConversationUpdated(fields))
@@ -10,13 +10,13 @@ extension ChatEventBody: DirectBody {
     case "conversation.member_removed": self = .memberRemoved(try MembershipChange(fields))
     case "message.edited": self = .messageEdited(try MessageRevision(fields))
     case "message.deleted": self = .messageDeleted(try MessageRevision(fields))
-    default: throw NeedsReference()
+    default: throw FallBackToCodable()
     }
   }
 }
 
-extension MessageCreated: DirectlyRead {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension MessageCreated: FastDecodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
       senderId: try fields.text("senderId"), text: try fields.text(ifPresent: "text"),
@@ -26,24 +26,24 @@ extension MessageCreated: DirectlyRead {
   }
 }
 
-extension ConversationUpdated: DirectlyRead {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension ConversationUpdated: FastDecodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       conversationId: try fields.text("conversationId"), kind: try fields.choice("kind"),
       name: try fields.text(ifPresent: "name"), members: try fields.objects("members"))
   }
 }
 
-extension MembershipChange: DirectlyRead {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension MembershipChange: FastDecodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       conversationId: try fields.text("conversationId"), userId: try fields.text("userId"),
       displayName: try fields.text(ifPresent: "displayName"), avatarUrl: try fields.text(ifPresent: "avatarUrl"))
   }
 }
 
-extension MessageRevision: DirectlyRead {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension MessageRevision: FastDecodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
       text: try fields.text(ifPresent: "text"))

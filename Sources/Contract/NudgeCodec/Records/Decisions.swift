@@ -1,7 +1,7 @@
 import JSONCodec
 import NudgeSchema
 
-extension DecisionBody: DirectlyWritten {
+extension DecisionBody: FastEncodable {
   /// Whether all its numbers are: JSON has no others.
   var isFinite: Bool {
     (score?.isFinite ?? true) && signals.allSatisfy { $0.value.isFinite && $0.weight.isFinite }
@@ -15,6 +15,7 @@ extension DecisionBody: DirectlyWritten {
     json.choice("reason", reason)
     json.field("text", text)
     json.choice("presentation", ifPresent: presentation)
+    json.choice("level", ifPresent: level)
     json.choice("priority", ifPresent: priority)
     json.field("score", ifPresent: score)
     json.objects("signals", signals)
@@ -28,6 +29,7 @@ extension DecisionBody: DirectlyWritten {
     json.object("analysis", ifPresent: analysis)
     json.field("model", ifPresent: model)
     json.field("rules", ifPresent: rules)
+    json.field("policy", ifPresent: policy)
     json.field("pushId", ifPresent: pushId)
     json.choice("mode", mode)
     json.field("decidedAt", decidedAt)
@@ -35,7 +37,7 @@ extension DecisionBody: DirectlyWritten {
   }
 }
 
-extension Signal: DirectlyWritten {
+extension Signal: FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     json.field("name", name)
     json.field("value", value)
@@ -43,7 +45,7 @@ extension Signal: DirectlyWritten {
   }
 }
 
-extension Check: DirectlyWritten {
+extension Check: FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     json.field("check", check)
     if result != .pass { json.choice("result", result) }
@@ -51,7 +53,7 @@ extension Check: DirectlyWritten {
   }
 }
 
-extension CheckInputs: DirectlyWritten {
+extension CheckInputs: FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     for (name, value) in self {
       json.key(name)
@@ -64,7 +66,7 @@ extension CheckInputs: DirectlyWritten {
   }
 }
 
-extension AnalysisUse: DirectlyWritten {
+extension AnalysisUse: FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     json.field("used", used)
     json.field("limit", limit)

@@ -1,12 +1,12 @@
 import JSONCodec
 import NudgeSchema
 
-extension DeviceClaimBody: DirectBody, DirectlyWritten {
-  init(type: JSONNode, _ fields: JSONNode) throws(NeedsReference) {
+extension DeviceClaimBody: FastDecodableBody, FastEncodable {
+  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
     case "device.registered": self = .registered(try TokenClaimed(fields))
     case "device.unregistered": self = .unregistered(try TokenReleased(fields))
-    default: throw NeedsReference()
+    default: throw FallBackToCodable()
     }
   }
 
@@ -18,8 +18,8 @@ extension DeviceClaimBody: DirectBody, DirectlyWritten {
   }
 }
 
-extension TokenClaimed: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension TokenClaimed: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(tokenHash: try fields.text("tokenHash"), device: try fields.object("device"))
   }
 
@@ -29,8 +29,8 @@ extension TokenClaimed: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension TokenReleased: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension TokenReleased: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       tokenHash: try fields.text("tokenHash"), userId: try fields.text("userId"),
       deviceId: try fields.text("deviceId"), cause: try fields.choice("cause"))

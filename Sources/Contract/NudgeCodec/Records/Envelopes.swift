@@ -1,8 +1,8 @@
 import JSONCodec
 import NudgeSchema
 
-extension Envelope: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension Envelope: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(eventId: try fields.text("eventId"), occurredAt: try fields.integer("occurredAt"))
   }
 
@@ -12,8 +12,8 @@ extension Envelope: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension Origin: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension Origin: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       topic: try fields.text("topic"), partition: try fields.int32("partition"), offset: try fields.integer("offset"),
       index: try fields.int32(ifPresent: "index"))
@@ -27,8 +27,8 @@ extension Origin: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension RecordPosition: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension RecordPosition: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       topic: try fields.text("topic"), partition: try fields.int32("partition"), offset: try fields.integer("offset"))
   }

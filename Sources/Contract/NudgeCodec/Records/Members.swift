@@ -1,8 +1,8 @@
 import JSONCodec
 import NudgeSchema
 
-extension Member: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension Member: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), displayName: try fields.text("displayName"),
       avatarUrl: try fields.text(ifPresent: "avatarUrl"))
@@ -15,23 +15,23 @@ extension Member: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension SenderProfile: DirectlyRead {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension SenderProfile: FastDecodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       displayName: try fields.text("displayName"), avatarUrl: try fields.text(ifPresent: "avatarUrl"))
   }
 }
 
-extension ConversationSnapshot: DirectlyRead {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension ConversationSnapshot: FastDecodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       kind: try fields.choice("kind"), name: try fields.text(ifPresent: "name"),
       members: try fields.objects("members"))
   }
 }
 
-extension Attachment: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension Attachment: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(kind: try fields.choice("kind"), url: try fields.text(ifPresent: "url"))
   }
 

@@ -1,7 +1,7 @@
 import JSONCodec
 import NudgeSchema
 
-extension OutcomeBody: DirectlyWritten {
+extension OutcomeBody: FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     json.field("pushId", pushId)
     json.field("userId", userId)

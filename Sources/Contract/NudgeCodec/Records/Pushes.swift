@@ -1,12 +1,12 @@
 import JSONCodec
 import NudgeSchema
 
-extension PushEventBody: DirectBody, DirectlyWritten {
-  init(type: JSONNode, _ fields: JSONNode) throws(NeedsReference) {
+extension PushEventBody: FastDecodableBody, FastEncodable {
+  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
     case "push": self = .push(try Push(fields))
     case "push.cancelled": self = .cancelled(try PushCancelled(fields))
-    default: throw NeedsReference()
+    default: throw FallBackToCodable()
     }
   }
 
@@ -18,8 +18,8 @@ extension PushEventBody: DirectBody, DirectlyWritten {
   }
 }
 
-extension Push: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension Push: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       pushId: try fields.text("pushId"), kind: try fields.choice("kind"), userId: try fields.text("userId"),
       targets: try fields.objects("targets"), title: try fields.text(ifPresent: "title"),
@@ -61,8 +61,8 @@ extension Push: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension PushTarget: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension PushTarget: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       deviceId: try fields.text("deviceId"), token: try fields.text("token"), version: try fields.integer("version"),
       platform: try fields.choice("platform"), projectId: try fields.text(ifPresent: "projectId"))
@@ -77,8 +77,8 @@ extension PushTarget: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension PushCancelled: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension PushCancelled: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text(ifPresent: "deviceId"),
       messageId: try fields.text(ifPresent: "messageId"),
@@ -103,8 +103,8 @@ extension PushCancelled: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension QuietHours: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension QuietHours: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       start: try fields.text("start"), end: try fields.text("end"), timeZone: try fields.text(ifPresent: "timeZone"))
   }

@@ -1,8 +1,8 @@
 import JSONCodec
 import NudgeSchema
 
-extension TimelineEventBody: DirectBody, DirectlyWritten {
-  init(type: JSONNode, _ fields: JSONNode) throws(NeedsReference) {
+extension TimelineEventBody: FastDecodableBody, FastEncodable {
+  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
     case "message.candidate": self = .candidate(try MessageCandidate(fields))
     case "message.sent": self = .sent(try MessageSent(fields))
@@ -19,8 +19,8 @@ extension TimelineEventBody: DirectBody, DirectlyWritten {
   }
 
   /// Whether `writeFields` knows it.
-  var isWrittenDirectly: Bool {
-    if case .user(let body) = self { body.isWrittenDirectly } else { true }
+  var isFastEncodable: Bool {
+    if case .user(let body) = self { body.isFastEncodable } else { true }
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -38,8 +38,8 @@ extension TimelineEventBody: DirectBody, DirectlyWritten {
   }
 }
 
-extension MessageSent: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension MessageSent: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
       messageId: try fields.text("messageId"))
@@ -52,14 +52,14 @@ extension MessageSent: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension ReplayStopped: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) { self.init(replayId: try fields.text("replayId")) }
+extension ReplayStopped: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) { self.init(replayId: try fields.text("replayId")) }
 
   func writeFields(to json: inout JSONWriter) { json.field("replayId", replayId) }
 }
 
-extension TimerFired: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension TimerFired: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(timer: try fields.text("timer"), dueAt: try fields.integer("dueAt"))
   }
 
@@ -69,8 +69,8 @@ extension TimerFired: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension MessageWithdrawn: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension MessageWithdrawn: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userIds: try fields.texts("userIds"), conversationId: try fields.text("conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), cause: try fields.choice("cause"),
@@ -89,8 +89,8 @@ extension MessageWithdrawn: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension DeviceGained: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension DeviceGained: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), token: try fields.text("token"),
       version: try fields.integer("version"), platform: try fields.choice("platform"),
@@ -110,8 +110,8 @@ extension DeviceGained: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension DeviceLost: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension DeviceLost: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
       tokenHash: try fields.text("tokenHash"), version: try fields.integer("version"),
@@ -127,8 +127,8 @@ extension DeviceLost: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension DeviceInvalidated: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension DeviceInvalidated: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
       tokenHash: try fields.text("tokenHash"), version: try fields.integer("version"), code: try fields.text("code"))

@@ -1,8 +1,8 @@
 import JSONCodec
 import NudgeSchema
 
-extension UserEventBody: DirectBody {
-  init(type: JSONNode, _ fields: JSONNode) throws(NeedsReference) {
+extension UserEventBody: FastDecodableBody {
+  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
     case "user.activity": self = .activity(try Activity(fields))
     case "message.read": self = .read(try MessageRead(fields))
@@ -12,12 +12,12 @@ extension UserEventBody: DirectBody {
     case "notification.received": self = .notificationReceived(try NotificationReport(fields))
     case "notification.opened": self = .notificationOpened(try NotificationReport(fields))
     case "notification.dismissed": self = .notificationDismissed(try NotificationReport(fields))
-    default: throw NeedsReference()
+    default: throw FallBackToCodable()
     }
   }
 
   /// Whether `writeFields` knows it: as it reaches the timeline.
-  var isWrittenDirectly: Bool {
+  var isFastEncodable: Bool {
     switch self {
     case .activity, .read, .feedback, .notificationReceived, .notificationOpened, .notificationDismissed: true
     case .preferences, .deviceRegistered, .deviceUnregistered: false
@@ -36,8 +36,8 @@ extension UserEventBody: DirectBody {
   }
 }
 
-extension Activity: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension Activity: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), state: try fields.choice("state"),
       conversationId: try fields.text(ifPresent: "conversationId"))
@@ -51,8 +51,8 @@ extension Activity: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension MessageRead: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension MessageRead: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), deviceId: try fields.text(ifPresent: "deviceId"))
@@ -66,8 +66,8 @@ extension MessageRead: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension DeviceRegistered: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension DeviceRegistered: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), token: try fields.text("token"),
       platform: try fields.choice("platform"), appVersion: try fields.text(ifPresent: "appVersion"),
@@ -85,14 +85,14 @@ extension DeviceRegistered: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension DeviceUnregistered: DirectlyRead {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension DeviceUnregistered: FastDecodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(userId: try fields.text("userId"), deviceId: try fields.text("deviceId"))
   }
 }
 
-extension FeedbackSubmitted: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension FeedbackSubmitted: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
       messageId: try fields.text("messageId"), feedback: try fields.choice("feedback"))
@@ -106,8 +106,8 @@ extension FeedbackSubmitted: DirectlyRead, DirectlyWritten {
   }
 }
 
-extension NotificationReport: DirectlyRead, DirectlyWritten {
-  init(_ fields: JSONNode) throws(NeedsReference) {
+extension NotificationReport: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), pushId: try fields.text("pushId"),
       conversationId: try fields.text(ifPresent: "conversationId"),

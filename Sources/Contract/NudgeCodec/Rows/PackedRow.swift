@@ -1,20 +1,20 @@
 public import NudgeSchema
 
-/// A row of state that is written packed: a byte for its version, then its fields without names, a fifth of what they
-/// take as JSON and a fiftieth of Foundation's time.
+/// A row of state that is written packed: one byte for its version, then its fields without names. It takes a fifth of the
+/// bytes of JSON and a fiftieth of Foundation's time.
 ///
 /// Its `Codable` is the same row as JSON: what `nudge state show` prints, and what was written before there were packed
 /// rows, which is still read. A row begins with its version, which is never that of a JSON document (`{` or `[`).
 ///
 /// A new field raises the version; where it has a flag (`RowFlags`) behind those of the version before, rows of that one
-/// are read by the same code, with the field's default. `oldestVersion` says how far back that goes. A program meets rows
-/// of versions it does not know, and fields that it does not know, with an error: it would lose them.
+/// are read by the same code, with the field's default. `oldestVersion` says how far back that goes. A program refuses rows
+/// of versions, and fields, that it does not know: it would lose them.
 public protocol PackedRow: Codable {
   /// The version that is written, and the latest that is read.
   static var version: UInt8 { get }
   /// The oldest version that is read.
   static var oldestVersion: UInt8 { get }
-  /// What the row is, for errors.
+  /// The row's kind, for errors.
   static var name: StaticString { get }
   /// Reads the fields.
   init(packed row: inout RowReader) throws(RowFormatError)

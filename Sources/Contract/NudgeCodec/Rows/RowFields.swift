@@ -51,7 +51,7 @@ extension RowReader {
   }
 }
 
-/// Which of a row's fields are there, a bit a field: the lowest for the first.
+/// The fields that a row has, one bit each: the lowest for the first field.
 public struct RowFlags {
   /// The bits.
   public private(set) var bits: UInt64

@@ -1,8 +1,8 @@
-/// Why bytes are no row, or none that is read here. State is never guessed: whoever meets it stops.
+/// The bytes are not a row that this program reads. State is never guessed: the task stops.
 public struct RowFormatError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What the row is, e.g. `conversation`.
+  /// The row's kind, e.g. `conversation`.
   public var row: String
-  /// What is wrong, with the fix where there is one.
+  /// The error, with the fix where one is known.
   public var reason: String
 
   /// The row and what is wrong with it.
@@ -117,7 +117,7 @@ public struct RowReader {
 
   private func truncated() -> RowFormatError { error("it ends before all of its fields") }
 
-  /// What to throw where the row's fields contradict each other.
+  /// The error for fields that contradict each other.
   public func error(_ reason: String) -> RowFormatError {
     RowFormatError(row: "\(row)", reason: reason)
   }

@@ -3,10 +3,10 @@
 /// Integers take 7 bits a byte, the lowest first (LEB128); signed ones are folded first, so that small negative numbers
 /// stay short (zigzag). Texts are their length and their UTF-8.
 public struct RowWriter {
-  /// What is written.
+  /// The bytes written so far.
   public private(set) var bytes: [UInt8] = []
 
-  /// A writer with room for so many bytes at first; it grows.
+  /// A writer that begins with room for `capacity` bytes, and grows.
   public init(version: UInt8, capacity: Int = 128) {
     bytes.reserveCapacity(capacity)
     bytes.append(version)

@@ -53,6 +53,10 @@ public enum SchemaLimits {
   public static let keywords = 50
   /// All keywords as JSON, in bytes.
   public static let keywordsBytes = 1_024
+  /// Conversations with a level of their own. A row holds 9 bytes for each.
+  public static let conversationLevels = 200
+  /// Senders of whom nothing is shown in groups. A row holds 8 bytes for each.
+  public static let mutedSenders = 100
   /// Characters of one keyword; at least 1.
   public static let keywordCharacters = 64
 }

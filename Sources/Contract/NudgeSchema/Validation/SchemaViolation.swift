@@ -4,7 +4,7 @@
 public struct SchemaViolation: Error, Equatable, Sendable, CustomStringConvertible {
   /// The field's path in the event, e.g. `conversation.members[3].userId`.
   public var field: String
-  /// What the field must be, with the limit, e.g. `must have at most 256 bytes`.
+  /// The rule the field breaks, with the limit, e.g. `must have at most 256 bytes`.
   public var rule: String
 
   /// A broken rule.

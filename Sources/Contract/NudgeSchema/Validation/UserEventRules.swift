@@ -47,6 +47,18 @@ extension PreferencesPatch {
       throw SchemaViolation(field: "preferences.burstSeconds", rule: "must be from 0 to \(SchemaLimits.burstSeconds)")
     }
     try validateMuted()
+    if let conversationLevels {
+      let field = "preferences.conversationLevels"
+      try FieldRule.count(conversationLevels.count, atMost: SchemaLimits.conversationLevels, field)
+      for (index, entry) in conversationLevels.enumerated() {
+        try FieldRule.id(entry.conversationId, "\(field)[\(index)].conversationId")
+      }
+    }
+    if let mutedSenders {
+      let field = "preferences.mutedSenders"
+      try FieldRule.count(mutedSenders.count, atMost: SchemaLimits.mutedSenders, field)
+      for (index, userId) in mutedSenders.enumerated() { try FieldRule.id(userId, "\(field)[\(index)]") }
+    }
     try validateStarredSenders()
     try validateKeywords()
     try FieldRule.locale(ifPresent: locale, "preferences.locale")
@@ -84,7 +96,7 @@ extension PreferencesPatch {
     try Self.size(keywords.sizeAsJSON, atMost: SchemaLimits.keywordsBytes, field)
   }
 
-  /// What a muted conversation takes as JSON beside its id:
+  /// The bytes of a muted conversation as JSON, without its id:
   /// `{"conversationId":,"exceptMentions":false,"until":253402300799999},`.
   static let mutedFieldsBytes = 67
 

@@ -8,6 +8,7 @@ extension Wording {
     file: "📎 File",
     location: "📍 Location",
     newMessage: "New message from {sender}",
+    groupTitle: "{sender} in {group}",
     limitReached: "⚠️ Smart notification limit reached ({limit}/hour).",
     usingSimpleRules: "Using simple rules.",
     notifyingAll: "You are notified of every message until the hour is over.",

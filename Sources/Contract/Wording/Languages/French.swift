@@ -8,6 +8,7 @@ extension Wording {
     file: "📎 Fichier",
     location: "📍 Position",
     newMessage: "Nouveau message de {sender}",
+    groupTitle: "{sender} dans {group}",
     limitReached: "⚠️ Limite de notifications intelligentes atteinte ({limit}/heure).",
     usingSimpleRules: "Des règles simples s’appliquent.",
     notifyingAll: "Chaque message vous est notifié jusqu’à la fin de l’heure.",

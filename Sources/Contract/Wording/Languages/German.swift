@@ -8,6 +8,7 @@ extension Wording {
     file: "📎 Datei",
     location: "📍 Standort",
     newMessage: "Neue Nachricht von {sender}",
+    groupTitle: "{sender} in {group}",
     limitReached: "⚠️ Limit für smarte Mitteilungen erreicht ({limit}/Stunde).",
     usingSimpleRules: "Es gelten einfache Regeln.",
     notifyingAll: "Bis zum Ende der Stunde erhältst du jede Nachricht.",

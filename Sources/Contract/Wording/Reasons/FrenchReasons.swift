@@ -59,6 +59,21 @@ extension Reasons {
       "la limite de {limit} analyses intelligentes par heure est atteinte : rien ne vous est notifié"
     case .heldBack:
       "{reasons}, sans alerte car cette conversation vous a alerté peu avant"
+    case .allDirect: "vous recevez tous les messages des discussions directes"
+    case .allInGroups: "vous recevez tous les messages des groupes"
+    case .allHere: "vous recevez tous les messages de cette conversation"
+    case .mentionsDirect:
+      "des discussions directes, vous ne recevez que les mentions, les réponses à vos messages et vos mots-clés"
+    case .mentionsInGroups:
+      "des groupes, vous ne recevez que les mentions, les réponses à vos messages et vos mots-clés"
+    case .mentionsHere:
+      "de cette conversation, vous ne recevez que les mentions, les réponses à vos messages et vos mots-clés"
+    case .noneDirect: "vous ne recevez aucun message des discussions directes"
+    case .noneInGroups: "vous ne recevez aucun message des groupes"
+    case .noneHere: "vous ne recevez aucun message de cette conversation"
+    case .mutedSender: "vous avez masqué {sender} dans les groupes"
+    case .alertOfStarred: "{reasons}, avec un son car {sender} fait partie de vos favoris"
+    case .shownInSmallGroup: "{reasons}, affiché sans son car le groupe est petit"
     case .replayStopped: "une relecture l’a demandé et a été arrêtée"
     case .replayLimit: "une relecture l’a demandé, qui vous a déjà notifié autant de fois que permis"
     case .replayForcedLimit: "une relecture a voulu le forcer et l’a déjà fait autant de fois que permis"

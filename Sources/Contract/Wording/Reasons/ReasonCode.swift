@@ -1,6 +1,6 @@
-/// What the sentence of a decision may say (D10). Each language has words for all of them.
+/// A reason that the sentence of a decision gives (D10). Each language has words for all of them.
 ///
-/// For and against: what speaks for a message being meant for the person, and what against it.
+/// Signals come in pairs: for, and against, the message being meant for the person.
 public enum ReasonCode: Int, Sendable, CaseIterable {
   // Sentences about how much a message matters; `{reasons}` stands for what made it so.
   case highPriority, mediumPriority, lowPriority
@@ -38,14 +38,25 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
   case limitReached
   case limitNotifiesAll, limitSuppressesAll
 
-  /// An alert was held back, because one of the same group came shortly before; `{reasons}` stands for why it was one.
+  /// An alert was held back, because one of the same conversation came shortly before; `{reasons}` stands for why it was one.
   case heldBack
 
-  // What a replay asked for, beyond what a replay may.
+  // The person's level for the conversation (D14): from the default for its kind, or for this conversation alone.
+  case allDirect, allInGroups, allHere
+  case mentionsDirect, mentionsInGroups, mentionsHere
+  case noneDirect, noneInGroups, noneHere
+  /// `{sender}`
+  case mutedSender
+  /// The message alerts because the person starred `{sender}`; `{reasons}` stands for why it would be shown otherwise.
+  case alertOfStarred
+  /// The message is shown because few people are in the group; `{reasons}` stands for why it would not be.
+  case shownInSmallGroup
+
+  // A replay was stopped, or has reached its limit.
   case replayStopped, replayLimit, replayForcedLimit
 }
 
-/// What takes the place of a sentence's `{…}`.
+/// The values for the places `{…}` of a sentence.
 public struct ReasonValues: Sendable, Equatable {
   /// The name shown for who wrote the message.
   public var sender = ""
@@ -59,7 +70,7 @@ public struct ReasonValues: Sendable, Equatable {
   public var zone = ""
   /// Smart analyses in an hour.
   public var limit = ""
-  /// What other words say.
+  /// Other reasons, as a sentence.
   public var reasons = ""
 
   /// No values.

@@ -1,7 +1,7 @@
 /// The words of one language for why a message was, or was not, notified. A code that is left out does not compile.
 public struct Reasons: Sendable, Equatable {
   private let templates: [Template]
-  /// What stands between reasons, and before the last of several.
+  /// The separators between reasons, and before the last of several.
   private let separator: String
   private let lastSeparator: String
 
@@ -35,7 +35,7 @@ public struct Reasons: Sendable, Equatable {
     return text
   }
 
-  /// What a sentence for a code has places for.
+  /// The names of the places in a code's sentence.
   func places(of code: ReasonCode) -> Set<String> { templates[code.rawValue].places }
 }
 

@@ -15,6 +15,8 @@ struct PhoneExpectations {
   static let margin: Time = 3_000
   /// How long a report of what is on the screen, or a written message, says that somebody is there, in milliseconds.
   static let horizon: Time = 120_000
+  /// How long an alert of a direct conversation stands for what comes after it.
+  static let burst: Time = 5_000
 
   /// What applies to a person's messages.
   enum Rule: Sendable {
@@ -292,8 +294,17 @@ struct PhoneExpectations {
     switch person.rule {
     case .notifyAll: return .notified(.silent)
     case .simpleRules:
-      guard !conversation.isGroup else { return .notified(.badge) }
-      return .notified(message.text.contains("urgent") ? .alert : .silent)
+      // Groups of the load are small: their messages are at least in the list.
+      guard !conversation.isGroup, message.text.contains("urgent") else { return .notified(.silent) }
+      return isInBurst(message) ? .open : .notified(.alert)
+    }
+  }
+
+  /// Whether another message of the conversation sounded so shortly before that this one may not.
+  private func isInBurst(_ message: Message) -> Bool {
+    messages.values.contains { other in
+      other.conversationId == message.conversationId && other.senderId == message.senderId && other.id != message.id
+        && other.text.contains("urgent") && abs(other.at - message.at) <= Self.burst + Self.margin
     }
   }
 

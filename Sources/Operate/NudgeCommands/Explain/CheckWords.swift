@@ -18,10 +18,12 @@ struct CheckWords {
     var inputs = check["inputs"]?.fields ?? [:]
     switch name {
     case "analysis_limit": inputs.merge(decision["analysis"]?.fields ?? [:]) { own, _ in own }
+    case "level": inputs["level"] = inputs["level"] ?? decision["level"]
     case "priority":
       for field in ["priority", "score"] { inputs[field] = inputs[field] ?? decision[field] }
       let fallback = decision["analysis"]?["fallback"]?.string
-      inputs["method"] = inputs["method"] ?? .string(fallback ?? "analysis")
+      let isByRules = decision["rules"] != nil
+      inputs["method"] = inputs["method"] ?? .string(fallback ?? (isByRules ? "simple_rules" : "analysis"))
     default: break
     }
     text = Inputs(inputs).words(for: name, suppresses: suppresses)
@@ -98,6 +100,7 @@ private struct Inputs {
       guard fields["expiresAt"] != nil else { return sent + (suppresses ? "too old" : "fresh") + now }
       return sent + (time("expiresAt").map { "fresh until \($0)" } ?? "") + now
     case .activeConversation: return active(suppresses)
+    case .level: return level()
     case .analysisLimit: return limit()
     case .quietHours: return quiet(suppresses)
     case .noDevice:
@@ -145,7 +148,21 @@ private struct Inputs {
     return suppresses ? "the conversation was open\(horizon)" : "the conversation was not open\(horizon)"
   }
 
+  private mutating func level() -> String {
+    let level = take("level")?.string ?? "?"
+    let source =
+      switch take("from")?.string {
+      case "conversation": "the person's for this conversation"
+      case "preferences": "the person's default"
+      case "policy": "the operator's default"
+      case "muted_sender": "the person muted the sender in groups"
+      case let other: other ?? "?"
+      }
+    return "\(level), \(source)"
+  }
+
   private mutating func limit() -> String {
+    guard fields["limit"] != nil else { return "not asked for: only the level smart needs analysis" }
     let used = take("used")?.shown ?? "?"
     let limit = take("limit")?.shown ?? "?"
     let since = time("windowStartedAt").map { " since \($0)" } ?? ""

@@ -113,11 +113,12 @@ struct StoryText {
 
   private func decision(_ decision: PlacedRecord) -> [String] {
     let record = decision.record
-    let outcome = record["outcome"]?.string == "notify" ? "NOTIFIED" : "NOT NOTIFIED"
     var lines = [
-      "  decision    \(time(record["decidedAt"]?.integer ?? decision.timestamp))  \(outcome), "
-        + "\(record["reason"]?.string ?? "?"): \(record["text"]?.string ?? "")  \(decision.place)"
+      "  decision    \(time(record["decidedAt"]?.integer ?? decision.timestamp))  \(DecisionWords.outcome(record)), "
+        + "\(record["reason"]?.string ?? "?"): \(DecisionWords.reason(record))  \(decision.place)"
     ]
+    if let text = record["text"]?.string { lines.append("              to the person: \(text)") }
+    if let policy = record["policy"]?.string { lines.append("              by the policy \(policy)") }
     if let replay = record["replayId"]?.string { lines.append("              by replay \(replay)") }
     if record["mode"]?.string == "catching_up" {
       lines.append("              while catching up: it came to the analyzer more than a minute after it was written")

@@ -86,8 +86,10 @@ struct EventFate {
     var lines: [String] = []
     for decision in decisions.sorted(by: { $0.body.userId < $1.body.userId }) {
       let body = decision.body
-      let priority = body.priority.map { ", \($0.rawValue) priority" } ?? ""
-      lines.append("\(body.userId): \(body.outcome.rawValue) (\(body.reason.rawValue)\(priority)): \(body.text)")
+      let facts = [
+        body.reason.rawValue, body.presentation?.rawValue, body.priority.map { "\($0.rawValue) priority" },
+      ].compactMap { $0 }.joined(separator: ", ")
+      lines.append("\(body.userId): \(body.outcome.rawValue) (\(facts)): \(body.text)")
       for outcome in outcomes where outcome.body.pushId == body.pushId {
         let more = [outcome.body.httpStatus.map { "HTTP \($0)" }, outcome.body.errorCode].compactMap { $0 }
         let detail = more.isEmpty ? "" : " (\(more.joined(separator: ", ")))"

@@ -33,6 +33,22 @@ enum PublishPreferences {
     help: "For so long after an alert in a group, its messages are shown without one; 0: each may alert.",
     check: { (0...SchemaLimits.burstSeconds).contains($0 ?? 0) ? nil : "from 0 to \(SchemaLimits.burstSeconds)" })
 
+  private static let directLevel = Setting<Level?>(
+    "direct-level", environment: .none, default: nil, help: "Which messages of direct conversations are shown.")
+  private static let groupLevel = Setting<Level?>(
+    "group-level", environment: .none, default: nil, help: "Which messages of groups are shown.")
+  private static let levels = Setting<[String]?>(
+    "levels", environment: .none, default: nil, placeholder: "CONVERSATION=LEVEL,…",
+    help: "All conversations with a level of their own; they replace those of before.")
+  private static let mutedSenders = Setting<[String]?>(
+    "muted-senders", environment: .none, default: nil, placeholder: "USER,…",
+    help: "All senders of whom nothing is shown in groups; they replace those of before.")
+
+  /// A level as a setting.
+  enum Level: String, SettingValue, CaseIterable {
+    case all, smart, mentions, none
+  }
+
   /// A fallback as a setting.
   enum Fallback: String, SettingValue, CaseIterable {
     case simpleRules = "simple_rules"
@@ -48,10 +64,13 @@ enum PublishPreferences {
   static let command = Command(
     "preferences", abstract: "Changes a person's preferences: those that are named, the others stay.",
     settings: [
-      user, enabled, previews, quietHours, timeZone, limit, fallback, muted, starred, keywords, badge, locale, burst,
+      user, enabled, previews, quietHours, timeZone, limit, fallback, directLevel, groupLevel, levels, muted,
+      mutedSenders, starred, keywords, badge, locale, burst,
     ] + PublishCommand.common,
     examples: [
       "nudge publish preferences --user bob --quiet-hours 22:00-07:00 --time-zone Europe/Berlin "
+        + "--bootstrap-servers kafka:9092",
+      "nudge publish preferences --user bob --direct-level smart --levels c-9=mentions,c-12=none --wait "
         + "--bootstrap-servers kafka:9092",
       "nudge publish preferences --user bob --no-previews --muted c-9,c-12 --wait --bootstrap-servers kafka:9092",
     ]
@@ -70,7 +89,28 @@ enum PublishPreferences {
       fallback: input[fallback].flatMap { AnalysisFallback(rawValue: $0.rawValue) },
       muted: input[muted]?.map { MutedConversation(conversationId: $0) }, starredSenders: input[starred],
       keywords: input[keywords], badgeMode: input[badge].flatMap { BadgeMode(rawValue: $0.rawValue) },
-      showPreviews: input[previews], locale: input[locale], burstSeconds: input[burst])
+      showPreviews: input[previews], locale: input[locale], burstSeconds: input[burst],
+      defaultLevels: defaultLevels(input), conversationLevels: try conversationLevels(input),
+      mutedSenders: input[mutedSenders])
+  }
+
+  private static func defaultLevels(_ input: CommandInput) -> DefaultLevels? {
+    let levels = DefaultLevels(
+      direct: input[directLevel].flatMap { NotificationLevel(rawValue: $0.rawValue) },
+      group: input[groupLevel].flatMap { NotificationLevel(rawValue: $0.rawValue) })
+    return levels == DefaultLevels() ? nil : levels
+  }
+
+  private static func conversationLevels(_ input: CommandInput) throws(SettingsError) -> [ConversationLevel]? {
+    guard let texts = input[levels] else { return nil }
+    var entries: [ConversationLevel] = []
+    for text in texts {
+      guard let place = text.lastIndex(of: "="),
+        let level = NotificationLevel(rawValue: String(text[text.index(after: place)...]))
+      else { throw SettingsError("--levels: use CONVERSATION=LEVEL with all, smart, mentions or none, not \(text)") }
+      entries.append(ConversationLevel(conversationId: String(text[..<place]), level: level))
+    }
+    return entries
   }
 
   private static func hours(_ input: CommandInput) throws(SettingsError) -> Change<QuietHours?> {

@@ -23,7 +23,11 @@ final class TopicBrowser {
   private var findsTimes: Bool?
 
   /// Connects in the background; the first question fails where no broker answers.
-  init(_ cluster: ClusterSettings, progress: ReadingProgress = .standardError()) throws(KafkaError) {
+  ///
+  /// - Parameter queueBytes: How much of what was fetched and not yet read may be held.
+  init(
+    _ cluster: ClusterSettings, progress: ReadingProgress = .standardError(), queueBytes: Int = 256 << 20
+  ) throws(KafkaError) {
     names = cluster.topics
     self.progress = progress
     bootstrapServers = cluster.bootstrapServers
@@ -32,7 +36,7 @@ final class TopicBrowser {
     // Once the queue is full, 2.0.2 stops fetching for 1 s: it must hold what comes while a piece of a partition is read,
     // which are hundreds of thousands of records a second.
     configuration.set("queued.min.messages", "300000")
-    configuration.set("queued.max.messages.kbytes", "262144")
+    configuration.set("queued.max.messages.kbytes", String(queueBytes >> 10))
     configuration.set("fetch.message.max.bytes", "262144")
     // Piece after piece is read, and each waits for the request that is under way. Where nothing comes for long, as behind
     // an end, brokers are asked this often.

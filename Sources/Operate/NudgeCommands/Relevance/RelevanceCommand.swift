@@ -45,6 +45,12 @@ enum RelevanceCommand {
     "signals", environment: .none, default: 20, help: "Verdicts each of these people gives.",
     check: { (1...10_000).contains($0) ? nil : "from 1 to 10000" })
 
+  private static let cost = Setting<Bool>(
+    "cost", environment: .none, default: false,
+    help:
+      "Decides all messages by the policies all, smart, smart with visible small groups, and mentions: alerts a person and day, "
+      + "and what of the messages meant for somebody is shown.")
+
   private static let seed = Setting<Int>(
     "seed", environment: .none, default: 1, help: "Which senders people of a different taste like.")
 
@@ -53,20 +59,21 @@ enum RelevanceCommand {
     abstract:
       "Measures smart analysis on chat logs whose messages say which they answer: for each of them, whether it was for "
       + "each of the last 20 other speakers.",
-    settings: [threshold, names, split, taste, signals, seed, features, explain, json],
+    settings: [threshold, names, split, taste, signals, cost, seed, features, explain, json],
     arguments: [PositionalArgument("file", help: "Chat logs, JSON lines, plain or gzip.", count: .many)],
     examples: [
       "nudge relevance chat.jsonl.gz --json", "nudge relevance chat.jsonl.gz --split held-out --names removed",
       "nudge relevance chat.jsonl.gz --split held-out --taste different --signals 20",
     ]
   ) { input in
+    if input[cost] { return try showCost(input) }
     let measure = RelevanceMeasure(names: input[names].names, explains: input[explain] > 0)
     let limit = input[threshold] ?? measure.threshold
     var count = RelevanceCount()
     var logs: [String] = []
     var examples = input[explain]
     var trial = input[taste].map {
-      TasteMeasure($0.people(seed: input[seed]), signals: input[signals], scoring: measure.scoring)
+      LearningMeasure($0.people(seed: input[seed]), signals: input[signals], scoring: measure.scoring)
     }
     let output = try input[features].map { try FeatureFile(path: $0) }
     for path in input.arguments("file") {
@@ -104,7 +111,39 @@ enum RelevanceCommand {
     return ExitCode.success
   }
 
-  private static func show(_ count: TasteCount, asJSON: Bool) throws {
+  private static func showCost(_ input: CommandInput) throws -> Int32 {
+    var measure = CostMeasure()
+    for path in input.arguments("file") {
+      try forEachLog(in: path) { log in
+        if input[split].contains(log[0].log) { try measure.add(log) }
+      }
+    }
+    guard !measure.logs.isEmpty else { throw CommandFailure("none of the logs is in the part that --split names") }
+    let summaries = CostMeasure.Policy.allCases.map {
+      CostSummary(
+        $0, measure.logs[$0] ?? [], measure.counts[$0] ?? [], seed: UInt64(bitPattern: Int64(input[seed])))
+    }
+    if input[json] {
+      try CommandOutput.print(json: summaries)
+      return ExitCode.success
+    }
+    func text(_ figure: CostSummary.Figure, _ unit: Double = 100) -> String {
+      let digits = unit == 1 ? "%.1f (%.1f to %.1f)" : "%.0f %% (%.0f to %.0f)"
+      return String(format: digits, figure.value * unit, figure.low * unit, figure.high * unit)
+    }
+    for summary in summaries {
+      print(
+        "\(summary.policy.rawValue): \(text(summary.alertsPerDay, 1)) alerts a person and active day, median "
+          + "\(summary.medianAlerts), 90 in 100 at most \(summary.p90Alerts)")
+      print(
+        "    of \(summary.meant) messages meant for somebody \(text(summary.meantAlerting)) alert, "
+          + "\(text(summary.meantVisible)) are at least visible, \(text(summary.meantNothing)) show nothing; "
+          + "\(text(summary.alertsNotMeant)) of alerts are for somebody else")
+    }
+    return ExitCode.success
+  }
+
+  private static func show(_ count: LearningCount, asJSON: Bool) throws {
     if asJSON {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys]
@@ -144,7 +183,7 @@ enum RelevanceCommand {
   }
 }
 
-/// What is taken out of texts, as the command line says it.
+/// The names to remove from texts, as a setting.
 enum NamesChoice: String, CaseIterable, SettingValue {
   case kept
   case removedFromMessage = "removed-from-message"
@@ -159,12 +198,12 @@ enum NamesChoice: String, CaseIterable, SettingValue {
   }
 }
 
-/// What simulated people want, as the command line says it.
+/// The wishes of simulated people, as a setting.
 enum TasteChoice: String, CaseIterable, SettingValue {
   case average
   case different
 
-  func people(seed: Int) -> TasteMeasure.People {
+  func people(seed: Int) -> LearningMeasure.People {
     switch self {
     case .average: .average
     case .different: .different(seed: UInt64(bitPattern: Int64(seed)))
@@ -224,7 +263,7 @@ private final class FeatureFile {
   }
 }
 
-/// What the bytes of a feature file mean.
+/// The layout of a feature file.
 private struct FeatureFileContent: Encodable {
   var features: [String]
   var layout: UInt8

@@ -11,7 +11,7 @@ struct RelevanceMeasure {
   /// Candidates of a message at most.
   static let candidates = 20
 
-  /// What is taken out of texts before they are read.
+  /// The names to remove from texts before they are read.
   enum Names: Sendable {
     /// Nothing.
     case kept
@@ -110,9 +110,9 @@ struct RelevanceCount: Encodable, Equatable {
     if isTrue && isFound { right += 1 }
   }
 
-  /// Of the pairs that were found, the part that is true; 0 where none was.
+  /// The share of found pairs that is true; 0 without found pairs.
   var precision: Double { found == 0 ? 0 : Double(right) / Double(found) }
-  /// Of the true pairs, the part that was found; 0 where there is none.
+  /// The share of true pairs that was found; 0 without true pairs.
   var recall: Double { positive == 0 ? 0 : Double(right) / Double(positive) }
   /// The harmonic mean of both; 0 where both are.
   var f1: Double { precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall) }

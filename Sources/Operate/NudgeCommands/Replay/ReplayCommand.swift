@@ -53,47 +53,23 @@ enum ReplayCommand {
   private static let confirm = Setting<Int?>(
     "confirm", environment: .none, default: nil,
     help: "The number of notifications, instead of typing it when asked.")
-  private static let json = Setting<Bool>(
+  static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Prints JSON, for machines.")
 
-  private static let selecting: [any AnySetting] = [
+  static let selecting: [any AnySetting] = [
     since, until, topic, partition, fromOffset, toOffset, user, conversation, message, reason,
   ]
   /// By these the analyzer decides: told as the services were told, by the same variables.
-  private static let deciding: [any AnySetting] = [ServiceSettings.freshness] + AnalyzerSettings.all
+  static let deciding: [any AnySetting] = [ServiceSettings.freshness] + AnalyzerSettings.all
   private static let writing: [any AnySetting] = [rate, yes, why, json]
 
   static let command = Command(
     "replay",
     abstract:
       "Decide again: to see what would differ, to send what was missed, or by force. Every way is a dry run first.",
-    subcommands: [simulate, resendMissing, force, resume, stop, list])
+    subcommands: [SimulateCommand.replayCommand, resendMissing, force, resume, stop, list])
 
   // MARK: Commands
-
-  private static let simulate = Command(
-    "simulate",
-    abstract:
-      "Decides again what the timeline holds by this program's rules, from the topic's beginning, and compares with what "
-      + "was decided. Writes nothing. Exits with 1 where a decision differs.",
-    settings: ClusterSettings.all + selecting + deciding + [json],
-    examples: [
-      "nudge replay simulate --since 1d --bootstrap-servers kafka:9092",
-      "nudge replay simulate --user ann --since 2h --freshness 30m --bootstrap-servers kafka:9092",
-    ]
-  ) { input in
-    let browser = try TopicBrowser(ClusterSettings(input))
-    defer { browser.close() }
-    let result = try ReplaySimulation(
-      selection: selection(input), rules: AnalyzerSettings.rules(from: input.values), browser: browser
-    ).result()
-    if input[json] {
-      try CommandOutput.print(json: result)
-    } else {
-      print(result.text)
-    }
-    return result.differences.isEmpty ? ExitCode.success : ExitCode.failure
-  }
 
   private static let resendMissing = Command(
     "resend-missing",
@@ -196,7 +172,7 @@ enum ReplayCommand {
 
   // MARK: Replaying
 
-  private static func selection(_ input: CommandInput) throws -> ReplaySelection {
+  static func selection(_ input: CommandInput) throws -> ReplaySelection {
     let now = SystemClock.milliseconds()
     var selection = ReplaySelection(
       since: input[since].milliseconds(now: now), until: input[until]?.milliseconds(now: now) ?? now)
@@ -231,14 +207,14 @@ enum ReplayCommand {
     _ cluster: ClusterSettings, _ browser: TopicBrowser
   ) throws -> Int32 {
     if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: say why, for the audit") }
-    let rules = AnalyzerSettings.rules(from: input.values)
+    let rules = try AnalyzerSettings.rules(from: input.values)
     let now = SystemClock.milliseconds()
     var next: [Int32: Int64] = [:]
     for (partition, offset) in resuming?.progress?.next ?? [:] {
       if let partition = Int32(partition) { next[partition] = offset }
     }
     let plan = try ReplayPlanning(
-      selection: selection, mode: mode, freshness: rules.freshness, now: now, browser: browser
+      selection: selection, mode: mode, freshness: rules.policy.freshness, now: now, browser: browser
     ).plan(resumingAt: next)
     let forecast = try ReplayForecast(rules: rules, browser: browser, now: now).result(of: plan.items, mode: mode)
     var report = ReplayReport(

@@ -21,12 +21,20 @@ struct ReplaySelection: Sendable, Equatable {
 
   /// Whether a candidate is meant, by its places.
   func contains(candidateAt position: RecordPosition, source: RecordPosition, fields: MessageCandidate) -> Bool {
+    contains(
+      candidateAt: position, source: source, conversationId: fields.conversationId, messageId: fields.messageId)
+  }
+
+  /// The same of a candidate's ids.
+  func contains(
+    candidateAt position: RecordPosition, source: RecordPosition, conversationId: String, messageId: String
+  ) -> Bool {
     let place = topic == .timeline ? position : source
     if let partition, place.partition != partition { return false }
     if let fromOffset, place.offset < fromOffset { return false }
     if let toOffset, place.offset >= toOffset { return false }
-    if let conversation, !fields.conversationId.utf8.elementsEqual(conversation.utf8) { return false }
-    if let message, !fields.messageId.utf8.elementsEqual(message.utf8) { return false }
+    if let conversation, !conversationId.utf8.elementsEqual(conversation.utf8) { return false }
+    if let message, !messageId.utf8.elementsEqual(message.utf8) { return false }
     return true
   }
 

@@ -1,6 +1,6 @@
 import NudgeSchema
 
-extension PersonStep {
+extension PersonContext {
   /// `user.activity`: replaces that device's former report, unless it is older (D1, D12).
   mutating func report(_ activity: Activity) throws {
     user.report(
@@ -25,7 +25,8 @@ extension PersonStep {
     try keep(conversation, was: before, for: sent.conversationId)
     try cancelRead(conversation, was: before, for: sent.conversationId, last: sent.messageId)
     if conversation.unread < before.unread {
-      try pushRead(sent.conversationId, except: devices(showing: sent.conversationId))
+      try pushRead(
+        sent.conversationId, upTo: sent.messageId, at: cause.happenedAt, except: devices(showing: sent.conversationId))
     }
   }
 }
@@ -57,7 +58,7 @@ extension UserRow {
   }
 }
 
-extension PersonStep {
+extension PersonContext {
   /// Devices that have the conversation open at the record's time.
   func devices(showing conversationId: String) -> [String] {
     user.activities.filter {

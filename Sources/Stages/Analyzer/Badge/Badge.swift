@@ -8,7 +8,7 @@ extension UserRow {
     if before > 0 && after == 0 { unreadConversations -= 1 }
   }
 
-  /// What the badge shows (D6).
+  /// The number that the badge shows (D6).
   func badge(_ mode: BadgeMode) -> Int {
     switch mode {
     case .conversations: unreadConversations

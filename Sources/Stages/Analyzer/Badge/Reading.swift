@@ -1,7 +1,7 @@
 import NudgeSchema
 
-extension PersonStep {
-  /// `message.read`: up to and including a message, or all there was at the event's time (D7).
+extension PersonContext {
+  /// `message.read`: the person has read up to and including a message, or all messages up to the event's time (D7).
   mutating func read(_ read: MessageRead) throws {
     let before = try conversation(read.conversationId)
     var conversation = before
@@ -20,7 +20,9 @@ extension PersonStep {
     try keep(conversation, was: before, for: read.conversationId)
     try cancelRead(conversation, was: before, for: read.conversationId, last: read.messageId)
     if conversation.unread < before.unread {
-      try pushRead(read.conversationId, except: read.deviceId.map { [$0] } ?? [])
+      try pushRead(
+        read.conversationId, upTo: read.messageId, at: conversation.readUpTo?.at ?? cause.happenedAt,
+        except: read.deviceId.map { [$0] } ?? [])
     }
   }
 }

@@ -1,9 +1,10 @@
 import NudgeSchema
 
-/// The last alert of a group for one person, and what was shown without one since.
+/// The last alert of a conversation for one person, and what was shown without one since.
 ///
-/// Twenty messages in a minute are one alert, and updates of the notification centre after it. A mention always alerts, and so
-/// does every message of a direct conversation. It goes by the messages' own times, so that a replay decides the same.
+/// Twenty messages in a minute are one alert, and silent entries after it. A message that mentions, answers or names the
+/// person, or comes from a starred sender, always alerts. Bursts go by the messages' own times, so that a replay decides the
+/// same.
 struct Burst: Codable, Sendable, Equatable {
   /// The time of the message that alerted.
   var alertedAt: Milliseconds
@@ -17,21 +18,19 @@ struct Burst: Codable, Sendable, Equatable {
 }
 
 extension ConversationRow {
-  /// Notes that a message of a group is shown.
+  /// Notes that a message is to alert.
   ///
   /// - Parameters:
   ///   - time: The message's.
-  ///   - isMention: It mentions the person, and so alerts whatever came before.
+  ///   - isPersonal: It alerts whatever came before.
   ///   - length: How long an alert stands for what comes after it; 0: not at all.
-  /// - Returns: The burst the message belongs to where its alert is held back; nil: it appears as its priority says.
-  mutating func show(_ priority: Priority, at time: Milliseconds, isMention: Bool, burst length: Milliseconds) -> Burst?
-  {
-    guard priority == .high else { return nil }
+  /// - Returns: The burst the message belongs to where its alert is held back; nil: it alerts.
+  mutating func alert(at time: Milliseconds, isPersonal: Bool, burst length: Milliseconds) -> Burst? {
     guard length > 0 else {
       burst = nil
       return nil
     }
-    if !isMention, var current = burst, current.holds(time, for: length) {
+    if !isPersonal, var current = burst, current.holds(time, for: length) {
       current.heldBack += 1
       burst = current
       return current

@@ -7,7 +7,7 @@ extension AnalyzerStage {
   mutating func decide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
     for (number, recipient) in candidate.recipients.enumerated() {
-      var person = try PersonStep(
+      var person = try PersonContext(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
       try decide(message, for: recipient, &person)
       try person.save()
@@ -17,9 +17,9 @@ extension AnalyzerStage {
   /// `candidate.redecide`: one more decision for each recipient, for a replay.
   mutating func redecide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
-    var replay = try ReplayAsking(candidate, in: step)
+    var replay = try ReplayBudget(candidate, in: step)
     for (number, recipient) in candidate.recipients.enumerated() {
-      var person = try PersonStep(
+      var person = try PersonContext(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
       if try decideAgain(message, for: recipient, replay, &person) { replay.notified() }
       try person.save()
@@ -28,7 +28,7 @@ extension AnalyzerStage {
   }
 
   private mutating func decide(
-    _ message: CandidateMessage, for recipient: Recipient, _ person: inout PersonStep
+    _ message: CandidateMessage, for recipient: Recipient, _ person: inout PersonContext
   ) throws {
     let conversationId = message.candidate.conversationId
     let before = try person.conversation(conversationId)
@@ -40,16 +40,16 @@ extension AnalyzerStage {
       || conversation.hasRead(place, tolerance: rules.clockTolerance)
 
     let preferences = EffectivePreferences(try person.preferences(), rules: rules)
-    var deliberation = Deliberation(
+    var decisionChecks = DecisionChecks(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
-      place: place, isRead: wasRead, replay: nil, taste: try person.taste(), rules: rules, now: person.step.now)
-    let (reached, targets) = try deliberation.run(&person, zones: &zones)
+      place: place, isRead: wasRead, replay: nil, learned: try person.learned(), rules: rules, now: person.step.now)
+    let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
-    let isHeld = hold(&verdict, &deliberation, in: &conversation)
-    let isShown = verdict.reason.notifies && deliberation.checks.assessment?.priority != .low
+    let presentation = present(&verdict, &decisionChecks, in: &conversation)
+    let isShown = presentation == .alert || presentation == .silent
 
     if verdict.reason != .duplicate {
-      // Whatever decided: an open conversation is read up to this message, and never counts on the badge (D1).
+      // An open conversation is read up to this message, which never counts on the badge, whichever check decided (D1).
       let isOpen =
         person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
       if isOpen { conversation.read(upTo: place) }
@@ -57,7 +57,7 @@ extension AnalyzerStage {
       if !wasRead && !isOpen && message.candidate.possibleRepeat != true { marks.insert(.unread) }
       if verdict.reason.notifies { marks.insert(.notified) }
       if isShown { marks.insert(.shown) }
-      let judged = deliberation.checks.assessment.map {
+      let judged = decisionChecks.checks.assessment.map {
         RecentMessage.Judged(sender: message.sender.value, score: Int16(($0.score * 1000).rounded()))
       }
       let forgotten = conversation.add(RecentMessage(key: message.key, place: place, marks: marks, judged: judged))
@@ -70,9 +70,13 @@ extension AnalyzerStage {
     try person.keep(conversation, was: before, for: conversationId)
 
     try person.cancelRead(conversation, was: before, for: conversationId, last: message.candidate.messageId)
-    try person.conclude(deliberation, verdict, targets, isHeld: isHeld)
+    try person.conclude(decisionChecks, verdict, targets, presentation)
     if conversation.unread < before.unread {
-      try person.pushRead(conversationId, except: person.devices(showing: conversationId))
+      try person.pushRead(
+        conversationId, upTo: message.candidate.messageId, at: message.sentAt,
+        except: person.devices(showing: conversationId))
+    } else if verdict.reason.raisesBadgeLater, conversation.unread > before.unread {
+      try person.raiseBadge(preferences, zones: &zones)
     }
     if verdict.reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId),
       person.user.isInApp(at: message.sentAt, horizon: rules.activityHorizon)
@@ -85,23 +89,24 @@ extension AnalyzerStage {
   /// Decides a message again for a replay. It changes neither the badge, nor what counts as read, nor the hourly limit, and
   /// shows no banner: it only makes up for a push that was not made, or makes one more by force.
   private mutating func decideAgain(
-    _ message: CandidateMessage, for recipient: Recipient, _ replay: ReplayAsking, _ person: inout PersonStep
+    _ message: CandidateMessage, for recipient: Recipient, _ replay: ReplayBudget, _ person: inout PersonContext
   ) throws -> Bool {
     let conversationId = message.candidate.conversationId
     let before = try person.conversation(conversationId)
     var conversation = before
     let known = conversation.message(message.key)
     let place = known?.place ?? MessagePlace(at: message.sentAt, order: OriginOrder(offset: 0, index: 0))
-    var deliberation = Deliberation(
+    var decisionChecks = DecisionChecks(
       message: message, context: recipient.context,
       preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
-      place: place, isRead: conversation.isRead(place, known), replay: replay, taste: try person.taste(), rules: rules,
+      place: place, isRead: conversation.isRead(place, known), replay: replay, learned: try person.learned(),
+      rules: rules,
       now: person.step.now)
-    let (reached, targets) = try deliberation.run(&person, zones: &zones)
+    let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
-    let isHeld = hold(&verdict, &deliberation, in: &conversation)
+    let presentation = present(&verdict, &decisionChecks, in: &conversation)
     if verdict.reason.notifies {
-      let isShown = deliberation.checks.assessment?.priority != .low
+      let isShown = presentation != .badge
       let marks: RecentMessage.Marks = isShown ? [.notified, .shown] : .notified
       if conversation.message(message.key) == nil {
         conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
@@ -111,74 +116,70 @@ extension AnalyzerStage {
       try person.countNotification(byReplay: replay.replayId)
     }
     try person.keep(conversation, was: before, for: conversationId)
-    try person.conclude(deliberation, verdict, targets, isHeld: isHeld)
+    try person.conclude(decisionChecks, verdict, targets, presentation)
     return verdict.reason.notifies
   }
 
-  /// Whether a burst holds back the alert of a message that is shown; then the decision says so.
-  private func hold(
-    _ verdict: inout Verdict, _ deliberation: inout Deliberation, in conversation: inout ConversationRow
-  ) -> Bool {
-    guard verdict.reason.notifies, let priority = deliberation.checks.assessment?.priority,
-      deliberation.message.candidate.conversation.kind == .group
-    else { return false }
-    let burst = conversation.show(
-      priority, at: deliberation.message.sentAt, isMention: deliberation.context.mentioned,
-      burst: deliberation.preferences.burst)
-    guard let burst else { return false }
-    deliberation.checks.note(burst)
-    verdict.explanation = verdict.explanation.heldBack()
-    return true
+  /// How a message that notifies appears; nil: it does not notify. Where a burst holds its alert back, the decision says so.
+  private func present(
+    _ verdict: inout Verdict, _ decisionChecks: inout DecisionChecks, in conversation: inout ConversationRow
+  ) -> Presentation? {
+    guard verdict.reason.notifies, let priority = decisionChecks.checks.assessment?.priority else { return nil }
+    let presentation = decisionChecks.presentation(priority)
+    guard presentation == .alert else { return presentation }
+    let burst = conversation.alert(
+      at: decisionChecks.message.sentAt, isPersonal: decisionChecks.isPersonal, burst: decisionChecks.burstLength)
+    guard let burst else { return .alert }
+    decisionChecks.checks.note(burst)
+    verdict.explanation = verdict.explanation.framed(by: .heldBack)
+    return .silent
   }
 }
 
-extension PersonStep {
+extension PersonContext {
   /// Writes the decision and, where it notifies, the push.
   fileprivate mutating func conclude(
-    _ deliberation: Deliberation, _ verdict: Verdict, _ targets: [PushTarget], isHeld: Bool
+    _ decisionChecks: DecisionChecks, _ verdict: Verdict, _ targets: [PushTarget], _ presentation: Presentation?
   ) throws {
-    let message = deliberation.message
-    var checks = deliberation.checks
+    let message = decisionChecks.message
+    var checks = decisionChecks.checks
     let notifies = verdict.reason.notifies
-    let badge = user.badge(deliberation.preferences.badgeMode)
+    let badge = user.badge(decisionChecks.preferences.badgeMode)
     let priority = checks.assessment?.priority
-    // How it appears: what a burst holds back is as quiet as what matters less.
-    let shownAs = isHeld ? .medium : priority
-    let words = try words(deliberation.preferences)
+    let words = try words(decisionChecks.preferences)
     var push: Push?
-    if notifies, let priority {
-      if priority == .low, user.toldBadge == badge {
+    if notifies, let priority, let presentation {
+      if presentation == .badge, user.toldBadge == badge {
         // The devices show this number already: a request to each of them would change nothing.
         checks.noteUnchanged(badge: badge)
       } else {
         user.toldBadge = badge
         push = self.push(
-          message, verdict, priority: shownAs ?? priority, to: targets, deliberation.preferences,
-          mentioned: deliberation.context.mentioned, words: words, badge: badge,
-          forcedBy: deliberation.replay.flatMap { $0.isForced ? $0.replayId : nil })
-        // It passed the quiet hours by its own priority.
-        if isHeld { push?.quietHours = nil }
+          message, verdict, priority, presentation, to: targets, decisionChecks.preferences,
+          mentioned: decisionChecks.context.mentioned, words: words, badge: badge,
+          forcedBy: decisionChecks.replay.flatMap { $0.isForced ? $0.replayId : nil })
       }
     }
     try emit(
       DecisionBody(
         userId: userId, messageId: message.candidate.messageId, conversationId: message.candidate.conversationId,
         outcome: notifies ? .notify : .suppress, reason: verdict.reason, text: verdict.explanation.text(in: words),
-        presentation: notifies ? shownAs.map { Presentation($0) } : nil, priority: priority,
+        presentation: presentation, level: checks.level?.level, priority: priority,
         score: checks.assessment?.score, signals: checks.assessment?.signals ?? [], checks: checks.checks, badge: badge,
-        analysis: checks.analysis, model: checks.model, rules: checks.rules, pushId: push?.pushId,
+        analysis: checks.analysis, model: checks.model, rules: checks.rules, policy: rules.policyVersion.version,
+        pushId: push?.pushId,
         mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,
         decidedAt: step.now, replayId: message.candidate.replayId))
     step.count(DecisionTally.place(verdict.reason, priority))
     if let push { try emit(.push(push)) }
-    if var notice = deliberation.limitNotice {
+    if var notice = decisionChecks.limitNotice {
       notice.text = words.limitNotice(notice.fallback, limit: notice.limit)
       try emit(.notice(notice))
     }
   }
 
   /// The words in the person's language: that of their preferences, else that of the device heard of last.
-  fileprivate func words(_ preferences: EffectivePreferences) throws -> Wording {
+  func words(_ preferences: EffectivePreferences) throws -> Wording {
     if let locale = preferences.locale { return Wording(locale: locale) }
     var latest: DeviceRow?
     for deviceId in user.devices {
@@ -195,9 +196,19 @@ extension DecisionReason {
   fileprivate var allowsBanner: Bool {
     switch self {
     case .duplicate, .withdrawn, .notificationsDisabled, .conversationMuted, .alreadyRead, .expired,
-      .activeConversation, .replayStopped, .replayLimit:
+      .activeConversation, .level, .replayStopped, .replayLimit:
       false
     case .analysisLimit, .quietHours, .noDevice, .relevant, .simpleRules, .notifyAll: true
+    }
+  }
+
+  /// Whether a message with this decision counts on the badge without a push of its own: the devices are told a little later.
+  fileprivate var raisesBadgeLater: Bool {
+    switch self {
+    case .conversationMuted, .expired, .analysisLimit, .quietHours, .level: true
+    case .duplicate, .withdrawn, .notificationsDisabled, .alreadyRead, .activeConversation, .replayStopped,
+      .replayLimit, .noDevice, .relevant, .simpleRules, .notifyAll:
+      false
     }
   }
 }

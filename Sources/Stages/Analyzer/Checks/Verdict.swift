@@ -1,7 +1,7 @@
 import NudgeSchema
 import Wording
 
-/// What the checks came to.
+/// The result of the checks.
 struct Verdict {
   var reason: DecisionReason
   /// The reason in words.
@@ -11,8 +11,10 @@ struct Verdict {
 /// The checks of one recipient and message, in order, and what they found on the way. The first that suppresses decides.
 struct CheckList {
   private(set) var checks: [Check] = []
-  /// What the message matters; nil: that was not asked.
+  /// How much the message matters; nil: the checks ended before.
   var assessment: Assessment?
+  /// The person's level for the conversation; nil: it was not asked.
+  var level: AppliedLevel?
   /// The hourly limit; nil: it was not asked.
   var analysis: AnalysisUse?
   /// The relevance model's version; nil: it was not asked.

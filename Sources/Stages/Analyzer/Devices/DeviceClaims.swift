@@ -2,7 +2,7 @@ import NudgeSchema
 import StreamRuntime
 
 extension AnalyzerRules {
-  /// What stands for a token, as ingest and dispatcher write it: the first 32 hexadecimal digits of its SHA-256.
+  /// The hash of a token, as ingest and dispatcher write it: the first 32 hexadecimal digits of its SHA-256.
   func tokenHash(_ token: String) -> String {
     let digits = Array("0123456789abcdef".utf8)
     let bytes = hash(Array(token.utf8)).prefix(16)
@@ -10,13 +10,13 @@ extension AnalyzerRules {
   }
 }
 
-extension PersonStep {
+extension PersonContext {
   /// How much later a device must be heard of for `lastSeenAt` to change: a row is not written for every report.
   private static let seenStep: Milliseconds = 86_400_000
 
   /// `device.registered`: the claim was granted (T1, T2).
   ///
-  /// Of one token the greater version is the later; of different tokens of one device it is the later event.
+  /// For the same token the greater version wins; for different tokens of one device the later event does.
   mutating func gain(_ gained: DeviceGained) throws {
     let size = [gained.token, gained.appVersion, gained.locale, gained.projectId].reduce(0) {
       $0 + ($1?.utf8.count ?? 0)
@@ -75,7 +75,7 @@ extension PersonStep {
   /// A device not heard of for too long is dropped, also where no push is for it (T5), and what is known of it forgotten.
   private static let timerName = "device"
 
-  /// The name of a device's timer. Whose device it is says the key of `timer.fired`.
+  /// The name of a device's timer. The key of `timer.fired` is the person.
   private func timerName(of deviceId: String) -> String { "\(Self.timerName)/\(userId)/\(deviceId)" }
 
   private func setTimer(of deviceId: String, _ row: inout DeviceRow) throws {

@@ -14,13 +14,19 @@ struct EffectivePreferences {
   var showPreviews: Bool
   /// BCP 47; nil: never said.
   var locale: String?
-  /// 0 or more; 0: every message may alert.
-  var burst: Milliseconds
+  /// For how long after an alert in a group its messages appear without one, 0 or more.
+  var groupBurst: Milliseconds
+  /// The level of direct conversations, and where it comes from.
+  var directLevel: AppliedLevel
+  /// The level of groups, and where it comes from.
+  var groupLevel: AppliedLevel
+  var conversationLevels: [KeyedLevel]
+  var mutedSenders: [MessageKey]
 
   init(_ row: PreferencesRow, rules: AnalyzerRules) {
     enabled = row.enabled?.value ?? true
     quietHours = row.quietHours?.value
-    maxAnalysesPerHour = max(0, row.maxAnalysesPerHour?.value ?? rules.analysesPerHour)
+    maxAnalysesPerHour = max(0, row.maxAnalysesPerHour?.value ?? rules.policy.analysesPerHour)
     fallback = row.fallback?.value ?? .simpleRules
     muted = row.muted?.value ?? []
     starredSenders = row.starredSenders?.value ?? []
@@ -28,6 +34,25 @@ struct EffectivePreferences {
     badgeMode = row.badgeMode?.value ?? .conversations
     showPreviews = row.showPreviews?.value ?? true
     locale = row.locale?.value
-    burst = Milliseconds(row.burstSeconds?.value ?? rules.burstSeconds) * 1_000
+    groupBurst = Milliseconds(row.burstSeconds?.value ?? rules.policy.groupBurstSeconds) * 1_000
+    directLevel = AppliedLevel(row.directLevel?.value, or: rules.policy.directLevel)
+    groupLevel = AppliedLevel(row.groupLevel?.value, or: rules.policy.groupLevel)
+    conversationLevels = row.conversationLevels?.value ?? []
+    mutedSenders = row.mutedSenders?.value ?? []
+  }
+
+  func isStarred(_ userId: String) -> Bool { starredSenders.contains { sameId($0, userId) } }
+
+  /// The level that applies to a message (D14).
+  func level(of message: CandidateMessage) -> AppliedLevel {
+    let isGroup = message.candidate.conversation.kind == .group
+    if isGroup, mutedSenders.contains(message.sender) { return AppliedLevel(level: .none, source: .mutedSender) }
+    if !conversationLevels.isEmpty {
+      let key = MessageKey(message.candidate.conversationId)
+      if let entry = conversationLevels.first(where: { $0.conversation == key }) {
+        return AppliedLevel(level: entry.level, source: .conversation)
+      }
+    }
+    return isGroup ? groupLevel : directLevel
   }
 }

@@ -1,7 +1,8 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-extension PersonStep {
+extension PersonContext {
   /// `preferences.updated`: each field it names is set, unless a later event set it already (D12).
   ///
   /// Throws a `Rejection` where a value cannot be used or kept; then none of the fields is set.
@@ -22,14 +23,23 @@ extension PersonStep {
     set(\.locale, patch.locale)
     set(\.learnSince, patch.learnSince)
     set(\.burstSeconds, patch.burstSeconds)
+    set(\.directLevel, patch.defaultLevels?.direct)
+    set(\.groupLevel, patch.defaultLevels?.group)
+    set(
+      \.conversationLevels,
+      patch.conversationLevels?.map { KeyedLevel(conversation: MessageKey($0.conversationId), level: $0.level) })
+    set(\.mutedSenders, patch.mutedSenders?.map { MessageKey($0) })
     if row != before {
+      guard row.packed().count <= StateLimits.maxRowBytes else {
+        throw Rejection(.tooLarge, "the preferences together take more than \(StateLimits.maxRowBytes) bytes")
+      }
       try step.set(.preferences(row), for: AnalyzerRow.preferencesKey(userId))
       try cancelUnwanted(row, was: before)
     }
     if row.learnSince != before.learnSince, let since = row.learnSince?.value {
-      var taste = try taste()
-      taste.forget(upTo: since)
-      try keep(taste)
+      var learned = try learned()
+      learned.forget(upTo: since)
+      try keep(learned)
     }
 
     func set<Value>(_ field: WritableKeyPath<PreferencesRow, Stamped<Value>?>, _ value: Value?) {
@@ -56,6 +66,15 @@ extension PersonStep {
     if let seconds = patch.burstSeconds, !(0...SchemaLimits.burstSeconds).contains(seconds) {
       throw Rejection(
         .schemaViolation, "preferences.burstSeconds is \(seconds); it must be from 0 to \(SchemaLimits.burstSeconds)")
+    }
+    if let count = patch.conversationLevels?.count, count > SchemaLimits.conversationLevels {
+      throw Rejection(
+        .tooLarge,
+        "preferences.conversationLevels has \(count) entries; at most \(SchemaLimits.conversationLevels) can be kept")
+    }
+    if let count = patch.mutedSenders?.count, count > SchemaLimits.mutedSenders {
+      throw Rejection(
+        .tooLarge, "preferences.mutedSenders has \(count) entries; at most \(SchemaLimits.mutedSenders) can be kept")
     }
     try checkSize(patch.muted, "muted", PreferencesRow.maxMutedBytes)
     try checkSize(patch.starredSenders, "starredSenders", PreferencesRow.maxStarredBytes)

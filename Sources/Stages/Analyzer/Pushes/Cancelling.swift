@@ -1,14 +1,14 @@
 import NudgeSchema
 import StreamRuntime
 
-extension PersonStep {
-  /// What was read while it waited for another try is not to be sent (D7): `last` and all before it, with nil all up to
+extension PersonContext {
+  /// Pushes that wait for another attempt are not sent once their message was read (D7): `last` and all before it, with nil all up to
   /// the time read up to. Says so only where a push may still wait.
   mutating func cancelRead(
     _ after: ConversationRow, was before: ConversationRow, for conversationId: String, last messageId: String?
   ) throws {
     guard let readUpTo = after.readUpTo, before.readUpTo != readUpTo || after.unread < before.unread,
-      before.mayWait(upTo: readUpTo, since: step.now - rules.freshness)
+      before.mayWait(upTo: readUpTo, since: step.now - rules.policy.freshness)
     else { return }
     try emit(
       .cancelled(
@@ -17,7 +17,7 @@ extension PersonStep {
           badge: try badge())))
   }
 
-  /// What waits follows a change of preferences: notifications turned off, or a conversation muted.
+  /// Cancels pushes that wait, where the person turned notifications off or muted a conversation.
   mutating func cancelUnwanted(_ after: PreferencesRow, was before: PreferencesRow) throws {
     if after.enabled?.value == false, before.enabled?.value != false {
       for deviceId in user.devices {
@@ -28,7 +28,7 @@ extension PersonStep {
     let known = before.muted?.value ?? []
     for mute in after.muted?.value ?? [] where !known.contains(mute) && mute.until.map({ step.now < $0 }) ?? true {
       let muted = try conversation(mute.conversationId)
-      guard muted.mayWait(upTo: nil, since: step.now - rules.freshness) else { continue }
+      guard muted.mayWait(upTo: nil, since: step.now - rules.policy.freshness) else { continue }
       try emit(
         .cancelled(
           PushCancelled(

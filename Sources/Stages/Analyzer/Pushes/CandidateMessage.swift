@@ -11,13 +11,15 @@ final class CandidateMessage {
   let sender: MessageKey
   let sentAt: Milliseconds
   private(set) lazy var text = MessageText(candidate.body)
+  /// The text has a word of the policy that says it cannot wait.
+  private(set) lazy var isUrgent = text.isUrgent(policyVersion.policy.urgentWords)
   /// The message's features for the relevance model; empty where ingest wrote none.
   let features: [UInt8]
   /// The body as a push shows it.
-  private(set) lazy var body = candidate.body.cut(to: bodyLimit)
+  private(set) lazy var body = candidate.body.cut(toCharacters: policyVersion.policy.bodyCharacters)
   /// The body as a banner shows it.
-  private lazy var preview = candidate.body.cut(to: Banner.previewLength)
-  private let bodyLimit: Int
+  private lazy var preview = candidate.body.cut(toCharacters: policyVersion.policy.previewCharacters)
+  private let policyVersion: PolicyVersion
 
   init(_ candidate: MessageCandidate, sentAt: Milliseconds, rules: AnalyzerRules) {
     self.candidate = candidate
@@ -25,18 +27,11 @@ final class CandidateMessage {
     key = MessageKey(candidate.messageId)
     sender = MessageKey(candidate.sender.userId)
     features = candidate.conversation.features.flatMap(Base64Text.decode) ?? []
-    bodyLimit = rules.pushBodyLimit
+    policyVersion = rules.policyVersion
   }
 
-  /// The title where no text may be shown: made of names only.
-  var titleWithoutText: String {
-    switch candidate.conversation.kind {
-    case .direct: candidate.sender.displayName
-    case .group:
-      candidate.conversation.name.map { "\(candidate.sender.displayName) in \($0)" }
-        ?? candidate.sender.displayName
-    }
-  }
+  /// The title in the person's language: ingest, which knows no recipient, wrote it in English.
+  func title(_ words: Wording) -> String { words.title(translating: candidate.title, sender: candidate.sender) }
 
   /// Whether the body is a fixed word that stands for an attachment: ingest, which knows no recipient, wrote it in English.
   var isBodyFixed: Bool {
@@ -52,16 +47,17 @@ final class CandidateMessage {
 
   /// The same as a banner shows it.
   func preview(showText: Bool, _ words: Wording) -> String {
-    showText && !isBodyFixed ? preview : body(showText: showText, words).cut(to: Banner.previewLength)
+    showText && !isBodyFixed
+      ? preview : body(showText: showText, words).cut(toCharacters: policyVersion.policy.previewCharacters)
   }
 }
 
-extension String {
-  /// The text with at most `limit` characters, 1 or more; where it was longer, the last is `…` (M3).
-  func cut(to limit: Int) -> String {
-    // No character takes less than a byte.
-    if utf8.count <= limit { return self }
-    guard let end = index(startIndex, offsetBy: limit, limitedBy: endIndex), end < endIndex else { return self }
-    return self[..<index(before: end)] + "…"
+extension Wording {
+  /// A title that ingest wrote in English (M3), in this language: the sender's name alone, or `Sender in Group`.
+  func title(translating title: String, sender: Member) -> String {
+    guard language != Wording.english.language else { return title }
+    let prefix = "\(sender.displayName) in "
+    guard title.utf8.starts(with: prefix.utf8) else { return title }
+    return self.title(of: sender.displayName, in: String(title.dropFirst(prefix.count)))
   }
 }

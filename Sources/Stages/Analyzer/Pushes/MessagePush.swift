@@ -2,28 +2,16 @@ import NudgeSchema
 import StreamRuntime
 import Wording
 
-extension Presentation {
-  /// How a message of that priority appears (D3).
-  init(_ priority: Priority) {
-    self =
-      switch priority {
-      case .high: .alert
-      case .medium: .silent
-      case .low: .badge
-      }
-  }
-}
-
-extension PersonStep {
-  /// The push of a message, made by force for a replay where one is named. One of low priority has the kind `badge`: nothing
-  /// of it is shown.
+extension PersonContext {
+  /// The push of a message, made by force for a replay where one is named. One that only changes the badge has the kind `badge`.
   func push(
-    _ message: CandidateMessage, _ verdict: Verdict, priority: Priority, to targets: [PushTarget],
+    _ message: CandidateMessage, _ verdict: Verdict, _ priority: Priority, _ presentation: Presentation,
+    to targets: [PushTarget],
     _ preferences: EffectivePreferences, mentioned: Bool, words: Wording, badge: Int,
     forcedBy replayId: String?
   ) -> Push {
     let candidate = message.candidate
-    let shown = priority != .low
+    let shown = presentation != .badge
     let showText = preferences.showPreviews
     let kind: Push.Kind = shown ? .message : .badge
     return Push(
@@ -32,15 +20,16 @@ extension PersonStep {
         cause: .message(
           conversationId: candidate.conversationId, messageId: candidate.messageId, forcedBy: replayId)),
       kind: kind, userId: userId, targets: targets,
-      title: shown ? (showText ? candidate.title : message.titleWithoutText) : nil,
+      title: shown ? message.title(words) : nil,
       body: shown ? message.body(showText: showText, words) : nil,
       imageUrl: shown && showText ? candidate.picture : nil, avatarUrl: shown ? candidate.sender.avatarUrl : nil,
-      priority: priority, presentation: Presentation(priority), mentioned: mentioned ? true : nil,
+      priority: priority, presentation: presentation, mentioned: mentioned ? true : nil,
       quietHours: priority == .high ? nil : preferences.quietHours,
       // A read that comes later is compared with this time, not with that of a clock that is ahead.
       sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: verdict.reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,
-      senderId: candidate.sender.userId, ttlSeconds: rules.ttlSeconds, expiresAt: message.sentAt + rules.freshness,
+      senderId: candidate.sender.userId, ttlSeconds: rules.ttlSeconds,
+      expiresAt: message.sentAt + rules.policy.freshness,
       decidedAt: step.now)
   }
 

@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// What a push is made for. Its id is a function of person, kind and this alone, so that deciding again gives the same.
+/// The cause of a push. The push's id is a function of person, kind and cause alone, so that deciding again gives the same id.
 enum PushCause {
   /// A message, whether it is shown or only counts on the badge. Each replay that notifies by force makes a push of its own.
   case message(conversationId: String, messageId: String, forcedBy: String? = nil)

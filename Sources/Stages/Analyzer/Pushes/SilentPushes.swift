@@ -1,10 +1,16 @@
 import NudgeSchema
 import StreamRuntime
 
-extension PersonStep {
+extension PersonContext {
   /// Tells the person's devices that a conversation was read: its notifications go, and the badge falls (D7).
-  mutating func pushRead(_ conversationId: String, except excluded: [String]) throws {
-    try pushSilently(.read, conversationId: conversationId, except: excluded)
+  ///
+  /// - Parameters:
+  ///   - messageId: The last message that was read; nil: all that had been written by `time`.
+  ///   - time: When that message was written. Apps never remove later ones.
+  mutating func pushRead(
+    _ conversationId: String, upTo messageId: String?, at time: Milliseconds, except excluded: [String]
+  ) throws {
+    try pushSilently(.read, conversationId: conversationId, messageId: messageId, sentAt: time, except: excluded)
   }
 
   /// Tells the person's devices the badge, unless that is what they show.
@@ -16,7 +22,8 @@ extension PersonStep {
   }
 
   private mutating func pushSilently(
-    _ kind: Push.Kind, conversationId: String?, messageId: String? = nil, except excluded: [String]
+    _ kind: Push.Kind, conversationId: String?, messageId: String? = nil, sentAt: Milliseconds? = nil,
+    except excluded: [String]
   ) throws {
     let targets = try targets(except: excluded)
     let badge = user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode)
@@ -29,8 +36,9 @@ extension PersonStep {
         Push(
           pushId: rules.pushId(userId: userId, kind: kind, cause: .record(cause.position)), kind: kind,
           userId: userId, targets: targets, priority: .low, presentation: .badge,
-          badge: badge, conversationId: conversationId, messageId: messageId, ttlSeconds: rules.ttlSeconds,
+          sentAt: sentAt, badge: badge, conversationId: conversationId, messageId: messageId,
+          ttlSeconds: rules.ttlSeconds,
           // A badge is true when it is decided, however old the event that changed it.
-          expiresAt: step.now + rules.freshness, decidedAt: step.now)))
+          expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
   }
 }

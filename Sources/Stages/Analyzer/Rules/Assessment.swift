@@ -9,11 +9,11 @@ struct Assessment: Equatable {
   var priority: Priority
   /// The one that mattered most first.
   var signals: [Signal]
-  /// What a rule says of why; nil: the signals do.
+  /// The reasons of the rule that decided; nil: the signals are the reasons.
   var reasons: [ReasonCode]?
 }
 
-/// What a message and its conversation tell about one recipient, and the recipient about the sender and the words.
+/// The properties of a message for one recipient that rules and smart analysis judge.
 struct MessageTraits {
   var isDirect: Bool
   var context: RecipientContext
@@ -26,9 +26,9 @@ struct MessageTraits {
 }
 
 extension MessageTraits {
-  /// What a message tells about one recipient with these preferences.
+  /// The properties of a message for one recipient with these preferences.
   ///
-  /// - Parameter looksAtWords: Whether who judges it asks for urgent words and questions; a text is not looked through for nobody.
+  /// - Parameter looksAtWords: Whether the judge asks for urgent words and questions. Otherwise the text is not read.
   init(
     _ message: CandidateMessage, context: RecipientContext, preferences: EffectivePreferences, looksAtWords: Bool
   ) {
@@ -36,19 +36,19 @@ extension MessageTraits {
       isDirect: message.candidate.conversation.kind == .direct, context: context, messageFeatures: message.features,
       isStarredSender: preferences.starredSenders.contains { sameId($0, message.candidate.sender.userId) },
       hasKeyword: !preferences.keywords.isEmpty && message.text.containsAny(of: preferences.keywords),
-      isUrgent: looksAtWords && message.text.isUrgent, isQuestion: looksAtWords && message.text.isQuestion)
+      isUrgent: looksAtWords && message.isUrgent, isQuestion: looksAtWords && message.text.isQuestion)
   }
 }
 
 extension AnalyzerRules {
-  /// Smart analysis. In a group, the relevance model says how likely the message is for the person; in a direct
-  /// conversation that is no question, and `weights.direct` is where the score begins. What the person wished for, and
-  /// what the message says of itself, then each take their share of what is missing to 1: reasons add up, and none
-  /// cancels another.
+  /// Smart analysis. In a group, the relevance model says how likely the message is for the person. In a direct
+  /// conversation every message is, and the score begins at `weights.direct`. Each further signal adds its share of the
+  /// distance to 1: signals add up, and none cancels another.
   ///
   /// A signal's weight is what it added to the log-odds of the score, in natural logarithms. With `start` they sum up to
   /// the log-odds of the score, to rounding.
   func assess(_ traits: MessageTraits) -> Assessment {
+    let weights = policy.weights
     var signals: [Signal] = []
     func add(_ name: String, _ weight: Double) {
       let weight = rounded(weight)
@@ -75,7 +75,7 @@ extension AnalyzerRules {
     }
     raise("mentioned", context.mentioned, weights.mentioned)
     raise("answered", context.answered, weights.answered)
-    // Of people the talk tells nothing of the model has learned nothing: who is named is meant.
+    // The model has learned nothing about people who are not in the last messages: a name is taken as meant.
     if !traits.isDirect, context.features == nil { raise("named_newcomer", context.named, weights.namedNewcomer) }
     if traits.isDirect {
       raise("named", context.named, weights.named)
@@ -107,7 +107,9 @@ extension AnalyzerRules {
   }
 
   /// The priority of a score.
-  func priority(of score: Double) -> Priority { score >= highFrom ? .high : score >= mediumFrom ? .medium : .low }
+  func priority(of score: Double) -> Priority {
+    score >= policy.highFrom ? .high : score >= policy.mediumFrom ? .medium : .low
+  }
 
   /// The model's input for one recipient.
   func modelInput(_ traits: MessageTraits) -> [UInt8] {

@@ -1,15 +1,15 @@
 import NudgeSchema
 import Wording
 
-/// Why a decision is as it is, in one sentence a person accepts (D10): of a message that was weighed, the two or three
-/// signals that mattered most; else what kept it from them. It is said in the person's language.
+/// Why a decision is as it is, in one sentence for the person, in their language (D10): the two or three signals that
+/// mattered most, or the check that suppressed.
 struct Explanation: Equatable {
   /// Signals a sentence has at most.
   static let maxReasons = 3
   /// A signal that added less than this part of the strongest one goes unsaid.
   private static let smallestShare = 0.25
 
-  /// What is said, one after the other.
+  /// The reasons, in the order in which the sentence gives them.
   let reasons: [ReasonCode]
   /// The sentences they stand in, the inner one first; none: they are the sentence.
   private var frames: [ReasonCode]
@@ -20,6 +20,16 @@ struct Explanation: Equatable {
     reasons = [reason]
     frames = []
     self.values = values
+  }
+
+  /// Several reasons, as one enumeration.
+  ///
+  /// - Parameter sender: The name shown for who wrote the message.
+  init(_ reasons: [ReasonCode], sender: String) {
+    self.reasons = reasons
+    frames = []
+    values = ReasonValues()
+    values.sender = sender
   }
 
   /// How much a message matters.
@@ -34,8 +44,8 @@ struct Explanation: Equatable {
     }
     values = ReasonValues()
     values.sender = sender
-    // What speaks for a message explains that it is shown, what speaks against it that it is not. That a message is a
-    // direct one always speaks for it: its weight is where the score begins.
+    // Signals for a message explain that it is shown, signals against it that it is not. `direct` is always for it: its
+    // weight is where the score begins.
     var reasons = Array((assessment.reasons ?? []).prefix(Self.maxReasons))
     var smallest = 0.0
     for signal in assessment.reasons == nil ? assessment.signals : [] {
@@ -59,10 +69,10 @@ struct Explanation: Equatable {
     return explanation
   }
 
-  /// The same, where a burst holds the alert back.
-  func heldBack() -> Explanation {
+  /// The same inside another sentence.
+  func framed(by frame: ReasonCode) -> Explanation {
     var explanation = self
-    explanation.frames.append(.heldBack)
+    explanation.frames.append(frame)
     return explanation
   }
 
@@ -77,7 +87,7 @@ struct Explanation: Equatable {
     return text
   }
 
-  /// What each signal says where it speaks for the message being meant for the person, and against it; nil: nothing.
+  /// The reason that each signal gives for the message being meant for the person, and against it; nil: none.
   private static let words: [String: (for: ReasonCode?, against: ReasonCode?)] = [
     "direct": (.direct, nil), "mentioned": (.mentioned, nil), "answered": (.answered, nil),
     "named": (.named, .notNamed), "named_newcomer": (.namedNewcomer, nil),

@@ -1,15 +1,8 @@
-/// What the text of a message tells, found once for all of its recipients.
+/// The words of a message's text, found once for all of its recipients.
 struct MessageText {
-  /// Words that say a message cannot wait.
-  static let urgentWords: Set<String> = [
-    "urgent", "urgently", "asap", "emergency", "immediately", "critical", "deadline", "important",
-    "sos",
-  ]
   /// Characters looked at: what comes later in a long text changes little, and the cost stays flat.
   static let maxCharacters = 2_000
 
-  /// A word that cannot wait.
-  let isUrgent: Bool
   /// A question mark.
   let isQuestion: Bool
   /// Its words in lower case, each between two spaces.
@@ -19,30 +12,21 @@ struct MessageText {
     if let plain = Self.plainWords(text) {
       words = plain.words
       isQuestion = plain.isQuestion
-      isUrgent = plain.isUrgent
       return
     }
     let text = text.prefix(Self.maxCharacters)
     isQuestion = text.contains { $0 == "?" || $0 == "？" || $0 == "؟" }
-    let words = Self.words(text)
-    isUrgent = words.contains { Self.urgentWords.contains($0) }
-    self.words = Self.spaced(words)
+    words = Self.spaced(Self.words(text))
   }
 
   /// The same for a text of ASCII alone, byte by byte: characters are found at a fiftieth of the cost. nil: it has others.
-  private static func plainWords(_ text: String) -> (
-    words: [UInt8], isQuestion: Bool, isUrgent: Bool
-  )? {
+  private static func plainWords(_ text: String) -> (words: [UInt8], isQuestion: Bool)? {
     // A carriage return with a line feed is one character.
     guard text.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\r") }) else { return nil }
     var words: [UInt8] = [UInt8(ascii: " ")]
     words.reserveCapacity(min(text.utf8.count, maxCharacters) + 2)
-    var (isQuestion, isUrgent) = (false, false)
+    var isQuestion = false
     var start = 1
-    func isUrgentWord() -> Bool {
-      let length = words.count - start
-      return urgentBytes.contains { $0.count == length && words[start...].elementsEqual($0) }
-    }
     for byte in text.utf8.prefix(maxCharacters) {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -51,19 +35,16 @@ struct MessageText {
       default:
         if byte == UInt8(ascii: "?") { isQuestion = true }
         guard words.count > start else { continue }
-        if !isUrgent { isUrgent = isUrgentWord() }
         words.append(UInt8(ascii: " "))
         start = words.count
       }
     }
-    if words.count > start {
-      if !isUrgent { isUrgent = isUrgentWord() }
-      words.append(UInt8(ascii: " "))
-    }
-    return (words, isQuestion, isUrgent)
+    if words.count > start { words.append(UInt8(ascii: " ")) }
+    return (words, isQuestion)
   }
 
-  private static let urgentBytes = urgentWords.map { Array($0.utf8) }
+  /// Whether one of the words is in the text.
+  func isUrgent(_ urgentWords: UrgentWords) -> Bool { urgentWords.isIn(words) }
 
   /// Whether one of the keywords, of one or more words, is in the text, whole and whatever the case.
   func containsAny(of keywords: [String]) -> Bool {
@@ -73,7 +54,7 @@ struct MessageText {
     }
   }
 
-  private static func words(_ text: Substring) -> [String] {
+  static func words(_ text: Substring) -> [String] {
     text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
   }
 
@@ -83,7 +64,7 @@ struct MessageText {
 }
 
 extension [UInt8] {
-  fileprivate func contains(bytes sought: [UInt8]) -> Bool {
+  func contains(bytes sought: [UInt8]) -> Bool {
     guard sought.count <= count else { return false }
     return (0...(count - sought.count)).contains {
       self[$0..<($0 + sought.count)].elementsEqual(sought)

@@ -2,7 +2,7 @@ public import NudgeSchema
 import Relevance
 import Wording
 
-/// Smart analysis outside of the pipeline, for somebody who has set and taught nothing: for measuring it on chat logs.
+/// Smart analysis outside of the pipeline, for a person without preferences and feedback, to measure it on chat logs.
 public struct RelevanceScoring: Sendable {
   let rules: AnalyzerRules
 
@@ -23,7 +23,7 @@ public struct RelevanceScoring: Sendable {
     rules.modelInput(traits(candidate, recipient))
   }
 
-  /// What made the score, the signal that mattered most first, and the sentence about it.
+  /// The signals that make up the score, the strongest first, and the sentence about it.
   public func explanation(_ candidate: MessageCandidate, for recipient: Recipient) -> (signals: [Signal], text: String)
   {
     let assessment = assessment(candidate, for: recipient)
@@ -31,16 +31,16 @@ public struct RelevanceScoring: Sendable {
   }
 
   /// The score from which a message counts as meant for somebody: high priority begins there.
-  public var threshold: Double { rules.highFrom }
+  public var threshold: Double { rules.policy.highFrom }
 
   /// The score from which a message is shown at all: medium priority begins there.
-  public var shownFrom: Double { rules.mediumFrom }
+  public var shownFrom: Double { rules.policy.mediumFrom }
 
   private func traits(_ candidate: MessageCandidate, _ recipient: Recipient) -> MessageTraits {
     let text = MessageText(candidate.body)
     return MessageTraits(
       isDirect: candidate.conversation.kind == .direct, context: recipient.context,
       messageFeatures: candidate.conversation.features.flatMap(Base64Text.decode) ?? [], isStarredSender: false,
-      hasKeyword: false, isUrgent: text.isUrgent, isQuestion: text.isQuestion)
+      hasKeyword: false, isUrgent: text.isUrgent(rules.policy.urgentWords), isQuestion: text.isQuestion)
   }
 }

@@ -16,11 +16,14 @@ public enum AnalyzerService {
     build: parts)
 
   private static func parts(_ context: ServiceContext) throws -> ServiceParts {
-    var rules = AnalyzerSettings.rules(from: context.values)
-    let file = try context.values[AnalyzerSettings.simpleRules].map {
-      try SimpleRulesFile(path: $0, logger: context.logger.with(label: "analyzer.rules"))
+    var rules = try AnalyzerSettings.rules(from: context.values)
+    var file: PolicyFile?
+    if let (path, content) = try AnalyzerSettings.policyFile(from: context.values) {
+      file = try PolicyFile(
+        path: path, content, defaults: AnalyzerSettings.defaults(from: context.values), hash: rules.hash,
+        logger: context.logger.with(label: "analyzer.policy"))
     }
-    if let file { rules.simpleRules = { file.rules } }
+    if let file { rules.policySource = { [file] in file.current } }
     let spans = try SpanExporter.make(context)
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,

@@ -1,6 +1,6 @@
 public import ServiceKit
 
-/// What the analyzer can be told beside what every service is. All instances of a deployment must be told the same.
+/// The analyzer's settings beside those of every service. All instances of a deployment must have the same.
 public enum AnalyzerSettings {
   /// How long FCM keeps a push (P2).
   static let pushLifetime = Setting<Duration>(
@@ -15,25 +15,61 @@ public enum AnalyzerSettings {
   /// The limit of who set none (D4).
   static let analysesPerHour = Setting<Int>(
     "analyses-per-hour", default: 10, in: 0...1_000,
-    help: "Smart analyses in an hour for a person who set no limit.")
+    help: "Smart analyses in an hour for a person who set no limit, unless the policy says so.")
 
-  /// The rules past the limit (D5).
+  /// The operator's policy (D15).
+  public static let policy = Setting<String?>(
+    "policy", default: nil, placeholder: "FILE",
+    help:
+      "JSON file with the operator's policy: default levels, thresholds, limits, urgent words, simple rules. It is read again "
+      + "when it changes and on SIGHUP. Default: the standard policy (nudge policy show).")
+
+  /// The simple rules alone (D5).
   static let simpleRules = Setting<String?>(
     "simple-rules", default: nil, placeholder: "FILE",
     help:
-      "JSON file with the rules for messages past a person's hourly limit, read again when it changes and on SIGHUP. "
-      + "Default: the standard rules.")
+      "JSON file with simple rules alone, where there is no --policy; read again when it changes and on SIGHUP.")
 
   /// All of them, in the order of the help.
-  public static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour, simpleRules]
+  public static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour, policy, simpleRules]
 
-  /// The rules that the settings make.
-  public static func rules(from values: SettingsValues) -> AnalyzerRules {
+  /// The rules that the settings make, with the policy or the simple rules as their file has them now.
+  ///
+  /// - Throws: `SettingsError`: both files are named, or one cannot be used.
+  public static func rules(from values: SettingsValues) throws(SettingsError) -> AnalyzerRules {
     var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
-    rules.freshness = values[ServiceSettings.freshness].milliseconds
     rules.ttlSeconds = Int(values[pushLifetime].milliseconds / 1_000)
     rules.tokenLifetime = values[tokenLifetime].milliseconds
-    rules.analysesPerHour = values[analysesPerHour]
+    var policy = defaults(from: values)
+    if let (path, content) = try policyFile(from: values) {
+      do {
+        policy = try content.policy(try FileContent.read(path), policy)
+      } catch {
+        throw SettingsError("\(content.flag) \(path): \(error)")
+      }
+    }
+    rules.policy = policy
     return rules
+  }
+
+  /// The policy where no file says otherwise.
+  static func defaults(from values: SettingsValues) -> NotificationPolicy {
+    var policy = NotificationPolicy()
+    policy.freshness = values[ServiceSettings.freshness].milliseconds
+    policy.analysesPerHour = values[analysesPerHour]
+    return policy
+  }
+
+  /// The file that the settings name for the policy.
+  static func policyFile(from values: SettingsValues) throws(SettingsError) -> (
+    path: String, content: PolicyFile.Content
+  )? {
+    switch (values[policy], values[simpleRules]) {
+    case (let path?, nil): return (path, .policy)
+    case (nil, let path?): return (path, .simpleRules)
+    case (nil, nil): return nil
+    case (_?, _?):
+      throw SettingsError("--policy and --simple-rules: give one; a policy has simple rules of its own (simpleRules)")
+    }
   }
 }

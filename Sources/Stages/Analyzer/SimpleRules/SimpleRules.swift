@@ -5,7 +5,7 @@ import Wording
 ///
 /// `standard` are those of every analyzer; a file can take their place (`SimpleRules.init(json:)`, docs/relevance.md).
 public struct SimpleRules: Sendable, Equatable {
-  /// What a rule may ask.
+  /// A condition of a rule.
   enum Condition: String, Sendable, CaseIterable {
     /// The conversation is a direct one.
     case direct
@@ -35,7 +35,7 @@ public struct SimpleRules: Sendable, Equatable {
     var when: [Condition]
     /// None of these does.
     var unless: [Condition]
-    /// What the message then has.
+    /// The priority of a message for which they hold.
     var priority: Priority
   }
 
@@ -86,7 +86,7 @@ public struct SimpleRules: Sendable, Equatable {
       reasons: rule?.when.map(\.reason))
   }
 
-  /// What a decision by rules says as its score.
+  /// The score in decisions by rules.
   private static func score(of priority: Priority) -> Double {
     switch priority {
     case .high: 0.9

@@ -1,7 +1,7 @@
 public import NudgeSchema
 public import StreamRuntime
 
-/// What simple rules would decide, outside of the pipeline: for trying a file before it is in force.
+/// Simple rules outside of the pipeline, to try a file before it is in force.
 public struct SimpleRulesTrial: Sendable {
   private let simpleRules: SimpleRules
   private let rules = AnalyzerRules(hash: { _ in [] })
@@ -25,8 +25,8 @@ public struct SimpleRulesTrial: Sendable {
     if case .preferences(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: coder) { preferences[userId] = row }
   }
 
-  /// What the rules say of a message for one of its recipients, with the person's preferences as they are now; no rule: none
-  /// holds.
+  /// The priority of a message for one of its recipients, by the person's preferences as they are now, and the rule that decides;
+  /// nil: no rule holds.
   public func decide(
     _ candidate: MessageCandidate, for recipient: Recipient
   ) -> (priority: Priority, rule: String?) {

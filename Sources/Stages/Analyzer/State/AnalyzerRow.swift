@@ -7,51 +7,51 @@ public import StreamRuntime
 ///
 /// Indirect: a row is handed about several times a decision, and a pointer is what that costs.
 public indirect enum AnalyzerRow: StateRow, Equatable {
-  /// `u`, userId: what changes with every message. At most 14.5 kB; usually 100 bytes.
+  /// `u`, userId: the state that changes with every message. At most 14.5 kB; usually 100 bytes.
   case user(UserRow)
   /// `p`, userId: preferences, a row of their own because they change rarely and may be large. At most 16 kB.
   case preferences(PreferencesRow)
-  /// `c`, userId, conversationId: what of a conversation the person has seen. At most 2.5 kB; as many as `ConversationBound`
+  /// `c`, userId, conversationId: the person's part in a conversation. At most 3 kB; as many as `ConversationBound`
   /// says.
   case conversation(ConversationRow)
   /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 300 bytes.
   case device(DeviceRow)
-  /// `t`, userId: what the person has taught by feedback and behaviour. At most 1 kB; absent where they have
-  /// not.
-  case taste(Taste)
+  /// `t`, userId: the shifts of scores that feedback and behaviour have made. At most 1 kB; absent without
+  /// feedback.
+  case learned(LearnedPreferences)
   /// `r`, replayId: how a replay stands in this task. `r`, replayId, userId: how often it notified a person. Some bytes,
   /// removed when the replay can no longer ask for anything.
   case replay(ReplayRow)
 
   private static let kinds = (
     user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"),
-    device: UInt8(ascii: "d"), taste: UInt8(ascii: "t"), replay: UInt8(ascii: "r")
+    device: UInt8(ascii: "d"), learned: UInt8(ascii: "t"), replay: UInt8(ascii: "r")
   )
 
   /// The key of a person's row.
   static func userKey(_ userId: String) -> RowKey { RowKey("u", userId) }
   /// The key of a person's preferences.
   static func preferencesKey(_ userId: String) -> RowKey { RowKey("p", userId) }
-  /// What the keys of all of a person's conversations are below.
+  /// The parent of the keys of a person's conversations.
   static func conversationsKey(_ userId: String) -> RowKey { RowKey("c", userId) }
-  /// The key of what a person has seen of a conversation.
+  /// The key of a person's part in a conversation.
   static func conversationKey(_ userId: String, _ conversationId: String) -> RowKey {
     RowKey("c", userId, conversationId)
   }
   /// The key of a person's device.
   static func deviceKey(_ userId: String, _ deviceId: String) -> RowKey { RowKey("d", userId, deviceId) }
 
-  /// The key of what a person has taught.
-  static func tasteKey(_ userId: String) -> RowKey { RowKey("t", userId) }
+  /// The key of a person's learned preferences.
+  static func learnedKey(_ userId: String) -> RowKey { RowKey("t", userId) }
 
-  /// Reads a row; the first byte of the key tells its kind. Throws `StoreFailure` where it is none of the analyzer's.
+  /// Reads a row; the first byte of the key tells its kind. Throws `StoreFailure` for a key that is not one of the analyzer's.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
     case Self.kinds.user: self = .user(try UserRow(bytes: bytes, coder: coder))
     case Self.kinds.preferences: self = .preferences(try PreferencesRow(bytes: bytes, coder: coder))
     case Self.kinds.conversation: self = .conversation(try ConversationRow(bytes: bytes, coder: coder))
     case Self.kinds.device: self = .device(try DeviceRow(bytes: bytes, coder: coder))
-    case Self.kinds.taste: self = .taste(try Taste(bytes: bytes, coder: coder))
+    case Self.kinds.learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
     case Self.kinds.replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
@@ -69,7 +69,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .preferences(let row): row.packed(capacity: 256)
     case .conversation(let row): row.packed(capacity: 512)
     case .device(let row): row.packed(capacity: 512)
-    case .taste(let row): row.packed(capacity: 256)
+    case .learned(let row): row.packed(capacity: 256)
     case .replay(let row): row.packed(capacity: 8)
     }
   }
@@ -81,7 +81,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .preferences(let row): try coder.encode(row)
     case .conversation(let row): try coder.encode(row)
     case .device(let row): try coder.encode(row)
-    case .taste(let row): try coder.encode(row)
+    case .learned(let row): try coder.encode(row)
     case .replay(let row): try coder.encode(row)
     }
   }

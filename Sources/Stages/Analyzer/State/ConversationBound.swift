@@ -13,11 +13,11 @@ struct ConversationBound: Equatable, Sendable {
   var slack: Int { max(1, conversations / 8) }
 }
 
-extension PersonStep {
+extension PersonContext {
   /// Counts a conversation of which there was no row. Where the person has too many of them, those in which nothing has happened for
   /// longest are forgotten, with what was unread in them.
   ///
-  /// It goes by the events' own times, so that a replay forgets the same. Who has more than the bound in which something has
+  /// It goes by the events' own times, so that a replay forgets the same. A person with more active conversations than the bound
   /// happened within `ConversationBound.idle` keeps them all.
   mutating func beginConversation(_ conversationId: String) throws {
     let bound = rules.conversationBound
@@ -27,7 +27,7 @@ extension PersonStep {
     user.conversations = known + 1
     guard known >= bound.conversations, (known - bound.conversations) % bound.slack == 0 else { return }
 
-    let idleSince = cause.happenedAt - max(bound.idle, 2 * rules.freshness)
+    let idleSince = cause.happenedAt - max(bound.idle, 2 * rules.policy.freshness)
     var rows: [(key: RowKey, row: ConversationRow, at: Milliseconds)] = []
     for (key, row) in try step.rows(below: AnalyzerRow.conversationsKey(userId)) {
       guard case .conversation(let row) = row else { continue }

@@ -2,10 +2,10 @@ public import NudgeCodec
 import NudgeSchema
 
 extension ConversationRow: PackedRow {
-  /// What it is.
+  /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
-  /// 2 knows the scores of messages, and the last alert.
-  public static var version: UInt8 { 2 }
+  /// 2 has the scores of messages and the last alert, 3 older messages that are shown.
+  public static var version: UInt8 { 3 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -18,6 +18,11 @@ extension ConversationRow: PackedRow {
     if flags.take() { withdrawnUpTo = try row.signed() }
     let hasScores = flags.take()
     if flags.take() { burst = Burst(alertedAt: try row.signed(), heldBack: Int(try row.signed())) }
+    if flags.take() {
+      var shown: [MessageKey] = []
+      for _ in 0..<(try row.count()) { shown.append(MessageKey(try row.fixed())) }
+      setOlderShown(shown)
+    }
     olderUnread = Int(try row.signed())
     let count = try row.count()
     recent.reserveCapacity(count + 1)
@@ -60,6 +65,7 @@ extension ConversationRow: PackedRow {
     let scores = recent.count { $0.judged != nil }
     flags.add(scores > 0)
     flags.add(burst != nil)
+    flags.add(olderShown != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -72,6 +78,10 @@ extension ConversationRow: PackedRow {
     if let burst {
       row.signed(burst.alertedAt)
       row.signed(burst.heldBack)
+    }
+    if let olderShown {
+      row.count(olderShown.count)
+      for key in olderShown { row.fixed(key.bits) }
     }
     row.signed(olderUnread)
     row.count(recent.count)
@@ -114,8 +124,8 @@ extension RecentMessage {
 }
 
 extension MessageKey {
-  fileprivate init(_ bits: UInt64) { value = Int64(bitPattern: bits) }
-  fileprivate var bits: UInt64 { UInt64(bitPattern: value) }
+  init(_ bits: UInt64) { self.init(value: Int64(bitPattern: bits)) }
+  var bits: UInt64 { UInt64(bitPattern: value) }
 }
 
 extension RowWriter {

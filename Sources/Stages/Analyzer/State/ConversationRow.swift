@@ -1,9 +1,11 @@
 import NudgeSchema
 
-/// What is kept of one conversation for one person.
+/// The state of one conversation for one person.
 public struct ConversationRow: Codable, Sendable, Equatable {
   /// Messages kept one by one. Packed they take some 16 bytes each.
   static let maxRecent = 32
+  /// Older messages that are still shown. Packed they take 8 bytes each.
+  static let maxOlderShown = 64
 
   /// The origin of the last chat event of this conversation that reached the person: what is not later is a repeat.
   var lastOrigin: Origin?
@@ -11,6 +13,9 @@ public struct ConversationRow: Codable, Sendable, Equatable {
   var recent: [RecentMessage] = []
   /// Unread messages older than those in `recent`.
   var olderUnread = 0
+  /// Unread messages that are shown and older than those in `recent`, oldest first: an edit or a deletion still reaches them.
+  /// nil: none.
+  private(set) var olderShown: [MessageKey]?
   /// The newest place that no longer fits `recent`: of messages up to it nothing is known one by one.
   var forgottenUpTo: MessagePlace?
   /// The person has read everything up to here, inclusive.
@@ -19,12 +24,12 @@ public struct ConversationRow: Codable, Sendable, Equatable {
   var readAhead: ReadAhead?
   /// When the person last left, or the conversation was deleted: older messages are withdrawn.
   var withdrawnUpTo: Milliseconds?
-  /// The last alert, where the conversation is a group; nil: none, or the person has every message alert.
+  /// The last alert; nil: none, or bursts are off.
   var burst: Burst?
   /// Unread messages in all.
   private(set) var unread = 0
 
-  /// Notes the chat event that caused the record at hand. False: it is a repeat of one seen before.
+  /// Notes the chat event that caused the current record. False: the event is a repeat.
   ///
   /// Only origins of one topic and partition can be compared. Another one means that the conversation's events now come
   /// from elsewhere (re-keyed records, a new topic): that counts as new, and from then on it is what is compared with.
@@ -38,7 +43,7 @@ public struct ConversationRow: Codable, Sendable, Equatable {
     return true
   }
 
-  /// What is known of a message; nil: nothing.
+  /// The entry of a message; nil: it is not among the last ones.
   func message(_ key: MessageKey) -> RecentMessage? { recent.last { $0.key == key } }
 
   /// Adds a message not seen before. Returns the one that is no longer known for it.
@@ -50,6 +55,9 @@ public struct ConversationRow: Codable, Sendable, Equatable {
     guard recent.count > Self.maxRecent else { return nil }
     let oldest = recent.removeFirst()
     if oldest.marks.contains(.unread) { olderUnread += 1 }
+    if oldest.marks.isSuperset(of: [.unread, .shown]) {
+      olderShown = Array(((olderShown ?? []) + [oldest.key]).suffix(Self.maxOlderShown))
+    }
     forgottenUpTo = max(forgottenUpTo ?? oldest.place, oldest.place)
     return oldest
   }
@@ -75,14 +83,36 @@ public struct ConversationRow: Codable, Sendable, Equatable {
     known?.marks.contains(.unread) != true && readUpTo.map { place <= $0 } ?? false
   }
 
+  /// An unread message older than those in `recent` is taken back. False: no such message is known to be shown.
+  mutating func removeOlderShown(_ key: MessageKey) -> Bool {
+    guard var shown = olderShown, let index = shown.firstIndex(of: key) else { return false }
+    shown.remove(at: index)
+    setOlderShown(shown)
+    olderUnread -= 1
+    recount()
+    return true
+  }
+
+  /// Sets the older messages that are shown, as a row of state has them.
+  mutating func setOlderShown(_ keys: [MessageKey]) { olderShown = keys.isEmpty ? nil : keys }
+
   /// The person has read what arrived so far up to a place. `readUpTo` never moves backwards (D7).
   mutating func read(upTo place: MessagePlace) {
     if readUpTo.map({ $0 < place }) ?? true { readUpTo = place }
     for index in recent.indices where recent[index].place <= place { recent[index].marks.remove(.unread) }
-    // What fell out of `recent` is older than all of it. A place among the forgotten says nothing about how many of
-    // them are read: the count stays an upper bound until the person reads further.
-    if let forgottenUpTo, place >= forgottenUpTo { olderUnread = 0 }
+    // Messages that fell out of `recent` are older than those in it. How many of them are read is unknown where the place is
+    // among them: the count stays an upper bound until the person reads further.
+    if let forgottenUpTo, place >= forgottenUpTo {
+      olderUnread = 0
+      olderShown = nil
+    }
     recount()
+  }
+
+  /// Whether an unread message is shown on the person's devices, as far as is known here.
+  func isShown(_ key: MessageKey) -> Bool {
+    guard let known = message(key) else { return olderShown?.contains(key) ?? false }
+    return known.marks.isSuperset(of: [.shown, .unread]) && !known.marks.contains(.withdrawn)
   }
 
   /// Nothing of the conversation counts any more.
@@ -92,11 +122,14 @@ public struct ConversationRow: Codable, Sendable, Equatable {
       recent[index].marks.remove(.unread)
       recent[index].marks.insert(.withdrawn)
     }
-    if let forgottenUpTo, forgottenUpTo.at <= time { olderUnread = 0 }
+    if let forgottenUpTo, forgottenUpTo.at <= time {
+      olderUnread = 0
+      olderShown = nil
+    }
     recount()
   }
 
-  /// Counts the unread messages anew.
+  /// Counts the unread messages again.
   mutating func recount() {
     unread = olderUnread + recent.count { $0.marks.contains(.unread) }
   }
@@ -117,7 +150,7 @@ struct MessagePlace: Codable, Sendable, Hashable, Comparable {
   }
 }
 
-/// Stands for a message id among a conversation's messages, in 8 bytes.
+/// Stands for an id in a row, in 8 bytes.
 ///
 /// It is FNV-1a over the id's bytes. Ids that were made to collide would only let a sender's own second message pass for
 /// a duplicate of the first.
@@ -129,6 +162,8 @@ struct MessageKey: Codable, Sendable, Hashable {
     for byte in messageId.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     value = Int64(bitPattern: hash)
   }
+
+  init(value: Int64) { self.value = value }
 
   init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int64.self) }
 
@@ -154,16 +189,16 @@ struct RecentMessage: Codable, Sendable, Equatable {
     static let foundHelpful = Marks(rawValue: 16)
     /// The person said that it did not.
     static let foundUnhelpful = Marks(rawValue: 32)
-    /// What the person did about it was counted.
+    /// The person's reaction was counted.
     static let reactedTo = Marks(rawValue: 64)
   }
   var key: MessageKey
   var place: MessagePlace
   var marks: Marks
-  /// What its score was; nil: none was asked for.
+  /// Its score; nil: it was not judged.
   var judged: Judged?
 
-  /// What a later lesson about a message needs.
+  /// The facts about a message that a later signal needs.
   struct Judged: Sendable, Equatable {
     /// `MessageKey` of the sender's id.
     var sender: Int64

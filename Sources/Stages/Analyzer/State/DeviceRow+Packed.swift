@@ -2,7 +2,7 @@ public import NudgeCodec
 import NudgeSchema
 
 extension DeviceRow: PackedRow {
-  /// What it is.
+  /// The row's kind, for errors.
   public static let name: StaticString = "device"
 
   /// Reads the fields.

@@ -1,7 +1,7 @@
 public import NudgeSchema
 public import StreamRuntime
 
-/// What of a person's state may be shown to people: no token and no text. Made of the rows of a changelog, in their order.
+/// A person's state as people may see it, without tokens and texts. It is built from the rows of a changelog, in their order.
 public struct PersonView: Sendable {
   /// A device of the person (T5).
   public struct Device: Sendable, Equatable, Encodable {
@@ -71,8 +71,17 @@ public struct PersonView: Sendable {
     case .preferences(let row): preferences = row
     case .conversation(let row): conversations[key] = row
     case .device(let row): deviceRows[key] = row
-    case .taste, .replay: break
+    case .learned, .replay: break
     }
+  }
+
+  /// Whether a driver of the analyzer has preferences of a person.
+  public static func hasPreferences(
+    of userId: String, in driver: StageDriver<AnalyzerStage>, partition: Int32
+  ) -> Bool {
+    guard let row = try? driver.row(AnalyzerRow.preferencesKey(userId), partition: partition) else { return false }
+    if case .preferences = row { return true }
+    return false
   }
 
   /// Whether there is any state of the person.

@@ -2,8 +2,10 @@ public import NudgeCodec
 import NudgeSchema
 
 extension PreferencesRow: PackedRow {
-  /// What it is.
+  /// The row's kind, for errors.
   public static let name: StaticString = "preferences"
+  /// 2 has levels and muted senders.
+  public static var version: UInt8 { 2 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -27,6 +29,25 @@ extension PreferencesRow: PackedRow {
     locale = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.text() }
     learnSince = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.signed() }
     burstSeconds = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in Int(try row.signed()) }
+    directLevel = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
+      try row.choice(of: NotificationLevel.allCases)
+    }
+    groupLevel = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
+      try row.choice(of: NotificationLevel.allCases)
+    }
+    conversationLevels = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
+      var levels: [KeyedLevel] = []
+      for _ in 0..<(try row.count()) {
+        levels.append(
+          KeyedLevel(conversation: try row.key(), level: try row.choice(of: NotificationLevel.allCases)))
+      }
+      return levels
+    }
+    mutedSenders = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
+      var senders: [MessageKey] = []
+      for _ in 0..<(try row.count()) { senders.append(try row.key()) }
+      return senders
+    }
   }
 
   /// Writes the fields. One event sets many of them, as a rule: each stamp is written once, and a field has its number.
@@ -52,14 +73,27 @@ extension PreferencesRow: PackedRow {
     row.stamped(locale, stamps) { $0.text($1) }
     row.stamped(learnSince, stamps) { $0.signed($1) }
     row.stamped(burstSeconds, stamps) { $0.signed($1) }
+    row.stamped(directLevel, stamps) { $0.choice($1, of: NotificationLevel.allCases) }
+    row.stamped(groupLevel, stamps) { $0.choice($1, of: NotificationLevel.allCases) }
+    row.stamped(conversationLevels, stamps) { (row, levels) in
+      row.count(levels.count)
+      for entry in levels {
+        row.key(entry.conversation)
+        row.choice(entry.level, of: NotificationLevel.allCases)
+      }
+    }
+    row.stamped(mutedSenders, stamps) { (row, senders) in
+      row.count(senders.count)
+      for sender in senders { row.key(sender) }
+    }
   }
 
-  /// Of each field, in the order they are written.
+  /// The stamps of the fields, in the order they are written.
   private var fieldStamps: [EventStamp?] {
     [
       enabled?.stamp, quietHours?.stamp, maxAnalysesPerHour?.stamp, fallback?.stamp, muted?.stamp,
       starredSenders?.stamp, keywords?.stamp, badgeMode?.stamp, showPreviews?.stamp, locale?.stamp, learnSince?.stamp,
-      burstSeconds?.stamp,
+      burstSeconds?.stamp, directLevel?.stamp, groupLevel?.stamp, conversationLevels?.stamp, mutedSenders?.stamp,
     ]
   }
 }
@@ -74,6 +108,8 @@ extension RowWriter {
   }
 
   fileprivate mutating func flag(_ value: Bool) { byte(value ? 1 : 0) }
+
+  fileprivate mutating func key(_ key: MessageKey) { fixed(key.bits) }
 
   fileprivate mutating func texts(_ values: [String]) {
     count(values.count)
@@ -114,6 +150,10 @@ extension RowReader {
   }
 
   fileprivate mutating func flag() throws(RowFormatError) -> Bool { try byte() != 0 }
+
+  fileprivate mutating func key() throws(RowFormatError) -> MessageKey {
+    MessageKey(try fixed())
+  }
 
   fileprivate mutating func texts() throws(RowFormatError) -> [String] {
     var values: [String] = []

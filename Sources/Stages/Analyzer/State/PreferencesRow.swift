@@ -15,7 +15,7 @@ public struct PreferencesRow: Codable, Sendable, Equatable {
   var enabled: Stamped<Bool>?
   /// Default: none.
   var quietHours: Stamped<QuietHours?>?
-  /// Default: `AnalyzerRules.analysesPerHour`.
+  /// Default: the policy's `analysesPerHour`.
   var maxAnalysesPerHour: Stamped<Int>?
   /// Default: `simple_rules`.
   var fallback: Stamped<AnalysisFallback>?
@@ -31,10 +31,32 @@ public struct PreferencesRow: Codable, Sendable, Equatable {
   var showPreviews: Stamped<Bool>?
   /// Default: none, the device's own.
   var locale: Stamped<String>?
-  /// What was learned from the person before this time is forgotten; default: nothing is.
+  /// Feedback up to this time is forgotten; default: none.
   var learnSince: Stamped<Milliseconds>?
-  /// Default: `AnalyzerRules.burstSeconds`.
+  /// Default: the policy's `groupBurstSeconds`.
   var burstSeconds: Stamped<Int>?
+  /// The level of direct conversations (D14); default: the policy's.
+  var directLevel: Stamped<NotificationLevel>?
+  /// The level of groups (D14); default: the policy's.
+  var groupLevel: Stamped<NotificationLevel>?
+  /// Conversations with a level of their own; default: none.
+  var conversationLevels: Stamped<[KeyedLevel]>?
+  /// Senders of whom nothing is shown in groups; default: none.
+  var mutedSenders: Stamped<[MessageKey]>?
+}
+
+/// The level of a conversation, whose id a key stands for: 9 bytes of a row.
+struct KeyedLevel: Codable, Sendable, Equatable {
+  var conversation: MessageKey
+  var level: NotificationLevel
+}
+
+extension PreferencesRow {
+  /// Forgets the level of a conversation that the person has left.
+  mutating func forgetLevel(of conversationId: String) {
+    let key = MessageKey(conversationId)
+    conversationLevels?.value.removeAll { $0.conversation == key }
+  }
 }
 
 /// A value and the event that set it.

@@ -1,6 +1,6 @@
 public import NudgeCodec
 
-/// What is kept of a replay: in a task, and in a task for one person.
+/// The state of a replay in a task, or in a task for one person.
 public struct ReplayRow: Codable, Sendable, Equatable {
   /// Nothing it asks for is done any more.
   var isStopped = false
@@ -9,7 +9,7 @@ public struct ReplayRow: Codable, Sendable, Equatable {
 }
 
 extension ReplayRow: PackedRow {
-  /// What it is.
+  /// The row's kind, for errors.
   public static let name: StaticString = "replay"
 
   /// Reads the fields.

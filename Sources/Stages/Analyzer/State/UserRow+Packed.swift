@@ -2,10 +2,11 @@ public import NudgeCodec
 import NudgeSchema
 
 extension UserRow: PackedRow {
-  /// What it is.
+  /// The row's kind, for errors.
   public static let name: StaticString = "user"
-  /// 2 knows the badge that was told, 3 whether the person has taught something, 4 how many conversations there are.
-  public static var version: UInt8 { 4 }
+  /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
+  /// badge pushes.
+  public static var version: UInt8 { 5 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -21,6 +22,8 @@ extension UserRow: PackedRow {
     if flags.take() { toldBadge = Int(try row.signed()) }
     if flags.take() { hasTaught = true }
     if flags.take() { conversations = Int(try row.signed()) }
+    if flags.take() { badgeRaisedAt = try row.signed() }
+    if flags.take() { badgeDueAt = try row.signed() }
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -42,6 +45,8 @@ extension UserRow: PackedRow {
     flags.add(toldBadge != nil)
     flags.add(hasTaught == true)
     flags.add(conversations != nil)
+    flags.add(badgeRaisedAt != nil)
+    flags.add(badgeDueAt != nil)
     row.unsigned(flags.bits)
     if let window {
       row.signed(window.startedAt)
@@ -50,6 +55,8 @@ extension UserRow: PackedRow {
     if let noticedWindow { row.signed(noticedWindow) }
     if let toldBadge { row.signed(toldBadge) }
     if let conversations { row.signed(conversations) }
+    if let badgeRaisedAt { row.signed(badgeRaisedAt) }
+    if let badgeDueAt { row.signed(badgeDueAt) }
     row.signed(unreadConversations)
     row.signed(unreadMessages)
     row.count(devices.count)

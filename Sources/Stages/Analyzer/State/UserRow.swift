@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// What is kept of a person and changes with every message: nothing in it grows with the number of conversations.
+/// The state of a person that changes with every message. It does not grow with the number of conversations.
 public struct UserRow: Codable, Sendable, Equatable {
   /// Devices whose activity is kept: the last to report. Six take at most 8.2 kB, with the longest ids.
   static let maxActivities = 6
@@ -19,17 +19,21 @@ public struct UserRow: Codable, Sendable, Equatable {
   var unreadConversations = 0
   /// Unread messages.
   var unreadMessages = 0
-  /// The badge of the last push; nil: some device was told of none.
+  /// The badge of the last push; nil: a device has not been told a badge.
   var toldBadge: Int?
   /// Ids of the devices that can be reached, in the order they were registered: finding them costs no scan.
   var devices: [String] = []
-  /// True: there is a row of what the person has taught; nil: there is none.
+  /// True: the person has a row of learned preferences; nil: none.
   var hasTaught: Bool?
-  /// Conversations of which there is a row (`PersonStep.beginConversation`); nil: not counted yet.
+  /// Conversations of which there is a row (`PersonContext.beginConversation`); nil: not counted yet.
   var conversations: Int?
+  /// When the devices were last told that a message which is not shown raised the badge.
+  var badgeRaisedAt: Milliseconds?
+  /// When the devices are to be told of a raised badge; nil: no timer is set.
+  var badgeDueAt: Milliseconds?
 }
 
-/// What a device showed when it last reported.
+/// A device's last report.
 struct DeviceActivity: Codable, Sendable, Equatable {
   var deviceId: String
   var state: Activity.State

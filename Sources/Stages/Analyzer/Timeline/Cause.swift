@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// The timeline record being worked on: what everything written because of it has in common.
+/// The timeline record being processed: the fields that all records written for it share.
 final class Cause: Sendable {
   /// Where the record is on the timeline.
   let position: RecordPosition
@@ -12,12 +12,12 @@ final class Cause: Sendable {
   let happenedAt: Milliseconds
   /// The event's place in last-writer-wins order (D12).
   let stamp: EventStamp
-  /// What caused the record itself: the chat event, for candidates.
+  /// The cause of the record itself: the chat event, for candidates.
   let origin: Origin
   /// The event it all began with.
   let source: RecordPosition
 
-  /// What the ids of all events caused by the record begin with.
+  /// The prefix of the ids of all events caused by the record.
   private let eventIdPrefix: String
 
   init(_ event: TimelineEvent, position: RecordPosition, partition: Int32) {

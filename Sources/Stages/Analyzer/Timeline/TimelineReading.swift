@@ -12,15 +12,9 @@ func readTimelineEvent(_ record: InputRecord, codec: RecordCodec) throws -> Time
   do {
     event = try codec.decode(TimelineEvent.self, from: value)
   } catch let error as EventFormatError {
-    let code: DeadLetterCode =
-      switch error {
-      case .unsupportedVersion: .unsupportedVersion
-      case .unknownType: .unknownType
-      case .invalidTime: .schemaViolation
-      }
-    throw Rejection(code, error.description)
+    throw Rejection(error)
   } catch let error as DecodingError {
-    throw rejection(of: error)
+    throw Rejection(error)
   }
   guard allowedTimes.contains(event.envelope.occurredAt) else {
     throw Rejection(.schemaViolation, "occurredAt is not between the years 1970 and 9999")
@@ -39,23 +33,5 @@ private func checkCount(_ count: Int, field: String) throws {
   guard (1...MessageCandidate.maxRecipients).contains(count) else {
     throw Rejection(
       .schemaViolation, "\(field) names \(count) people; 1 to \(MessageCandidate.maxRecipients) are allowed")
-  }
-}
-
-private func rejection(of error: DecodingError) -> Rejection {
-  func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
-    let keys = context.codingPath + (last.map { [$0] } ?? [])
-    return keys.isEmpty ? "the record" : keys.map { $0.stringValue }.joined(separator: ".")
-  }
-  switch error {
-  case .dataCorrupted(let context) where context.codingPath.isEmpty:
-    return Rejection(.invalidJSON, "the value is not JSON")
-  case .dataCorrupted(let context):
-    return Rejection(
-      .schemaViolation, "\(path(context)) has no allowed value", isUnknownValue: context.underlyingError == nil)
-  case .keyNotFound(let key, let context): return Rejection(.schemaViolation, "\(path(context, key)) is missing")
-  case .typeMismatch(_, let context), .valueNotFound(_, let context):
-    return Rejection(.schemaViolation, "\(path(context)) has the wrong type")
-  @unknown default: return Rejection(.schemaViolation, "the record is not as its schema says")
   }
 }

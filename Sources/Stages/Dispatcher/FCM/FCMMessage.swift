@@ -127,6 +127,7 @@ public struct FCMMessage: Sendable {
       $0.field("recipientId", push.userId)
       $0.field("pushId", push.pushId)
       $0.field("priority", push.priority.rawValue)
+      $0.field("presentation", push.presentation.rawValue)
       $0.field("badge", String(max(push.badge, 0)))
       $0.field("timestamp", String((push.sentAt ?? occurredAt) / 1000))
       if push.replaces == true { $0.field("replaces", "true") }

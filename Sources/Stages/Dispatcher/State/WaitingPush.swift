@@ -60,7 +60,7 @@ struct WaitingPush: Codable, Sendable, Equatable {
     case .read:
       other.isBadgeOnly
         || (other.push.kind == .read || other.push.kind == .deleted)
-          && Self.isSame(other.push.conversationId, push.conversationId)
+          && sameId(other.push.conversationId, push.conversationId)
     case .deleted: other.isBadgeOnly
     case .badge: other.isBadgeOnly
     case .message: isBadgeOnly ? other.isBadgeOnly : replaces(other)
@@ -70,8 +70,8 @@ struct WaitingPush: Codable, Sendable, Equatable {
   /// Whether it is the same message with a later text.
   func replaces(_ other: WaitingPush) -> Bool {
     push.replaces == true && other.push.kind == .message && push.messageId != nil
-      && Self.isSame(push.messageId, other.push.messageId)
-      && Self.isSame(push.conversationId, other.push.conversationId)
+      && sameId(push.messageId, other.push.messageId)
+      && sameId(push.conversationId, other.push.conversationId)
   }
 
   /// The push it replaces was not sent: it appears as that one would have.
@@ -82,12 +82,6 @@ struct WaitingPush: Codable, Sendable, Equatable {
     push.mentioned = other.push.mentioned
     push.reason = other.push.reason
     push.imageUrl = other.push.imageUrl
-  }
-
-  /// By bytes, as keys are compared.
-  private static func isSame(_ a: String?, _ b: String?) -> Bool {
-    guard let a, let b else { return a == nil && b == nil }
-    return a.utf8.elementsEqual(b.utf8)
   }
 }
 

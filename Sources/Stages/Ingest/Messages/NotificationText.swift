@@ -32,26 +32,3 @@ extension IngestRules {
   /// A text cut to what a push may take.
   func cutBody(_ text: String) -> String { text.displayed.cut(toCharacters: bodyCharacters, bytes: bodyBytes) }
 }
-
-extension String {
-  /// The text, or where it has more than so many grapheme clusters or bytes, its beginning with `…` for the rest, which
-  /// is counted in. No cluster is cut in two.
-  func cut(toCharacters characters: Int, bytes: Int) -> String {
-    if utf8.count <= min(characters, bytes) { return self }
-    let ellipsis = "…"
-    var count = 0
-    var size = 0
-    // The last place at which the text may end with an ellipsis.
-    var end = startIndex
-    var index = startIndex
-    while index < endIndex {
-      let next = self.index(after: index)
-      count += 1
-      size += utf8.distance(from: index, to: next)
-      if count > characters || size > bytes { return self[..<end] + ellipsis }
-      if count < characters, size + ellipsis.utf8.count <= bytes { end = next }
-      index = next
-    }
-    return self
-  }
-}

@@ -46,9 +46,9 @@ enum RecordReading {
       if let fault { throw notJSON(fault) }
       return value
     } catch let error as EventFormatError {
-      throw rejection(error)
+      throw Rejection(error)
     } catch let error as DecodingError {
-      throw rejection(error)
+      throw Rejection(error)
     }
   }
 
@@ -88,57 +88,6 @@ enum RecordReading {
     case .chatEvents: "conversationId"
     case .deviceClaims: "tokenHash"
     default: "userId"
-    }
-  }
-
-  private static func rejection(_ error: EventFormatError) -> Rejection {
-    switch error {
-    case .unsupportedVersion: Rejection(.unsupportedVersion, error.description)
-    case .unknownType: Rejection(.unknownType, "type is none of this topic's types")
-    case .invalidTime: Rejection(.schemaViolation, error.description)
-    }
-  }
-
-  private static func rejection(_ error: DecodingError) -> Rejection {
-    switch error {
-    case .keyNotFound(let key, let context):
-      return Rejection(.schemaViolation, "\(path(context.codingPath + [key])) is missing")
-    case .valueNotFound(_, let context):
-      return Rejection(.schemaViolation, "\(path(context.codingPath)) must not be null")
-    case .typeMismatch(let type, let context):
-      return Rejection(.schemaViolation, "\(path(context.codingPath)) is not \(name(of: type))")
-    case .dataCorrupted(let context):
-      // The parser's own errors come with a cause, or without a path; a value of the right type that is none of an
-      // enum's, or does not fit, has a path and no cause.
-      if context.codingPath.isEmpty || context.underlyingError != nil {
-        return Rejection(.invalidJSON, "the record's value is not JSON")
-      }
-      return Rejection(
-        .schemaViolation, "\(path(context.codingPath)) has none of the values allowed", isUnknownValue: true)
-    @unknown default:
-      return Rejection(.schemaViolation, "the record's value is not as the schema says")
-    }
-  }
-
-  private static func name(of type: Any.Type) -> String {
-    switch type {
-    case is String.Type: "a string"
-    case is Bool.Type: "true or false"
-    case is any BinaryInteger.Type: "an integer"
-    case is any BinaryFloatingPoint.Type: "a number"
-    case is [Any].Type: "an array"
-    default: "an object"
-    }
-  }
-
-  private static func path(_ codingPath: [any CodingKey]) -> String {
-    guard !codingPath.isEmpty else { return "the record's value" }
-    return codingPath.reduce(into: "") { text, key in
-      if let index = key.intValue {
-        text += "[\(index)]"
-      } else {
-        text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
-      }
     }
   }
 }

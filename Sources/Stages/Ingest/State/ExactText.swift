@@ -1,3 +1,5 @@
+import NudgeSchema
+
 /// A text compared by its bytes: ids that Unicode holds to be alike are still different ids.
 struct ExactText: Hashable {
   let text: String
@@ -14,12 +16,7 @@ struct ExactText: Hashable {
 
 extension String {
   /// Whether both have the same bytes.
-  func isExactly(_ other: String) -> Bool {
-    let whereContiguous = utf8.withContiguousStorageIfAvailable { mine in
-      other.utf8.withContiguousStorageIfAvailable { mine.count == $0.count && mine.elementsEqual($0) }
-    }
-    return (whereContiguous ?? nil) ?? utf8.elementsEqual(other.utf8)
-  }
+  func isExactly(_ other: String) -> Bool { sameId(self, other) }
 
   /// Whether this sorts before the other by bytes, which is the order of row keys.
   func exactlyPrecedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
@@ -27,11 +24,5 @@ extension String {
 
 extension String? {
   /// Whether both are nil, or have the same bytes.
-  func isExactly(_ other: String?) -> Bool {
-    switch (self, other) {
-    case (nil, nil): true
-    case (let a?, let b?): a.isExactly(b)
-    default: false
-    }
-  }
+  func isExactly(_ other: String?) -> Bool { sameId(self, other) }
 }

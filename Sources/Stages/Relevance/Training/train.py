@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 UNIT = 65536  # log-odds in the table, as RelevanceModel.unit
-# What an example with names taken out of the message, or out of the whole log, counts: the model must hold without names, and
+# The weight of an example with names taken out of the message, or out of the whole log: the model must hold without names, and
 # must not give up much where there are some.
 WEIGHTS = {"kept": 1.0, "removed-from-message": 0.5, "removed": 0.3}
 MODEL = dict(

@@ -17,7 +17,8 @@ enum Sample {
     enabled: true, quietHours: .set(quietHours), maxAnalysesPerHour: 10, fallback: .simpleRules,
     muted: [MutedConversation(conversationId: "c-noise", until: 1_795_362_000_000, exceptMentions: true)],
     starredSenders: ["ada"], keywords: ["release"], badgeMode: .messages, showPreviews: false, locale: "de-CH",
-    learnSince: 1_795_000_000_000, burstSeconds: 90)
+    learnSince: 1_795_000_000_000, burstSeconds: 90, defaultLevels: DefaultLevels(direct: .all, group: .mentions),
+    conversationLevels: [ConversationLevel(conversationId: "c-engines", level: .none)], mutedSenders: ["babbage"])
 
   static let conversationUpdated = ConversationUpdated(
     conversationId: "c-engines", kind: .group, name: "Engines", members: snapshot.members)
@@ -98,14 +99,16 @@ enum Sample {
     envelope, origin: origin, source: source, takenAt: takenAt,
     DecisionBody(
       userId: "ben", messageId: "m-1", conversationId: "c-engines", outcome: .notify, reason: .simpleRules,
-      text: "Notified: a message that names you.", presentation: .alert, priority: .high, score: 0.93,
+      text: "Notified: a message that names you.", presentation: .alert, level: .smart, priority: .high,
+      score: 0.93,
       signals: [Signal(name: "mentioned", value: 1, weight: 2.5)],
       checks: [
         Check(check: "quiet_hours", result: .suppress, inputs: ["timeZone": "Europe/Berlin", "at": 7, "long": true]),
         Check(check: "no_device"), Check(check: "already_read", inputs: ["readUpTo": 1_795_275_500_000]),
       ], badge: 2,
       analysis: AnalysisUse(used: 10, limit: 10, windowStartedAt: 1_795_275_000_000, fallback: .simpleRules),
-      model: "2026-11-22", rules: "standard", pushId: "p-1", mode: .live, decidedAt: 1_795_275_600_260,
+      model: "2026-11-22", rules: "standard", policy: "0123456789ab", pushId: "p-1", mode: .live,
+      decidedAt: 1_795_275_600_260,
       replayId: "replay-1"))
 
   static let push = Push(

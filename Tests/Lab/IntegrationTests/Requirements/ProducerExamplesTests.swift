@@ -119,7 +119,7 @@ extension PipelineTests {
       let message = try publish(
         "message", "--from", "ann", "--to", "bob", "--text", "Bob, lunch?", "--message-id", "lunch")
       #expect(message.status == 0, "\(message.output)")
-      #expect(message.output.contains("bob: notify (relevant, high priority)"), "\(message.output)")
+      #expect(message.output.contains("bob: notify (notify_all, alert, medium priority)"), "\(message.output)")
       #expect(message.output.contains("device phone: sent"), "\(message.output)")
       let group = try publish("message", "--from", "ann", "--to", "cleo,dan,eve", "--text", "Hi all")
       #expect(group.status == 0, "\(group.output)")

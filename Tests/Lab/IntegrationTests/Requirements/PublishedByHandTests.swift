@@ -95,7 +95,7 @@ extension PipelineTests {
         #expect(message.data["senderId"] == "ann")
         #expect(message.data["recipientId"] == "bob")
         #expect(message.data["type"] == "smart_notification")
-        #expect(message.data["priority"] == "high")
+        #expect(message.data["priority"] == "high" && message.data["presentation"] == "alert")
         #expect(message.data["badge"] == "1")
         #expect(message.data["timestamp"].flatMap { Int64($0) }.map { abs($0 - now / 1000) < 60 } == true)
       }

@@ -92,9 +92,9 @@ struct RelevanceMeasureTests {
           text: from == to ? "well, well" : "\(to): so it is, number \(number)",
           replyTo: messages.last { $0.nick == to }.map { from == to ? [] : [$0.number] }))
     }
-    func served(_ people: TasteMeasure.People) throws -> TasteCount {
+    func served(_ people: LearningMeasure.People) throws -> LearningCount {
       let measure = RelevanceMeasure()
-      var trial = TasteMeasure(people, signals: 20, scoring: measure.scoring)
+      var trial = LearningMeasure(people, signals: 20, scoring: measure.scoring)
       try measure.judge(messages) { trial.add($0) }
       return trial.count
     }

@@ -17,23 +17,23 @@ struct AnalyzerServiceTests {
 
   @Test("settings become the rules of the stage")
   func rules() throws {
-    let rules = AnalyzerSettings.rules(
+    let rules = try AnalyzerSettings.rules(
       from: try values(
         ["--freshness", "5m", "--push-ttl", "2d", "--token-lifetime", "30d", "--analyses-per-hour", "3"]))
-    #expect(rules.freshness == 300_000)
+    #expect(rules.policy.freshness == 300_000)
     #expect(rules.ttlSeconds == 172_800)
     #expect(rules.tokenLifetime == 30 * 86_400_000)
-    #expect(rules.analysesPerHour == 3)
+    #expect(rules.policy.analysesPerHour == 3)
   }
 
   @Test("without settings the rules are the stage's defaults, and the hash is SHA-256")
   func defaults() throws {
-    let rules = AnalyzerSettings.rules(from: try values([]))
+    let rules = try AnalyzerSettings.rules(from: try values([]))
     let standard = AnalyzerRules(hash: { $0 })
-    #expect(rules.freshness == standard.freshness)
+    #expect(rules.policy.freshness == standard.policy.freshness)
     #expect(rules.ttlSeconds == standard.ttlSeconds)
     #expect(rules.tokenLifetime == standard.tokenLifetime)
-    #expect(rules.analysesPerHour == standard.analysesPerHour)
+    #expect(rules.policy.analysesPerHour == standard.policy.analysesPerHour)
     // SHA-256 of "abc", FIPS 180-2.
     #expect(rules.hash(Array("abc".utf8)).prefix(4) == [0xBA, 0x78, 0x16, 0xBF])
     #expect(rules.tokenHash("token") == TokenHash.of("token"))

@@ -1,10 +1,7 @@
-import Foundation
 import NudgeSchema
 import Relevance
-import ServiceKit
 import StreamRuntime
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import Analyzer
@@ -61,23 +58,26 @@ struct SimpleRulesTests {
       ),
     ])
   func refused(text: String, says: String) {
-    let error = #expect(throws: SimpleRulesError.self) { try rules(text) }
+    let error = #expect(throws: PolicyError.self) { try rules(text) }
     #expect(error?.description.contains(says) == true, "\(error?.description ?? "")")
   }
 
   @Test("too many rules are refused")
   func tooMany() {
     let many = (0...SimpleRules.maxRules).map { #"{"name": "r\#($0)", "when": ["named"], "priority": "low"}"# }
-    #expect(throws: SimpleRulesError.self) {
+    #expect(throws: PolicyError.self) {
       try rules(#"{"version": "1", "rules": [\#(many.joined(separator: ","))], "otherwise": "low"}"#)
     }
   }
 
   @Test("a decision by rules names their version, one by smart analysis the model's; the sentence says what held")
   func versions() throws {
-    let inForce = RulesInForce(try rules(file))
+    var policy = NotificationPolicy()
+    policy.directLevel = .smart
+    policy.simpleRules = try rules(file)
+    let inForce = PolicyInForce(PolicyVersion(policy, hash: standInHash))
     var analyzer = AnalyzerRules(hash: standInHash)
-    analyzer.simpleRules = { inForce.rules }
+    analyzer.policySource = { inForce.current }
     let scene = try Scene.withPhone(analyzer)
     try scene.prefer(PreferencesPatch(maxAnalysesPerHour: 1))
     let smart = try #require(try scene.message("m1").decision)
@@ -85,41 +85,22 @@ struct SimpleRulesTests {
     let simple = try #require(try scene.message("m2", at: noon + 1, body: "so?").decision)
     #expect(simple.rules == "2026-11-22" && simple.model == nil && simple.signals.map(\.name) == ["ask-me"])
     #expect(simple.text.hasSuffix("high priority: it is a direct message and it asks something"))
-    inForce.rules = .standard
+    #expect(simple.policy == inForce.current.version)
+    policy.simpleRules = .standard
+    inForce.current = PolicyVersion(policy, hash: standInHash)
     let changed = try #require(try scene.message("m3", at: noon + 2, body: "so?").decision)
     #expect(changed.rules == "standard" && changed.priority == .medium)
-  }
-
-  @Test("a file is read again when it changes and on SIGHUP; one that cannot be used changes nothing and is logged")
-  func reload() throws {
-    let folder = try TemporaryDirectory()
-    let path = folder.path + "/rules.json"
-    let place = URL(fileURLWithPath: path)
-    try Data(file.utf8).write(to: place)
-    let log = LogCapture()
-    let watched = try SimpleRulesFile(path: path, logger: Logger(label: "test", sink: log.sink))
-    #expect(watched.rules.version == "2026-11-22" && watched.rules.count == 2)
-    watched.start { _ in }
-    defer { watched.stop() }
-    try Data(#"{"version": "2", "rules": [], "otherwise": "medium"}"#.utf8).write(to: place)
-    wait(for: "the change to be seen") { watched.rules.version == "2" }
-    try Data("{".utf8).write(to: place)
-    watched.reload()
-    #expect(watched.rules.version == "2")
-    #expect(log.entries.contains { $0.level == .error && $0.message.contains("cannot be read again") })
-    #expect(throws: SettingsError.self) {
-      try SimpleRulesFile(path: folder.path + "/none.json", logger: Logger(label: "test"))
-    }
+    #expect(changed.policy == inForce.current.version && changed.policy != simple.policy)
   }
 }
 
-/// Rules that a test changes while an analyzer has them.
-private final class RulesInForce: Sendable {
-  private let state: Mutex<SimpleRules>
+/// A policy that a test changes while an analyzer has it.
+private final class PolicyInForce: Sendable {
+  private let state: Mutex<PolicyVersion>
 
-  init(_ rules: SimpleRules) { state = Mutex(rules) }
+  init(_ policy: PolicyVersion) { state = Mutex(policy) }
 
-  var rules: SimpleRules {
+  var current: PolicyVersion {
     get { state.withLock { $0 } }
     set { state.withLock { $0 = newValue } }
   }

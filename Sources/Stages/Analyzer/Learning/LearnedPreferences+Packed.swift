@@ -1,9 +1,9 @@
 public import NudgeCodec
 import NudgeSchema
 
-extension Taste: PackedRow {
-  /// What it is.
-  public static let name: StaticString = "taste"
+extension LearnedPreferences: PackedRow {
+  /// The row's kind, for errors.
+  public static let name: StaticString = "learned"
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {

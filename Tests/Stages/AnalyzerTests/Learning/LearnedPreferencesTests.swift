@@ -6,39 +6,40 @@ import Testing
 @testable import Analyzer
 
 @Suite("What a person teaches")
-struct TasteTests {
+struct LearnedPreferencesTests {
   private static let day: Milliseconds = 86_400_000
 
   @Test("D5: whatever is taught, shifts and their number stay within their bounds")
   func bounded() throws {
-    var random = SeededGenerator(announcedFor: "Taste")
+    var random = SeededGenerator(announcedFor: "LearnedPreferences")
     let seed = random.seed
-    let lessons: [Taste.Lesson] = [.helpful, .notHelpful, .replied, .opened, .read, .dismissed, .ignored]
-    var taste = Taste()
+    let signals: [FeedbackSignal] = [.helpful, .notHelpful, .replied, .opened, .read, .dismissed, .ignored]
+    var learned = LearnedPreferences()
     var time: Milliseconds = noon
     for _ in 0..<3_000 {
       time += .random(in: -1_000...10_000_000, using: &random)
-      taste.learn(
-        lessons.randomElement(using: &random) ?? .read, score: .random(in: 0...1_000, using: &random),
+      learned.learn(
+        signals.randomElement(using: &random) ?? .read, score: .random(in: 0...1_000, using: &random),
         sender: .random(in: 1...90, using: &random), conversation: .random(in: 1...40, using: &random), at: time)
-      #expect(taste.entries.count <= Taste.maxEntries, "seed \(seed)")
-      for entry in taste.entries {
+      #expect(learned.entries.count <= LearnedPreferences.maxEntries, "seed \(seed)")
+      for entry in learned.entries {
         #expect(abs(entry.shift) <= entry.subject.bound, "seed \(seed)")
       }
-      let shifts = taste.shifts(
+      let shifts = learned.shifts(
         sender: .random(in: 1...90, using: &random), conversation: .random(in: 1...40, using: &random), at: time)
-      #expect(shifts.reduce(0) { $0 + abs($1.shift) } <= Taste.bound, "seed \(seed)")
+      #expect(shifts.reduce(0) { $0 + abs($1.shift) } <= LearnedPreferences.bound, "seed \(seed)")
     }
   }
 
   @Test("D5: what was expected teaches little, what was not teaches much; in 30 days half of it is gone")
   func newsAndDecay() throws {
-    var expected = Taste()
+    var expected = LearnedPreferences()
     expected.learn(.helpful, score: 950, sender: 7, conversation: 8, at: noon)
-    var news = Taste()
+    var news = LearnedPreferences()
     news.learn(.notHelpful, score: 950, sender: 7, conversation: 8, at: noon)
-    func shift(_ taste: Taste, after days: Int64) -> Int {
-      taste.shifts(sender: 7, conversation: 0, at: noon + days * Self.day).first { $0.name == "learned_sender" }?.shift
+    func shift(_ learned: LearnedPreferences, after days: Int64) -> Int {
+      learned.shifts(sender: 7, conversation: 0, at: noon + days * Self.day).first { $0.name == "learned_sender" }?
+        .shift
         ?? 0
     }
     #expect(shift(expected, after: 0) == 60)
@@ -46,12 +47,12 @@ struct TasteTests {
     #expect(abs(shift(news, after: 30) + 570) < 20)
     #expect(shift(news, after: 400) == 0)
     #expect(shift(news, after: -10) == -1_140)
-    #expect(Taste().shifts(sender: 7, conversation: 8, at: noon).isEmpty)
+    #expect(LearnedPreferences().shifts(sender: 7, conversation: 8, at: noon).isEmpty)
   }
 
   @Test("D5: not helpful lowers the score of that sender's next messages, says so, and counts once")
   func feedback() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     let before = try #require(try scene.message("m1").decision)
     for _ in 0..<3 { try scene.judge("m1", .notHelpful, at: noon + 1) }
     let after = try #require(try scene.message("m2", at: noon + 2).decision)
@@ -68,7 +69,7 @@ struct TasteTests {
   @Test("D5: answering, opening and reading soon raise the score; dismissing lowers it; each message counts once")
   func behaviour() throws {
     func score(_ act: (Scene) throws -> Void) throws -> Double {
-      let scene = try Scene.withPhone()
+      let scene = try Scene.smart()
       try scene.message("m1")
       try act(scene)
       return try #require(try scene.message("m2", at: noon + hour).decision?.score)
@@ -90,7 +91,7 @@ struct TasteTests {
 
   @Test("D5, D8: learnSince forgets what was learned up to a time; ahead, nothing is learned until then")
   func reset() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     let before = try #require(try scene.message("m1").decision?.score)
     try scene.judge("m1", .notHelpful, at: noon + 1)
     #expect(try scene.message("m2", at: noon + 2).decision?.score ?? 1 < before)
@@ -103,10 +104,10 @@ struct TasteTests {
 
   @Test("D11: the same events teach the same, with or without restarts between them")
   func replayed() throws {
-    var random = SeededGenerator(announcedFor: "Taste")
+    var random = SeededGenerator(announcedFor: "LearnedPreferences")
     let seed = random.seed
     func decisions(restarting: Bool, _ random: inout SeededGenerator) throws -> [Decision] {
-      let scene = try Scene.withPhone()
+      let scene = try Scene.smart()
       try scene.prefer(PreferencesPatch(maxAnalysesPerHour: 1_000))
       var decisions: [Decision] = []
       for number in 0..<150 {
@@ -135,22 +136,22 @@ struct TasteTests {
   func served() throws {
     // The person cares for one sender's messages, which the model finds as unlikely as another's.
     func wrong(_ taught: Int) -> Double {
-      var taste = Taste()
+      var learned = LearnedPreferences()
       var wrong = 0.0
       let base = 0.25
       for number in 0..<(taught + 40) {
         let sender = Int64(number % 2) + 1
         let matters = sender == 1
-        let shift = taste.shifts(sender: sender, conversation: 9, at: noon).reduce(0) { $0 + $1.shift }
+        let shift = learned.shifts(sender: sender, conversation: 9, at: noon).reduce(0) { $0 + $1.shift }
         let rules = AnalyzerRules(hash: standInHash)
         var assessment = Assessment(score: base, priority: .medium, signals: [])
         rules.shift(&assessment, by: [("learned_sender", shift)])
         if number < taught {
-          taste.learn(
+          learned.learn(
             matters ? .helpful : .notHelpful, score: Int(assessment.score * 1_000), sender: sender, conversation: 9,
             at: noon)
         } else {
-          wrong += (assessment.score >= rules.highFrom) == matters ? 0 : 1
+          wrong += (assessment.score >= rules.policy.highFrom) == matters ? 0 : 1
         }
       }
       return wrong / 40

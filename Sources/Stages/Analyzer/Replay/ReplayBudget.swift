@@ -3,7 +3,7 @@ import StreamRuntime
 
 /// A replay that asks for messages to be decided again, as it stands in this task. Its limits are kept here, in the service:
 /// whoever writes to the timeline cannot pass them.
-struct ReplayAsking {
+struct ReplayBudget {
   /// Bytes of a replay's id, which is part of row keys and timers.
   static let maxIdBytes = 64
   /// How long its rows are kept. Longer than any freshness people set, so that what it asks for later is too old anyway.
@@ -82,15 +82,15 @@ struct ReplayAsking {
   }
 }
 
-extension PersonStep {
+extension PersonContext {
   /// How often a replay notified the person.
   func notifications(byReplay replayId: String) throws -> Int {
-    try ReplayAsking.row(RowKey("r", replayId, userId), in: step)?.notifications ?? 0
+    try ReplayBudget.row(RowKey("r", replayId, userId), in: step)?.notifications ?? 0
   }
 
   /// A replay notifies the person once more.
   func countNotification(byReplay replayId: String) throws {
-    var row = try ReplayAsking.row(RowKey("r", replayId, userId), in: step) ?? ReplayRow()
+    var row = try ReplayBudget.row(RowKey("r", replayId, userId), in: step) ?? ReplayRow()
     row.notifications += 1
     try step.set(.replay(row), for: RowKey("r", replayId, userId))
   }

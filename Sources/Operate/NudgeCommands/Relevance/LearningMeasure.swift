@@ -3,13 +3,13 @@ import NudgeSchema
 
 /// How much better people are served once they have taught something: a simulation over annotated logs.
 ///
-/// Each candidate of a log is a person with a taste. They say of the first so many messages that are shown to them, or that
+/// Each candidate of a log is a person with a taste. They give feedback on the first `signals` messages that are shown to them, or that
 /// they would have wanted, whether each helped. After that they are silent, and it is counted how often the score, with and
 /// without what they taught, tells what they want.
-struct TasteMeasure {
-  /// What people want.
+struct LearningMeasure {
+  /// The wishes of people.
   enum People: Sendable {
-    /// What the log says: messages that answer them.
+    /// The log's annotation: messages that answer them.
     case average
     /// All messages of one in four senders, none of another one in four, and of all others what the log says. Which
     /// senders that are follows from the seed.
@@ -19,11 +19,11 @@ struct TasteMeasure {
   private let people: People
   private let signals: Int
   private let scoring: RelevanceScoring
-  private var trials: [String: (trial: TasteTrial, given: Int)] = [:]
+  private var trials: [String: (trial: LearningTrial, given: Int)] = [:]
   private var log = ""
 
-  /// What was counted after the last signal.
-  private(set) var count = TasteCount()
+  /// The counts after the last signal.
+  private(set) var count = LearningCount()
 
   /// - Parameter signals: How many verdicts each person gives.
   init(_ people: People, signals: Int, scoring: RelevanceScoring) {
@@ -39,7 +39,7 @@ struct TasteMeasure {
       log = pair.log
     }
     let person = pair.recipient.userId
-    var (trial, given) = trials[person] ?? (TasteTrial(scoring), 0)
+    var (trial, given) = trials[person] ?? (LearningTrial(scoring), 0)
     let (model, shifted) = trial.scores(pair.candidate, for: pair.recipient, at: pair.at)
     let isWanted = wants(pair)
     if given == signals {
@@ -67,8 +67,8 @@ struct TasteMeasure {
   }
 }
 
-/// What people wanted after they had taught, and what they got.
-struct TasteCount: Encodable, Equatable {
+/// The messages that people wanted, and got, after their feedback.
+struct LearningCount: Encodable, Equatable {
   /// People who gave all of their signals.
   var people = 0
   /// By the model alone.

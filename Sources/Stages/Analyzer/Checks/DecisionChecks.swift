@@ -6,7 +6,7 @@ import Wording
 /// The checks of `requirements.md`, section D, in their order, for one recipient of one message.
 ///
 /// Inputs of checks are ids, times in milliseconds, numbers and switches: never a text or a token (T4).
-struct Deliberation {
+struct DecisionChecks {
   let message: CandidateMessage
   let context: RecipientContext
   let preferences: EffectivePreferences
@@ -15,21 +15,21 @@ struct Deliberation {
   let place: MessagePlace
   /// Whether the person has read the message already.
   let isRead: Bool
-  /// The replay it is decided again for; nil: it is decided for the first time.
-  let replay: ReplayAsking?
-  /// What the person has taught.
-  let taste: Taste
+  /// The replay that asks for the decision; nil: the message is decided for the first time.
+  let replay: ReplayBudget?
+  /// The shifts that the person's feedback has made.
+  let learned: LearnedPreferences
   let rules: AnalyzerRules
   let now: Milliseconds
 
   var checks = CheckList()
-  /// The person is to be told that the hourly analyses are used up; its text is put into their language at the end.
+  /// The notice that the hourly analyses are used up; its text is put into the person's language at the end.
   var limitNotice: Notice?
 
-  /// Goes through the checks until one suppresses. `user` changes only where an analysis is used up.
-  mutating func run(_ person: inout PersonStep, zones: inout TimeZones) throws -> (Verdict, [PushTarget]) {
+  /// Makes the checks until one suppresses. `user` changes only where an analysis is used.
+  mutating func run(_ person: inout PersonContext, zones: inout TimeZones) throws -> (Verdict, [PushTarget]) {
     if let verdict = stopped() ?? duplicate() ?? withdrawn() ?? disabled() ?? muted() ?? alreadyRead() ?? expired()
-      ?? activeConversation(person.user)
+      ?? activeConversation(person.user) ?? level()
     {
       return (verdict, [])
     }
@@ -44,14 +44,14 @@ struct Deliberation {
 
   // MARK: A replay's own limits
 
-  /// Before all else: what a stopped replay asked for is of no interest any more.
+  /// First of all: a stopped replay decides nothing more.
   private mutating func stopped() -> Verdict? {
     guard let replay else { return nil }
     return replay.isStopped ? checks.suppress(.replayStopped, .replayStopped) : checks.pass(.replayStopped)
   }
 
-  /// After all else: only what would notify counts.
-  private mutating func replayLimit(_ person: PersonStep) throws -> Verdict? {
+  /// Last of all: only decisions that would notify count.
+  private mutating func replayLimit(_ person: PersonContext) throws -> Verdict? {
     guard let replay else { return nil }
     let before = try person.notifications(byReplay: replay.replayId)
     let inputs: CheckInputs = [
@@ -69,7 +69,7 @@ struct Deliberation {
     return checks.pass(.replayLimit, inputs)
   }
 
-  // MARK: 1 to 6: whether the person is to hear of it at all
+  // MARK: 1 to 6: state of the person and the conversation
 
   private mutating func duplicate() -> Verdict? {
     let known = conversation.message(message.key)
@@ -80,7 +80,7 @@ struct Deliberation {
     }
     if replay.isForced { return checks.pass(.duplicate, ["forced": true]) }
     if known == nil, let forgotten = conversation.forgottenUpTo, message.sentAt <= forgotten.at {
-      // Nobody knows any more whether it was notified: a replay must never notify twice.
+      // Whether it was notified is no longer known: a replay must never notify twice.
       return checks.suppress(
         .duplicate, ["knownSince": .number(forgotten.at)], Explanation(.notifiedUnknown))
     }
@@ -136,7 +136,7 @@ struct Deliberation {
       return checks.suppress(
         .expired, ["possibleRepeat": true], Explanation(.possibleRepeat))
     }
-    let expiresAt = message.sentAt + rules.freshness
+    let expiresAt = message.sentAt + rules.policy.freshness
     return now <= expiresAt
       ? checks.pass(.expired)
       : checks.suppress(
@@ -153,12 +153,73 @@ struct Deliberation {
       Explanation(.activeConversation))
   }
 
-  // MARK: 7: how much it matters
+  // MARK: 7: the level, and how much the message matters
 
-  /// What suppresses, if the limit's fallback does; else what notifies, unless a later check suppresses.
+  private var isGroup: Bool { message.candidate.conversation.kind == .group }
+
+  /// The person's level for the conversation (D14).
+  private mutating func level() -> Verdict? {
+    let applied = preferences.level(of: message)
+    checks.level = applied
+    var inputs: CheckInputs = ["from": .text(applied.source.rawValue)]
+    switch applied.level {
+    case .all, .smart: return checks.pass(.level, inputs)
+    case .none: break
+    case .mentions:
+      let addressed = addressed()
+      inputs["mentioned"] = .flag(context.mentioned)
+      inputs["answered"] = .flag(context.answered)
+      inputs["keyword"] = .flag(addressed.contains(.keyword))
+      if !addressed.isEmpty { return checks.pass(.level, inputs) }
+    }
+    return checks.suppress(.level, inputs, levelExplanation(applied))
+  }
+
+  /// The reasons that let a message pass the level `mentions`.
+  private func addressed() -> [ReasonCode] {
+    var reasons: [ReasonCode] = []
+    if context.mentioned { reasons.append(.mentioned) }
+    if context.answered { reasons.append(.answered) }
+    if !preferences.keywords.isEmpty, message.text.containsAny(of: preferences.keywords) { reasons.append(.keyword) }
+    return reasons
+  }
+
+  private func levelExplanation(_ applied: AppliedLevel) -> Explanation {
+    Explanation(
+      [applied.reason(isGroup: isGroup) ?? .allInAll], sender: message.candidate.sender.displayName)
+  }
+
+  /// How a message of this priority appears (D3), before bursts.
+  func presentation(_ priority: Priority) -> Presentation {
+    guard checks.level?.level == .smart else { return .alert }
+    if preferences.isStarred(message.candidate.sender.userId) { return .alert }
+    switch priority {
+    case .high: return .alert
+    case .medium: return .silent
+    case .low: return isInSmallGroup ? .silent : .badge
+    }
+  }
+
+  /// Whether a burst never silences the message: it is meant for the person, or comes from a starred sender.
+  var isPersonal: Bool {
+    context.mentioned || context.answered || context.named || preferences.isStarred(message.candidate.sender.userId)
+  }
+
+  /// For how long an alert of this conversation stands for what comes after it.
+  var burstLength: Milliseconds {
+    isGroup && checks.level?.level != .all
+      ? preferences.groupBurst : Milliseconds(rules.policy.directBurstSeconds) * 1_000
+  }
+
+  private var isInSmallGroup: Bool {
+    isGroup && message.candidate.conversation.memberCount <= rules.policy.smallGroupMembers
+  }
+
+  /// The fallback's verdict where it suppresses; else the verdict that notifies, unless a later check suppresses.
   private mutating func priority(_ user: inout UserRow, userId: String) -> (suppressed: Verdict?, notifying: Verdict) {
+    if let applied = checks.level, applied.level != .smart { return (nil, judgedByRules(applied)) }
     let limit = preferences.maxAnalysesPerHour
-    // Deciding again asks the window, and does not use it up: it belongs to what is written to the person now.
+    // A replay looks at the window and does not use it: the analyses are for new messages.
     var window = user.window
     let allowed = AnalysisWindow.take(&window, at: message.sentAt, limit: limit)
     if replay == nil { user.window = window }
@@ -166,7 +227,7 @@ struct Deliberation {
     let used = window?.used ?? 0
     let startedAt = window?.startedAt
     checks.analysis = AnalysisUse(used: used, limit: limit, windowStartedAt: startedAt, fallback: fallback)
-    // What it looked at is the decision's `analysis`.
+    // Its inputs are the decision's `analysis`.
     if fallback == .suppressAll,
       let verdict = checks.suppress(.analysisLimit, [:], Explanation(.limitSuppressesAll, limit: limit))
     {
@@ -176,11 +237,11 @@ struct Deliberation {
     _ = checks.pass(.analysisLimit)
     switch fallback {
     case nil:
-      // Of a group's message the model has ingest's word for what counts.
+      // In a group the features that ingest wrote count, and the text is not read.
       var assessment = rules.assess(traits(lookingAtWords: message.candidate.conversation.kind == .direct))
       rules.shift(
         &assessment,
-        by: taste.shifts(
+        by: learned.shifts(
           sender: message.sender.value, conversation: MessageKey(message.candidate.conversationId).value,
           at: message.sentAt))
       checks.note(assessment)
@@ -188,7 +249,7 @@ struct Deliberation {
       return (nil, Verdict(reason: .relevant, explanation: explanation(of: assessment)))
     case .simpleRules:
       noticeLimit(&user, userId: userId, fallback: .simpleRules)
-      let simpleRules = rules.simpleRules()
+      let simpleRules = rules.policy.simpleRules
       let assessment = simpleRules.assess(traits(lookingAtWords: true))
       checks.note(assessment)
       checks.rules = simpleRules.version
@@ -197,26 +258,45 @@ struct Deliberation {
       )
     case .notifyAll, .suppressAll:
       noticeLimit(&user, userId: userId, fallback: .notifyAll)
-      let assessment = Assessment(score: rules.mediumFrom, priority: .medium, signals: [])
+      let assessment = Assessment(score: rules.policy.mediumFrom, priority: .medium, signals: [])
       checks.note(assessment)
       return (nil, Verdict(reason: .notifyAll, explanation: Explanation(.limitNotifiesAll, limit: limit)))
     }
+  }
+
+  /// At levels other than `smart` no analysis is needed: the level decides how the message appears, and the simple rules
+  /// whether it passes quiet hours.
+  private mutating func judgedByRules(_ applied: AppliedLevel) -> Verdict {
+    let simpleRules = rules.policy.simpleRules
+    checks.note(simpleRules.assess(traits(lookingAtWords: true)))
+    checks.rules = simpleRules.version
+    if applied.level == .all { return Verdict(reason: .notifyAll, explanation: levelExplanation(applied)) }
+    return Verdict(
+      reason: .simpleRules, explanation: Explanation(addressed(), sender: message.candidate.sender.displayName))
   }
 
   private func traits(lookingAtWords: Bool) -> MessageTraits {
     MessageTraits(message, context: context, preferences: preferences, looksAtWords: lookingAtWords)
   }
 
-  /// All that made it so the decision's signals say.
+  /// The signals that mattered most, and what else makes the message appear as it does.
   private func explanation(of assessment: Assessment) -> Explanation {
-    Explanation(assessment, sender: message.candidate.sender.displayName)
+    var explanation = Explanation(assessment, sender: message.candidate.sender.displayName)
+    let isStarred = preferences.isStarred(message.candidate.sender.userId)
+    if assessment.priority != .high, isStarred {
+      explanation = explanation.framed(by: .alertOfStarred)
+    } else if assessment.priority == .low, isInSmallGroup {
+      explanation = explanation.framed(by: .shownInSmallGroup)
+    }
+    return explanation
   }
 
   /// Once a window (D4).
   private mutating func noticeLimit(_ user: inout UserRow, userId: String, fallback: AnalysisFallback) {
-    guard replay == nil, let window = user.window, user.noticedWindow != window.startedAt else { return }
-    user.noticedWindow = window.startedAt
+    // A limit of 0 is a wish, and nothing that was reached.
     let limit = preferences.maxAnalysesPerHour
+    guard replay == nil, limit > 0, let window = user.window, user.noticedWindow != window.startedAt else { return }
+    user.noticedWindow = window.startedAt
     limitNotice = Notice(
       userId: userId, code: .analysisLimit, limit: limit, fallback: fallback,
       text: Wording.english.limitNotice(fallback, limit: limit))

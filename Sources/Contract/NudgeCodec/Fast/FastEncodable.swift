@@ -2,28 +2,28 @@ import JSONCodec
 import NudgeSchema
 
 /// A value that is written as the fields of an object. Fields that are nil are left out.
-protocol DirectlyWritten {
+protocol FastEncodable {
   /// Writes the fields, without the object's brackets.
   func writeFields(to json: inout JSONWriter)
 }
 
 extension JSONWriter {
-  mutating func object(_ key: StaticString, _ value: some DirectlyWritten) {
+  mutating func object(_ key: StaticString, _ value: some FastEncodable) {
     self.key(key)
     object(value)
   }
 
-  mutating func object(_ key: StaticString, ifPresent value: (some DirectlyWritten)?) {
+  mutating func object(_ key: StaticString, ifPresent value: (some FastEncodable)?) {
     if let value { object(key, value) }
   }
 
-  mutating func object(_ value: some DirectlyWritten) {
+  mutating func object(_ value: some FastEncodable) {
     beginObject()
     value.writeFields(to: &self)
     endObject()
   }
 
-  mutating func objects(_ key: StaticString, _ values: [some DirectlyWritten]) {
+  mutating func objects(_ key: StaticString, _ values: [some FastEncodable]) {
     self.key(key)
     beginArray()
     for value in values { object(value) }

@@ -1,14 +1,14 @@
 public import NudgeSchema
 
-/// What one person teaches, outside of the pipeline: for measuring on chat logs what it changes.
-public struct TasteTrial: Sendable {
+/// Learning from one person's feedback outside of the pipeline, to measure its effect on chat logs.
+public struct LearningTrial: Sendable {
   private let scoring: RelevanceScoring
-  private var taste = Taste()
+  private var learned = LearnedPreferences()
 
-  /// A person who has taught nothing.
+  /// A person who has given no feedback.
   public init(_ scoring: RelevanceScoring) { self.scoring = scoring }
 
-  /// The scores of a message for the person: the model's, and the one shifted by what they have taught.
+  /// The scores of a message for the person: the model's, and the one shifted by their feedback.
   public func scores(
     _ candidate: MessageCandidate, for recipient: Recipient, at time: Milliseconds
   ) -> (model: Double, shifted: Double) {
@@ -16,19 +16,19 @@ public struct TasteTrial: Sendable {
     var shifted = model
     rules.shift(
       &shifted,
-      by: taste.shifts(
+      by: learned.shifts(
         sender: MessageKey(candidate.sender.userId).value, conversation: MessageKey(candidate.conversationId).value,
         at: time))
     return (model.score, shifted.score)
   }
 
-  /// The person says of a message that it helped, or that it did not.
+  /// The person gives feedback on a message.
   ///
-  /// - Parameter score: What it was given.
+  /// - Parameter score: The message's score.
   public mutating func teach(
     isHelpful: Bool, about candidate: MessageCandidate, score: Double, at time: Milliseconds
   ) {
-    taste.learn(
+    learned.learn(
       isHelpful ? .helpful : .notHelpful, score: Int((score * 1000).rounded()),
       sender: MessageKey(candidate.sender.userId).value, conversation: MessageKey(candidate.conversationId).value,
       at: time)

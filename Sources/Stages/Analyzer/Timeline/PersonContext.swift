@@ -2,9 +2,9 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// One person's part of one timeline record: their rows while they change, and what is written for them. What the person
-/// did is told by methods in the folders named after it.
-struct PersonStep {
+/// One person's part of one timeline record: their rows while they change, and the records written for them. The folders of this
+/// module extend it with a method for each event.
+struct PersonContext {
   let userId: String
   /// The person's place among the people of the record: tells the ids of what is written for them apart.
   let number: Int
@@ -92,13 +92,4 @@ struct PersonStep {
     try step.emit(bytes: codec.encode(event), to: .pushes, key: userId)
     pushRecords += 1
   }
-}
-
-/// Whether two ids are the same: by bytes. Strings that Unicode deems equal are still different ids.
-func sameId(_ a: String, _ b: String) -> Bool {
-  // In place where both lie in one piece, as nearly all do.
-  let whereContiguous = a.utf8.withContiguousStorageIfAvailable { mine in
-    b.utf8.withContiguousStorageIfAvailable { mine.count == $0.count && mine.elementsEqual($0) }
-  }
-  return (whereContiguous ?? nil) ?? a.utf8.elementsEqual(b.utf8)
 }

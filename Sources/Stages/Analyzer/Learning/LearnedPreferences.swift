@@ -1,21 +1,20 @@
 import NudgeSchema
 
-/// What a person has taught by feedback and by what they did: how much more, or less, messages matter to them than the
-/// model thinks; for each sender, for each conversation, and in all.
+/// The shifts of a person's scores that feedback and behaviour have made: for each sender, for each conversation, and for all
+/// messages.
 ///
-/// It shifts the log-odds of a score. A signal counts as much as it is news: what was expected teaches little. Numbers are
-/// whole thousandths, so that every machine learns the same.
-public struct Taste: Codable, Sendable, Equatable {
-  /// Senders and conversations that are kept at most: the row has at most 1 kB. The one that shifts least goes first, so
-  /// that what is forgotten changed little.
+/// A shift is added to the log-odds of a score. A signal changes it the more, the less the score predicted the signal. Numbers
+/// are whole thousandths, so that every machine learns the same.
+public struct LearnedPreferences: Codable, Sendable, Equatable {
+  /// The most senders and conversations that are kept: the row has at most 1 kB. The one with the smallest shift goes first.
   static let maxEntries = 48
-  /// What all shifts together are at most, in thousandths of log-odds: a message nobody would think for the person stays
-  /// quiet, and one that mentions them is heard.
+  /// The most that all shifts together add, in thousandths of log-odds. A message that is clearly not for the person stays
+  /// low, and one that mentions them stays high.
   static let bound = 4_000
-  /// What a shift loses in a day, in 65,536ths of it: half in 30 days.
+  /// The part of a shift that is left after a day, in 65,536ths: half after 30 days.
   private static let dailyPart = 64_040
 
-  /// What a shift is about. The raw value is its kind in the row, and its bound in `bounds`.
+  /// The subject of a shift. The raw value is its kind in the row, and its bound in `bounds`.
   enum Subject: Int, Codable, Sendable, CaseIterable {
     case person
     case sender
@@ -29,7 +28,7 @@ public struct Taste: Codable, Sendable, Equatable {
     var name: String { ["learned_person", "learned_sender", "learned_conversation"][rawValue] }
   }
 
-  /// What one subject is shifted by.
+  /// The shift of one subject.
   struct Entry: Codable, Sendable, Equatable {
     var subject: Subject
     /// The subject's `MessageKey`; 0 for the person.
@@ -68,7 +67,7 @@ public struct Taste: Codable, Sendable, Equatable {
       let days = max(0, time - at) / 86_400_000
       guard days < 400 else { return 0 }
       var left = shift
-      for _ in 0..<days { left = left * Taste.dailyPart / 65_536 }
+      for _ in 0..<days { left = left * LearnedPreferences.dailyPart / 65_536 }
       return left
     }
   }
@@ -77,50 +76,15 @@ public struct Taste: Codable, Sendable, Equatable {
 
   init(entries: [Entry] = []) { self.entries = entries }
 
-  /// What somebody did about a message they were told of.
-  enum Lesson: Sendable {
-    /// They said that it helped, or that it did not.
-    case helpful, notHelpful
-    /// They answered within minutes.
-    case replied
-    /// They opened the notification.
-    case opened
-    /// They read the conversation within minutes.
-    case read
-    /// They dismissed the notification.
-    case dismissed
-    /// They did nothing about it, and many messages came since.
-    case ignored
-
-    /// Whether it says that the message mattered.
-    var isPositive: Bool {
-      switch self {
-      case .helpful, .replied, .opened, .read: true
-      case .notHelpful, .dismissed, .ignored: false
-      }
-    }
-
-    /// The step for a sender where the opposite was certain, in thousandths of log-odds.
-    var step: Int {
-      switch self {
-      case .helpful, .notHelpful: 1_200
-      case .replied: 600
-      case .opened, .dismissed: 400
-      case .read: 200
-      case .ignored: 100
-      }
-    }
-  }
-
-  /// Takes a lesson about a message.
+  /// Learns from a signal about a message.
   ///
   /// - Parameters:
-  ///   - score: What the message was given, in thousandths.
-  ///   - sender: `MessageKey` of who wrote it.
-  ///   - conversation: `MessageKey` of where.
-  mutating func learn(_ lesson: Lesson, score: Int, sender: Int64, conversation: Int64, at time: Milliseconds) {
-    let news = (lesson.isPositive ? 1_000 : 0) - min(1_000, max(0, score))
-    let step = lesson.step * news / 1_000
+  ///   - score: The message's score, in thousandths.
+  ///   - sender: `MessageKey` of the sender.
+  ///   - conversation: `MessageKey` of the conversation.
+  mutating func learn(_ signal: FeedbackSignal, score: Int, sender: Int64, conversation: Int64, at time: Milliseconds) {
+    let news = (signal.isPositive ? 1_000 : 0) - min(1_000, max(0, score))
+    let step = signal.step * news / 1_000
     guard step != 0 else { return }
     for (subject, key) in [(Subject.person, 0), (.sender, sender), (.conversation, conversation)] {
       let index = entries.firstIndex { $0.subject == subject && $0.key == key }

@@ -1,0 +1,45 @@
+import NudgeSchema
+
+/// A decision in the operator's words. What the person is told stands in the decision itself, in their language.
+enum DecisionWords {
+  /// How the message appeared. Decisions of releases without presentations say so by priority.
+  static func outcome(_ decision: JSONValue) -> String {
+    guard decision["outcome"]?.string == "notify" else { return "NOT SHOWN" }
+    let priority = decision["priority"]?.string
+    switch decision["presentation"]?.string ?? (priority == "high" ? "alert" : priority == "low" ? "badge" : "silent") {
+    case "alert": return "ALERTED"
+    case "silent": return "SILENT"
+    case "badge": return "BADGE ONLY"
+    default: return "NOTIFIED"
+    }
+  }
+
+  /// Why, in a few words.
+  static func reason(_ decision: JSONValue) -> String {
+    guard let reason = decision["reason"]?.string.flatMap(DecisionReason.init(rawValue:)) else {
+      return "a reason that this version does not know"
+    }
+    let level = decision["level"]?.string
+    let isPastLimit = decision["analysis"]?["fallback"] != nil
+    switch reason {
+    case .duplicate: return "the message was decided for this person before"
+    case .notificationsDisabled: return "the person turned notifications off"
+    case .conversationMuted: return "the person muted the conversation"
+    case .alreadyRead: return "the person had read it"
+    case .expired: return "it was past its freshness"
+    case .activeConversation: return "a device had the conversation open"
+    case .level: return "the person's level \(level ?? "?") shows no such message"
+    case .analysisLimit: return "the hourly limit is reached, and the person's fallback suppresses all"
+    case .quietHours: return "the person's quiet hours"
+    case .noDevice: return "the person has no device that can be reached"
+    case .withdrawn: return "it was taken back, or the person left"
+    case .replayStopped: return "the replay that asked for it was stopped"
+    case .replayLimit: return "the replay has notified often enough"
+    case .relevant: return "smart analysis judged it"
+    case .simpleRules:
+      return isPastLimit ? "simple rules judged it past the hourly limit" : "the person's level mentions"
+    case .notifyAll:
+      return isPastLimit ? "past the hourly limit the person's fallback notifies of all" : "the person's level all"
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import Analyzer
+import Foundation
+import NudgeSchema
+import ServiceKit
+
+/// `nudge policy`.
+enum PolicyCommand {
+  private static let file = PositionalArgument(
+    "file", help: "JSON file with a policy, as nudge-analyzer --policy takes it.", count: .one)
+
+  static let command = Command(
+    "policy",
+    abstract: "The operator's policy: default levels, thresholds, limits, urgent words and simple rules.",
+    subcommands: [check, show])
+
+  private static let check = Command(
+    "check", abstract: "Says whether a policy file can be used, its version, and where it differs from the defaults.",
+    arguments: [file], examples: ["nudge policy check policy.json"]
+  ) { input in
+    let path = input.argument("file") ?? ""
+    let bytes = try FileContent.read(path)
+    do {
+      let policy = try NotificationPolicy(json: bytes)
+      print("version \(version(policy)): it can be used")
+      let differences = try PolicyDifferences(of: policy)
+      print(differences.text)
+    } catch let error as PolicyError {
+      throw CommandFailure("\(path): \(error)")
+    }
+    return ExitCode.success
+  }
+
+  private static let show = Command(
+    "show",
+    abstract:
+      "Prints the whole policy that these settings make, defaults included, as a policy file has it. Its version goes to "
+      + "standard error.",
+    settings: [ServiceSettings.freshness] + AnalyzerSettings.all,
+    examples: ["nudge policy show > policy.json", "nudge policy show --policy policy.json"]
+  ) { input in
+    let policy = try AnalyzerSettings.rules(from: input.values).policy
+    FileHandle.standardError.write(Data("version \(version(policy))\n".utf8))
+    print(String(decoding: policy.json(pretty: true), as: UTF8.self))
+    return ExitCode.success
+  }
+
+  private static func version(_ policy: NotificationPolicy) -> String {
+    PolicyVersion(policy, hash: { SHA256Digest.of($0) }).version
+  }
+}

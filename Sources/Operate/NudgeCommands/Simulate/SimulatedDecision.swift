@@ -1,0 +1,72 @@
+import JSONCodec
+import NudgeSchema
+
+/// The fields of a decision that a simulation compares, and their origin.
+struct SimulatedDecision {
+  /// The parts of a decision that are compared.
+  struct Result: Hashable {
+    var outcome: DecisionBody.Outcome
+    var reason: DecisionReason
+    var priority: Priority?
+    var presentation: Presentation?
+  }
+  var userId: String
+  var conversationId: String
+  var messageId: String
+  var decidedAt: Milliseconds
+  var result: Result
+  /// The timeline record it was decided for.
+  var origin: RecordPosition
+  /// The chat event it began with.
+  var source: RecordPosition
+  /// Whether something other than the operator's policy set the level.
+  var hasOwnLevel: Bool
+
+  /// Reads the fields of a decision; nil: the bytes are not a decision, or have a value that this version does not know.
+  init?(_ bytes: UnsafeRawBufferPointer, parser: JSONParser) {
+    guard let node = try? parser.parse(bytes) else { return nil }
+    self.init(node)
+  }
+
+  private init?(_ node: JSONNode) {
+    guard let userId = node["userId"]?.string, let conversationId = node["conversationId"]?.string,
+      let messageId = node["messageId"]?.string, let decidedAt = node["decidedAt"]?.int64,
+      let outcome = node["outcome"]?.string.flatMap(DecisionBody.Outcome.init(rawValue:)),
+      let reason = node["reason"]?.string.flatMap(DecisionReason.init(rawValue:)),
+      let origin = node["origin"].flatMap(Self.position), let source = node["source"].flatMap(Self.position)
+    else { return nil }
+    self.userId = userId
+    self.conversationId = conversationId
+    self.messageId = messageId
+    self.decidedAt = decidedAt
+    self.origin = origin
+    self.source = source
+    result = Result(
+      outcome: outcome, reason: reason, priority: node["priority"]?.string.flatMap(Priority.init(rawValue:)),
+      presentation: node["presentation"]?.string.flatMap(Presentation.init(rawValue:)))
+    hasOwnLevel = false
+    guard let checks = node["checks"]?.elements else { return }
+    for check in checks where check["check"]?.string == DecisionReason.level.rawValue {
+      hasOwnLevel = check["inputs"]?["from"]?.string != "policy"
+    }
+  }
+
+  private static func position(_ node: JSONNode) -> RecordPosition? {
+    guard let topic = node["topic"]?.string, let partition = node["partition"]?.int64,
+      let offset = node["offset"]?.int64
+    else { return nil }
+    return RecordPosition(topic: topic, partition: Int32(truncatingIfNeeded: partition), offset: offset)
+  }
+}
+
+extension SimulatedDecision.Result: CustomStringConvertible {
+  /// `alert, high (relevant)`, or the reason to show nothing.
+  var description: String {
+    guard outcome == .notify else { return reason.rawValue }
+    let presentation = presentation?.rawValue ?? "shown"
+    return "\(presentation)\(priority.map { ", \($0.rawValue)" } ?? "") (\(reason.rawValue))"
+  }
+
+  /// Whether it makes a sound.
+  var alerts: Bool { outcome == .notify && presentation == .alert }
+}

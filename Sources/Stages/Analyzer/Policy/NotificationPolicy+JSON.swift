@@ -1,0 +1,88 @@
+import Foundation
+import NudgeSchema
+
+extension NotificationPolicy {
+  private static let names: Set<String> = [
+    "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
+    "analysesPerHour", "freshnessSeconds", "simpleRules",
+  ]
+
+  /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
+  ///
+  /// - Throws: `PolicyError`: no JSON, a field that is not known, or a value out of its range.
+  public init(json bytes: [UInt8], defaults: NotificationPolicy = NotificationPolicy()) throws(PolicyError) {
+    self = defaults
+    let file = try PolicyFields(json: bytes, known: Self.names)
+    if let levels = try file.object("defaultLevels", known: ["direct", "group"]) {
+      if levels.has("direct") { directLevel = try levels.choice("direct") }
+      if levels.has("group") { groupLevel = try levels.choice("group") }
+    }
+    try file.integer("smallGroupMembers", in: 0...20_000, into: &smallGroupMembers)
+    if let thresholds = try file.object("thresholds", known: ["high", "medium"]) {
+      try thresholds.number("high", in: 0...1, into: &highFrom)
+      try thresholds.number("medium", in: 0...1, into: &mediumFrom)
+    }
+    guard mediumFrom <= highFrom else {
+      throw PolicyError("thresholds: medium is \(mediumFrom); it must not be above high, which is \(highFrom)")
+    }
+    if let fields = try file.object("weights", known: Set(SignalWeights.fields.map(\.name))) {
+      for (name, path) in SignalWeights.fields { try fields.number(name, in: 0...1, into: &weights[keyPath: path]) }
+    }
+    if let bursts = try file.object("bursts", known: ["groupSeconds", "directSeconds"]) {
+      try bursts.integer("groupSeconds", in: 0...SchemaLimits.burstSeconds, into: &groupBurstSeconds)
+      try bursts.integer("directSeconds", in: 0...SchemaLimits.burstSeconds, into: &directBurstSeconds)
+    }
+    if let limits = try file.object("textLimits", known: ["body", "preview"]) {
+      try limits.integer("body", in: 1...2_000, into: &bodyCharacters)
+      try limits.integer("preview", in: 1...500, into: &previewCharacters)
+    }
+    if let languages = try file.object("urgentWords") {
+      guard languages.names.count <= 100 else { throw PolicyError("urgentWords: at most 100 languages are allowed") }
+      var words: [String: [String]] = [:]
+      for language in languages.names {
+        words[language] = try languages.texts(language, atMost: 200, characters: 1...64)
+      }
+      urgentWords = UrgentWords(words)
+    }
+    try file.integer("analysesPerHour", in: 0...SchemaLimits.analysesPerHour, into: &analysesPerHour)
+    var seconds = Int(freshness / 1_000)
+    try file.integer("freshnessSeconds", in: 1...7 * 86_400, into: &seconds)
+    if file.has("freshnessSeconds") { freshness = Milliseconds(seconds) * 1_000 }
+    if let rules = try file.object("simpleRules") { simpleRules = try SimpleRules(rules) }
+  }
+
+  /// The whole policy as JSON, its fields in the order of their names.
+  public func json(pretty: Bool) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = pretty ? [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes] : [.sortedKeys]
+    // Numbers, texts and lists of them: nothing that could not be written.
+    return (try? encoder.encode(Document(self))).map { [UInt8]($0) } ?? []
+  }
+
+  private struct Document: Encodable {
+    let defaultLevels: [String: String]
+    let smallGroupMembers: Int
+    let thresholds: [String: Double]
+    let weights: [String: Double]
+    let bursts: [String: Int]
+    let textLimits: [String: Int]
+    let urgentWords: [String: [String]]
+    let analysesPerHour: Int
+    let freshnessSeconds: Int
+    let simpleRules: SimpleRules
+
+    init(_ policy: NotificationPolicy) {
+      defaultLevels = ["direct": policy.directLevel.rawValue, "group": policy.groupLevel.rawValue]
+      smallGroupMembers = policy.smallGroupMembers
+      thresholds = ["high": policy.highFrom, "medium": policy.mediumFrom]
+      weights = Dictionary(
+        uniqueKeysWithValues: SignalWeights.fields.map { ($0.name, policy.weights[keyPath: $0.path]) })
+      bursts = ["groupSeconds": policy.groupBurstSeconds, "directSeconds": policy.directBurstSeconds]
+      textLimits = ["body": policy.bodyCharacters, "preview": policy.previewCharacters]
+      urgentWords = policy.urgentWords.byLanguage
+      analysesPerHour = policy.analysesPerHour
+      freshnessSeconds = Int(policy.freshness / 1_000)
+      simpleRules = policy.simpleRules
+    }
+  }
+}

@@ -1,0 +1,93 @@
+public import NudgeSchema
+
+/// The operator's policy (D15): the defaults of people's preferences, and how messages are judged, shown and bounded.
+///
+/// The defaults are those of `Deploy/policy.json`. Every instance of a deployment must have the same policy.
+public struct NotificationPolicy: Sendable, Equatable {
+  /// The level of direct conversations without one of their own (D14).
+  public var directLevel = NotificationLevel.all
+  /// The level of groups without one of their own (D14).
+  public var groupLevel = NotificationLevel.smart
+  /// At level `smart`, messages of groups with up to this many members are shown at least silently.
+  public var smallGroupMembers = 20
+  /// The score from which a message has high priority. Default: of a group's messages above it 84 in 100 were for the
+  /// person on the validation logs, where F1 is highest.
+  public var highFrom = 0.4
+  /// The score from which a message has medium priority. Default: of a group's messages above it 63 in 100 were for the
+  /// person on the validation logs, and 93 in 100 of those for them are above it.
+  public var mediumFrom = 0.1
+  /// The weights of the signals beside the relevance model.
+  public var weights = SignalWeights()
+  /// For this many seconds after an alert in a group at level `smart` or `mentions`, its messages appear without one; 0: off.
+  /// A person's `burstSeconds` stands above it.
+  public var groupBurstSeconds = 60
+  /// For this many seconds after an alert in a direct conversation, or in a group at level `all`, its messages appear without
+  /// one; 0: off.
+  public var directBurstSeconds = 5
+  /// Characters (grapheme clusters) of a push's body, the `…` of a cut one included. The default is about what the lock
+  /// screens of iOS and Android show.
+  public var bodyCharacters = 240
+  /// Characters of the text in an in-app banner, the `…` included.
+  public var previewCharacters = Banner.previewLength
+  /// Words that say a message cannot wait.
+  public var urgentWords = UrgentWords.standard
+  /// Smart analyses an hour of a person who set no limit (D4).
+  public var analysesPerHour = 10
+  /// How long after a message's time people are notified of it, in milliseconds.
+  public var freshness: Milliseconds = 3_600_000
+  /// The rules that judge messages at levels other than `smart`, and at `smart` past the hourly limit.
+  public var simpleRules = SimpleRules.standard
+
+  /// The defaults.
+  public init() {}
+}
+
+/// The weight of each signal beside the model: the share, from 0 to 1, of the distance from a score to 1 that it adds.
+public struct SignalWeights: Sendable, Equatable {
+  /// Where the score of a direct conversation begins. Default: 0.3, medium on its own.
+  public var direct = 0.3
+  /// The person is mentioned by id. Default: 0.9, high on its own.
+  public var mentioned = 0.9
+  /// The message is a reply to one of the person's. Default: 0.8, high on its own.
+  public var answered = 0.8
+  /// The person starred the sender. Default: 0.3, medium on its own; with a keyword high.
+  public var starredSender = 0.3
+  /// The text has one of the person's keywords. Default: 0.3.
+  public var keyword = 0.3
+  /// In a group, the text has the name of somebody who is not among the last speakers. Default: 0.6, high on its own.
+  public var namedNewcomer = 0.6
+  /// In a direct conversation, the text has the person's name. Default: 0.3.
+  public var named = 0.3
+  /// In a direct conversation, both write in turns; full weight from 4 turns on. Default: 0.2.
+  public var exchange = 0.2
+  /// In a direct conversation, the text has an urgent word. Default: 0.3.
+  public var urgentWords = 0.3
+  /// In a direct conversation, the text asks something. Default: 0.1.
+  public var question = 0.1
+
+  /// The default weights.
+  public init() {}
+
+  /// All weights by their names in a policy file.
+  static let fields: [(name: String, path: any WritableKeyPath<SignalWeights, Double> & Sendable)] = [
+    ("direct", \.direct), ("mentioned", \.mentioned), ("answered", \.answered), ("starredSender", \.starredSender),
+    ("keyword", \.keyword), ("namedNewcomer", \.namedNewcomer), ("named", \.named), ("exchange", \.exchange),
+    ("urgentWords", \.urgentWords), ("question", \.question),
+  ]
+}
+
+/// A policy with what is derived from it once: stages share it and compare it by identity.
+public final class PolicyVersion: Sendable {
+  /// The policy's fields.
+  public let policy: NotificationPolicy
+  /// The first 12 hexadecimal digits of the SHA-256 of the whole policy as JSON, defaults included. Decisions name it.
+  public let version: String
+
+  /// - Parameter hash: SHA-256.
+  public init(_ policy: NotificationPolicy, hash: ([UInt8]) -> [UInt8]) {
+    self.policy = policy
+    let digits = Array("0123456789abcdef".utf8)
+    let bytes = hash(policy.json(pretty: false)).prefix(6)
+    version = String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}

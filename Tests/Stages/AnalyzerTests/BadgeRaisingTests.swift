@@ -1,0 +1,116 @@
+import NudgeSchema
+import StreamRuntime
+import Testing
+
+@testable import Analyzer
+
+@Suite("Badge: what is not shown reaches the phones' number")
+struct BadgeRaisingTests {
+  private func fire(_ scene: Scene, at time: Milliseconds) throws -> [Written] {
+    scene.driver.now = time
+    return try scene.driver.fireTimers().map { try scene.written($0) }
+  }
+
+  @Test("D6: a muted message raises the badge at once, the next ones a minute later, all with one push")
+  func everyMinute() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(muted: [MutedConversation(conversationId: "c1")], badgeMode: .messages))
+    let first = try scene.message("m1")
+    #expect(first.pushes.map(\.kind) == [.badge] && first.push?.badge == 1 && first.push?.body == nil)
+    for number in 2...9 {
+      #expect(try scene.message("m\(number)", at: noon + Int64(number) * second).pushEvents.isEmpty)
+    }
+    #expect(try fire(scene, at: noon + minute - 1).isEmpty)
+    let later = try fire(scene, at: noon + minute)
+    #expect(later.flatMap(\.pushes).map(\.badge) == [9])
+    #expect(try fire(scene, at: noon + hour).isEmpty)
+  }
+
+  @Test("D2, D6: what quiet hours suppressed is on the badge when they end, with one push")
+  func quietHours() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(
+      PreferencesPatch(
+        quietHours: .set(QuietHours(start: "12:30", end: "15:00", timeZone: "Europe/Berlin")), badgeMode: .messages))
+    for number in 1...3 {
+      let written = try scene.message("m\(number)", at: noon + Int64(number) * 10 * minute)
+      #expect(written.decision?.reason == .quietHours && written.pushEvents.isEmpty)
+    }
+    #expect(try fire(scene, at: noon + 2 * hour - 1).isEmpty)
+    let end = try fire(scene, at: noon + 2 * hour)
+    #expect(end.flatMap(\.pushes).map(\.kind) == [.badge] && end.first?.push?.badge == 3)
+  }
+
+  @Test("D6: an expired message and one that a level keeps from being shown raise it too")
+  func others() throws {
+    let expired = try Scene.withPhone()
+    #expect(try expired.message("m1", decidedAt: noon + 2 * hour).push?.kind == .badge)
+    let level = try Scene.withPhone()
+    try level.prefer(PreferencesPatch(defaultLevels: DefaultLevels(direct: NotificationLevel.none)))
+    #expect(try level.message("m1").push?.badge == 1)
+  }
+
+  @Test("D6: nothing is pushed at the end where the person has read it, or turned notifications off")
+  func nothingLeft() throws {
+    for isRead in [true, false] {
+      let scene = try Scene.withPhone()
+      try scene.prefer(PreferencesPatch(quietHours: .set(QuietHours(start: "11:00", end: "13:00"))))
+      try scene.message("m1")
+      if isRead {
+        try scene.read(at: noon + 1)
+      } else {
+        try scene.prefer(PreferencesPatch(enabled: false), at: noon + 1)
+      }
+      #expect(try fire(scene, at: noon + hour).allSatisfy { $0.pushes.isEmpty })
+    }
+  }
+
+  @Test("D7: the read push says up to which message, by its id and the time it was written")
+  func readUpTo() throws {
+    let scene = try Scene.withPhone()
+    try scene.gain("tablet")
+    try scene.message("m1")
+    try scene.message("m2", at: noon + second)
+    try scene.message("m3", at: noon + 2 * second)
+    let read = try #require(try scene.read(upTo: "m2", at: noon + minute, on: "phone").push)
+    #expect(read.kind == .read && read.messageId == "m2" && read.sentAt == noon + second && read.badge == 1)
+    let wrote = try #require(try scene.wrote("mine", at: noon + 2 * minute).push)
+    #expect(wrote.kind == .read && wrote.messageId == "mine" && wrote.sentAt == noon + 2 * minute)
+  }
+
+  @Test("D13: an edit shows nothing in quiet hours, in a muted conversation, or at level none")
+  func edits() throws {
+    let patches = [
+      PreferencesPatch(quietHours: .set(QuietHours(start: "11:00", end: "13:00"))),
+      PreferencesPatch(muted: [MutedConversation(conversationId: "c1", until: noon + hour)]),
+      PreferencesPatch(conversationLevels: [ConversationLevel(conversationId: "c1", level: NotificationLevel.none)]),
+    ]
+    for patch in patches {
+      let scene = try Scene.withPhone()
+      try scene.message("m1")
+      try scene.prefer(patch, at: noon + 1)
+      #expect(try scene.edit("m1", body: "at six", at: noon + minute).pushes.isEmpty)
+    }
+    let scene = try Scene.withPhone()
+    try scene.message("m1")
+    #expect(try scene.edit("m1", body: "at six", at: noon + minute).push?.replaces == true)
+  }
+
+  @Test("D13: an edit and a deletion reach a shown message that is older than the last ones, and no other")
+  func olderMessages() throws {
+    let scene = try Scene.withPhone()
+    try scene.message("old")
+    try scene.message("older badge", in: "c2", at: noon, group: "Town")
+    for number in 0..<ConversationRow.maxRecent + 5 {
+      try scene.message("m\(number)", at: noon + Int64(number + 1) * 10 * second)
+      try scene.message("g\(number)", in: "c2", at: noon + Int64(number + 1) * 10 * second, group: "Town")
+    }
+    #expect(try scene.edit("old", body: "at six", at: noon + 10 * minute).push?.replaces == true)
+    #expect(try scene.edit("older badge", in: "c2", body: "at six", at: noon + 10 * minute).pushes.isEmpty)
+    let deleted = try scene.withdraw("old", at: noon + 11 * minute)
+    #expect(deleted.pushes.map(\.kind) == [.deleted])
+    #expect(try scene.edit("old", body: "at seven", at: noon + 12 * minute).pushes.isEmpty)
+    try scene.read(at: noon + hour)
+    #expect(try scene.edit("m0", body: "at seven", at: noon + hour).pushes.isEmpty)
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+import TestSupport
+import Testing
+
+@testable import Analyzer
+
+@Suite("The operator's policy")
+struct PolicyTests {
+  private func policy(_ text: String) throws -> NotificationPolicy { try NotificationPolicy(json: Array(text.utf8)) }
+
+  @Test("D15: Deploy/policy.json has all fields, and they are the defaults; what is written is read as the same")
+  func deployed() throws {
+    let bytes = [UInt8](try Data(contentsOf: Repository.file("Deploy/policy.json")))
+    let standard = NotificationPolicy()
+    #expect(try NotificationPolicy(json: bytes) == standard)
+    let file = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
+    #expect(try JSONSerialization.jsonObject(with: Data(standard.json(pretty: true))) as? NSDictionary == file)
+  }
+
+  @Test("D15: what a file does not name stays; each field changes the version, its place in the file does not")
+  func versions() throws {
+    func version(_ text: String) throws -> String { PolicyVersion(try policy(text), hash: standInHash).version }
+    let standard = try version("{}")
+    #expect(standard.count == 12)
+    #expect(try version(#"{"smallGroupMembers": 20}"#) == standard)
+    let changed = [
+      #"{"defaultLevels": {"direct": "smart"}}"#, #"{"defaultLevels": {"group": "all"}}"#, #"{"smallGroupMembers": 5}"#,
+      #"{"thresholds": {"high": 0.5}}"#, #"{"weights": {"question": 0.2}}"#, #"{"bursts": {"directSeconds": 0}}"#,
+      #"{"bursts": {"groupSeconds": 30}}"#, #"{"textLimits": {"body": 100}}"#, #"{"textLimits": {"preview": 20}}"#,
+      #"{"urgentWords": {"nl": ["dringend"]}}"#, #"{"analysesPerHour": 3}"#, #"{"freshnessSeconds": 60}"#,
+      #"{"simpleRules": {"version": "1", "rules": [], "otherwise": "low"}}"#,
+    ]
+    #expect(Set(try changed.map(version) + [standard]).count == changed.count + 1)
+    #expect(
+      try version(#"{"analysesPerHour": 3, "smallGroupMembers": 5}"#)
+        == version(#"{"smallGroupMembers": 5, "analysesPerHour": 3}"#))
+  }
+
+  @Test(
+    "D15: what cannot be meant is refused, with its place",
+    arguments: [
+      ("{", "no JSON"), ("[]", "the file: it must be an object"), (#"{"levels": {}}"#, #""levels" is not known"#),
+      (#"{"defaultLevels": {"direct": "loud"}}"#, "defaultLevels.direct: it must be all, smart, mentions or none"),
+      (#"{"thresholds": {"high": 1.5}}"#, "thresholds.high: it must be a number from 0.0 to 1.0"),
+      (#"{"thresholds": {"high": 0.2, "medium": 0.3}}"#, "medium is 0.3; it must not be above high"),
+      (#"{"weights": {"friends": 1}}"#, #"weights: "friends" is not known"#),
+      (#"{"bursts": {"directSeconds": true}}"#, "bursts.directSeconds: it must be a whole number"),
+      (#"{"smallGroupMembers": 2.5}"#, "smallGroupMembers: it must be a whole number"),
+      (#"{"urgentWords": {"en": [""]}}"#, "urgentWords.en[0]: it must be a text of 1 to 64 characters"),
+      (
+        #"{"simpleRules": {"version": "1", "rules": [{"name": "a", "when": ["loud"], "priority": "low"}], "otherwise": "low"}}"#,
+        "simpleRules.rules[0].when[0]"
+      ),
+      (
+        #"{"simpleRules": {"version": "1", "rules": [], "otherwise": "low", "more": 1}}"#,
+        "simpleRules.more is not known"
+      ),
+    ])
+  func refused(text: String, says: String) {
+    let error = #expect(throws: PolicyError.self) { try policy(text) }
+    #expect(error?.description.contains(says) == true, "\(error?.description ?? "")")
+  }
+
+  @Test(
+    "urgent words of every language are found, whole where words are whole, anywhere in Japanese",
+    arguments: [
+      ("call me, it is URGENT", true), ("Es ist dringend!", true), ("bitte so schnell wie möglich", true),
+      ("necesito verte cuanto antes", true), ("réponds-moi dès que possible", true), ("至急お願いします", true),
+      ("insurgents", false), ("so schnell, wie möglich", true), ("see you tomorrow", false), ("明日会いましょう", false),
+    ])
+  func urgentWords(text: String, isUrgent: Bool) {
+    #expect(MessageText(text).isUrgent(.standard) == isUrgent)
+  }
+
+  @Test("D15, M3: body and preview limits, levels and thresholds of the policy decide")
+  func applies() throws {
+    var rules = AnalyzerRules(hash: standInHash)
+    rules.policy = try policy(
+      #"{"textLimits": {"body": 10, "preview": 5}, "defaultLevels": {"direct": "smart"}, "thresholds": {"high": 0.3}}"#)
+    let scene = try Scene.withPhone(rules)
+    try scene.activity("phone", in: nil, at: noon)
+    let written = try scene.message("m1", body: "see you at the station")
+    #expect(written.push?.body == "see you a…" && written.banners.first?.preview == "see …")
+    #expect(written.decision?.priority == .high && written.decision?.level == .smart)
+  }
+
+  @Test(
+    "D15: a file is read again when it changes and on SIGHUP; one that cannot be used changes nothing and is logged")
+  func reload() throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.path + "/policy.json"
+    let place = URL(fileURLWithPath: path)
+    try Data(#"{"analysesPerHour": 7}"#.utf8).write(to: place)
+    let log = LogCapture()
+    func make(_ path: String) throws -> PolicyFile {
+      try PolicyFile(
+        path: path, .policy, defaults: NotificationPolicy(), hash: standInHash,
+        logger: Logger(label: "test", sink: log.sink))
+    }
+    let watched = try make(path)
+    let first = watched.current
+    #expect(first.policy.analysesPerHour == 7)
+    watched.start { _ in }
+    defer { watched.stop() }
+    try Data(#"{"smallGroupMembers": 100}"#.utf8).write(to: place)
+    wait(for: "the change to be seen") { watched.current.policy.smallGroupMembers == 100 }
+    #expect(watched.current.version != first.version && watched.current.policy.analysesPerHour == 10)
+    try Data("{".utf8).write(to: place)
+    watched.reload()
+    #expect(watched.current.policy.smallGroupMembers == 100)
+    #expect(log.entries.contains { $0.level == .error && $0.message.contains("cannot be read again") })
+    #expect(throws: SettingsError.self) { try make(folder.path + "/none.json") }
+  }
+}
