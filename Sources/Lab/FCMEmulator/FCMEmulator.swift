@@ -1,30 +1,30 @@
 internal import Foundation
 internal import Synchronization
 
-/// A stand-in for FCM's HTTP v1 API and Google's OAuth server: HTTP/2 over TLS with a CA of its own, and plain HTTP/2 beside it.
+/// Emulates FCM's HTTP v1 API and Google's OAuth server: HTTP/2 over TLS with its own CA, and plain HTTP/2.
 ///
-/// It is strict: it takes only what FCM takes, and refuses in FCM's words. And it fails on request, see ``Fault``.
+/// It is as strict as FCM and refuses in FCM's words. It fails on request, see ``Fault``.
 ///
 /// - `POST /token`: an assertion signed with the key of ``serviceAccountFile`` for an access token;
 /// - `POST /v1/projects/{project}/messages:send`: a message;
 /// - `GET /emulator/stats`: ``counters`` as JSON;
-/// - `GET /emulator/tokens`: messages by device token and status, where it counts them;
-/// - `POST /emulator/faults`: a ``FaultFile`` in place of the faults so far;
-/// - `POST /emulator/uninstalled`: `{"tokens": […]}` are answered with UNREGISTERED from now on, as those of apps that
-///   were removed.
+/// - `GET /emulator/tokens`: messages by device token and status, if it counts them;
+/// - `POST /emulator/faults`: a ``FaultFile`` that replaces the present faults;
+/// - `POST /emulator/uninstalled`: answers `{"tokens": […]}` with UNREGISTERED from now on, as if their apps were
+///   removed.
 ///
-/// The last four are also at ``adminURL``, over HTTP/1.1, and beside them `GET /deliveries`, the stream of what devices get.
+/// ``adminURL`` serves the last four over HTTP/1.1, and `GET /deliveries`, the stream of messages to devices.
 public final class FCMEmulator: Sendable {
   /// The base URL with TLS, `https://127.0.0.1:PORT`.
   public let url: String
-  /// The base URL without TLS; nil when there is no such listener.
+  /// The base URL without TLS; nil without such a listener.
   public let plainURL: String?
-  /// The certificate authority to trust, PEM.
+  /// The certificate of the CA to trust, in PEM.
   public let caFile: String
-  /// The service account, as Google's console gives it; its `token_uri` is the emulator's.
+  /// The service account, as downloaded from Google's console; its `token_uri` is the emulator's.
   public let serviceAccountFile: String
 
-  /// The page with the phones, and below it the emulator's own endpoints; nil where they are served nowhere.
+  /// The page with the phones and the emulator's own endpoints; nil if they are not served.
   public let adminURL: String?
 
   private let configuration: FCMEmulatorConfiguration
@@ -36,9 +36,9 @@ public final class FCMEmulator: Sendable {
 
   private enum Phase { case ready, running, stopped }
 
-  /// Opens the listeners and writes the CA and service account; requests are taken from ``start()`` on.
+  /// Opens the listeners, and writes the CA and the service account. ``start()`` begins to accept requests.
   ///
-  /// - Throws: ``FCMEmulatorError`` when an address is taken, a file cannot be written, or there is no project.
+  /// - Throws: ``FCMEmulatorError`` if an address is taken, a file cannot be written, or the configuration has no project.
   public init(_ configuration: FCMEmulatorConfiguration = FCMEmulatorConfiguration()) throws(FCMEmulatorError) {
     guard let project = configuration.projects.first, configuration.projects.allSatisfy(Self.isProject) else {
       throw FCMEmulatorError("the emulator needs a project: small letters, digits and hyphens")
@@ -86,7 +86,7 @@ public final class FCMEmulator: Sendable {
     stop()
   }
 
-  /// Starts taking requests, once.
+  /// Starts to accept requests. A second call does nothing.
   public func start() {
     let starts = phase.withLock { phase in
       defer { if phase == .ready { phase = .running } }
@@ -95,7 +95,7 @@ public final class FCMEmulator: Sendable {
     if starts { server.start() }
   }
 
-  /// Closes all connections, writes the rest of the record file, and ends; a second call does nothing.
+  /// Closes all connections and writes the rest of the record file. A second call does nothing.
   public func stop() {
     let former = phase.withLock { phase in
       defer { phase = .stopped }
@@ -106,23 +106,23 @@ public final class FCMEmulator: Sendable {
       phones?.stop()
     }
     if former != .stopped, let temporaryDirectory {
-      // Left behind, it would be in the way of nobody.
+      // A leftover temporary directory is harmless.
       try? FileManager.default.removeItem(atPath: temporaryDirectory)
     }
   }
 
-  /// What it has done since its start. Counts a request before its answer is sent.
+  /// The counters since the start. A request is counted before its answer is sent.
   public var counters: FCMEmulatorCounters { ledger.counters }
 
   /// The latest requests, oldest first, up to ``FCMEmulatorConfiguration/keepRequests``.
   public func requests() -> [RecordedRequest] { ledger.requests }
 
-  /// Replaces the faults; counts of `skip` and `times` begin anew.
+  /// Replaces the faults, and restarts the counts of `skip` and `times`.
   public func setFaults(_ faults: [Fault], seed: UInt64 = 1) {
     ledger.setFaults(faults, seed: seed)
   }
 
-  /// An access token as the token endpoint gives it, for tests that are not about that.
+  /// An access token as the token endpoint issues it, for tests of other things.
   public func issueAccessToken() -> String {
     ledger.issueToken(now: configuration.now(), lifetime: configuration.accessTokenLifetime)
   }

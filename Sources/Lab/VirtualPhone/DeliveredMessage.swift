@@ -1,82 +1,82 @@
 internal import Foundation
+public import NudgeClient
 
-/// What a device does with a message that FCM has taken: the parts of a `messages:send` that can be seen or heard, and the
-/// data for the app.
+/// A message that FCM accepted, as its device sees it: the parts of a `messages:send` that the system presents, and the data
+/// for the app.
 public struct DeliveredMessage: Sendable, Equatable {
-  /// The system of the device, told by the block that the message has for it.
+  /// The system of the device, by the platform block of the message.
   public enum Platform: String, Sendable, Codable {
-    /// iOS, through APNs.
+    /// iOS, by APNs.
     case ios
     /// Android.
     case android
-    /// A browser, through Web Push.
+    /// A browser, by Web Push.
     case web
   }
 
-  /// What the system shows by itself.
+  /// A notification that the system presents without the app.
   public struct Visible: Sendable, Equatable {
     /// The first line.
     public var title: String
     /// The text.
     public var body: String
-    /// A picture is shown with it.
+    /// Whether it shows a picture.
     public var hasPicture: Bool
-    /// With a sound and on top of the screen; else only in the list.
+    /// True with a banner and a sound; false in the list alone.
     public var isAlert: Bool
-    /// A notification with the same one is replaced.
+    /// A later notification with the same tag replaces this one.
     public var tag: String
-    /// What it is grouped by.
+    /// The conversation that the system groups by.
     public var thread: String
   }
 
-  /// What it is about, by FCM's `data`.
+  /// The effect of the message, by FCM's `data`.
   public enum Content: Sendable, Equatable {
-    /// Something to be seen.
+    /// The system presents a notification.
     case visible(Visible)
-    /// Only the number on the icon.
+    /// The number on the icon changes.
     case badge
-    /// A conversation was read elsewhere: the app removes its notifications.
-    case read(conversationId: String)
-    /// A message was taken back: the app removes its notification.
+    /// A conversation was read elsewhere: the app removes the notifications that the mark covers.
+    case read(ReadMark)
+    /// A message was deleted: the app removes its notification.
     case deleted(messageId: String)
   }
 
   /// The device's registration token.
   public var token: String
-  /// What the device runs.
+  /// The device's system.
   public var platform: Platform
-  /// Whom it is for.
+  /// The user the push is for.
   public var recipientId: String
-  /// The push.
+  /// The push's id.
   public var pushId: String
-  /// What the app's badge is to show, if the push says so.
+  /// The number for the app's badge, if the push has one.
   public var badge: Int?
-  /// What it is about.
+  /// The effect of the message.
   public var content: Content
   /// FCM's `data`.
   public var data: [String: String]
-  /// Whether it has a notification that the system shows by itself, whatever the data says.
+  /// Whether the message has a notification, whatever its data says.
   public var hasNotification: Bool
-  /// Of pushes with the same one that wait for a device that is off only the last is kept; nil: each is.
+  /// FCM stores only the last push of a collapse id for a device that is off; nil: every push.
   public var collapseId: String?
-  /// How long FCM keeps it for a device that is off.
+  /// How long FCM stores the push for a device that is off.
   var keeping: Keeping
 
-  /// How long FCM keeps a push for a device that is off.
+  /// How long FCM stores a push for a device that is off.
   enum Keeping: Sendable, Equatable {
-    /// Until a time, in seconds since the epoch (APNs).
+    /// Until a time in seconds since the epoch (APNs).
     case until(Int64)
-    /// So many seconds from when FCM took it.
+    /// For this many seconds after FCM accepted it.
     case seconds(Int64)
-    /// FCM's own limit: four weeks.
+    /// For FCM's maximum of four weeks.
     case longest
   }
 
-  /// FCM's longest time to live, in seconds.
+  /// FCM's maximum time to live in seconds.
   private static let longestTTL: Int64 = 2_419_200
 
-  /// Until when FCM keeps it for a device that is off, in milliseconds since the epoch, if it took it at `takenAt`. With
-  /// nothing to keep it for, it reaches only a device that is on.
+  /// When FCM discards the push for a device that is off, in milliseconds since the epoch, if it accepted it at `takenAt`.
   public func keptUntil(takenAt: Int64) -> Int64 {
     switch keeping {
     case .until(let second): second * 1_000
@@ -85,7 +85,7 @@ public struct DeliveredMessage: Sendable, Equatable {
     }
   }
 
-  /// From the body of a request that was answered with 200. Nil where it has none of the data that Nudge puts into each push.
+  /// Decodes the body of a request that was answered with 200. Nil without the data that Nudge puts into each push.
   public init?(body: some Collection<UInt8>) {
     guard let request = try? JSONDecoder().decode(Request.self, from: Data(body)) else { return nil }
     self.init(request)
@@ -112,7 +112,11 @@ public struct DeliveredMessage: Sendable, Equatable {
       message.android?.ttl.flatMap { Int64($0.dropLast()) } ?? message.webpush?.headers?["TTL"].flatMap { Int64($0) }
     keeping = expiration.map { .until($0) } ?? lifetime.map { .seconds($0) } ?? .longest
     switch data["type"] {
-    case "read": content = .read(conversationId: data["conversationId"] ?? "")
+    case "read":
+      content = .read(
+        ReadMark(
+          conversationId: data["conversationId"] ?? "", messageId: data["messageId"],
+          time: data["timestamp"].flatMap { Double($0) }.map { Date(timeIntervalSince1970: $0) }))
     case "deleted": content = .deleted(messageId: data["messageId"] ?? "")
     default:
       guard let notification = message.notification else {
@@ -194,11 +198,12 @@ public struct DeliveredMessage: Sendable, Equatable {
 }
 
 extension DeliveredMessage: Decodable {
-  /// From a `messages:send` inside other JSON. Throws where it has none of the data that Nudge puts into each push.
+  /// Decodes a `messages:send` inside other JSON.
+  /// - Throws: `DecodingError` without the data that Nudge puts into each push.
   public init(from decoder: any Decoder) throws {
     guard let message = DeliveredMessage(try Request(from: decoder)) else {
       throw DecodingError.dataCorrupted(
-        DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "the message is no push of Nudge's"))
+        DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "the message is not a push of Nudge's"))
     }
     self = message
   }

@@ -1,10 +1,13 @@
-/// The notifications that a device shows: a later one with the same tag takes the place of an earlier one.
+import Foundation
+public import NudgeClient
+
+/// The notifications that a device shows. A later one with the same tag replaces an earlier one.
 public struct LockScreen: Sendable, Equatable {
   /// A notification.
   public struct Entry: Sendable, Equatable, Codable {
-    /// What a later one replaces it by.
+    /// A later notification with the same tag replaces this one.
     public var tag: String
-    /// What it is grouped by: the conversation.
+    /// The conversation that notifications are grouped by.
     public var thread: String
     /// The message it shows.
     public var messageId: String?
@@ -12,18 +15,20 @@ public struct LockScreen: Sendable, Equatable {
     public var title: String
     /// The text.
     public var body: String
-    /// It has a picture.
+    /// Whether it shows a picture.
     public var hasPicture: Bool
-    /// It came with a sound; else silently.
-    public var isAlert: Bool
-    /// The push that brought it, as it is now.
+    /// How the device presented it: `alert` with a sound, `silent` without.
+    public var presentation: PushPayload.Presentation
+    /// The push that brought its present text.
     public var pushId: String
-    /// When it came, in milliseconds since the epoch.
+    /// When it arrived, in milliseconds since the epoch.
     public var at: Int64
-    /// How often it was replaced.
+    /// When its message was sent, in seconds since the epoch.
+    public var sentAt: Int64?
+    /// How many later pushes have replaced it.
     public var replaced: Int
 
-    /// The notification of a push that came at a time, in milliseconds since the epoch.
+    /// The notification of a push that arrived at a time, in milliseconds since the epoch.
     public init(_ visible: DeliveredMessage.Visible, of message: DeliveredMessage, at: Int64) {
       tag = visible.tag
       thread = visible.thread
@@ -31,23 +36,27 @@ public struct LockScreen: Sendable, Equatable {
       title = visible.title
       body = visible.body
       hasPicture = visible.hasPicture
-      isAlert = visible.isAlert
+      presentation = visible.isAlert ? .alert : .silent
       pushId = message.pushId
       self.at = at
+      sentAt = message.data["timestamp"].flatMap { Int64($0) }
       replaced = 0
     }
+
+    /// Whether it came with a banner and a sound.
+    public var isAlert: Bool { presentation == .alert }
   }
 
-  /// Entries that are kept; of more the oldest go.
+  /// The screen keeps this many entries and drops the oldest.
   public static let capacity = 30
 
-  /// The newest first.
+  /// The notifications, newest first.
   public private(set) var entries: [Entry] = []
 
-  /// A screen with nothing on it.
+  /// An empty screen.
   public init() {}
 
-  /// Shows a notification on top, in place of one with the same tag. Returns it as it is shown.
+  /// Shows a notification on top, in place of one with the same tag. Returns the entry as shown.
   @discardableResult
   public mutating func show(_ entry: Entry) -> Entry {
     var entry = entry
@@ -59,23 +68,33 @@ public struct LockScreen: Sendable, Equatable {
     return entry
   }
 
-  /// Removes the notifications of a conversation; returns them.
+  /// Removes the notifications that a read mark covers, and returns them.
   @discardableResult
-  public mutating func remove(thread: String) -> [Entry] { remove { $0.thread == thread } }
+  public mutating func remove(_ mark: ReadMark) -> [Entry] {
+    let thread = Array(entries.filter { $0.thread == mark.conversationId }.reversed())
+    let isCovered = mark.covers(
+      thread.map { entry in
+        ReadMark.SentMessage(
+          messageId: entry.messageId ?? "",
+          sentAt: entry.sentAt.map { Date(timeIntervalSince1970: TimeInterval($0)) })
+      })
+    let tags = Set(zip(thread, isCovered).filter { $0.1 }.map { $0.0.tag })
+    return remove { tags.contains($0.tag) }
+  }
 
-  /// Removes the notification of a message; returns it.
+  /// Removes the notification of a message, and returns it.
   @discardableResult
   public mutating func remove(messageId: String) -> [Entry] { remove { $0.messageId == messageId } }
 
-  /// Removes the notification with a tag; returns it.
+  /// Removes the notification with a tag, and returns it.
   @discardableResult
   public mutating func remove(tag: String) -> [Entry] { remove { $0.tag == tag } }
 
-  /// Removes all; returns them.
+  /// Removes all notifications, and returns them.
   @discardableResult
   public mutating func clear() -> [Entry] { remove { _ in true } }
 
-  /// The notifications by conversation, the one with the newest first, the newest of each first.
+  /// The notifications by conversation. The conversation with the newest one comes first, and so does the newest of each.
   public var threads: [[Entry]] {
     var order: [String] = []
     var byThread: [String: [Entry]] = [:]
@@ -86,9 +105,9 @@ public struct LockScreen: Sendable, Equatable {
     return order.compactMap { byThread[$0] }
   }
 
-  private mutating func remove(where isGone: (Entry) -> Bool) -> [Entry] {
-    let removed = entries.filter(isGone)
-    if !removed.isEmpty { entries.removeAll(where: isGone) }
+  private mutating func remove(where isRemoved: (Entry) -> Bool) -> [Entry] {
+    let removed = entries.filter(isRemoved)
+    if !removed.isEmpty { entries.removeAll(where: isRemoved) }
     return removed
   }
 }

@@ -1,103 +1,103 @@
 public import NudgeClient
 
-/// What happens to a virtual phone: by its owner's hand, from the network, or because time has passed.
+/// An event for a virtual phone: its owner, the network or the clock acts.
 public enum PhoneInput: Sendable, Equatable {
   // MARK: The owner
 
-  /// Signs in. Whoever else is signed in is signed out before.
+  /// Signs in. Another user is signed out first.
   case signIn(userId: String)
   /// Signs out.
   case signOut
-  /// Opens the app: what was on its screen is there again.
+  /// Opens the app with the screen it had.
   case open
-  /// Leaves the app, for the lock screen.
+  /// Leaves the app for the lock screen.
   case close
-  /// Opens a conversation, and the app if need be.
+  /// Opens a conversation, and the app if it is closed.
   case openConversation(String)
-  /// Goes back to the list of conversations.
+  /// Returns to the list of conversations.
   case closeConversation
-  /// Does something with a notification: that of a message, or the newest there is.
+  /// Responds to the notification of a message; nil: to the newest.
   case respond(NotificationResponse, messageId: String?)
-  /// Taps the banner inside the app.
+  /// Taps the in-app banner.
   case tapBanner
   /// Writes a message in a conversation.
   case write(String, conversationId: String)
   /// Marks a conversation as read from the list, without opening it.
   case read(conversationId: String)
-  /// Changes how they want to be notified.
+  /// Changes notification preferences.
   case prefer(PreferencesChange)
-  /// Allows notifications in the settings, or forbids them.
+  /// Allows or forbids notifications in the system's settings.
   case allowNotifications(Bool)
-  /// Removes the app and installs it again: another installation with another token, and nobody signed in on it.
+  /// Removes and reinstalls the app: a new installation with a new token, and nobody signed in.
   case reinstall(deviceId: String, token: String)
 
   // MARK: The network
 
-  /// It is there again, or gone.
+  /// The network appears or disappears.
   case network(Bool)
-  /// FCM has a message for the phone, which it took at a time, in milliseconds since the epoch.
+  /// FCM delivers a message that it accepted at a time, in milliseconds since the epoch.
   case delivery(DeliveredMessage, takenAt: Int64)
-  /// The real-time gateway has a banner.
+  /// The real-time gateway delivers a banner.
   case banner(InAppBanner)
-  /// The real-time gateway has a notice for a user, to be shown as it is.
-  case notice(String, userId: String)
-  /// An event was accepted, or could not be published.
+  /// The real-time gateway delivers a notice.
+  case notice(InAppNotice)
+  /// An event was accepted or failed to be published.
   case published(eventId: String, succeeded: Bool)
 
   // MARK: Time
 
-  /// The time that `VirtualPhone.nextWake` gave has come.
+  /// The time `VirtualPhone.nextWake` has come.
   case time
 }
 
-/// What a virtual phone does, and what can be seen or heard of it.
+/// A step that a virtual phone asks for, or something to observe on it.
 public enum PhoneOutput: Sendable, Equatable {
-  /// Publish the event, then say so with `PhoneInput.published`.
+  /// Publish the event, then report the result with `PhoneInput.published`.
   case publish(ClientEvent)
-  /// Publish no more of the event with this id, if it has not left yet.
+  /// Do not publish the event with this id if it has not left yet.
   case cancel(eventId: String)
-  /// The app was removed: FCM answers for this token that nobody is there.
+  /// The app was removed: FCM answers `UNREGISTERED` for this token.
   case uninstalled(token: String)
-  /// Something to be seen, heard or known.
+  /// Something to observe.
   case note(PhoneNote)
 }
 
-/// What can be seen, heard or known of a virtual phone.
+/// An observation on a virtual phone.
 public enum PhoneNote: Sendable, Equatable {
-  /// A push has arrived for who is signed in.
+  /// A push arrived for the signed-in user.
   case received(PushPayload)
-  /// A notification is shown, in this way. In the foreground that may be a banner of the system's, which does not stay.
+  /// The phone presents a notification with these options. In the foreground that may be a banner, which does not stay.
   case shown(LockScreen.Entry, PresentationOptions, by: PushPayload)
-  /// Notifications are gone from the lock screen.
+  /// Notifications disappeared from the lock screen.
   case removed([LockScreen.Entry])
-  /// The number on the icon is another one now.
+  /// The number on the icon changed.
   case badge(Int)
-  /// A push, by its id, was not shown.
+  /// The phone did not present a push.
   case dropped(pushId: String, recipientId: String, NotificationPresenter.DropReason)
-  /// FCM kept a push for the phone while it was off, and let it go: it was too old, or another one came in its place.
+  /// FCM discarded a push while the phone was off: it expired, or a later one replaced it.
   case lapsed(pushId: String)
-  /// A banner inside the app has appeared.
-  case bannerShown(InAppBanner)
-  /// The banner of a message has gone.
-  case bannerHidden(messageId: String)
-  /// The app says something.
+  /// An in-app banner appeared.
+  case bannerShown(BannerQueue.Item)
+  /// An in-app banner disappeared.
+  case bannerHidden(BannerQueue.Item)
+  /// The app told its user a text.
   case told(String)
   /// A conversation is on the screen.
   case opened(conversationId: String)
   /// A message is on the screen, highlighted.
   case highlighted(messageId: String)
-  /// Somebody is signed in.
+  /// A user signed in.
   case signedIn(userId: String)
-  /// Nobody is signed in any more.
+  /// The user signed out.
   case signedOut(userId: String)
-  /// The services have the token.
+  /// The services accepted the token.
   case registered(userId: String)
-  /// The app's settings forbid notifications: its banner that says so appears or goes.
+  /// The banner that leads to the settings appeared or disappeared.
   case settingsBanner(isShown: Bool)
-  /// The network is there, or gone.
+  /// The network appeared or disappeared.
   case network(Bool)
-  /// A line of the app's log.
+  /// The app wrote a line to its log.
   case log(String)
-  /// A push that contradicts itself or what the services promise: always an error of theirs.
+  /// A push contradicts itself or the contract. That is always an error of the services.
   case fault(String)
 }

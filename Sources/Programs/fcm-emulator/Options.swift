@@ -4,33 +4,48 @@ import Foundation
 /// The program's flags.
 struct Options {
   static let help = """
-    fcm-emulator: a stand-in for Firebase Cloud Messaging (HTTP v1) and Google's OAuth server.
+    fcm-emulator: emulates Firebase Cloud Messaging (HTTP v1) and Google's
+    OAuth server.
 
     Usage: fcm-emulator [flags]
 
-      --listen HOST:PORT        TLS, HTTP/2 (default 127.0.0.1:0, the system chooses the port)
-      --plain-listen HOST:PORT  HTTP/2 without TLS, prior knowledge (default 127.0.0.1:0)
-      --directory DIR           where ca.pem and service-account.json are written (default: a temporary folder)
-      --project NAME            a project it knows; may be repeated (default nudge-demo)
-      --record FILE             append every request as a line of JSON; access tokens are masked
-      --faults FILE             what goes wrong, see below
-      --admin-address HOST:PORT serves a page with the phones: lock screen and badge of each device, live;
-                                and below /emulator what is named last here, over HTTP/1.1
-      --decisions FILE          records of nudge.decisions, a line each: the page tells why a push was made
-      --delay DURATION          how long answers to messages are held back: 50ms, 1.5s (default 0ms)
-      --stream-limit N          streams a connection may have open at a time (default 100)
-      --count-tokens            count messages by device token, for GET /emulator/tokens
-      --accept-any-token        take any bearer token, for benchmarks
+      --listen HOST:PORT        address of HTTP/2 with TLS (default 127.0.0.1:0:
+                                the system chooses the port)
+      --plain-listen HOST:PORT  address of HTTP/2 without TLS, with prior
+                                knowledge (default 127.0.0.1:0)
+      --directory DIR           folder for ca.pem and service-account.json
+                                (default: a temporary folder)
+      --project NAME            a known project; repeat for several
+                                (default nudge-demo)
+      --record FILE             append every request as a line of JSON, with
+                                access tokens masked
+      --faults FILE             inject faults, see below
+      --admin-address HOST:PORT serve a live page with each device's lock screen
+                                and badge, and the endpoints below over HTTP/1.1
+      --decisions FILE          records of nudge.decisions, one a line, by which
+                                the page explains a push
+      --delay DURATION          delay answers to messages: 50ms, 1.5s (default 0ms)
+      --stream-limit N          open streams a connection (default 100)
+      --count-tokens            count messages by device token
+      --accept-any-token        accept any bearer token, for benchmarks
       --help                    this text
 
-    When it is ready it prints one line of JSON: {"ready":true,"url":…,"plainUrl":…,"serviceAccount":…,"caFile":…},
-    with "adminUrl" where there is the page.
-    SIGTERM or SIGINT ends it, with one line of totals. GET /emulator/stats gives the same while it runs,
-    GET /emulator/tokens messages by device token and status. POST /emulator/faults replaces the faults by those of its body.
-    POST /emulator/uninstalled, {"tokens": […]}: these are UNREGISTERED from then on, as of apps that were removed.
-    GET /deliveries?after=NUMBER&tokens=PREFIX, at the admin address: what devices get, as soon as there is something.
+    Once ready it prints one line of JSON: {"ready":true,"url":…,"plainUrl":…,
+    "serviceAccount":…,"caFile":…}, with "adminUrl" if it serves the page.
+    SIGTERM or SIGINT ends it, and it prints its totals in one line.
 
-    Exit status: 0 after SIGTERM or SIGINT, 1 when it cannot start, 2 for a wrong flag.
+    Endpoints:
+      GET  /emulator/stats        the totals so far
+      GET  /emulator/tokens       messages by device token and status
+      POST /emulator/faults       replace the faults by those in the body
+      POST /emulator/uninstalled  {"tokens": […]}: answer UNREGISTERED for these,
+                                  as if their apps were removed
+      GET  /deliveries?after=NUMBER&tokens=PREFIX
+                                  messages to devices, once there are any
+                                  (at the admin address only)
+
+    Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot start, 2 for a wrong
+    flag.
 
     Examples:
       fcm-emulator --directory /tmp/fcm --record /tmp/fcm/requests.jsonl
@@ -39,7 +54,7 @@ struct Options {
       curl --http2 --cacert /tmp/fcm/ca.pem https://127.0.0.1:8443/emulator/stats
       curl http://127.0.0.1:8080/emulator/faults -d '{"faults": [{"ratio": 0.2, "answer": "UNAVAILABLE"}]}'
 
-    A file of faults; the first that matches and does something wins:
+    A file of faults; the first match with an action applies:
       {"seed": 7, "faults": [
         {"tokenPrefix": "gone-", "answer": "UNREGISTERED"},
         {"ratio": 0.2, "answer": "UNAVAILABLE", "retryAfter": "5", "times": 1000},
@@ -55,12 +70,12 @@ struct Options {
   var configuration = FCMEmulatorConfiguration()
   var wantsHelp = false
 
-  /// Reads the flags after the program's name.
+  /// Parses the arguments after the program's name.
   init(_ arguments: [String]) throws {
     var projects: [String] = []
     var rest = arguments[...]
     while let argument = rest.popFirst() {
-      // "--flag=value" is "--flag value".
+      // "--flag=value" means "--flag value".
       let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
       let flag = parts.first ?? argument
       func value() throws -> String {
@@ -119,7 +134,7 @@ struct Options {
   }
 }
 
-/// A flag that cannot be used, and why.
+/// A wrong flag, with the reason.
 struct UsageError: Error, CustomStringConvertible {
   let description: String
 

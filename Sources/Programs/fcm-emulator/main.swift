@@ -1,7 +1,7 @@
 import FCMEmulator
 import Foundation
 
-/// A line on a stream, at once: whoever started the program may be waiting for it.
+/// Writes a line without buffering: the parent process may wait for it.
 func say(_ line: String, to file: FileHandle = .standardOutput) {
   file.write(Data((line + "\n").utf8))
 }
@@ -18,7 +18,7 @@ func run() -> Int32 {
     say(Options.help)
     return 0
   }
-  // Blocked before there are other threads, so that no thread but this one takes them, in `sigwait`.
+  // Blocked before other threads start, so that only `sigwait` receives them.
   var signals = sigset_t()
   sigemptyset(&signals)
   sigaddset(&signals, SIGTERM)

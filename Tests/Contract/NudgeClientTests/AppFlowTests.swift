@@ -3,9 +3,9 @@ import NudgeClient
 import TestSupport
 import Testing
 
-// The code between the two marks is the example of docs/apps.md, to the letter.
+// The code between the two marks equals the example of docs/apps.md.
 // example: begin
-/// The app's values together: what happens goes in, what is to be done comes out by way of `AppWorld`.
+/// The values of an app together. Events go in; `AppWorld` carries the actions out.
 struct AppFlow<World: AppWorld> {
   let world: World
   let deviceId: String
@@ -31,7 +31,7 @@ struct AppFlow<World: AppWorld> {
     perform(activity.signedIn(as: userId, at: world.now))
     perform(upload.signedIn(as: userId, at: world.now))
     perform(permission.signedIn())
-    world.show(router.ready())
+    perform(router.ready(at: world.now))
   }
 
   mutating func tokenReceived(_ token: String) { perform(upload.tokenReceived(token, at: world.now)) }
@@ -46,14 +46,14 @@ struct AppFlow<World: AppWorld> {
     let actions = NotificationActions(userId: presenter.userId, deviceId: deviceId, makeId: world.makeId)
     guard case .open(let route, let event) = actions.plan(for: .open, to: push, at: world.now) else { return }
     world.publish(event)
-    world.show(router.receive(route))
+    perform(router.receive(route, at: world.now))
   }
 
   mutating func conversationAppeared(_ conversationId: String) {
     presenter.openConversationId = conversationId
     world.setBadge(badge.opened(conversationId))
     perform(activity.conversationAppeared(conversationId, at: world.now))
-    world.show(router.opened(conversationId))
+    perform(router.opened(conversationId, at: world.now))
   }
 
   mutating func signOutTapped() {
@@ -61,10 +61,20 @@ struct AppFlow<World: AppWorld> {
     perform(signOut.begin(userId: userId, at: world.now))
   }
 
-  /// An event was accepted, or could not be published.
+  /// An event was accepted or failed to be published.
   mutating func published(eventId: String, succeeded: Bool) {
     perform(upload.finished(eventId: eventId, succeeded: succeeded, at: world.now))
     perform(signOut.finished(eventId: eventId, succeeded: succeeded))
+  }
+
+  private func perform(_ actions: [Router.Action]) {
+    for action in actions {
+      switch action {
+      case .wake(let time): world.wake("route", at: time)
+      case .cancelWake: world.wake("route", at: nil)
+      case .loadList, .open, .scroll, .highlight, .tell: world.show(action)
+      }
+    }
   }
 
   private func perform(_ actions: [TokenUpload.Action]) {
@@ -113,14 +123,14 @@ struct AppFlow<World: AppWorld> {
         perform(permission.signedOut())
         presenter.userChanged(to: nil)
       case .clearBanners: world.clearNotifications()
-      case .dropPendingLink: router.signedOut()
+      case .dropPendingLink: perform(router.signedOut())
       case .clearBadge: world.setBadge(badge.signedOut())
       }
     }
   }
 }
 
-/// What only the app itself can do.
+/// The parts that only the app itself can do.
 protocol AppWorld {
   var now: Date { get }
   var makeId: @Sendable () -> String { get }
@@ -130,7 +140,7 @@ protocol AppWorld {
   func log(_ line: String)
   func show(_ action: NotificationPermission.Action)
   func show(_ action: NotificationPresenter.Action)
-  func show(_ actions: [Router.Action])
+  func show(_ action: Router.Action)
   func setBadge(_ number: Int)
   func clearNotifications()
 }
@@ -154,7 +164,7 @@ private final class RecordedWorld: AppWorld {
   func log(_ line: String) { lines.append(line) }
   func show(_ action: NotificationPermission.Action) { lines.append("\(action)") }
   func show(_ action: NotificationPresenter.Action) { lines.append("\(action)") }
-  func show(_ actions: [Router.Action]) { lines += actions.map { "\($0)" } }
+  func show(_ action: Router.Action) { lines.append("\(action)") }
   func setBadge(_ number: Int) { lines.append("badge \(number)") }
   func clearNotifications() { lines.append("clear notifications") }
 
@@ -185,8 +195,8 @@ struct AppFlowTests {
     app.pushReceived(push)
     #expect(world.takeLines().first == "notification.received")
     app.tapped(push)
-    #expect(world.takeLines() == ["notification.opened", "\(Router.Action.loadList)"])
-    #expect(app.router.listLoaded() == [.open(conversationId: "c1")])
+    #expect(world.takeLines() == ["notification.opened", "\(Router.Action.loadList)", "route at 0"])
+    #expect(app.router.listLoaded(at: world.now) == [.open(conversationId: "c1"), .wake(at: at(2))])
     app.conversationAppeared("c1")
     #expect(
       world.takeLines() == ["badge 0", "user.activity", "activity at 60", "\(Router.Action.scroll(messageId: "m1"))"])
@@ -196,7 +206,8 @@ struct AppFlowTests {
     app.published(eventId: try #require(world.events.last).eventId, succeeded: true)
     #expect(
       world.takeLines() == [
-        "sign-out never", "user.activity", "activity never", "token never", "clear notifications", "badge 0",
+        "sign-out never", "user.activity", "activity never", "token never", "clear notifications", "route never",
+        "badge 0",
       ])
     app.pushReceived(push)
     #expect(world.takeLines() == [])

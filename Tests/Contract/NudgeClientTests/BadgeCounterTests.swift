@@ -1,3 +1,4 @@
+import Foundation
 import NudgeClient
 import Testing
 
@@ -68,6 +69,21 @@ struct BadgeCounterTests {
     _ = badge.received(messageId: "m1", in: "c1")
     #expect(badge.signedOut() == 0)
     #expect(badge.received(messageId: "m1", in: "c1") == 1)
+  }
+
+  @Test(
+    "D7: a read up to a message leaves the unread that came since",
+    arguments: [BadgeCounter.Mode.conversations, .messages])
+  func readUpTo(mode: BadgeCounter.Mode) {
+    var badge = BadgeCounter(mode: mode)
+    for (id, second) in [("m1", 10), ("m2", 20), ("m3", 30)] {
+      _ = badge.received(messageId: id, in: "c1", sentAt: Date(timeIntervalSince1970: Double(second)))
+    }
+    #expect(badge.read(ReadMark(conversationId: "c1", messageId: "m2")) == 1)
+    // The services told the number while a message was unread on this device: it falls by what is read.
+    #expect(badge.told(4) == 4)
+    #expect(badge.read(ReadMark(conversationId: "c1", messageId: "m3")) == 3)
+    #expect(badge.read(ReadMark(conversationId: "c9")) == 3)
   }
 
   @Test(

@@ -26,6 +26,9 @@ struct ClientEventTests {
     change.fallback = .notifyAll
     change.muted = [.init(conversationId: "c", until: Date(timeIntervalSince1970: 2), exceptMentions: true)]
     change.starredSenders = ["bob"]
+    change.mutedSenders = ["eve"]
+    change.defaultLevels = .init(direct: .smart)
+    change.conversationLevels = [.init(conversationId: "c", level: .mentions)]
     change.keywords = ["release"]
     change.badgeMode = .messages
     change.showPreviews = false
@@ -46,7 +49,7 @@ struct ClientEventTests {
     #expect(try json(event)["type"] as? String == body.type)
   }
 
-  @Test("D8: preferences name only what changes; quiet hours that end are null")
+  @Test("D8, D14: preferences name only the fields that change; quiet hours that end are null")
   func preferences() throws {
     let whole = ClientEvent(
       eventId: "e", occurredAt: at(0), .preferencesUpdated(.init(userId: "ann", preferences: Self.all)))
@@ -55,6 +58,8 @@ struct ClientEventTests {
         "enabled": true, "quietHours": ["start": "22:00", "end": "07:00", "timeZone": "Europe/Berlin"],
         "maxAnalysesPerHour": 5, "fallback": "notify_all",
         "muted": [["conversationId": "c", "until": 2_000, "exceptMentions": true]], "starredSenders": ["bob"],
+        "mutedSenders": ["eve"], "defaultLevels": ["direct": "smart"],
+        "conversationLevels": [["conversationId": "c", "level": "mentions"]],
         "keywords": ["release"], "badgeMode": "messages", "showPreviews": false, "locale": "de",
       ])
     let off = ClientEvent(

@@ -129,24 +129,30 @@ struct NotificationActionsTests {
     #expect(actions.plan(for: .markRead, to: badge, at: now) == .refuse(.noMessage))
   }
 
-  @Test("C2: \"Message sent\" on success; on failure an error, and the conversation opens")
+  @Test(
+    "C2, D7: \"Message sent\"; Mark Read removes up to its message; on failure an error, and the conversation opens")
   func completion() throws {
     let route = Route(conversationId: "c1", messageId: "m1")
+    let push = try messagePush()
+    let mark = ReadMark(conversationId: "c1", messageId: "m1", time: push.timestamp)
     let reply = try event(.reply("Hi"))
-    #expect(NotificationActions.completion(of: reply, succeeded: true) == .tell("Message sent"))
+    #expect(NotificationActions.completion(of: reply, to: push, succeeded: true) == .tell("Message sent"))
     #expect(
-      NotificationActions.completion(of: reply, succeeded: false) == .fail("Message could not be sent", open: route))
+      NotificationActions.completion(of: reply, to: push, succeeded: false)
+        == .fail("Message could not be sent", open: route))
     let read = try event(.markRead)
-    #expect(NotificationActions.completion(of: read, succeeded: true) == .removeNotifications(conversationId: "c1"))
+    #expect(NotificationActions.completion(of: read, to: push, succeeded: true) == .removeNotifications(mark))
     #expect(
-      NotificationActions.completion(of: read, succeeded: false) == .fail("Could not be marked as read", open: route))
+      NotificationActions.completion(of: read, to: push, succeeded: false)
+        == .fail("Could not be marked as read", open: route))
     let feedback = try event(.helpful)
-    #expect(NotificationActions.completion(of: feedback, succeeded: true) == .none)
+    #expect(NotificationActions.completion(of: feedback, to: push, succeeded: true) == .none)
     #expect(
-      NotificationActions.completion(of: feedback, succeeded: false) == .fail("Feedback could not be sent", open: route)
+      NotificationActions.completion(of: feedback, to: push, succeeded: false)
+        == .fail("Feedback could not be sent", open: route)
     )
     let dismissed = try event(.dismiss)
-    #expect(NotificationActions.completion(of: dismissed, succeeded: false) == .none)
+    #expect(NotificationActions.completion(of: dismissed, to: push, succeeded: false) == .none)
   }
 
   @Test("an event kept by the app while offline is the same when it is read again, with the same event id")

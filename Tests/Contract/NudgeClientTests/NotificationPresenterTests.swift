@@ -1,13 +1,14 @@
+import Foundation
 import NudgeClient
 import Testing
 
 func banner(
   _ messageId: String, in conversationId: String = "c1", to userId: String = "ada", from senderId: String = "ben",
-  group: String? = nil, name: String = "Ben"
+  group: String? = nil, name: String = "Ben", at second: Int64? = nil
 ) -> InAppBanner {
   InAppBanner(
     userId: userId, conversationId: conversationId, messageId: messageId, senderId: senderId, senderName: name,
-    preview: "Lunch?", groupName: group, occurredAt: 1_763_712_000_000)
+    preview: "Lunch?", groupName: group, occurredAt: second.map { $0 * 1_000 } ?? 1_763_712_000_000)
 }
 
 @Suite("C1: presentation")
@@ -19,14 +20,16 @@ struct NotificationPresenterTests {
     return presenter.receive(try messagePush(["priority": priority]))
   }
 
-  @Test("C1: in the background high is alert and sound, medium silent in the list, low badge only")
+  @Test(
+    "C1: a push without a presentation goes by priority: in the background high alerts, medium is silent, low badge")
   func background() throws {
     #expect(try action("high", foreground: false) == .present([.banner, .list, .sound, .badge], badge: 3))
     #expect(try action("medium", foreground: false) == .present([.list, .badge], badge: 3))
     #expect(try action("low", foreground: false) == .present([.badge], badge: 3))
   }
 
-  @Test("C1: in the foreground high is banner, sound and badge, medium list and badge, low badge")
+  @Test(
+    "C1: without a presentation in the foreground high is banner, sound and badge, medium list and badge, low badge")
   func foreground() throws {
     #expect(try action("high", foreground: true, open: "c2") == .present([.banner, .sound, .badge], badge: 3))
     #expect(try action("medium", foreground: true) == .present([.list, .badge], badge: 3))
@@ -70,7 +73,7 @@ struct NotificationPresenterTests {
     #expect(presenter.receive(try messagePush(["messageId": "m2"])) == .setBadge(3))
   }
 
-  @Test("C1: a low push shows nothing, so the banner of its message still comes")
+  @Test("C1: a badge push shows nothing, so the banner of its message is admitted")
   func lowThenBanner() throws {
     var presenter = NotificationPresenter(userId: "ada", isForeground: true)
     #expect(presenter.receive(try messagePush(["priority": "low"])) == .present([.badge], badge: 3))
@@ -89,12 +92,87 @@ struct NotificationPresenterTests {
     #expect(presenter.admits(banner("m4", in: "c2")) == true)
   }
 
-  @Test("D7: read on another device removes the conversation's notifications and sets the badge")
+  @Test("C1: the presentation decides, not the priority", arguments: ["high", "medium", "low"])
+  func presentationDecides(priority: String) throws {
+    for (presentation, background, foreground) in [
+      (
+        "alert", PresentationOptions([.banner, .list, .sound, .badge]), PresentationOptions([.banner, .sound, .badge])
+      ),
+      ("silent", [.list, .badge], [.list, .badge]), ("badge", [.badge], [.badge]),
+    ] {
+      for (isForeground, options) in [(false, background), (true, foreground)] {
+        var presenter = NotificationPresenter(userId: "ada", isForeground: isForeground, openConversationId: "c2")
+        let push = try messagePush(["priority": priority, "presentation": presentation])
+        #expect(presenter.receive(push) == .present(options, badge: 3))
+      }
+      var presenter = NotificationPresenter(userId: "ada", isForeground: true, openConversationId: "c1")
+      let push = try messagePush(["priority": priority, "presentation": presentation])
+      #expect(presenter.receive(push) == .drop(.openConversation))
+    }
+  }
+
+  @Test("C1: a silent push that comes first in the foreground leaves the in-app banner of its message free, once")
+  func silentThenBanner() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    let push = try messagePush(["presentation": "silent"])
+    #expect(presenter.receive(push) == .present([.list, .badge], badge: 3))
+    #expect(presenter.receive(push) == .setBadge(3))
+    let (first, second) = (presenter.admits(banner("m1")), presenter.admits(banner("m1")))
+    #expect((first, second) == (true, false))
+    #expect(presenter.receive(push) == .setBadge(3))
+    // In the background the entry in the list announced it: a banner that a gateway delivers late is not shown.
+    presenter.isForeground = false
+    #expect(
+      presenter.receive(try messagePush(["presentation": "silent", "messageId": "m2"]))
+        == .present([.list, .badge], badge: 3))
+    presenter.isForeground = true
+    let late = presenter.admits(banner("m2"))
+    #expect(!late)
+  }
+
+  @Test("D4: a notice is admitted once, in the foreground, for the signed-in user")
+  func notice() {
+    let notice = InAppNotice(noticeId: "n1", userId: "ada", code: "analysis_limit", text: "Limit")
+    var presenter = NotificationPresenter(userId: "ada", isForeground: false, openConversationId: "c1")
+    var admitted = [presenter.admits(notice)]
+    presenter.isForeground = true
+    admitted.append(presenter.admits(notice))
+    admitted.append(presenter.admits(notice))
+    admitted.append(presenter.admits(InAppNotice(noticeId: "n2", userId: "ben", code: "x", text: "x")))
+    #expect(admitted == [false, true, false, false])
+  }
+
+  private func readPush(upTo messageId: String?, at time: Int) throws -> PushPayload {
+    var data = [
+      "type": "read", "badge": "1", "pushId": "p", "recipientId": "ada", "conversationId": "c1", "timestamp": "\(time)",
+    ]
+    data["messageId"] = messageId
+    return try PushPayload(data: data)
+  }
+
+  @Test("D7: a read on another device removes notifications up to the message read and sets the badge")
   func readElsewhere() throws {
     var presenter = NotificationPresenter(userId: "ada", isForeground: false)
-    let push = try PushPayload(
-      data: ["type": "read", "badge": "0", "pushId": "p", "recipientId": "ada", "conversationId": "c1"])
-    #expect(presenter.receive(push) == .removeNotifications(conversationId: "c1", badge: 0))
+    let mark = ReadMark(conversationId: "c1", messageId: "m2", time: Date(timeIntervalSince1970: 20))
+    #expect(presenter.receive(try readPush(upTo: "m2", at: 20)) == .removeNotifications(mark, badge: 1))
+  }
+
+  @Test(
+    "D7: FCM keeps no order: a message that was read elsewhere is not presented when it comes later; a newer one is")
+  func lateAfterRead() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: false)
+    _ = presenter.receive(try readPush(upTo: "m2", at: 20))
+    // A mark that is older than the last one takes nothing back.
+    _ = presenter.receive(try readPush(upTo: "m0", at: 5))
+    for (id, time, isPresented) in [("m2", 20, false), ("m1", 19, false), ("m3", 20, true), ("m4", 21, true)] {
+      let action = presenter.receive(try messagePush(["messageId": id, "timestamp": "\(time)"]))
+      #expect(action == (isPresented ? .present([.banner, .list, .sound, .badge], badge: 3) : .setBadge(3)), "\(id)")
+    }
+    let other = presenter.receive(try messagePush(["messageId": "m9", "conversationId": "c2", "timestamp": "1"]))
+    #expect(other == .present([.banner, .list, .sound, .badge], badge: 3))
+    presenter.isForeground = true
+    let (old, new) = (presenter.admits(banner("m5", at: 19)), presenter.admits(banner("m6", at: 22)))
+    #expect((old, new) == (false, true))
   }
 
   @Test("D13: an edited message takes the place of what was shown of it; its first push, late, does not come back")

@@ -5,7 +5,7 @@ import Testing
 /// The module cannot be built for Apple's systems here, so its sources are searched for what iOS 15 does not have.
 @Suite("NudgeClient keeps to Foundation and iOS 15")
 struct PlatformTests {
-  /// What iOS 15 lacks or what is not Foundation, and a line each that must be found by it.
+  /// Patterns of names that iOS 15 or Foundation lacks, each with a line that it must find.
   private static let forbidden: [(pattern: String, example: String)] = [
     (
       #"^\s*((public|package|internal|private|fileprivate|@preconcurrency|@testable)\s+)*import\s+(?!Foundation\s*$)"#,

@@ -50,13 +50,33 @@ struct PushPayloadTests {
     }
   }
 
+  @Test("C1: a message has the presentation that the push names; without one it follows from the priority")
+  func presentation() throws {
+    for (priority, fallback) in [("high", PushPayload.Presentation.alert), ("medium", .silent), ("low", .badge)] {
+      guard case .message(let message) = try messagePush(["priority": priority]).content else { continue }
+      #expect(message.presentation == fallback)
+      for named in [PushPayload.Presentation.alert, .silent, .badge] {
+        let push = try messagePush(["priority": priority, "presentation": named.rawValue])
+        guard case .message(let message) = push.content else { continue }
+        #expect(message.presentation == named)
+        #expect(message.priority.rawValue == priority)
+      }
+    }
+  }
+
   @Test("C1: a badge push needs no message, a read push its conversation")
   func otherTypes() throws {
     let badge = try PushPayload(data: ["type": "badge", "badge": "0", "pushId": "p", "recipientId": "ada"])
     #expect(badge.content == .badge(0))
     let read = try PushPayload(
       data: ["type": "read", "badge": "2", "pushId": "p", "recipientId": "ada", "conversationId": "c1"])
-    #expect(read.content == .read(conversationId: "c1", badge: 2))
+    #expect(read.content == .read(ReadMark(conversationId: "c1"), badge: 2))
+    let upTo = try PushPayload(data: [
+      "type": "read", "badge": "2", "pushId": "p", "recipientId": "ada", "conversationId": "c1", "messageId": "m7",
+      "timestamp": "20",
+    ])
+    let mark = ReadMark(conversationId: "c1", messageId: "m7", time: Date(timeIntervalSince1970: 20))
+    #expect(upTo.content == .read(mark, badge: 2))
     #expect(read.badge == 2)
     let deleted = try PushPayload(
       data: [
@@ -109,7 +129,8 @@ struct PushPayloadTests {
   @Test("C1: a value that is none of those expected is refused with what is")
   func invalid() throws {
     for (key, value) in [
-      ("type", "marketing"), ("priority", "HIGH"), ("badge", "-1"), ("badge", "1.5"), ("badge", "many"),
+      ("type", "marketing"), ("priority", "HIGH"), ("presentation", "loud"), ("badge", "-1"), ("badge", "1.5"),
+      ("badge", "many"),
       ("timestamp", "yesterday"),
     ] {
       let error = try #require(throws: PushPayloadError.self) { try messagePush([key: value]) }

@@ -13,7 +13,7 @@ struct SignOutTests {
   private func begun() -> SignOut {
     var signOut = SignOut(deviceId: "d1", makeId: countingIds())
     #expect(signOut.begin(userId: "ann", at: at(0)) == [.publish(end), .wake(at: at(5))])
-    #expect(signOut.isUnderWay)
+    #expect(signOut.isInProgress)
     return signOut
   }
 
@@ -23,7 +23,7 @@ struct SignOutTests {
     #expect(signOut.begin(userId: "ann", at: at(1)) == [])
     #expect(signOut.finished(eventId: "other", succeeded: true) == [])
     #expect(signOut.finished(eventId: "id1", succeeded: true) == [.cancelWake] + cleared)
-    #expect(!signOut.isUnderWay)
+    #expect(!signOut.isInProgress)
     #expect(signOut.finished(eventId: "id1", succeeded: true) == [])
     #expect(signOut.timeReached(at: at(5)) == [])
   }

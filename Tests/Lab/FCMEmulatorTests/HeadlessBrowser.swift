@@ -37,7 +37,7 @@ final class HeadlessBrowser {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let pipes = ["in", "out"].map { folder.appendingPathComponent($0).path }
     for pipe in pipes { mkfifo(pipe, 0o600) }
-    // Read and write, so that opening waits for nobody.
+    // Opened for reading and writing, so that opening does not block.
     input = Glibc.open(pipes[0], O_RDWR | O_CLOEXEC)
     output = Glibc.open(pipes[1], O_RDWR | O_CLOEXEC | O_NONBLOCK)
     process.executableURL = URL(fileURLWithPath: "/bin/sh")

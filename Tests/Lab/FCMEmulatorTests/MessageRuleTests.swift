@@ -263,7 +263,7 @@ struct MessageRuleTests {
       let response = try await desk.send(body).get()
       #expect(response.status == 200 || response.status == 400, "seed \(seed), round \(round)")
       if response.status == 200 {
-        // What it takes must be JSON for others too.
+        // An accepted body must be JSON for other parsers too.
         #expect(throws: Never.self, "seed \(seed), round \(round)") {
           try JSONSerialization.jsonObject(with: Data(body))
         }

@@ -48,7 +48,8 @@ struct PhonesPageTests {
     #expect(try browser.evaluate("document.querySelector('.note .body').textContent") as? String == evil)
     #expect(try browser.evaluate("document.querySelectorAll('.phone img, .phone script').length") as? Int == 0)
     #expect(try browser.evaluate("document.querySelector('.badge').textContent") as? String == "1")
-    #expect(try browser.evaluate("document.querySelector('.note .marks').textContent") as? String == "🔔 sound")
+    #expect(
+      try browser.evaluate("document.querySelector('.note .marks').textContent") as? String == "🔔 alert, with a sound")
 
     // Live: the next one is there without a reload, below the same conversation, and silent.
     try await push(desk, "p2", message: "m2", in: "c1", to: "ann", sound: false, badge: 2)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The emulator's page with the phones", .timeLimit(.minutes(2)))
 struct PhonesTests {
-  /// What the page gets.
+  /// The data of the page.
   private struct Changes: Decodable {
     struct Phone: Decodable {
       struct Entry: Decodable, Equatable {
@@ -17,7 +17,7 @@ struct PhonesTests {
         let thread: String
         let title: String
         let body: String
-        let isAlert: Bool
+        let presentation: String
         let hasPicture: Bool
         let replaced: Int
         let pushId: String
@@ -28,6 +28,8 @@ struct PhonesTests {
       let badge: Int
       let pushes: Int
       let sounds: Int
+      let silentPushes: Int
+      let badgePushes: Int
       let entries: [Entry]
     }
     let version: Int
@@ -90,7 +92,8 @@ struct PhonesTests {
     #expect((phone.badge, phone.pushes, phone.sounds) == (2, 3, 1))
     #expect(phone.entries.map(\.body) == ["edited", "silent"])
     #expect(phone.entries.map(\.replaced) == [1, 0])
-    #expect(phone.entries.map(\.isAlert) == [false, false])
+    #expect(phone.entries.map(\.presentation) == ["silent", "silent"])
+    #expect((phone.silentPushes, phone.badgePushes) == (2, 0))
     #expect(phone.entries.map(\.pushId) == ["p1b", "p2"])
     page.desk.end()
   }

@@ -89,6 +89,8 @@ struct TestPush {
   var recipient = "ann"
   var priority = "high"
   var badge = 1
+  var presentation: String?
+  var timestamp = 1_800_000_000
   var title: String? = "Bob"
   var body = "Hello"
   var sound = true
@@ -99,9 +101,10 @@ struct TestPush {
   func json(token: String) -> String {
     var data = [
       "type": type, "recipientId": recipient, "pushId": id, "priority": priority, "badge": "\(badge)",
-      "timestamp": "1800000000",
+      "timestamp": "\(timestamp)",
     ]
     data["messageId"] = message
+    data["presentation"] = presentation
     data["conversationId"] = conversation
     data["senderId"] = message == nil ? nil : "bob"
     if replaces { data["replaces"] = "true" }
@@ -124,8 +127,12 @@ struct TestPush {
       type: "badge", message: message, conversation: conversation, priority: "low", badge: number, title: nil)
   }
 
-  static func read(_ conversation: String, badge: Int) -> TestPush {
-    TestPush(type: "read", message: nil, conversation: conversation, priority: "low", badge: badge, title: nil)
+  static func read(
+    _ conversation: String, upTo message: String? = nil, at timestamp: Int = 1_800_000_000, badge: Int
+  ) -> TestPush {
+    TestPush(
+      type: "read", message: message, conversation: conversation, priority: "low", badge: badge, timestamp: timestamp,
+      title: nil)
   }
 
   static func deleted(_ message: String, in conversation: String, badge: Int) -> TestPush {

@@ -229,11 +229,70 @@ struct VirtualPhoneTests {
     #expect(owned.faults.isEmpty)
   }
 
+  @Test("C1: the phone presents as the push says, whatever the priority, and a contradiction is a fault")
+  func presentationDecides() throws {
+    var owned = Owned.byAnn()
+    try owned.push(TestPush(priority: "medium", presentation: "alert"))
+    #expect((owned.phone.sounds, owned.phone.lockScreen.entries.first?.presentation) == (1, .alert))
+    try owned.push(TestPush(id: "p2", message: "m2", priority: "high", badge: 1, presentation: "silent", sound: false))
+    #expect((owned.phone.sounds, owned.phone.lockScreen.entries.first?.presentation) == (1, .silent))
+    #expect(owned.faults.isEmpty)
+    try owned.push(TestPush(id: "p3", message: "m3", priority: "high", badge: 1, presentation: "silent"))
+    #expect(owned.faults.count == 1)
+  }
+
+  @Test("D7: a read push removes up to its message; a newer notification and its unread stay")
+  func readUpTo() throws {
+    var owned = Owned.byAnn()
+    for (number, second) in [(1, 10), (2, 20), (3, 30)] {
+      try owned.push(TestPush(id: "p\(number)", message: "m\(number)", timestamp: second))
+    }
+    try owned.push(.read("c1", upTo: "m2", at: 20, badge: 1))
+    #expect(owned.phone.lockScreen.entries.map(\.messageId) == ["m3"])
+    #expect(owned.phone.badge == 1)
+    // Late: FCM keeps no order.
+    try owned.push(TestPush(id: "p1b", message: "m1b", badge: 1, timestamp: 15))
+    #expect(owned.phone.lockScreen.entries.map(\.messageId) == ["m3"])
+  }
+
+  @Test("C2, D7: Mark Read removes its message and older ones, also when the services accept it late")
+  func markReadUpTo() throws {
+    var owned = Owned.byAnn()
+    for (number, second) in [(1, 10), (2, 20)] {
+      try owned.push(TestPush(id: "p\(number)", message: "m\(number)", timestamp: second))
+    }
+    owned.acceptAll()
+    owned.take(.respond(.markRead, messageId: "m2"))
+    try owned.push(TestPush(id: "p3", message: "m3", timestamp: 30))
+    owned.acceptAll()
+    #expect(owned.phone.lockScreen.entries.map(\.messageId) == ["m3"])
+  }
+
+  @Test("C3: ten taps on ten notifications each land on their own message")
+  func tenTaps() throws {
+    var owned = Owned.byAnn()
+    for number in 1...10 {
+      try owned.push(
+        TestPush(id: "p\(number)", message: "m\(number)", conversation: "c\(number)", badge: number, title: "Bob"))
+    }
+    for number in [7, 2, 10, 1, 5, 3, 9, 4, 8, 6] {
+      owned.notes = []
+      owned.take(.respond(.open, messageId: "m\(number)"))
+      #expect(owned.phone.conversationId == "c\(number)")
+      let highlighted = owned.notes.compactMap { if case .highlighted(let id) = $0 { id } else { nil } }
+      #expect(highlighted == ["m\(number)"])
+      owned.acceptAll()
+      owned.take(.close)
+    }
+    #expect(owned.phone.lockScreen.entries.isEmpty)
+    #expect(owned.phone.badge == 0)
+  }
+
   @Test("C9: a device that reads lowers its own badge, also by what the services count and it never heard of")
   func ownBadge() throws {
     var owned = Owned.byAnn()
     try owned.push(TestPush())
-    // Of two more conversations nothing was notified.
+    // Two more conversations have unread messages that were not notified.
     try owned.push(TestPush(id: "p2", message: "m2", conversation: "c2", badge: 4))
     owned.take(.read(conversationId: "c1"))
     #expect(owned.phone.badge == 3)
@@ -251,14 +310,16 @@ struct VirtualPhoneTests {
     #expect(owned.phone.banner == nil)
     owned.take(.open)
     owned.take(.banner(banner))
-    #expect(owned.phone.banner == banner)
+    #expect(owned.phone.banner == .message(banner))
     try owned.push(TestPush())
     #expect(!owned.notes.contains { if case .shown = $0 { true } else { false } })
     owned.pass(4)
     #expect(owned.phone.banner == nil)
-    owned.take(.notice("Limit reached", userId: "bob"))
-    owned.take(.notice("Limit reached", userId: "ann"))
-    #expect(owned.told == ["Limit reached"])
+    owned.take(.notice(InAppNotice(noticeId: "n1", userId: "bob", code: "analysis_limit", text: "Limit reached")))
+    let notice = InAppNotice(noticeId: "n2", userId: "ann", code: "analysis_limit", text: "Limit reached")
+    owned.take(.notice(notice))
+    #expect(owned.phone.banner == .notice(notice))
+    #expect(owned.notes.count { $0 == .bannerShown(.notice(notice)) } == 1)
   }
 
   @Test("T3: installed again it is another installation, the former token is dead, and nothing of before is left")

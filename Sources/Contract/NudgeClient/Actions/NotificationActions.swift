@@ -1,39 +1,55 @@
 public import Foundation
 
-/// Turns what a person did with a notification into the event to publish and what the app does next.
+/// Turns the user's response to a notification into the event to publish and the app's next step (C2).
+///
+/// ```swift
+/// let actions = NotificationActions(userId: "ann", deviceId: deviceId, makeId: { UUID().uuidString })
+/// guard let response = NotificationResponse(actionIdentifier: identifier, userText: text) else { return }
+/// switch actions.plan(for: response, to: push, at: Date()) {
+/// case .publish(let event):
+///   publish(event) { succeeded in
+///     perform(NotificationActions.completion(of: event, to: push, succeeded: succeeded))
+///   }
+/// case .open(let route, let event):
+///   publish(event)
+///   perform(router.receive(route, at: Date()))
+/// case .refuse(let refusal):
+///   explain(refusal)
+/// }
+/// ```
 public struct NotificationActions: Sendable {
-  /// What is to be done.
+  /// The way to carry out a response.
   public enum Plan: Sendable, Equatable {
-    /// Publish the event, then go on with `completion(of:succeeded:)`. It may be published again until it is accepted:
-    /// the event id makes a second one have no effect.
+    /// Publish the event, then continue with `completion(of:to:succeeded:)`. Publish it again, unchanged, until it is
+    /// accepted: the services ignore a second event with the same id.
     case publish(ClientEvent)
     /// Open the conversation at the message, and publish the event.
     case open(Route, ClientEvent)
-    /// Do nothing but tell the user why.
+    /// Do nothing, and tell the user why.
     case refuse(Refusal)
   }
 
-  /// Why an action is not carried out.
+  /// Why a response is not carried out.
   public enum Refusal: Sendable, Equatable {
     /// Nobody is signed in.
     case notSignedIn
-    /// The notification was for another account of this device; acting on it would act as that person.
+    /// The notification is for another account of this device.
     case otherAccount
-    /// The reply is empty, or blanks only.
+    /// The reply is empty or blank.
     case emptyReply
-    /// The push shows no message, so there is nothing to act on.
+    /// The push shows no message that the response could concern.
     case noMessage
   }
 
-  /// What follows once an event was published, or could not be.
+  /// The app's next step once an event was published or failed to be.
   public enum Completion: Sendable, Equatable {
-    /// Tell the user in this text.
+    /// Tell the user this text.
     case tell(String)
-    /// Remove the notifications of this conversation.
-    case removeNotifications(conversationId: String)
-    /// Nothing more.
+    /// Remove the notifications that the mark covers.
+    case removeNotifications(ReadMark)
+    /// Nothing.
     case none
-    /// Tell the user in this text and open the conversation, where it can be tried again.
+    /// Tell the user this text and open the conversation, where they can try again.
     case fail(String, open: Route)
   }
 
@@ -41,24 +57,24 @@ public struct NotificationActions: Sendable {
   private let deviceId: String
   private let makeId: @Sendable () -> String
 
-  /// For who is signed in (nil: nobody) on this device; `makeId` gives a new id, such as a UUID, for each event and
-  /// each message.
+  /// Actions of the signed-in user (nil: nobody) on this device. `makeId` returns a new id, such as a UUID, for each event
+  /// and each message.
   public init(userId: String?, deviceId: String, makeId: @escaping @Sendable () -> String) {
     self.userId = userId
     self.deviceId = deviceId
     self.makeId = makeId
   }
 
-  /// What is to be done about a response to the notification of a push.
+  /// The plan for a response to the notification of a push.
   public func plan(for response: NotificationResponse, to push: PushPayload, at now: Date) -> Plan {
     guard let userId else { return .refuse(.notSignedIn) }
     guard push.recipientId == userId else { return .refuse(.otherAccount) }
     guard case .message(let message) = push.content else { return .refuse(.noMessage) }
     func event(_ body: ClientEvent.Body) -> ClientEvent { ClientEvent(eventId: makeId(), occurredAt: now, body) }
-    func notification(_ what: ClientEvent.NotificationChange) -> ClientEvent {
+    func notification(_ change: ClientEvent.NotificationChange) -> ClientEvent {
       event(
         .notification(
-          what,
+          change,
           .init(
             userId: userId, deviceId: deviceId, pushId: push.pushId, conversationId: message.conversationId,
             messageId: message.messageId)))
@@ -97,8 +113,9 @@ public struct NotificationActions: Sendable {
     }
   }
 
-  /// What follows once an event of a plan was accepted, or could not be published.
-  public static func completion(of event: ClientEvent, succeeded: Bool) -> Completion {
+  /// The next step once an event of a plan was accepted or failed to be published. `push` is the push it answers; nil for an
+  /// event that answers none, such as a message written in the app.
+  public static func completion(of event: ClientEvent, to push: PushPayload?, succeeded: Bool) -> Completion {
     switch event.body {
     case .messageCreated(let message):
       let route = Route(conversationId: message.conversationId, messageId: message.replyTo)
@@ -106,14 +123,14 @@ public struct NotificationActions: Sendable {
     case .messageRead(let read):
       let route = Route(conversationId: read.conversationId, messageId: read.messageId)
       return succeeded
-        ? .removeNotifications(conversationId: read.conversationId)
+        ? .removeNotifications(
+          ReadMark(conversationId: read.conversationId, messageId: read.messageId, time: push?.timestamp))
         : .fail("Could not be marked as read", open: route)
     case .feedbackSubmitted(let feedback):
       let route = Route(conversationId: feedback.conversationId, messageId: feedback.messageId)
       return succeeded ? .none : .fail("Feedback could not be sent", open: route)
     case .notification, .userActivity, .deviceRegistered, .deviceUnregistered, .preferencesUpdated:
-      // Only the services want to know of the first three, and a person who swiped something away is not to be bothered
-      // about it. The others are no answers to a notification.
+      // A failed report of a dismissed notification is no news to the user, and the others answer no notification.
       return .none
     }
   }

@@ -1,21 +1,36 @@
 /// A kind of notification with its buttons. An app turns it into a `UNNotificationCategory`.
+///
+/// ```swift
+/// let categories = NotificationCategory.all.map { category in
+///   UNNotificationCategory(
+///     identifier: category.identifier,
+///     actions: category.actions.map { action in
+///       action.textInput.map {
+///         UNTextInputNotificationAction(
+///           identifier: action.identifier.rawValue, title: action.title,
+///           textInputButtonTitle: $0.buttonTitle, textInputPlaceholder: $0.placeholder)
+///       } ?? UNNotificationAction(identifier: action.identifier.rawValue, title: action.title)
+///     }, intentIdentifiers: [], options: .customDismissAction)
+/// }
+/// UNUserNotificationCenter.current().setNotificationCategories(Set(categories))
+/// ```
 public struct NotificationCategory: Sendable, Equatable {
-  /// What the push names in `aps.category`.
+  /// The identifier that the push has in `aps.category`.
   public let identifier: String
-  /// The buttons, in the order in which they are shown.
+  /// The buttons, in the order in which they appear.
   public let actions: [NotificationAction]
 
-  /// For messages that smart analysis found relevant (`type` `smart_notification`).
+  /// The category of pushes of `type` `smart_notification`.
   public static let smartNotification = NotificationCategory(
     identifier: "SMART_NOTIFICATION_CATEGORY", actions: NotificationAction.all)
-  /// For messages that a fallback let through (`type` `new_message`).
+  /// The category of pushes of `type` `new_message`.
   public static let message = NotificationCategory(identifier: "MESSAGE", actions: NotificationAction.all)
-  /// What an app registers at launch.
+  /// The categories that an app registers at launch.
   public static let all = [smartNotification, message]
 }
 
 extension PushPayload.Message.Origin {
-  /// The category of such a push.
+  /// The category of a push of this origin.
   public var category: NotificationCategory {
     switch self {
     case .smart: .smartNotification
@@ -24,37 +39,37 @@ extension PushPayload.Message.Origin {
   }
 }
 
-/// A button of a notification. An app turns it into a `UNNotificationAction`, or a `UNTextInputNotificationAction` where
-/// there is a text input.
+/// A button of a notification. An app turns it into a `UNNotificationAction`, or into a `UNTextInputNotificationAction` if it
+/// has a text input.
 public struct NotificationAction: Sendable, Equatable {
-  /// The buttons' identifiers.
+  /// The identifiers of the buttons.
   public enum Identifier: String, Sendable, CaseIterable {
-    /// Write an answer.
+    /// Writes a reply.
     case reply = "REPLY_ACTION"
-    /// Mark the conversation read up to this message.
+    /// Marks the conversation read up to this message.
     case markRead = "MARK_READ_ACTION"
-    /// The notification was worth it.
+    /// Says that the notification was helpful.
     case helpful = "HELPFUL_ACTION"
-    /// The notification was not worth it.
+    /// Says that the notification was not helpful.
     case notHelpful = "NOT_HELPFUL_ACTION"
   }
 
-  /// A field to write in.
+  /// The text field that a button opens.
   public struct TextInput: Sendable, Equatable {
-    /// The button that sends.
+    /// The title of the button that sends.
     public let buttonTitle: String
-    /// What stands in the empty field.
+    /// The placeholder in the empty field.
     public let placeholder: String
   }
 
-  /// Which button it is.
+  /// The button's identifier.
   public let identifier: Identifier
-  /// What is written on it.
+  /// The button's title.
   public let title: String
-  /// The field it opens, for a reply.
+  /// The text field it opens; nil for buttons other than Reply.
   public let textInput: TextInput?
 
-  /// All buttons, in the order in which they are shown.
+  /// All buttons, in the order in which they appear.
   public static let all = [
     NotificationAction(
       identifier: .reply, title: "Reply", textInput: TextInput(buttonTitle: "Send", placeholder: "Type a message…")),

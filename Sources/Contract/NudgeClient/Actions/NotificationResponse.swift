@@ -1,23 +1,29 @@
-/// What a person did with a notification.
+/// The user's response to a notification.
+///
+/// ```swift
+/// let text = (response as? UNTextInputNotificationResponse)?.userText
+/// let response = NotificationResponse(actionIdentifier: response.actionIdentifier, userText: text)
+/// ```
 public enum NotificationResponse: Sendable, Equatable {
-  /// Wrote an answer.
+  /// The user wrote a reply.
   case reply(String)
-  /// Pressed "Mark Read".
+  /// The user pressed "Mark Read".
   case markRead
-  /// Pressed "👍 Helpful".
+  /// The user pressed "👍 Helpful".
   case helpful
-  /// Pressed "👎 Not Helpful".
+  /// The user pressed "👎 Not Helpful".
   case notHelpful
-  /// Tapped the notification itself.
+  /// The user tapped the notification itself.
   case open
-  /// Swiped it away.
+  /// The user dismissed the notification.
   case dismiss
 
-  /// From a `UNNotificationResponse`: its `actionIdentifier` and, for a text input, its `userText`. Nil for an
-  /// identifier that is neither Nudge's nor the system's.
+  /// Translates a `UNNotificationResponse`: its `actionIdentifier` and, for a text input, its `userText`. Nil for an
+  /// identifier that belongs neither to Nudge nor to the system.
   public init?(actionIdentifier: String, userText: String? = nil) {
     switch actionIdentifier {
-    // UNNotificationDefaultActionIdentifier and UNNotificationDismissActionIdentifier, whose module is Apple's only.
+    // UNNotificationDefaultActionIdentifier and UNNotificationDismissActionIdentifier; their module exists on Apple's
+    // systems only.
     case "com.apple.UNNotificationDefaultActionIdentifier": self = .open
     case "com.apple.UNNotificationDismissActionIdentifier": self = .dismiss
     default:

@@ -1,21 +1,28 @@
 public import Foundation
 
-/// Reports what the user has before their eyes (C7): at every change, and every 60 s while the app is in the foreground,
-/// so that a report of more than 2 minutes ago means that they are gone.
+/// Reports which conversation the user has open (C7): at every change, and every 60 s while the app is in the foreground.
+/// The services ignore a report that is older than 2 minutes.
 ///
 /// It does no I/O: calls in, actions out.
+///
+/// ```swift
+/// var activity = ActivityReporter(deviceId: deviceId, isForeground: true, makeId: { UUID().uuidString })
+/// perform(activity.signedIn(as: "ann", at: Date()))
+/// perform(activity.conversationAppeared("c1", at: Date()))
+/// perform(activity.enteredBackground(at: Date()))
+/// ```
 public struct ActivityReporter: Sendable {
-  /// What the app does next, in the order given.
+  /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Publish the event. If that fails, nothing is to be done: the next report replaces it.
+    /// Publish the event. Do not retry it: the next report replaces it.
     case publish(ClientEvent)
-    /// Call `timeReached(at:)` at this time. There is one such time: a later one replaces it.
+    /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Date)
-    /// Do not call `timeReached(at:)`, unless another time is given.
+    /// Cancel the call of `timeReached(at:)`.
     case cancelWake
   }
 
-  /// Seconds between two reports of the same.
+  /// The seconds between two reports while nothing changes.
   public static let interval: TimeInterval = 60
 
   private let deviceId: String
@@ -25,21 +32,21 @@ public struct ActivityReporter: Sendable {
   private var conversationId: String?
   private var nextReport: Date?
 
-  /// A reporter for this device, before anybody is signed in; `makeId` gives a new id, such as a UUID, for each event.
+  /// A reporter for this device, with nobody signed in. `makeId` returns a new id, such as a UUID, for each event.
   public init(deviceId: String, isForeground: Bool, makeId: @escaping @Sendable () -> String) {
     self.deviceId = deviceId
     self.isForeground = isForeground
     self.makeId = makeId
   }
 
-  /// Somebody is signed in.
+  /// A user has signed in.
   public mutating func signedIn(as userId: String, at now: Date) -> [Action] {
     guard userId != self.userId else { return [] }
     self.userId = userId
     return isForeground ? report(at: now) : []
   }
 
-  /// The user signs out: for them the app is in the background.
+  /// The user signs out: reports the background for them.
   public mutating func signedOut(at now: Date) -> [Action] {
     defer {
       userId = nil
@@ -48,14 +55,14 @@ public struct ActivityReporter: Sendable {
     return isForeground ? end(at: now) : []
   }
 
-  /// The app came to the foreground.
+  /// The app entered the foreground.
   public mutating func enteredForeground(at now: Date) -> [Action] {
     guard !isForeground else { return [] }
     isForeground = true
     return report(at: now)
   }
 
-  /// The app went into the background, or is about to be closed.
+  /// The app entered the background, or is about to end.
   public mutating func enteredBackground(at now: Date) -> [Action] {
     guard isForeground else { return [] }
     isForeground = false
@@ -69,15 +76,14 @@ public struct ActivityReporter: Sendable {
     return isForeground ? report(at: now) : []
   }
 
-  /// A conversation left the screen. Where another has appeared before it, as views do that slide over each other, that one
-  /// stays.
+  /// A conversation left the screen. Ignored if another has appeared since, as when one view slides over another.
   public mutating func conversationDisappeared(_ conversationId: String, at now: Date) -> [Action] {
     guard conversationId == self.conversationId else { return [] }
     self.conversationId = nil
     return isForeground ? report(at: now) : []
   }
 
-  /// The time of the last `wake` has come. Called too early it gives the time again; called for nothing it does no harm.
+  /// The time of the last `wake` has come. A call that is early or late is harmless.
   public mutating func timeReached(at now: Date) -> [Action] {
     guard let nextReport else { return [] }
     return now >= nextReport ? report(at: now) : [.wake(at: nextReport)]

@@ -1,8 +1,18 @@
-/// The number on the app's icon, counted on the device.
+public import Foundation
+
+/// The number on the app's icon, counted on the device (C9).
 ///
-/// Each call that may change it returns the number to set.
+/// Each call that may change the number returns the number to set.
+///
+/// ```swift
+/// var badge = BadgeCounter(mode: .conversations)
+/// setBadge(badge.refresh(unreadMessages: ["c1": 2]))                          // at launch
+/// setBadge(badge.received(messageId: "m3", in: "c2", sentAt: push.timestamp))
+/// setBadge(badge.told(3))                                                     // a push says 3
+/// setBadge(badge.opened("c1"))
+/// ```
 public struct BadgeCounter: Sendable {
-  /// What is counted; the user's preference `badgeMode`.
+  /// The unit that the badge counts: the user's preference `badgeMode`.
   public enum Mode: String, Sendable, Codable {
     /// Conversations with unread messages.
     case conversations
@@ -10,53 +20,72 @@ public struct BadgeCounter: Sendable {
     case messages
   }
 
+  private struct Unread: Sendable {
+    /// Unread messages of the list that was loaded at launch.
+    var loaded = 0
+    /// Unread messages that arrived since, in the order of arrival.
+    var arrived: [ReadMark.SentMessage] = []
+    var count: Int { loaded + arrived.count }
+  }
+
   private var mode: Mode
-  /// Unread messages by conversation, never 0.
-  private var unread: [String: Int] = [:]
-  // Push and real-time channel bring the same message, in any order, and one of them maybe after it was read.
-  private var counted = RecentMessages()
+  /// Unread messages by conversation; no entry has a count of 0.
+  private var unread: [String: Unread] = [:]
+  // Push and real-time channel bring the same message in any order, and one of them perhaps after it was read.
+  private var counted = RecentIds()
   private var openConversationId: String?
-  /// What the services count and the device has heard nothing of, such as messages that were not notified; less than 0 where
-  /// the device does not know yet what was read elsewhere.
-  private var unheard = 0
+  /// The services' number less this device's. Positive for messages this device has not received; negative while it has
+  /// not learned of a read on another device.
+  private var difference = 0
 
   /// A counter with nothing unread.
   public init(mode: Mode = .conversations) {
     self.mode = mode
   }
 
-  /// The number to show: 0 when all is read.
-  public var value: Int { max(0, counted(in: mode) + unheard) }
+  /// The number to show; 0 when everything is read.
+  public var value: Int { max(0, counted(in: mode) + difference) }
 
   private func counted(in mode: Mode) -> Int {
     switch mode {
     case .conversations: unread.count
-    case .messages: unread.values.reduce(0, +)
+    case .messages: unread.values.reduce(0) { $0 + $1.count }
     }
   }
 
-  /// A message of somebody else's has arrived: it counts once, and not in the open conversation, where it is read.
-  public mutating func received(messageId: String, in conversationId: String) -> Int {
+  /// A message of another user has arrived. It counts once, and not in the open conversation. `sentAt` is the push's
+  /// `timestamp`; it tells later how far a read reaches.
+  public mutating func received(messageId: String, in conversationId: String, sentAt: Date? = nil) -> Int {
     if counted.insert(messageId), conversationId != openConversationId {
-      unread[conversationId, default: 0] += 1
+      unread[conversationId, default: Unread()].arrived.append(
+        ReadMark.SentMessage(messageId: messageId, sentAt: sentAt))
     }
     return value
   }
 
-  /// A push says what the badge is to show. The services know of messages that this device has not heard of, and of what was
-  /// read elsewhere: what is received and read from now on counts from there.
+  /// A push brings the services' number, which includes messages this device has not received. Later calls count from it.
   public mutating func told(_ badge: Int) -> Int {
-    unheard = badge - counted(in: mode)
+    difference = badge - counted(in: mode)
     return value
   }
 
-  /// A conversation was read, here or on another device.
+  /// The whole conversation was read.
   public mutating func read(_ conversationId: String) -> Int {
     unread[conversationId] = nil
     return value
   }
 
-  /// A conversation is on the screen: it is read, and stays so until it is closed.
+  /// A conversation was read up to a mark, here or on another device. Newer messages stay unread.
+  public mutating func read(_ mark: ReadMark) -> Int {
+    guard var conversation = unread[mark.conversationId] else { return value }
+    let isCovered = mark.covers(conversation.arrived)
+    conversation.arrived = zip(conversation.arrived, isCovered).filter { !$0.1 }.map { $0.0 }
+    conversation.loaded = 0
+    unread[mark.conversationId] = conversation.count > 0 ? conversation : nil
+    return value
+  }
+
+  /// A conversation is on the screen: it is read, and messages that arrive in it are read until it closes.
   public mutating func opened(_ conversationId: String) -> Int {
     openConversationId = conversationId
     return read(conversationId)
@@ -67,22 +96,23 @@ public struct BadgeCounter: Sendable {
     openConversationId = nil
   }
 
-  /// The list of conversations was loaded, as at every launch: these have so many unread messages, all others none.
+  /// The list of conversations was loaded, as at every launch. It replaces everything counted so far; a conversation that
+  /// is not in it has nothing unread.
   public mutating func refresh(unreadMessages: [String: Int]) -> Int {
-    unread = unreadMessages.filter { $0.value > 0 && $0.key != openConversationId }
-    unheard = 0
+    unread = unreadMessages.filter { $0.value > 0 && $0.key != openConversationId }.mapValues { Unread(loaded: $0) }
+    difference = 0
     return value
   }
 
-  /// The user has changed what is counted.
+  /// The user has changed what the badge counts.
   public mutating func modeChanged(to mode: Mode) -> Int {
     self.mode = mode
-    // Of the other number the services have not told yet.
-    unheard = 0
+    // The services' number of the other mode says nothing about this one.
+    difference = 0
     return value
   }
 
-  /// The user has signed out: 0.
+  /// The user has signed out. Returns 0.
   public mutating func signedOut() -> Int {
     self = BadgeCounter(mode: mode)
     return value

@@ -1,66 +1,108 @@
-/// The banners of an app in the foreground: one at a time, for four seconds, the others wait.
+/// The banners of an app in the foreground (C4): one at a time for four seconds, while others wait.
 ///
-/// It holds no timer and no view: events in, actions out. Times are seconds on any clock that does not go backwards.
+/// It has no timer and no view: events in, actions out. Times are seconds on any clock that never goes backwards.
+///
+/// ```swift
+/// var banners = BannerQueue()
+/// if presenter.admits(banner) { perform(banners.receive(.message(banner), at: clock.seconds)) }
+///
+/// func perform(_ actions: [BannerQueue.Action]) {
+///   for action in actions {
+///     switch action {
+///     case .show(let item): bannerView.show(item)
+///     case .hide(let item): bannerView.hide(item)
+///     case .wake(let time): timer.schedule(at: time) { perform(banners.timeReached(at: clock.seconds)) }
+///     case .cancelWake: timer.cancel()
+///     case .route(let route): perform(router.receive(route, at: Date()))
+///     }
+///   }
+/// }
+/// ```
 public struct BannerQueue: Sendable {
-  /// What the app does next, in the order given.
+  /// The content of a banner.
+  public enum Item: Sendable, Equatable {
+    /// A message.
+    case message(InAppBanner)
+    /// A notice of the services, which leads nowhere.
+    case notice(InAppNotice)
+
+    private var identity: (isMessage: Bool, id: String) {
+      switch self {
+      case .message(let banner): (true, banner.messageId)
+      case .notice(let notice): (false, notice.noticeId)
+      }
+    }
+
+    func isSame(as other: Item) -> Bool { identity == other.identity }
+
+    var conversationId: String? {
+      if case .message(let banner) = self { banner.conversationId } else { nil }
+    }
+
+    var route: Route? {
+      if case .message(let banner) = self { banner.route } else { nil }
+    }
+  }
+
+  /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Let the banner appear.
-    case show(InAppBanner)
-    /// Let the banner of this message disappear.
-    case hide(messageId: String)
-    /// Call `timeReached(at:)` at this time. There is one such time: a later one replaces it.
+    /// Show the banner.
+    case show(Item)
+    /// Hide the banner.
+    case hide(Item)
+    /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Double)
-    /// Do not call `timeReached(at:)`, unless another time is given.
+    /// Cancel the call of `timeReached(at:)`.
     case cancelWake
-    /// Go there.
+    /// Follow this route.
     case route(Route)
   }
 
-  /// How long a banner stays, in seconds from its appearance, not counting while it is touched.
+  /// How long a banner stays, in seconds from its appearance. The time stands still while a finger touches the banner.
   public static let duration = 4.0
-  /// How many may wait; of more the oldest is dropped.
+  /// How many banners may wait. One more drops the oldest of them.
   public static let maximumWaiting = 3
-  /// How far up, in points, a swipe must go to end a banner.
+  /// How far up, in points, a swipe must go to dismiss a banner.
   public static let swipeDistance = 50.0
 
   private struct Showing {
-    let banner: InAppBanner
-    /// How long it has still to stay, as of `since`.
+    let item: Item
+    /// The seconds left as of `since`.
     var remaining: Double
-    /// Since when its time runs; nil while it is touched.
+    /// When the time began to run; nil while a finger touches the banner.
     var since: Double?
   }
 
   private var showing: Showing?
-  private var waiting: [InAppBanner] = []
+  private var waiting: [Item] = []
   private var isForeground: Bool
   private var openConversationId: String?
 
-  /// A queue with nothing in it.
+  /// An empty queue.
   public init(isForeground: Bool = true, openConversationId: String? = nil) {
     self.isForeground = isForeground
     self.openConversationId = openConversationId
   }
 
-  /// A banner has arrived. Ask `NotificationPresenter.admits(_:)` first, which knows what came as push.
-  public mutating func receive(_ banner: InAppBanner, at now: Double) -> [Action] {
-    guard isForeground, banner.conversationId != openConversationId,
-      showing?.banner.messageId != banner.messageId, !waiting.contains(where: { $0.messageId == banner.messageId })
+  /// A banner has arrived. Ask `NotificationPresenter.admits(_:)` first: it knows what came as a push.
+  public mutating func receive(_ item: Item, at now: Double) -> [Action] {
+    guard isForeground, item.conversationId == nil || item.conversationId != openConversationId,
+      showing?.item.isSame(as: item) != true, !waiting.contains(where: { $0.isSame(as: item) })
     else { return [] }
-    waiting.append(banner)
+    waiting.append(item)
     if showing == nil { return showNext(at: now) }
     if waiting.count > Self.maximumWaiting { waiting.removeFirst() }
     return []
   }
 
-  /// The time of the last `wake` has come. Called too early or for a banner that has gone, it does no harm.
+  /// The time of the last `wake` has come. A call that is early, or late for a banner already hidden, is harmless.
   public mutating func timeReached(at now: Double) -> [Action] {
     guard let showing, let since = showing.since else { return [] }
     let end = since + showing.remaining
-    return now >= end ? endShowing(at: now) : [.wake(at: end)]
+    return now >= end ? hideShowing(at: now) : [.wake(at: end)]
   }
 
-  /// A finger is on the banner: its time stands still.
+  /// A finger touches the banner.
   public mutating func touchBegan(at now: Double) -> [Action] {
     guard let since = showing?.since else { return [] }
     showing?.remaining -= max(0, now - since)
@@ -68,26 +110,26 @@ public struct BannerQueue: Sendable {
     return [.cancelWake]
   }
 
-  /// The finger has gone, after moving up by this many points (negative: down). Far enough ends the banner; else its
-  /// time goes on.
+  /// The finger is lifted after it moved up by this many points; negative means down. A swipe of `swipeDistance` dismisses
+  /// the banner; otherwise its time runs again.
   public mutating func touchEnded(movedUp points: Double, at now: Double) -> [Action] {
     guard let touched = showing, touched.since == nil else { return [] }
-    guard points < Self.swipeDistance else { return endShowing(at: now) }
+    guard points < Self.swipeDistance else { return hideShowing(at: now) }
     showing?.since = now
     return [.wake(at: now + max(0, touched.remaining))]
   }
 
-  /// The banner was tapped: it ends, with those that wait for the same conversation, and leads to its message.
+  /// The user taps the banner. It leads to its message, and waiting banners of the same conversation are dropped.
   public mutating func tapped(at now: Double) -> [Action] {
-    guard let banner = showing?.banner else { return [] }
-    waiting.removeAll { $0.conversationId == banner.conversationId }
-    return [.route(banner.route)] + endShowing(at: now)
+    guard let item = showing?.item else { return [] }
+    if let conversationId = item.conversationId { waiting.removeAll { $0.conversationId == conversationId } }
+    return (item.route.map { [.route($0)] } ?? []) + hideShowing(at: now)
   }
 
-  /// A conversation is on the screen: its banners go, shown or waiting, and none comes while it is open.
+  /// A conversation is on the screen: drops its banners, and lets none in until it closes.
   public mutating func conversationOpened(_ conversationId: String, at now: Double) -> [Action] {
     openConversationId = conversationId
-    return drop(conversationId, at: now)
+    return drop(at: now) { $0.conversationId == conversationId }
   }
 
   /// No conversation is on the screen.
@@ -95,51 +137,65 @@ public struct BannerQueue: Sendable {
     openConversationId = nil
   }
 
-  /// A conversation was read elsewhere: its banners go.
-  public mutating func conversationRead(_ conversationId: String, at now: Double) -> [Action] {
-    drop(conversationId, at: now)
+  /// A conversation was read on another device: drops the banners that the mark covers.
+  public mutating func conversationRead(_ mark: ReadMark, at now: Double) -> [Action] {
+    let banners = ([showing?.item].compactMap(\.self) + waiting).compactMap { item in
+      if case .message(let banner) = item, banner.conversationId == mark.conversationId { banner } else { nil }
+    }
+    let isCovered = mark.covers(banners.map { ReadMark.SentMessage(messageId: $0.messageId, sentAt: $0.sentAt) })
+    let read = Set(zip(banners, isCovered).filter { $0.1 }.map { $0.0.messageId })
+    return drop(at: now) { item in
+      if case .message(let banner) = item { read.contains(banner.messageId) } else { false }
+    }
   }
 
-  /// The app is in the foreground again. What came meanwhile is in the notification list.
+  /// A message was deleted: drops its banner.
+  public mutating func messageDeleted(_ messageId: String, at now: Double) -> [Action] {
+    drop(at: now) { item in
+      if case .message(let banner) = item { banner.messageId == messageId } else { false }
+    }
+  }
+
+  /// The app is in the foreground again. Messages that came meanwhile are in the notification list.
   public mutating func enteredForeground() {
     isForeground = true
   }
 
-  /// The app went into the background: no banner, and none waits for its return.
+  /// The app went into the background: drops all banners.
   public mutating func enteredBackground() -> [Action] {
     isForeground = false
     return clear()
   }
 
-  /// The user has signed out: nothing of theirs is shown any more.
+  /// The user has signed out: drops all banners.
   public mutating func signedOut() -> [Action] {
     openConversationId = nil
     return clear()
   }
 
-  private mutating func drop(_ conversationId: String, at now: Double) -> [Action] {
-    waiting.removeAll { $0.conversationId == conversationId }
-    return showing?.banner.conversationId == conversationId ? endShowing(at: now) : []
+  private mutating func drop(at now: Double, where isDropped: (Item) -> Bool) -> [Action] {
+    waiting.removeAll(where: isDropped)
+    return showing.map { isDropped($0.item) } == true ? hideShowing(at: now) : []
   }
 
   private mutating func clear() -> [Action] {
     waiting = []
     guard let ended = showing else { return [] }
     showing = nil
-    return [.hide(messageId: ended.banner.messageId), .cancelWake]
+    return [.hide(ended.item), .cancelWake]
   }
 
-  private mutating func endShowing(at now: Double) -> [Action] {
+  private mutating func hideShowing(at now: Double) -> [Action] {
     guard let ended = showing else { return [] }
     showing = nil
     let next = showNext(at: now)
-    return [.hide(messageId: ended.banner.messageId)] + (next.isEmpty ? [.cancelWake] : next)
+    return [.hide(ended.item)] + (next.isEmpty ? [.cancelWake] : next)
   }
 
   private mutating func showNext(at now: Double) -> [Action] {
     guard !waiting.isEmpty else { return [] }
-    let banner = waiting.removeFirst()
-    showing = Showing(banner: banner, remaining: Self.duration, since: now)
-    return [.show(banner), .wake(at: now + Self.duration)]
+    let item = waiting.removeFirst()
+    showing = Showing(item: item, remaining: Self.duration, since: now)
+    return [.show(item), .wake(at: now + Self.duration)]
   }
 }

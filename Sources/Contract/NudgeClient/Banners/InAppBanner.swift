@@ -1,21 +1,28 @@
 import Foundation
 
-/// A banner for a message in a conversation other than the one on the screen: a `banner` record of `nudge.banners`, as
-/// a real-time gateway brings it.
+/// A banner for a message in a conversation other than the open one: a `banner` record of `nudge.banners`, as a real-time
+/// gateway delivers it.
+///
+/// ```swift
+/// let banner = try JSONDecoder().decode(InAppBanner.self, from: record)
+/// view.title = banner.senderName
+/// view.subtitle = banner.subtitle  // "in Team", nil in a direct conversation
+/// view.initials = banner.avatarUrl == nil ? banner.initials : nil
+/// ```
 public struct InAppBanner: Sendable, Equatable {
-  /// Whom it is for.
+  /// The user the banner is for.
   public let userId: String
-  /// The message's conversation.
+  /// The conversation of the message.
   public let conversationId: String
-  /// The message.
+  /// The message's id.
   public let messageId: String
-  /// Who wrote it.
+  /// The user id of the sender.
   public let senderId: String
-  /// The name of who wrote it.
+  /// The sender's display name.
   public let senderName: String
-  /// A picture of who wrote it.
+  /// The sender's picture; nil: show `initials`.
   public let avatarUrl: String?
-  /// The beginning of the message.
+  /// The first characters of the message, 50 unless the operator's policy says otherwise.
   public let preview: String
   /// The group's name; nil in a direct conversation.
   public let groupName: String?
@@ -38,10 +45,10 @@ public struct InAppBanner: Sendable, Equatable {
     self.occurredAt = occurredAt
   }
 
-  /// The line under the name, in a group.
+  /// The line under the sender's name in a group: "in Team".
   public var subtitle: String? { groupName.map { "in \($0)" } }
 
-  /// What stands in place of a missing picture: the first letters of the first and the last word of the name, or "?".
+  /// The initials of the sender's first and last name, for a missing picture; "?" for a name that has none.
   public var initials: String {
     let letters = senderName.split(whereSeparator: \.isWhitespace).compactMap { word in
       word.first { $0.isLetter || $0.isNumber }
@@ -50,8 +57,11 @@ public struct InAppBanner: Sendable, Equatable {
     return (letters.count > 1 ? "\(first)\(last)" : "\(first)").uppercased()
   }
 
-  /// Where a tap leads.
+  /// The route a tap follows.
   public var route: Route { Route(conversationId: conversationId, messageId: messageId) }
+
+  /// When the message was sent.
+  var sentAt: Date { Date(timeIntervalSince1970: TimeInterval(occurredAt) / 1_000) }
 }
 
 extension InAppBanner: Decodable {
@@ -60,16 +70,14 @@ extension InAppBanner: Decodable {
     case occurredAt
   }
 
-  /// From the record's JSON. Throws for another type or an unknown major version; unknown fields are ignored.
+  /// Decodes the record's JSON; ignores unknown fields.
+  /// - Throws: `DecodingError` for another type or an unknown `schemaVersion`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
-    let version = try container.decode(Int.self, forKey: .schemaVersion)
-    guard version == 1 else {
-      throw DecodingError.dataCorruptedError(
-        forKey: .schemaVersion, in: container, debugDescription: "schemaVersion \(version) is not known; 1 is")
-    }
+    try GatewayRecord.checkVersion(decoder)
     guard try container.decode(String.self, forKey: .type) == "banner" else {
-      throw DecodingError.dataCorruptedError(forKey: .type, in: container, debugDescription: "the record is no banner")
+      throw DecodingError.dataCorruptedError(
+        forKey: .type, in: container, debugDescription: "the record is not a banner")
     }
     self.init(
       userId: try container.decode(String.self, forKey: .userId),

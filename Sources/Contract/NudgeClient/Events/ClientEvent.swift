@@ -1,23 +1,32 @@
 public import Foundation
 
-/// An event that an app publishes, by `POST /v1/events` or its own backend: the envelope of Nudge's catalogue
-/// (`schemaVersion` 1, `type`, `eventId`, `occurredAt` in milliseconds since the epoch) and the fields of its type.
+/// An event that an app publishes by `POST /v1/events` or through its own backend: an envelope (`schemaVersion` 1, `type`,
+/// `eventId`, `occurredAt` in milliseconds since the epoch) and the fields of its type.
+///
+/// ```swift
+/// let event = ClientEvent.received(push, deviceId: deviceId, eventId: UUID().uuidString, at: Date())
+/// var request = URLRequest(url: URL(string: "https://nudge.example/v1/events")!)
+/// request.httpMethod = "POST"
+/// request.setValue("Bearer \(jwt)", forHTTPHeaderField: "Authorization")
+/// request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+/// request.httpBody = try JSONEncoder().encode(event)
+/// ```
 public struct ClientEvent: Sendable, Equatable {
-  /// The event's id: the same on a retry, never the same for two events.
+  /// The event's id, 1 to 128 characters: the same on a retry, and unique among the user's events.
   public let eventId: String
-  /// When it happened, in milliseconds since the epoch.
+  /// When the event happened, in milliseconds since the epoch.
   public let occurredAt: Int64
-  /// Type and fields.
+  /// The event's type and fields.
   public let body: Body
 
-  /// An event that happened at this time.
+  /// An event with its id and time.
   public init(eventId: String, occurredAt: Date, _ body: Body) {
     self.eventId = eventId
     self.occurredAt = Int64((occurredAt.timeIntervalSince1970 * 1_000).rounded())
     self.body = body
   }
 
-  /// What happened.
+  /// A type of event with its fields.
   public enum Body: Sendable, Equatable {
     /// `message.created`
     case messageCreated(MessageCreated)
@@ -51,20 +60,20 @@ public struct ClientEvent: Sendable, Equatable {
     }
   }
 
-  /// A message the user wrote.
+  /// The user wrote a message.
   public struct MessageCreated: Codable, Sendable, Equatable {
-    /// The conversation it is in.
+    /// The conversation.
     public let conversationId: String
-    /// Its own id.
+    /// The new message's id, which the app chooses.
     public let messageId: String
-    /// The user.
+    /// The signed-in user.
     public let senderId: String
-    /// What was written.
+    /// The text.
     public let text: String
-    /// The message it answers.
+    /// The message it replies to; nil: none.
     public let replyTo: String?
 
-    /// A message of the user's.
+    /// A message of the signed-in user.
     public init(conversationId: String, messageId: String, senderId: String, text: String, replyTo: String? = nil) {
       self.conversationId = conversationId
       self.messageId = messageId
@@ -74,18 +83,18 @@ public struct ClientEvent: Sendable, Equatable {
     }
   }
 
-  /// The user has read a conversation.
+  /// The user read a conversation.
   public struct MessageRead: Codable, Sendable, Equatable {
     /// The user.
     public let userId: String
     /// The conversation.
     public let conversationId: String
-    /// Up to and including this message; nil: all of it.
+    /// The last message read; nil: the whole conversation as of the event's time.
     public let messageId: String?
-    /// Where it was read, so that the user's other devices are told.
+    /// The device on which the user read. The services push the new badge to the other devices only.
     public let deviceId: String?
 
-    /// Up to and including `messageId`; nil: all of the conversation.
+    /// A conversation read up to and including `messageId`; nil: the whole conversation.
     public init(userId: String, conversationId: String, messageId: String? = nil, deviceId: String?) {
       self.userId = userId
       self.conversationId = conversationId
@@ -94,21 +103,21 @@ public struct ClientEvent: Sendable, Equatable {
     }
   }
 
-  /// Whether a notification was worth it.
+  /// The user's judgement of a notification.
   public enum Feedback: String, Codable, Sendable {
-    /// It was.
+    /// The notification was helpful.
     case helpful
-    /// It was not.
+    /// The notification was not helpful.
     case notHelpful = "not_helpful"
   }
 
-  /// The user has judged a notification.
+  /// The user judged a notification.
   public struct FeedbackSubmitted: Codable, Sendable, Equatable {
     /// The user.
     public let userId: String
     /// The message's conversation.
     public let conversationId: String
-    /// The message that the notification was about.
+    /// The message of the notification.
     public let messageId: String
     /// The judgement.
     public let feedback: Feedback
@@ -122,31 +131,31 @@ public struct ClientEvent: Sendable, Equatable {
     }
   }
 
-  /// What became of a notification.
+  /// A change in the life of a notification.
   public enum NotificationChange: String, Sendable {
-    /// It has reached the device.
+    /// The push reached the device.
     case received = "notification.received"
-    /// It was tapped.
+    /// The user tapped the notification.
     case opened = "notification.opened"
-    /// It was swiped away.
+    /// The user dismissed the notification.
     case dismissed = "notification.dismissed"
   }
 
-  /// The notification that something became of.
+  /// The notification that changed.
   public struct Notification: Codable, Sendable, Equatable {
     /// The user.
     public let userId: String
-    /// The device it was on.
+    /// The device that showed it.
     public let deviceId: String
-    /// The push it came by.
+    /// The push that brought it.
     public let pushId: String
-    /// The message's conversation.
+    /// The conversation of its message; nil: the push shows none.
     public let conversationId: String?
-    /// The message.
+    /// Its message; nil: the push shows none.
     public let messageId: String?
   }
 
-  /// `notification.received` for a push that has arrived on this device.
+  /// The event `notification.received` for a push that reached this device.
   public static func received(_ push: PushPayload, deviceId: String, eventId: String, at now: Date) -> ClientEvent {
     let message: PushPayload.Message? = if case .message(let message) = push.content { message } else { nil }
     let notification = Notification(
@@ -161,7 +170,7 @@ extension ClientEvent: Codable {
     case schemaVersion, type, eventId, occurredAt
   }
 
-  /// Envelope and fields in one object.
+  /// Encodes envelope and fields into one object.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(1, forKey: .schemaVersion)
@@ -180,13 +189,14 @@ extension ClientEvent: Codable {
     }
   }
 
-  /// From what `encode` has written, such as an event that an app kept while it was offline.
+  /// Decodes what `encode(to:)` wrote, such as an event that the app kept while it was offline.
+  /// - Throws: `DecodingError` for a `schemaVersion` or type that this module does not know.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     let version = try container.decode(Int.self, forKey: .schemaVersion)
     guard version == 1 else {
       throw DecodingError.dataCorruptedError(
-        forKey: .schemaVersion, in: container, debugDescription: "schemaVersion \(version) is not known; 1 is")
+        forKey: .schemaVersion, in: container, debugDescription: "schemaVersion \(version) is not supported; 1 is")
     }
     eventId = try container.decode(String.self, forKey: .eventId)
     occurredAt = try container.decode(Int64.self, forKey: .occurredAt)

@@ -1,18 +1,68 @@
 public import Foundation
 
-/// A change of what the user wants to be notified of: only the fields that are set. The services' defaults apply to what
-/// was never set.
+/// A change of the user's notification preferences. A field that is nil stays as it is; the services have defaults for
+/// fields that were never set.
+///
+/// ```swift
+/// var change = PreferencesChange()
+/// change.quietHours = .set(.init(start: "22:00", end: "07:00", timeZone: TimeZone.current.identifier))
+/// change.conversationLevels = [.init(conversationId: "c1", level: .mentions)]
+/// publish(ClientEvent(
+///   eventId: UUID().uuidString, occurredAt: Date(),
+///   .preferencesUpdated(.init(userId: "ann", preferences: change))))
+/// ```
 public struct PreferencesChange: Codable, Sendable, Equatable {
-  /// A daily span in which only messages of high priority get through. Equal times: none.
+  /// Which messages of a conversation the user sees.
+  public enum Level: String, Codable, Sendable {
+    /// Every message alerts.
+    case all
+    /// The priority decides: high alerts, medium is silent, low changes the badge. Messages of small groups are always
+    /// shown, at least silently.
+    case smart
+    /// Mentions, replies to the user and their keywords alert. Other messages change the badge.
+    case mentions
+    /// Every message only changes the badge.
+    case none
+  }
+
+  /// The levels of conversations that have none of their own. A kind that is nil stays as it is.
+  public struct DefaultLevels: Codable, Sendable, Equatable {
+    /// The level of direct conversations.
+    public var direct: Level?
+    /// The level of groups.
+    public var group: Level?
+
+    /// Levels by kind of conversation.
+    public init(direct: Level? = nil, group: Level? = nil) {
+      self.direct = direct
+      self.group = group
+    }
+  }
+
+  /// The level of one conversation.
+  public struct ConversationLevel: Codable, Sendable, Equatable {
+    /// The conversation.
+    public let conversationId: String
+    /// Its level.
+    public let level: Level
+
+    /// A level of one conversation.
+    public init(conversationId: String, level: Level) {
+      self.conversationId = conversationId
+      self.level = level
+    }
+  }
+
+  /// A daily span in which only messages of high priority are shown. Equal times mean no span.
   public struct QuietHours: Codable, Sendable, Equatable {
-    /// The first minute, `HH:MM`, inclusive.
+    /// The first minute of the span, `HH:MM`, inclusive.
     public let start: String
-    /// The minute it ends at, `HH:MM`, exclusive; before `start`: on the next day.
+    /// The end of the span, `HH:MM`, exclusive. A time before `start` is on the next day.
     public let end: String
-    /// The user's time zone, by its IANA name; nil: UTC.
+    /// The IANA name of the user's time zone; nil: UTC.
     public let timeZone: String?
 
-    /// A span.
+    /// A daily span.
     public init(start: String, end: String, timeZone: String?) {
       self.start = start
       self.end = end
@@ -20,34 +70,34 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     }
   }
 
-  /// What becomes of quiet hours.
+  /// A change of the quiet hours.
   public enum QuietHoursChange: Sendable, Equatable {
-    /// There are none from now on.
+    /// Ends quiet hours.
     case off
-    /// From now on these.
+    /// Sets quiet hours.
     case set(QuietHours)
   }
 
-  /// What applies once the smart analyses of an hour are used up.
+  /// How the services decide once the hourly smart analyses are used up.
   public enum Fallback: String, Codable, Sendable {
-    /// A fixed set of rules.
+    /// By a fixed set of rules.
     case simpleRules = "simple_rules"
-    /// Everything, without sound.
+    /// Every message is shown silently.
     case notifyAll = "notify_all"
-    /// Nothing.
+    /// No message is shown.
     case suppressAll = "suppress_all"
   }
 
-  /// A conversation of which the user wants to hear nothing.
+  /// A conversation that the user has muted.
   public struct MutedConversation: Codable, Sendable, Equatable {
     /// The conversation.
     public let conversationId: String
-    /// Until when, in milliseconds since the epoch; nil: for good.
+    /// The end of the mute, in milliseconds since the epoch; nil: it has no end.
     public let until: Int64?
-    /// Whether messages that mention the user get through all the same.
+    /// True if messages that mention the user are shown nevertheless.
     public let exceptMentions: Bool?
 
-    /// A muted conversation; `until` nil: for good.
+    /// A muted conversation. Without `until` the mute has no end.
     public init(conversationId: String, until: Date? = nil, exceptMentions: Bool? = nil) {
       self.conversationId = conversationId
       self.until = until.map { Int64(($0.timeIntervalSince1970 * 1_000).rounded()) }
@@ -55,42 +105,48 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     }
   }
 
-  /// Whether the user wants notifications at all.
+  /// False turns all notifications off.
   public var enabled: Bool?
-  /// Quiet hours; nil: as they were.
+  /// The quiet hours.
   public var quietHours: QuietHoursChange?
-  /// Smart analyses an hour, 0 or more.
+  /// The number of smart analyses an hour, 0 or more.
   public var maxAnalysesPerHour: Int?
-  /// What applies past that.
+  /// The fallback beyond that number.
   public var fallback: Fallback?
   /// All muted conversations.
   public var muted: [MutedConversation]?
-  /// The ids of senders whose messages matter more.
+  /// The user ids of senders whose messages matter more.
   public var starredSenders: [String]?
+  /// The user ids of senders whose messages in groups are not shown.
+  public var mutedSenders: [String]?
   /// Words that matter to the user.
   public var keywords: [String]?
-  /// What the badge counts.
+  /// The levels of conversations without one of their own.
+  public var defaultLevels: DefaultLevels?
+  /// The levels of all conversations that have one of their own.
+  public var conversationLevels: [ConversationLevel]?
+  /// The unit that the badge counts.
   public var badgeMode: BadgeCounter.Mode?
-  /// Whether the text of messages may appear in notifications.
+  /// False keeps the text of messages out of notifications.
   public var showPreviews: Bool?
-  /// The user's language, as BCP 47.
+  /// The user's language as a BCP 47 tag.
   public var locale: String?
-  /// What was learned of the user from feedback and behaviour up to this time is forgotten, in milliseconds since the
-  /// epoch: set to now, learning starts anew.
+  /// Forgets what the services learned about the user up to this time, in milliseconds since the epoch. The present time
+  /// starts learning over.
   public var learnSince: Int64?
-  /// For so many seconds after an alert in a group, its messages are shown without one, unless they mention the user; 0:
-  /// each may alert.
+  /// The length of a burst in seconds. After an alert in a group, later messages of the burst are silent unless they mention
+  /// the user; 0 lets each message alert.
   public var burstSeconds: Int?
 
-  /// A change of nothing.
+  /// A change that changes nothing yet.
   public init() {}
 
   private enum Key: String, CodingKey {
-    case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
-    case locale, learnSince, burstSeconds
+    case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, mutedSenders, keywords
+    case defaultLevels, conversationLevels, badgeMode, showPreviews, locale, learnSince, burstSeconds
   }
 
-  /// From what `encode` has written.
+  /// Decodes what `encode(to:)` wrote.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     enabled = try container.decodeIfPresent(Bool.self, forKey: .enabled)
@@ -101,7 +157,10 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     fallback = try container.decodeIfPresent(Fallback.self, forKey: .fallback)
     muted = try container.decodeIfPresent([MutedConversation].self, forKey: .muted)
     starredSenders = try container.decodeIfPresent([String].self, forKey: .starredSenders)
+    mutedSenders = try container.decodeIfPresent([String].self, forKey: .mutedSenders)
     keywords = try container.decodeIfPresent([String].self, forKey: .keywords)
+    defaultLevels = try container.decodeIfPresent(DefaultLevels.self, forKey: .defaultLevels)
+    conversationLevels = try container.decodeIfPresent([ConversationLevel].self, forKey: .conversationLevels)
     badgeMode = try container.decodeIfPresent(BadgeCounter.Mode.self, forKey: .badgeMode)
     showPreviews = try container.decodeIfPresent(Bool.self, forKey: .showPreviews)
     locale = try container.decodeIfPresent(String.self, forKey: .locale)
@@ -109,7 +168,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     burstSeconds = try container.decodeIfPresent(Int.self, forKey: .burstSeconds)
   }
 
-  /// Writes the fields that are set; the end of quiet hours as null.
+  /// Encodes the fields that are set; the end of quiet hours as null.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encodeIfPresent(enabled, forKey: .enabled)
@@ -122,7 +181,10 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     try container.encodeIfPresent(fallback, forKey: .fallback)
     try container.encodeIfPresent(muted, forKey: .muted)
     try container.encodeIfPresent(starredSenders, forKey: .starredSenders)
+    try container.encodeIfPresent(mutedSenders, forKey: .mutedSenders)
     try container.encodeIfPresent(keywords, forKey: .keywords)
+    try container.encodeIfPresent(defaultLevels, forKey: .defaultLevels)
+    try container.encodeIfPresent(conversationLevels, forKey: .conversationLevels)
     try container.encodeIfPresent(badgeMode, forKey: .badgeMode)
     try container.encodeIfPresent(showPreviews, forKey: .showPreviews)
     try container.encodeIfPresent(locale, forKey: .locale)

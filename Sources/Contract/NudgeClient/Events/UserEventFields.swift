@@ -1,17 +1,17 @@
 extension ClientEvent {
-  /// Whether the app is in front of the user.
+  /// Whether the app is in the foreground.
   public enum ActivityState: String, Codable, Sendable {
-    /// The app is open.
+    /// The app is in the foreground.
     case foreground
-    /// The app is not open; that ends the device's activity.
+    /// The app is in the background. Such a report ends the device's activity.
     case background
   }
 
-  /// What this device shows. It replaces the device's former report, and counts for 2 minutes.
+  /// A report of what this device shows. It replaces the device's former report and counts for 2 minutes.
   public struct UserActivity: Codable, Sendable, Equatable {
     /// The user.
     public let userId: String
-    /// The device that reports.
+    /// The reporting device.
     public let deviceId: String
     /// Foreground or background.
     public let state: ActivityState
@@ -30,7 +30,7 @@ extension ClientEvent {
       case userId, deviceId, state, conversationId
     }
 
-    /// Writes the report; no conversation is written as null, as the catalogue has it.
+    /// Encodes the report; a missing conversation as null.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: Key.self)
       try container.encode(userId, forKey: .userId)
@@ -40,24 +40,24 @@ extension ClientEvent {
     }
   }
 
-  /// The device can be reached by a token, for this user from now on.
+  /// The device belongs to this user and is reached by this token from now on.
   public struct DeviceRegistered: Codable, Sendable, Equatable {
-    /// Who is signed in.
+    /// The signed-in user.
     public let userId: String
     /// The device.
     public let deviceId: String
-    /// FCM's registration token. A secret: it must not be logged.
+    /// FCM's registration token. Never log it.
     public let token: String
-    /// What the device runs.
+    /// The device's system.
     public let platform: Device.Platform
     /// The app's version.
     public let appVersion: String?
-    /// The device's language, as BCP 47.
+    /// The device's language as a BCP 47 tag.
     public let locale: String?
-    /// The Firebase project of the token, where the services send for several.
+    /// The Firebase project of the token, if the services send for several.
     public let projectId: String?
 
-    /// A registration of a device by its token.
+    /// A registration of a device and its token.
     public init(userId: String, device: Device, token: String) {
       self.userId = userId
       self.deviceId = device.deviceId
@@ -69,9 +69,9 @@ extension ClientEvent {
     }
   }
 
-  /// The user has signed out on the device, or wants no notifications there.
+  /// The user signed out on the device, or forbids notifications there.
   public struct DeviceUnregistered: Codable, Sendable, Equatable {
-    /// Who was signed in.
+    /// The user who was signed in.
     public let userId: String
     /// The device.
     public let deviceId: String
@@ -83,11 +83,11 @@ extension ClientEvent {
     }
   }
 
-  /// The user has changed how they want to be notified.
+  /// The user changed their notification preferences.
   public struct PreferencesUpdated: Codable, Sendable, Equatable {
     /// The user.
     public let userId: String
-    /// What has changed; what it does not name stays.
+    /// The fields that changed; others stay as they are.
     public let preferences: PreferencesChange
 
     /// A change of preferences.

@@ -1,79 +1,98 @@
 public import Foundation
 
-/// What a device gets in a push: the strings that Nudge's dispatcher puts into FCM's `data`, decoded and checked.
+/// A push of Nudge's, decoded from FCM's `data` and checked.
+///
+/// ```swift
+/// let push = try PushPayload(userInfo: notification.request.content.userInfo)  // iOS
+/// let push = try PushPayload(data: message.data)                               // Android, web
+/// if case .message(let message) = push.content { print(message.conversationId, message.presentation) }
+/// ```
 public struct PushPayload: Sendable, Equatable {
-  /// How important a message is for this person, and with that how loudly it is shown.
+  /// How much a message matters to this person. It does not say how the device presents it: see ``Presentation``.
   public enum Priority: String, Sendable, Codable {
-    /// Alert and sound.
+    /// The message matters much. It passes quiet hours.
     case high
-    /// Silent, in the notification list.
+    /// The message matters somewhat.
     case medium
-    /// Only the badge changes.
+    /// The message matters little.
     case low
   }
 
-  /// A message to be shown.
+  /// How the device presents a message. The person's levels and the message's priority decide it.
+  public enum Presentation: String, Sendable, Codable {
+    /// A banner and a sound.
+    case alert
+    /// An entry in the notification list, without a sound.
+    case silent
+    /// Only the number on the app's icon changes.
+    case badge
+  }
+
+  /// A message to present.
   public struct Message: Sendable, Equatable {
-    /// How it was decided that the message is worth a notification.
+    /// Which rule let the message through.
     public enum Origin: String, Sendable {
-      /// By smart analysis.
+      /// Smart analysis or the person's level.
       case smart = "smart_notification"
-      /// By one of the fallbacks: simple rules, or all.
+      /// A fallback: the simple rules, or `notify_all`.
       case fallback = "new_message"
     }
 
-    /// How it was decided.
+    /// Which rule let the message through.
     public let origin: Origin
-    /// The conversation the message is in.
+    /// The conversation of the message.
     public let conversationId: String
-    /// The message.
+    /// The message's id.
     public let messageId: String
-    /// Who wrote it.
+    /// The user id of the sender.
     public let senderId: String
-    /// How loudly it is shown.
+    /// How much the message matters.
     public let priority: Priority
-    /// The message was edited: what is shown of it is replaced.
+    /// How the device presents the message.
+    public let presentation: Presentation
+    /// True if the message was edited: this push replaces what the device shows of it.
     public let replaces: Bool
   }
 
-  /// What the push is about.
+  /// A request of the push to the app.
   public enum Content: Sendable, Equatable {
-    /// A message to be shown.
+    /// Present a message.
     case message(Message)
-    /// Only the app's badge is to be set.
+    /// Set the app's badge.
     case badge(Int)
-    /// The conversation was read on another device: its notifications go, the badge is set.
-    case read(conversationId: String, badge: Int)
-    /// The message was taken back: its notification goes, the badge is set.
+    /// Another device has read a conversation: remove the notifications that the mark covers, and set the badge.
+    case read(ReadMark, badge: Int)
+    /// The sender has deleted a message: remove its notification, and set the badge.
     case deleted(conversationId: String, messageId: String, badge: Int)
   }
 
-  /// The push; the same on every try to deliver it.
+  /// The push's id, the same on every attempt to deliver it.
   public let pushId: String
-  /// Whom it is for. After a change of account on the device that may be somebody else than who is signed in.
+  /// The user the push is for. Drop the push if somebody else is signed in, as after a change of account.
   public let recipientId: String
-  /// What it is about.
+  /// A request of the push to the app.
   public let content: Content
-  /// The conversation it has to do with, if it names one: also where only the badge is to be set, for a message that is not
-  /// shown.
+  /// The conversation the push concerns, if it names one. A badge push names that of its message.
   public let conversationId: String?
-  /// The message it has to do with, if it names one.
+  /// The message the push concerns, if it names one.
   public let messageId: String?
-  /// What the app's badge is to show, if the push says so.
+  /// The number for the app's badge, if the push has one; 0 or more.
   public let badge: Int?
   /// When the message was sent, to the second.
   public let timestamp: Date?
-  /// The title of the notification that came with the data, if there was one.
+  /// The title of the notification beside the data, if it has one.
   public let title: String?
-  /// The text of the notification that came with the data, if there was one.
+  /// The text of the notification beside the data, if it has one.
   public let body: String?
 
-  /// From FCM's `data`, as Android and web apps get it.
+  /// Decodes FCM's `data`, as Android and web apps receive it.
+  /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
   public init(data: [String: String]) throws(PushPayloadError) {
     try self.init(title: nil, body: nil) { data[$0].map { .string($0) } ?? .missing }
   }
 
-  /// From a notification's `userInfo`, as iOS apps get it: FCM's `data` beside `aps`, where title and body are.
+  /// Decodes a notification's `userInfo`, as iOS apps receive it: FCM's `data` beside `aps`, which has title and body.
+  /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
   public init(userInfo: [AnyHashable: Any]) throws(PushPayloadError) {
     let alert = (userInfo["aps"] as? [AnyHashable: Any])?["alert"]
     let texts = alert as? [AnyHashable: Any]
@@ -112,12 +131,16 @@ public struct PushPayload: Sendable, Equatable {
       return value
     }
 
+    timestamp = try count("timestamp").map { Date(timeIntervalSince1970: TimeInterval($0)) }
+    messageId = try optional("messageId")
     let type = try required("type")
     switch type {
     case "badge":
       content = .badge(try requiredCount("badge"))
     case "read":
-      content = .read(conversationId: try required("conversationId"), badge: try requiredCount("badge"))
+      content = .read(
+        ReadMark(conversationId: try required("conversationId"), messageId: messageId, time: timestamp),
+        badge: try requiredCount("badge"))
     case "deleted":
       content = .deleted(
         conversationId: try required("conversationId"), messageId: try required("messageId"),
@@ -129,18 +152,35 @@ public struct PushPayload: Sendable, Equatable {
       guard let priority = Priority(rawValue: try required("priority")) else {
         throw .invalid(key: "priority", expected: "high, medium or low")
       }
+      var presentation = priority.presentation
+      if let text = try optional("presentation") {
+        guard let named = Presentation(rawValue: text) else {
+          throw .invalid(key: "presentation", expected: "alert, silent or badge")
+        }
+        presentation = named
+      }
       content = .message(
         Message(
           origin: origin, conversationId: try required("conversationId"), messageId: try required("messageId"),
-          senderId: try required("senderId"), priority: priority, replaces: try optional("replaces") == "true"))
+          senderId: try required("senderId"), priority: priority, presentation: presentation,
+          replaces: try optional("replaces") == "true"))
     }
     pushId = try required("pushId")
     recipientId = try required("recipientId")
     conversationId = try optional("conversationId")
-    messageId = try optional("messageId")
     badge = try count("badge")
-    timestamp = try count("timestamp").map { Date(timeIntervalSince1970: TimeInterval($0)) }
     self.title = title
     self.body = body
+  }
+}
+
+extension PushPayload.Priority {
+  /// The presentation of a push that names none, as services wrote them before levels existed.
+  var presentation: PushPayload.Presentation {
+    switch self {
+    case .high: .alert
+    case .medium: .silent
+    case .low: .badge
+    }
   }
 }

@@ -1,10 +1,10 @@
-/// Why a push is not one of Nudge's, or of a version this module does not know.
+/// Why a push cannot be decoded: Nudge did not send it, or it has a type that this module does not know.
 public enum PushPayloadError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The data has no such key.
+  /// The data lacks a key.
   case missing(key: String)
-  /// The value is no string; FCM's `data` has only strings.
+  /// The value is not a string; FCM's `data` has only strings.
   case notAString(key: String)
-  /// The value is none of those that are expected.
+  /// The value is not one of those expected.
   case invalid(key: String, expected: String)
 
   /// One sentence, without the value.

@@ -1,67 +1,74 @@
-/// The permission to notify, from the first launch on (C8): explained and asked for after sign-in, looked at again at each
-/// launch and each return to the app. Where it is denied, nothing is registered and no token is kept, and a banner says
-/// where to change that.
+/// The permission to show notifications (C8). After sign-in it explains them and asks for permission; at each launch and
+/// each return to the app it checks the permission again. While permission is denied, it registers nothing, keeps no token,
+/// and shows a banner that leads to the settings.
 ///
 /// It does no I/O: calls in, actions out.
+///
+/// ```swift
+/// var permission = NotificationPermission(status: .notDetermined)
+/// perform(permission.signedIn())                          // [.explain]
+/// perform(permission.explanationEnded(agreed: true))      // [.ask([.alert, .sound, .badge])]
+/// perform(permission.answered(granted: true))             // [.register]
+/// ```
 public struct NotificationPermission: Sendable {
-  /// What the system says; an app makes it from `UNAuthorizationStatus` (provisional and ephemeral are `authorized`).
+  /// The system's status. An app makes it from `UNAuthorizationStatus`; provisional and ephemeral are `authorized`.
   public enum Status: Sendable, Equatable {
-    /// The user was never asked.
+    /// The system has not asked the user.
     case notDetermined
-    /// The user said no, then or in the settings.
+    /// The user denied permission, when asked or in the settings.
     case denied
-    /// The user said yes.
+    /// The user granted permission.
     case authorized
   }
 
-  /// What is asked for.
+  /// A permission to ask for.
   public enum Option: Sendable, Equatable {
-    /// To show notifications.
+    /// Show notifications.
     case alert
-    /// To play a sound.
+    /// Play a sound.
     case sound
-    /// To set the number on the icon.
+    /// Set the number on the icon.
     case badge
   }
 
-  /// What the app does next, in the order given.
+  /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Explain in a screen of the app's own what notifications are for, then call `explanationEnded(agreed:)`.
+    /// Explain on a screen of the app why it sends notifications, then call `explanationEnded(agreed:)`.
     case explain
-    /// Ask the system, then call `answered(_:)`.
+    /// Ask the system for permission, then call `answered(granted:)`.
     case ask([Option])
-    /// Register for remote notifications; FCM's token then goes to `TokenUpload.tokenReceived(_:at:)`.
+    /// Register for remote notifications, and pass FCM's token to `TokenUpload.tokenReceived(_:at:)`.
     case register
-    /// Register nothing, and keep no token: `TokenUpload.permissionDenied(at:)`.
+    /// Forget the token: `TokenUpload.permissionDenied(at:)`.
     case forgetToken
-    /// Show this banner until `hideBanner`; its button calls `bannerTapped()`.
+    /// Show this banner until `hideBanner`. Its button calls `bannerTapped()`.
     case showBanner(Banner)
-    /// Take the banner away.
+    /// Hide the banner.
     case hideBanner
     /// Open the app's page in the system's settings.
     case openSettings
   }
 
-  /// What tells a user without notifications where to enable them.
+  /// The banner that leads a user without notifications to the settings.
   public struct Banner: Sendable, Equatable {
     /// The text.
     public let text: String
-    /// What is written on its button.
+    /// The title of its button.
     public let button: String
 
-    /// The one banner there is.
+    /// The text and button of C8.
     public static let standard = Banner(
       text: "Enable notifications in Settings to stay updated", button: "Open Settings")
   }
 
-  /// What is asked for, all at once.
+  /// The permissions to ask for.
   public static let options: [Option] = [.alert, .sound, .badge]
 
   private enum Dialogue {
     case none
     case explaining
     case asking
-    /// The user wants to decide later: at the next launch.
+    /// The user decides at the next launch.
     case postponed
   }
 
@@ -70,34 +77,34 @@ public struct NotificationPermission: Sendable {
   private var dialogue = Dialogue.none
   private var isBannerShown = false
 
-  /// At launch, with what the system says then.
+  /// The permission at launch, with the system's status.
   public init(status: Status) {
     self.status = status
   }
 
-  /// Somebody is signed in.
+  /// A user has signed in.
   public mutating func signedIn() -> [Action] {
     guard !isSignedIn else { return [] }
     isSignedIn = true
     return act()
   }
 
-  /// Nobody is signed in any more.
+  /// The user has signed out.
   public mutating func signedOut() -> [Action] {
     isSignedIn = false
-    // The system's dialogue stays until it is answered.
+    // The app cannot close the system's dialogue.
     if case .explaining = dialogue { dialogue = .none }
     return hideBanner()
   }
 
-  /// The user has read the explanation, and wants to be asked (`agreed`) or not now.
+  /// The user has read the explanation. With `agreed` the system asks them; otherwise the next launch explains again.
   public mutating func explanationEnded(agreed: Bool) -> [Action] {
     guard case .explaining = dialogue else { return [] }
     dialogue = agreed ? .asking : .postponed
     return agreed ? [.ask(Self.options)] : []
   }
 
-  /// The user has answered the system's question.
+  /// The user has answered the system's dialogue.
   public mutating func answered(granted: Bool) -> [Action] {
     guard case .asking = dialogue else { return [] }
     dialogue = .none
@@ -105,7 +112,7 @@ public struct NotificationPermission: Sendable {
     return isSignedIn ? act() : []
   }
 
-  /// The app is in front of the user again, perhaps after they were in the settings: what the system says now.
+  /// The app became active, perhaps after the user changed the settings. `status` is the system's status now.
   public mutating func becameActive(status: Status) -> [Action] {
     guard status != self.status else { return [] }
     if case .asking = dialogue { return [] }
@@ -113,7 +120,7 @@ public struct NotificationPermission: Sendable {
     return isSignedIn ? act() : []
   }
 
-  /// The banner's button was tapped.
+  /// The user tapped the banner's button.
   public func bannerTapped() -> [Action] { isBannerShown ? [.openSettings] : [] }
 
   private mutating func act() -> [Action] {

@@ -1,59 +1,76 @@
-/// Decides what is done with a push or an in-app banner that has arrived.
+/// Decides what the app does with a push, an in-app banner or a notice that has arrived.
 ///
-/// It knows who is signed in, whether the app is in the foreground, which conversation is open, and which messages were
-/// shown already: a message is shown once, whether it comes as push, as banner, or as both.
+/// It knows the signed-in user, whether the app is in the foreground, the open conversation, how far conversations were
+/// read, and which messages it has presented. So each message gets one banner, by push or inside the app.
+///
+/// ```swift
+/// var presenter = NotificationPresenter(userId: "ann", isForeground: true, openConversationId: "c1")
+/// switch presenter.receive(push) {
+/// case .present(let options, let badge): …           // .banner, .list, .sound, .badge
+/// case .setBadge(let badge): …
+/// case .removeNotifications(let mark, let badge): …  // see ReadMark.covered(in:)
+/// case .removeNotification(_, let messageId, let badge): …
+/// case .drop(let reason): …
+/// }
+/// if presenter.admits(banner) { perform(banners.receive(.message(banner), at: now)) }
+/// ```
 public struct NotificationPresenter: Sendable {
-  /// What is to be done with a push.
+  /// The app's reaction to a push.
   public enum Action: Sendable, Equatable {
-    /// Show it in this way, in place of what is shown of the same message; set the badge to the number, if there is one.
+    /// Present the message with these options, in place of an earlier notification of the same message. Set the badge to
+    /// the number, if there is one.
     case present(PresentationOptions, badge: Int?)
-    /// Show nothing; set the badge.
+    /// Present nothing; set the badge.
     case setBadge(Int)
-    /// Remove the notifications and banners of this conversation and set the badge.
-    case removeNotifications(conversationId: String, badge: Int)
-    /// Remove the notification and banner of this message and set the badge.
+    /// Remove the notifications and banners that the mark covers, and set the badge.
+    case removeNotifications(ReadMark, badge: Int)
+    /// Remove the notification and banner of this message, and set the badge.
     case removeNotification(conversationId: String, messageId: String, badge: Int)
     /// Do nothing.
     case drop(DropReason)
   }
 
-  /// Why nothing is done.
+  /// Why the app does nothing with a push.
   public enum DropReason: Sendable, Equatable {
-    /// It is for somebody who is not signed in on this device (any more).
+    /// The push is for a user who is not signed in on this device.
     case otherRecipient
-    /// Its conversation is open before the user's eyes.
+    /// The user has its conversation open.
     case openConversation
-    /// Its message was shown already, and it brings no badge.
+    /// The message was presented before, and the push has no badge.
     case alreadyShown
-    /// Its message was taken back before it came, and it brings no badge.
+    /// The message was deleted before this push arrived, and the push has no badge.
     case takenBack
+    /// The user has read the message on another device, and the push has no badge.
+    case alreadyRead
   }
 
-  /// Who is signed in; nil: nobody, and every push is dropped.
+  /// The signed-in user. While it is nil, every push is dropped.
   public private(set) var userId: String?
   /// Whether the app is in the foreground.
   public var isForeground: Bool
   /// The conversation on the screen. It counts only in the foreground.
   public var openConversationId: String?
 
-  private var shown = RecentMessages()
-  // FCM keeps no order: a message, or its edit, may come behind the push that took it back.
-  private var takenBack = RecentMessages()
+  // Messages that had their banner, or that a notification in the background has announced.
+  private var announced = RecentIds()
+  // Messages that went to the list without a banner while the app was in the foreground: one may still come.
+  private var listed = RecentIds()
+  // FCM does not keep order: a message, or its edit, may arrive after the push that deletes it or marks it read.
+  private var deleted = RecentIds()
+  private var readMarks = RecentMarks()
+  private var notices = RecentIds()
 
-  /// A presenter for who is signed in.
+  /// A presenter for the signed-in user; nil while nobody is.
   public init(userId: String?, isForeground: Bool, openConversationId: String? = nil) {
     self.userId = userId
     self.isForeground = isForeground
     self.openConversationId = openConversationId
   }
 
-  /// Somebody else is signed in, or nobody: what was shown and open is forgotten.
+  /// Another user has signed in, or nobody is signed in any more. Forgets everything about the former user.
   public mutating func userChanged(to userId: String?) {
     guard userId != self.userId else { return }
-    self.userId = userId
-    openConversationId = nil
-    shown = RecentMessages()
-    takenBack = RecentMessages()
+    self = NotificationPresenter(userId: userId, isForeground: isForeground)
   }
 
   /// A push has arrived.
@@ -62,29 +79,55 @@ public struct NotificationPresenter: Sendable {
     switch push.content {
     case .badge(let badge):
       return .setBadge(badge)
-    case .read(let conversationId, let badge):
-      return .removeNotifications(conversationId: conversationId, badge: badge)
+    case .read(let mark, let badge):
+      readMarks.insert(mark)
+      return .removeNotifications(mark, badge: badge)
     case .deleted(let conversationId, let messageId, let badge):
-      _ = takenBack.insert(messageId)
+      _ = deleted.insert(messageId)
       return .removeNotification(conversationId: conversationId, messageId: messageId, badge: badge)
     case .message(let message):
-      if takenBack.contains(message.messageId) { return push.badge.map(Action.setBadge) ?? .drop(.takenBack) }
-      if isForeground, message.conversationId == openConversationId { return .drop(.openConversation) }
-      // A low one shows nothing, so a banner of the same message may still come.
-      // An edited one is shown again: the system puts it in the place of its former text.
-      let isNew = message.priority == .low || shown.insert(message.messageId)
-      guard isNew || message.replaces else {
-        return push.badge.map(Action.setBadge) ?? .drop(.alreadyShown)
-      }
-      return .present(isForeground ? message.priority.foreground : message.priority.background, badge: push.badge)
+      return receive(message, of: push)
     }
   }
 
-  /// An in-app banner has arrived: whether it is to be shown.
+  private mutating func receive(_ message: PushPayload.Message, of push: PushPayload) -> Action {
+    func present(nothingBecause reason: DropReason) -> Action { push.badge.map(Action.setBadge) ?? .drop(reason) }
+    if deleted.contains(message.messageId) { return present(nothingBecause: .takenBack) }
+    if isForeground, message.conversationId == openConversationId { return .drop(.openConversation) }
+    if readMarks.cover(message.messageId, in: message.conversationId, sentAt: push.timestamp) {
+      return present(nothingBecause: .alreadyRead)
+    }
+    let presentation = message.presentation
+    let isRepeat =
+      presentation != .badge && (announced.contains(message.messageId) || listed.contains(message.messageId))
+    // The system replaces the notification of an edited message, so it is presented again.
+    guard !isRepeat || message.replaces else { return present(nothingBecause: .alreadyShown) }
+    switch presentation {
+    case .badge: break
+    case .silent where isForeground: _ = listed.insert(message.messageId)
+    case .alert, .silent: _ = announced.insert(message.messageId)
+    }
+    return .present(isForeground ? presentation.foreground : presentation.background, badge: push.badge)
+  }
+
+  /// The user has read a conversation up to a mark on this device, as by Mark Read. A push of a message that the mark
+  /// covers is not presented any more.
+  public mutating func conversationRead(_ mark: ReadMark) {
+    readMarks.insert(mark)
+  }
+
+  /// An in-app banner has arrived. Returns whether to show it: `BannerQueue.receive(_:at:)` with `.message`.
   public mutating func admits(_ banner: InAppBanner) -> Bool {
     guard let userId, banner.userId == userId, banner.senderId != userId, isForeground,
-      banner.conversationId != openConversationId, !takenBack.contains(banner.messageId)
+      banner.conversationId != openConversationId, !deleted.contains(banner.messageId),
+      !readMarks.cover(banner.messageId, in: banner.conversationId, sentAt: banner.sentAt)
     else { return false }
-    return shown.insert(banner.messageId)
+    return announced.insert(banner.messageId)
+  }
+
+  /// A notice has arrived. Returns whether to show it: `BannerQueue.receive(_:at:)` with `.notice`.
+  public mutating func admits(_ notice: InAppNotice) -> Bool {
+    guard let userId, notice.userId == userId, isForeground else { return false }
+    return notices.insert(notice.noticeId)
   }
 }

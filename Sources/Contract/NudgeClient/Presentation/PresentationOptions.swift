@@ -1,4 +1,11 @@
-/// How a notification is shown. An app turns it into `UNNotificationPresentationOptions`, whose names these are.
+/// How the system presents a notification. The names are those of `UNNotificationPresentationOptions`, into which an app
+/// turns them.
+///
+/// ```swift
+/// let pairs: [(PresentationOptions, UNNotificationPresentationOptions)] =
+///   [(.banner, .banner), (.list, .list), (.sound, .sound), (.badge, .badge)]
+/// completionHandler(pairs.filter { options.contains($0.0) }.reduce(into: []) { $0.insert($1.1) })
+/// ```
 public struct PresentationOptions: OptionSet, Sendable, Hashable {
   /// The bits.
   public let rawValue: UInt8
@@ -8,32 +15,32 @@ public struct PresentationOptions: OptionSet, Sendable, Hashable {
     self.rawValue = rawValue
   }
 
-  /// A banner on top of the screen.
+  /// A banner at the top of the screen.
   public static let banner = PresentationOptions(rawValue: 1)
   /// An entry in the notification list.
   public static let list = PresentationOptions(rawValue: 2)
-  /// The sound.
+  /// The notification sound.
   public static let sound = PresentationOptions(rawValue: 4)
   /// The number on the app's icon.
   public static let badge = PresentationOptions(rawValue: 8)
 }
 
-extension PushPayload.Priority {
-  /// How a message of this priority is shown while the app is in the foreground.
+extension PushPayload.Presentation {
+  /// The options while the app is in the foreground.
   public var foreground: PresentationOptions {
     switch self {
-    case .high: [.banner, .sound, .badge]
-    case .medium: [.list, .badge]
-    case .low: [.badge]
+    case .alert: [.banner, .sound, .badge]
+    case .silent: [.list, .badge]
+    case .badge: [.badge]
     }
   }
 
-  /// How a message of this priority is shown while the app is in the background or not running.
+  /// The options while the app is in the background or not running.
   public var background: PresentationOptions {
     switch self {
-    case .high: [.banner, .list, .sound, .badge]
-    case .medium: [.list, .badge]
-    case .low: [.badge]
+    case .alert: [.banner, .list, .sound, .badge]
+    case .silent: [.list, .badge]
+    case .badge: [.badge]
     }
   }
 }

@@ -1,24 +1,28 @@
-/// The installation of the app on a device, as the services know it.
+/// An installation of the app on a device, as the services know it.
+///
+/// ```swift
+/// let device = Device(deviceId: storedInstallationId, platform: .ios, appVersion: "3.1", locale: "de-CH")
+/// ```
 public struct Device: Sendable, Equatable {
-  /// What a device runs.
+  /// The system of a device.
   public enum Platform: String, Codable, Sendable {
-    /// iOS, through APNs.
+    /// iOS; FCM delivers by APNs.
     case ios
     /// Android.
     case android
-    /// A browser, through Web Push.
+    /// A browser; FCM delivers by Web Push.
     case web
   }
 
-  /// The id of the installation: made once when the app is first launched, and kept.
+  /// The installation's id. The app makes it at its first launch and keeps it.
   public let deviceId: String
-  /// What it runs.
+  /// The device's system.
   public let platform: Platform
   /// The app's version.
   public let appVersion: String?
-  /// The device's language, as BCP 47.
+  /// The device's language as a BCP 47 tag.
   public let locale: String?
-  /// The Firebase project of its token, where the services send for several.
+  /// The Firebase project of its token, if the services send for several.
   public let projectId: String?
 
   /// An installation.

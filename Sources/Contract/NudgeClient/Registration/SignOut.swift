@@ -1,51 +1,58 @@
 public import Foundation
 
-/// The steps of a sign-out in their order (C6): first the services forget the device's token, or fail to within 5 s; then
-/// everything of the user goes from the device.
+/// The steps of a sign-out (C6): first the services remove the device's token, or fail to do so within 5 s; then the app
+/// removes everything of the user from the device.
 ///
 /// It does no I/O: calls in, actions out.
+///
+/// ```swift
+/// var signOut = SignOut(deviceId: deviceId, makeId: { UUID().uuidString })
+/// perform(signOut.begin(userId: "ann", at: Date()))
+/// // When the event was accepted or failed:
+/// perform(signOut.finished(eventId: event.eventId, succeeded: true))
+/// ```
 public struct SignOut: Sendable {
-  /// What the app does next, in the order given.
+  /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Publish the event, as the user who signs out, then call `finished(eventId:succeeded:)`.
+    /// Publish the event as the user who signs out, then call `finished(eventId:succeeded:)`.
     case publish(ClientEvent)
     /// Call `timeReached(at:)` at this time.
     case wake(at: Date)
-    /// Do not call `timeReached(at:)`.
+    /// Cancel the call of `timeReached(at:)`.
     case cancelWake
     /// Write this line to the app's log.
     case log(String)
     /// Leave the conversation on the screen: `ActivityReporter.signedOut(at:)`, and `NotificationPresenter.openConversationId`.
     case closeConversation
-    /// Forget who is signed in, and their credentials: `NotificationPresenter.userChanged(to:)`, `TokenUpload.signedOut()`.
+    /// Forget the signed-in user and their credentials: `NotificationPresenter.userChanged(to:)`, `TokenUpload.signedOut()`.
     case forgetUser
-    /// Take banners and delivered notifications away: `BannerQueue.signedOut()`.
+    /// Remove banners and delivered notifications: `BannerQueue.signedOut()`.
     case clearBanners
-    /// Drop a link that waits: `Router.signedOut()`.
+    /// Drop a pending link: `Router.signedOut()`.
     case dropPendingLink
     /// Set the number on the icon to 0: `BadgeCounter.signedOut()`.
     case clearBadge
   }
 
-  /// How long the services have to answer, in seconds, before the sign-out goes on without them. The next who signs in on
+  /// The seconds that the services have to answer before the sign-out continues without them. The next user who signs in on
   /// the device takes the token over in any case.
   public static let patience: TimeInterval = 5
 
   private let deviceId: String
   private let makeId: @Sendable () -> String
-  /// The event whose answer is awaited, and until when.
+  /// The published event, and when the sign-out continues without its answer.
   private var awaited: (eventId: String, until: Date)?
 
-  /// Sign-outs of this device; `makeId` gives a new id, such as a UUID, for each event.
+  /// Sign-outs on this device. `makeId` returns a new id, such as a UUID, for each event.
   public init(deviceId: String, makeId: @escaping @Sendable () -> String) {
     self.deviceId = deviceId
     self.makeId = makeId
   }
 
-  /// Whether a sign-out has begun and not ended.
-  public var isUnderWay: Bool { awaited != nil }
+  /// Whether a sign-out is in progress.
+  public var isInProgress: Bool { awaited != nil }
 
-  /// The user wants to sign out. While a sign-out is under way this does nothing.
+  /// The user wants to sign out. Does nothing while a sign-out is in progress.
   public mutating func begin(userId: String, at now: Date) -> [Action] {
     guard awaited == nil else { return [] }
     let event = ClientEvent(
@@ -55,17 +62,17 @@ public struct SignOut: Sendable {
     return [.publish(event), .wake(at: until)]
   }
 
-  /// The event was accepted, or could not be published; both let the sign-out go on.
+  /// The event was accepted or failed to be published. The sign-out continues in both cases.
   public mutating func finished(eventId: String, succeeded: Bool) -> [Action] {
     guard awaited?.eventId == eventId else { return [] }
-    return [.cancelWake] + clear(failure: succeeded ? nil : "could not be told of the sign-out")
+    return [.cancelWake] + clear(failure: succeeded ? nil : "did not accept the sign-out")
   }
 
   /// The time of `wake` has come.
   public mutating func timeReached(at now: Date) -> [Action] {
     guard let awaited else { return [] }
     guard now >= awaited.until else { return [.wake(at: awaited.until)] }
-    return clear(failure: "did not answer to the sign-out within \(Int(Self.patience)) s")
+    return clear(failure: "did not answer the sign-out within \(Int(Self.patience)) s")
   }
 
   private mutating func clear(failure: String?) -> [Action] {

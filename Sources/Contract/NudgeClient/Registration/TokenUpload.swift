@@ -1,36 +1,44 @@
 public import Foundation
 
-/// Uploads FCM's registration token for who is signed in (C5): one try and up to three more, 1, 2 and 4 s after a
-/// failure, then no more until the next launch. A failure is logged and never shown.
+/// Uploads FCM's registration token for the signed-in user (C5): one attempt and up to three more, 1, 2 and 4 s after a
+/// failure, then none until the next launch. A failure is logged, and the user does not see it.
 ///
-/// It does no I/O: calls in, actions out. Make one at each launch, and give it the token each time FCM gives one.
+/// It does no I/O: calls in, actions out. Make one at each launch, and pass it every token that FCM delivers.
+///
+/// ```swift
+/// var upload = TokenUpload(device: device, makeId: { UUID().uuidString })
+/// perform(upload.signedIn(as: "ann", at: Date()))
+/// perform(upload.tokenReceived(token, at: Date()))
+/// // When the event was accepted or failed:
+/// perform(upload.finished(eventId: event.eventId, succeeded: false, at: Date()))
+/// ```
 public struct TokenUpload: Sendable {
-  /// What the app does next, in the order given.
+  /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Publish the event, then call `finished(eventId:succeeded:at:)`. A retry is the same event again.
+    /// Publish the event, then call `finished(eventId:succeeded:at:)`. A retry publishes the same event.
     case publish(ClientEvent)
-    /// Publish no more of the event with this id, if it has not left yet. What became of it does not matter.
+    /// Do not publish the event with this id if it has not left yet. Its result no longer matters.
     case cancel(eventId: String)
-    /// Call `timeReached(at:)` at this time. There is one such time: a later one replaces it.
+    /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Date)
-    /// Do not call `timeReached(at:)`, unless another time is given.
+    /// Cancel the call of `timeReached(at:)`.
     case cancelWake
-    /// Write this line to the app's log. It has no token.
+    /// Write this line to the app's log. It does not contain the token.
     case log(String)
   }
 
-  /// The seconds to wait after the first, second and third failure.
+  /// The seconds before the next attempt after the first, second and third failure.
   public static let retryDelays: [TimeInterval] = [1, 2, 4]
 
   private enum Progress {
     case idle
-    /// Under way, after so many failures.
+    /// The event is being published, after this many failures.
     case uploading(ClientEvent, failures: Int)
-    /// To be tried again.
+    /// The next attempt is due at `until`.
     case waiting(ClientEvent, failures: Int, until: Date)
-    /// The services have it.
+    /// The services have the token.
     case uploaded
-    /// All tries have failed.
+    /// All attempts have failed.
     case failed
   }
 
@@ -40,18 +48,17 @@ public struct TokenUpload: Sendable {
   private var token: String?
   private var progress = Progress.idle
 
-  /// An upload for this device; `makeId` gives a new id, such as a UUID, for each event.
+  /// Uploads for this device. `makeId` returns a new id, such as a UUID, for each event.
   public init(device: Device, makeId: @escaping @Sendable () -> String) {
     self.device = device
     self.makeId = makeId
   }
 
-  /// Whether a token waits for somebody to sign in.
+  /// Whether a token waits for a user to sign in.
   public var isHeld: Bool { userId == nil && token != nil }
 
-  /// FCM has given a token. Before anybody is signed in it is held; a newer one replaces an older one and ends its upload.
-  /// The same token again changes nothing while it is being uploaded or has been; after all tries have failed it is a
-  /// reason to try again.
+  /// FCM has delivered a token. It is held until a user signs in. A new token replaces the former one and cancels its
+  /// upload. The same token changes nothing during or after its upload; once all attempts have failed, it starts over.
   public mutating func tokenReceived(_ token: String, at now: Date) -> [Action] {
     if token == self.token {
       switch progress {
@@ -63,22 +70,22 @@ public struct TokenUpload: Sendable {
     return cancel() + start(at: now)
   }
 
-  /// Somebody is signed in: the token that was held is theirs from now on.
+  /// A user has signed in: uploads the held token for them.
   public mutating func signedIn(as userId: String, at now: Date) -> [Action] {
     guard userId != self.userId else { return [] }
     self.userId = userId
     return cancel() + start(at: now)
   }
 
-  /// Nobody is signed in any more: an upload that is under way ends. The device keeps its token, and the next who signs
-  /// in gets it. `SignOut` takes the token from the services.
+  /// The user has signed out: cancels their upload. The device keeps its token for the next user. `SignOut` removes the
+  /// token from the services.
   public mutating func signedOut() -> [Action] {
     userId = nil
     return cancel()
   }
 
-  /// The user does not want notifications (C8): the token is forgotten. Where it was uploaded since the launch, or may have
-  /// been, it is taken back.
+  /// The user has denied notifications (C8): forgets the token, and unregisters the device if the services may have the
+  /// token since this launch.
   public mutating func permissionDenied(at now: Date) -> [Action] {
     let mayBeKnown =
       switch progress {
@@ -97,7 +104,7 @@ public struct TokenUpload: Sendable {
     return actions
   }
 
-  /// The event was accepted, or could not be published. Of an event that was cancelled it is ignored.
+  /// The event was accepted or failed to be published. The result of a cancelled event is ignored.
   public mutating func finished(eventId: String, succeeded: Bool, at now: Date) -> [Action] {
     guard case .uploading(let event, let failures) = progress, event.eventId == eventId else { return [] }
     if succeeded {
@@ -107,7 +114,7 @@ public struct TokenUpload: Sendable {
     guard failures < Self.retryDelays.count else {
       progress = .failed
       return [
-        .log("the push token could not be uploaded in \(failures + 1) tries; it is tried again at the next launch")
+        .log("the push token could not be uploaded in \(failures + 1) attempts; the next launch tries again")
       ]
     }
     let until = now.addingTimeInterval(Self.retryDelays[failures])
@@ -115,7 +122,7 @@ public struct TokenUpload: Sendable {
     return [.wake(at: until)]
   }
 
-  /// The time of the last `wake` has come. Called too early it gives the time again; called for nothing it does no harm.
+  /// The time of the last `wake` has come. A call that is early or late is harmless.
   public mutating func timeReached(at now: Date) -> [Action] {
     guard case .waiting(let event, let failures, let until) = progress else { return [] }
     guard now >= until else { return [.wake(at: until)] }

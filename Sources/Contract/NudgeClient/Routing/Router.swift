@@ -1,38 +1,73 @@
-/// Brings the user to a conversation, and to a message in it, from a link or a tap on a notification or banner.
+public import Foundation
+
+/// Brings the user to a conversation, and to a message in it, from a link or from a tap on a notification or banner (C3).
 ///
-/// A link may come before the app is ready for it (just launched, nobody signed in yet): it is then held, and used
-/// once. Of several the last counts. It decides in the call itself, so routing takes no time but the app's own.
+/// A link may arrive before the app is ready for it, just launched or with nobody signed in. The router holds the link and
+/// follows it once. A newer link replaces an older one.
+///
+/// Two deadlines keep a slow network from holding the user up. The conversation opens at most `routeLimit` after the link,
+/// without the list of conversations if that is not loaded by then. If conversation and message are not on the screen
+/// `fetchLimit` later, the router tells the user; the app may still finish.
+///
+/// ```swift
+/// var router = Router()
+/// perform(router.ready(at: Date()))                                     // somebody is signed in
+/// perform(router.receive(DeepLink(url.absoluteString).route, at: Date()))
+///
+/// func perform(_ actions: [Router.Action]) {
+///   for action in actions {
+///     switch action {
+///     case .loadList: loadList { perform(router.listLoaded(at: Date())) }
+///     case .open(let id): show(id) { perform(router.opened(id, at: Date())) }
+///     case .scroll(let id): scroll(to: id) { perform(router.scrolled(to: id)) }
+///     case .highlight(let id, let highlight): animate(id, highlight)
+///     case .tell(let text): toast(text)
+///     case .wake(let time): timer.schedule(at: time) { perform(router.timeReached(at: Date())) }
+///     case .cancelWake: timer.cancel()
+///     }
+///   }
+/// }
+/// ```
 public struct Router: Sendable {
-  /// What the app does next, in the order given.
+  /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Load the list of conversations unless that is under way, then call `listLoaded()`.
+    /// Load the list of conversations, unless that is in progress, then call `listLoaded(at:)`.
     case loadList
-    /// Show the conversation, then call `opened(_:)`, or `unavailable(_:)` if it is gone or closed to the user.
+    /// Show the conversation, then call `opened(_:at:)`; call `unavailable(_:)` if it is gone or closed to the user.
     case open(conversationId: String)
     /// Scroll to the message, fetching it if needed, then call `scrolled(to:)`.
     case scroll(messageId: String)
     /// Highlight the message.
     case highlight(messageId: String, Highlight)
-    /// Tell the user in this text, and stay on the list.
+    /// Tell the user this text.
     case tell(String)
+    /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
+    case wake(at: Date)
+    /// Cancel the call of `timeReached(at:)`.
+    case cancelWake
   }
 
-  /// How a message is highlighted once it is on the screen, in seconds.
+  /// How to highlight a message on the screen, in seconds.
   public struct Highlight: Sendable, Equatable {
-    /// To appear.
+    /// The time to appear.
     public let fadeIn: Double
-    /// To stay.
+    /// The time to stay.
     public let hold: Double
-    /// To go.
+    /// The time to disappear.
     public let fadeOut: Double
 
     /// 0.5 s in, 1 s, 0.5 s out.
     public static let standard = Highlight(fadeIn: 0.5, hold: 1, fadeOut: 0.5)
   }
 
+  /// The seconds from a link, or from the app being ready for it, until the conversation opens with or without the list.
+  public static let routeLimit: TimeInterval = 0.5
+  /// The seconds from opening a conversation until it and its message must be on the screen.
+  public static let fetchLimit: TimeInterval = 2
+
   private enum Progress {
     case idle
-    /// Held until the app is ready and the list is there.
+    /// Held until the app is ready and the list is loaded.
     case waiting(Route)
     case opening(Route)
     case scrolling(messageId: String)
@@ -41,71 +76,96 @@ public struct Router: Sendable {
   private var isReady = false
   private var isListLoaded = false
   private var progress = Progress.idle
+  private var deadline: Date?
 
   /// A router of an app that was just launched.
   public init() {}
 
-  /// A route that waits for the app to be ready, if there is one.
+  /// The route that waits for the app to be ready.
   public var pending: Route? {
     if case .waiting(let route) = progress { route } else { nil }
   }
 
   /// A link or a tap has arrived, whether the app was closed, in the background or active.
-  public mutating func receive(_ route: Route) -> [Action] {
+  public mutating func receive(_ route: Route, at now: Date) -> [Action] {
     progress = .waiting(route)
-    return advance()
+    return advance(at: now)
   }
 
-  /// Somebody is signed in and the app can show something.
-  public mutating func ready() -> [Action] {
+  /// A user is signed in and the app can show a conversation.
+  public mutating func ready(at now: Date) -> [Action] {
     isReady = true
-    return advance()
+    return advance(at: now)
   }
 
-  /// The list of conversations is there.
-  public mutating func listLoaded() -> [Action] {
+  /// The list of conversations is loaded.
+  public mutating func listLoaded(at now: Date) -> [Action] {
     isListLoaded = true
     guard isReady, case .waiting(let route) = progress else { return [] }
-    return open(route)
+    return open(route, at: now)
   }
 
   /// The conversation is on the screen.
-  public mutating func opened(_ conversationId: String) -> [Action] {
+  public mutating func opened(_ conversationId: String, at now: Date) -> [Action] {
     guard case .opening(let route) = progress, route.conversationId == conversationId else { return [] }
-    guard let messageId = route.messageId else {
-      progress = .idle
-      return []
-    }
+    guard let messageId = route.messageId else { return end() }
     progress = .scrolling(messageId: messageId)
-    return [.scroll(messageId: messageId)]
+    // After a missed deadline the message gets a time limit of its own.
+    return [.scroll(messageId: messageId)] + (deadline == nil ? wake(after: Self.fetchLimit, at: now) : [])
   }
 
-  /// The conversation is gone, or the user is no member any more.
+  /// The conversation is gone, or the user is not a member any more.
   public mutating func unavailable(_ conversationId: String) -> [Action] {
     guard case .opening(let route) = progress, route.conversationId == conversationId else { return [] }
-    progress = .idle
-    return [.tell("This conversation is no longer available")]
+    return [.tell("This conversation is no longer available")] + end()
   }
 
   /// The message is on the screen.
   public mutating func scrolled(to messageId: String) -> [Action] {
     guard case .scrolling(messageId) = progress else { return [] }
-    progress = .idle
-    return [.highlight(messageId: messageId, .standard)]
+    return [.highlight(messageId: messageId, .standard)] + end()
   }
 
-  /// The user has signed out: a route that waits was theirs, and is dropped.
-  public mutating func signedOut() {
+  /// The time of the last `wake` has come. A call that is early or late is harmless.
+  public mutating func timeReached(at now: Date) -> [Action] {
+    guard let deadline else { return [] }
+    guard now >= deadline else { return [.wake(at: deadline)] }
+    self.deadline = nil
+    switch progress {
+    case .idle: return []
+    case .waiting(let route): return open(route, at: now)
+    case .opening: return [.tell("This conversation could not be loaded")]
+    case .scrolling: return [.tell("This message could not be loaded")]
+    }
+  }
+
+  /// The user has signed out: drops their route.
+  public mutating func signedOut() -> [Action] {
+    let actions = end()
     self = Router()
+    return actions
   }
 
-  private mutating func advance() -> [Action] {
+  private mutating func advance(at now: Date) -> [Action] {
     guard isReady, case .waiting(let route) = progress else { return [] }
-    return isListLoaded ? open(route) : [.loadList]
+    return isListLoaded ? open(route, at: now) : [.loadList] + wake(after: Self.routeLimit, at: now)
   }
 
-  private mutating func open(_ route: Route) -> [Action] {
+  private mutating func open(_ route: Route, at now: Date) -> [Action] {
     progress = .opening(route)
-    return [.open(conversationId: route.conversationId)]
+    return [.open(conversationId: route.conversationId)] + wake(after: Self.fetchLimit, at: now)
+  }
+
+  private mutating func wake(after seconds: TimeInterval, at now: Date) -> [Action] {
+    let time = now.addingTimeInterval(seconds)
+    deadline = time
+    return [.wake(at: time)]
+  }
+
+  private mutating func end() -> [Action] {
+    progress = .idle
+    guard deadline != nil else { return [] }
+    deadline = nil
+    return [.cancelWake]
   }
 }

@@ -9,13 +9,13 @@ final class DeliveryLog: Sendable {
   /// The most messages of one answer, so that it stays below some megabytes.
   static let mostAtOnce = 1_000
 
-  /// Messages behind a number.
+  /// Messages after a number.
   struct Batch {
-    /// What to ask with next.
+    /// The number to ask with next.
     var next: Int
-    /// Messages behind that number that are not kept any more, for whomever they were.
+    /// The number of messages after that number that the log has dropped, for any device.
     var missed: Int
-    /// The messages that were asked for.
+    /// The messages for the devices asked about.
     var deliveries: [Delivery]
 
     /// As the stream gives it: `{"next", "missed", "deliveries": [{"number", "at", "request"}]}`. A request is JSON
@@ -81,7 +81,7 @@ final class DeliveryLog: Sendable {
     let (id, batch) = state.withLock { state in
       let id = state.readers.nextId()
       let batch = Self.batch(state, Question(after: number, tokenPrefix: tokenPrefix))
-      // What is for others alone moves the reader on too, so that it is not looked through again and again.
+      // Messages for other devices advance the reader too, so that it never scans them again.
       guard batch.deliveries.isEmpty, batch.missed == 0 else { return (id, Optional(batch)) }
       state.readers.add(id, Question(after: batch.next, tokenPrefix: tokenPrefix), answer)
       return (id, nil)
@@ -90,14 +90,14 @@ final class DeliveryLog: Sendable {
     return id
   }
 
-  /// Answers one who waits, with nothing new, if they still do.
+  /// Answers a reader that still waits, without messages.
   func giveUp(_ id: Int) {
     let given = state.withLock { state in state.readers.take(id).map { ($0, Self.batch(state, $0.question)) } }
     if let (reader, batch) = given { reader.answer(batch) }
   }
 
   private static func batch(_ state: State, _ question: Question) -> Batch {
-    // A number of a former life of the emulator is behind all there is now.
+    // A number of a former emulator process may be larger than any of this one.
     let after = min(max(question.after, 0), state.last)
     var batch = Batch(next: state.last, missed: max(0, state.dropped - after), deliveries: [])
     for delivery in state.kept.dropFirst(max(0, after - state.dropped))

@@ -1,14 +1,13 @@
 internal import Foundation
 
-/// Records of `nudge.decisions` in a file, a line of JSON each, that somebody else appends to. It is read when somebody asks
-/// why.
+/// A file with records of `nudge.decisions`, one JSON object a line, to which another process appends.
 struct DecisionFile: Sendable {
   let path: String
 
-  /// The last decision that made this push, as it stands in the file; nil where there is none (yet).
+  /// The last decision that made this push, as written in the file; nil if the file has none yet.
   func decision(ofPush pushId: String) throws -> [UInt8]? {
     let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-    // Ids are written in JSON with few escapes or none: the text is looked for first, as decoding all lines takes seconds.
+    // Decoding all lines takes seconds, so the id's JSON text is searched first.
     guard let quoted = try? JSONEncoder().encode(pushId) else { return nil }
     var end = data.endIndex
     while let found = data.range(of: quoted, options: .backwards, in: data.startIndex..<end) {

@@ -1,19 +1,23 @@
 internal import VirtualPhone
 
-/// What the owner of a device sees of its notifications: lock screen and number on the icon.
+/// A device as its owner sees it: lock screen and number on the icon.
 struct Phone: Sendable {
-  /// Its number on the page, from 1 on, in the order in which the phones were first heard of.
+  /// The phone's number on the page, from 1, in the order of their first pushes.
   let number: Int
   private(set) var platform: DeliveredMessage.Platform
-  /// Whom the last push was for.
+  /// The user the last push was for.
   private(set) var owner: String
   private(set) var badge = 0
   private(set) var lockScreen = LockScreen()
-  /// Pushes that have arrived.
+  /// The number of pushes that have arrived.
   private(set) var pushes = 0
-  /// How many of them made a sound.
+  /// How many of them were presented as alerts, with a sound.
   private(set) var sounds = 0
-  /// The page's version as of the last change.
+  /// How many of them were presented silently.
+  private(set) var silentPushes = 0
+  /// How many of them changed only the badge.
+  private(set) var badgePushes = 0
+  /// The version of the page at the last change.
   private(set) var version = 0
 
   init(number: Int, for message: DeliveredMessage) {
@@ -28,17 +32,17 @@ struct Phone: Sendable {
     pushes += 1
     platform = message.platform
     if message.recipientId != owner {
-      // Another account: what the former one was shown went at sign-out (C6).
+      // Another account: the former user's notifications went at sign-out (C6).
       owner = message.recipientId
       lockScreen.clear()
     }
     badge = message.badge ?? badge
     switch message.content {
-    case .badge: break
-    case .read(let conversationId): lockScreen.remove(thread: conversationId)
+    case .badge: badgePushes += 1
+    case .read(let mark): lockScreen.remove(mark)
     case .deleted(let messageId): lockScreen.remove(messageId: messageId)
     case .visible(let visible):
-      if visible.isAlert { sounds += 1 }
+      if visible.isAlert { sounds += 1 } else { silentPushes += 1 }
       lockScreen.show(LockScreen.Entry(visible, of: message, at: now))
     }
   }

@@ -1,12 +1,12 @@
 internal import Synchronization
 internal import VirtualPhone
 
-/// All phones that pushes have come for. The emulator's thread writes, the page's server reads and waits.
+/// The phones that have received pushes. The emulator's thread writes; the page's server reads and waits.
 final class PhoneBoard: Sendable {
-  /// The most phones that are kept; what comes for more is counted only.
+  /// The board shows this many phones and only counts the rest.
   static let capacity = 2_000
 
-  /// What has changed behind a version, for the page.
+  /// The changes after a version, for the page.
   struct Changes: Encodable {
     struct View: Encodable {
       let number: Int
@@ -15,13 +15,15 @@ final class PhoneBoard: Sendable {
       let badge: Int
       let pushes: Int
       let sounds: Int
+      let silentPushes: Int
+      let badgePushes: Int
       let entries: [LockScreen.Entry]
     }
-    /// What to ask with next.
+    /// The version to ask with next.
     let version: Int
     /// All pushes so far.
     let pushes: Int
-    /// All phones so far, those that are not kept among them.
+    /// All phones so far, including those that the board does not show.
     let phoneCount: Int
     /// The phones that changed.
     let phones: [View]
@@ -31,7 +33,7 @@ final class PhoneBoard: Sendable {
     var phones: [String: Phone] = [:]
     var version = 0
     var unkept: Set<Int> = []
-    /// Their questions are versions: what changed behind them.
+    /// Each reader waits for a change after its version.
     var readers = WaitingReaders<Int, Changes>()
   }
 
@@ -54,7 +56,7 @@ final class PhoneBoard: Sendable {
     for (reader, changes) in answers { reader.answer(changes) }
   }
 
-  /// Answers with what changed behind a version, as soon as there is something. Returns what `giveUp` needs.
+  /// Answers with the changes after a version, as soon as there are any. Returns the id for `giveUp`.
   func wait(after version: Int, _ answer: @escaping @Sendable (Changes) -> Void) -> Int {
     let (id, changes) = state.withLock { state in
       let id = state.readers.nextId()
@@ -66,7 +68,7 @@ final class PhoneBoard: Sendable {
     return id
   }
 
-  /// Answers one who waits, with nothing new, if they still do.
+  /// Answers a reader that still waits, without changes.
   func giveUp(_ id: Int) {
     let given = state.withLock { state in state.readers.take(id).map { ($0, Self.changes(state, after: $0.question)) } }
     if let (reader, changes) = given { reader.answer(changes) }
@@ -78,7 +80,7 @@ final class PhoneBoard: Sendable {
       phones: state.phones.values.filter { $0.version > version }.sorted { $0.number < $1.number }.map {
         Changes.View(
           number: $0.number, platform: $0.platform, owner: $0.owner, badge: $0.badge, pushes: $0.pushes,
-          sounds: $0.sounds, entries: $0.lockScreen.entries)
+          sounds: $0.sounds, silentPushes: $0.silentPushes, badgePushes: $0.badgePushes, entries: $0.lockScreen.entries)
       })
   }
 }

@@ -1,5 +1,5 @@
-/// The page with the phones: one document without a build step, a framework, or anything from another host. Whatever came in
-/// a push is set as text, never as markup.
+/// The page with the phones: one document without a build step, a framework, or resources of another host. Text of a push is set
+/// as text, never as markup.
 let phonesPage = #"""
   <!doctype html>
   <html lang="en">
@@ -80,6 +80,7 @@ let phonesPage = #"""
   let version = 0;
   const make = (tag, name, text) => { const e = document.createElement(tag); if (name) e.className = name; if (text !== undefined) e.textContent = text; return e; };
   const clock = at => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const presentations = { alert: "🔔 alert, with a sound", silent: "🔕 silent, in the list" };
   const systems = { ios: "iOS", android: "Android", web: "Web" };
   const hue = text => { let h = 0; for (const c of text) h = (h * 31 + c.codePointAt(0)) % 360; return h; };
 
@@ -116,16 +117,16 @@ let phonesPage = #"""
     if (!view.entries.length) list.append(make("div", "quiet", "nothing on the lock screen"));
     const dock = make("div", "dock"), icon = make("div", "icon", "💬");
     if (view.badge > 0) icon.append(make("span", "badge", view.badge > 999 ? "999+" : String(view.badge)));
-    dock.append(icon, make("span", "", `${view.pushes} ${view.pushes === 1 ? "push" : "pushes"}, ${view.sounds} with sound`));
+    dock.append(icon, make("span", "", `${view.pushes} ${view.pushes === 1 ? "push" : "pushes"}: 🔔 ${view.sounds} · 🔕 ${view.silentPushes} · badge only ${view.badgePushes}`));
     el.replaceChildren(top, list, dock);
   }
 
   function note(entry, view) {
-    const el = make("button", entry.isAlert ? "note" : "note silent");
+    const el = make("button", `note ${entry.presentation}`);
     const head = make("div", "head");
     head.append(make("span", "title", entry.title || "(no title)"), make("span", "when", clock(entry.at)));
     el.append(head, make("div", "body", entry.body));
-    const marks = [entry.isAlert ? "🔔 sound" : "🔕 silent"];
+    const marks = [presentations[entry.presentation] ?? entry.presentation];
     if (entry.hasPicture) marks.push("🖼 picture");
     if (entry.replaced) marks.push(`↻ replaced ${entry.replaced}×`);
     el.append(make("div", "marks", marks.join(" · ")));
@@ -150,6 +151,8 @@ let phonesPage = #"""
   function reasons(decision) {
     const parts = [make("div", "why", decision.text || decision.reason)];
     const facts = [`reason ${decision.reason}`];
+    if (decision.presentation) facts.push(`presentation ${decision.presentation}`);
+    if (decision.level) facts.push(`level ${decision.level}`);
     if (decision.priority) facts.push(`priority ${decision.priority}`);
     if (typeof decision.score === "number") facts.push(`score ${decision.score.toFixed(2)}`);
     if (decision.analysis) facts.push(`analysis ${decision.analysis.used} of ${decision.analysis.limit} this hour`);
@@ -190,18 +193,18 @@ let phonesPage = #"""
         const response = await fetch(`phones?after=${version}`);
         if (!response.ok) throw new Error(response.status);
         const changes = await response.json();
-        // A smaller version: the emulator is a new one.
+        // A smaller version means a new emulator.
         if (changes.version < version) { phones.clear(); by("main").replaceChildren(empty); }
         version = changes.version;
         changes.phones.forEach(card);
         if (phones.size) empty.remove();
-        // What jumps about cannot be read.
+        // Phones that keep moving cannot be read.
         if (Date.now() - arrangedAt > 3000) arrange();
         by("phones").textContent = changes.phoneCount;
         by("pushes").textContent = changes.pushes;
         by("sounds").textContent = [...phones.values()].reduce((sum, phone) => sum + phone.view.sounds, 0);
         by("state").textContent = "live"; by("state").classList.remove("off");
-        // Not more often than a person can see.
+        // A person sees no faster changes.
         await new Promise(done => setTimeout(done, 300));
       } catch {
         by("state").textContent = "the emulator has ended"; by("state").classList.add("off");

@@ -1,16 +1,16 @@
 internal import Dispatch
 internal import HTTPServer
 
-/// The page with the phones, and what it asks for.
+/// Serves the page with the phones and its data.
 ///
 /// - `GET /`: the page;
-/// - `GET /phones?after=VERSION`: the phones that changed behind that version, as soon as there are some, or after 20 s;
+/// - `GET /phones?after=VERSION`: the phones that changed after that version, once there are any, at latest after 20 s;
 /// - `GET /decisions/{pushId}`: the decision that made a push;
-/// - `GET /deliveries?after=NUMBER&tokens=PREFIX`: the messages behind that number for devices whose tokens begin so, as
-///   ``DeliveryLog/Batch`` has them, as soon as there are some, or after 20 s; without `after` the latest number, at once;
-/// - what ``EmulatorControl`` answers, for tools without HTTP/2.
+/// - `GET /deliveries?after=NUMBER&tokens=PREFIX`: a ``DeliveryLog/Batch`` of the messages after that number for tokens with
+///   this prefix, once there are any, at latest after 20 s; without `after` the latest number, at once;
+/// - the endpoints of ``EmulatorControl``, for tools without HTTP/2.
 struct PhonesServer: Sendable {
-  /// How long a page is left waiting, in seconds: shorter than what proxies and browsers put up with.
+  /// The longest wait of a request in seconds: shorter than the time-outs of proxies and browsers.
   private static let patience = 20
 
   private let server: HTTPServer
@@ -48,7 +48,7 @@ struct PhonesServer: Sendable {
   private static let page = HTTPServerResponse(
     headers: [
       ("Content-Type", "text/html; charset=utf-8"),
-      // Texts of messages are shown: nothing in them may load or run anything.
+      // The page shows texts of messages, which must not load or run anything.
       (
         "Content-Security-Policy",
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"

@@ -1,19 +1,13 @@
+import Foundation
 import Kafka
 import NudgeClient
 import NudgeSchema
 
 /// Reads `nudge.banners` from now on, as a real-time gateway does. One thread uses it.
 final class BannerFeed {
-  /// What a gateway brings to an app.
-  enum Item {
-    case banner(InAppBanner)
-    case notice(text: String, userId: String)
-  }
-
   private static let patience: Duration = .seconds(10)
 
   private let consumer: Consumer
-  private let coder = RecordCoder()
   private var batch: [ConsumerRecord] = []
 
   /// Finds the topic's end.
@@ -31,23 +25,17 @@ final class BannerFeed {
       })
   }
 
-  /// What has come since the last time. Does not wait.
-  func take() throws -> [Item] {
+  /// The records since the last call. Does not wait.
+  func take() throws -> [GatewayRecord] {
     batch.removeAll(keepingCapacity: true)
     if case .error(let error) = consumer.poll(into: &batch, maxRecords: 1_000, maxBytes: 4 << 20, timeout: .zero),
       error.isFatal
     {
       throw error
     }
+    // An app skips a record of a type or version that it does not know.
     return batch.compactMap { record in
-      // What is neither is of a newer version, and not for this app.
-      guard let value = record.valueBytes(), let event = try? coder.decode(BannerEvent.self, from: value) else {
-        return nil
-      }
-      switch event.body {
-      case .notice(let notice): return .notice(text: notice.text, userId: notice.userId)
-      case .banner: return (try? coder.decode(InAppBanner.self, from: value)).map { .banner($0) }
-      }
+      record.valueBytes().flatMap { try? JSONDecoder().decode(GatewayRecord.self, from: Data($0)) }
     }
   }
 

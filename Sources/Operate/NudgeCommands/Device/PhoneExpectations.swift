@@ -154,10 +154,10 @@ struct PhoneExpectations {
     case .shown(let entry, _, let push):
       guard case .message(let message) = push.content else { return }
       let appearance: Appearance =
-        switch message.priority {
-        case .high: .alert
-        case .medium: .silent
-        case .low: .badge
+        switch message.presentation {
+        case .alert: .alert
+        case .silent: .silent
+        case .badge: .badge
         }
       seen.append(
         Seen(

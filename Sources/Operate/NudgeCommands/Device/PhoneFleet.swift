@@ -154,8 +154,8 @@ final class PhoneFleet {
       switch item {
       case .banner(let banner):
         for number in byUser[banner.userId] ?? [] { try tell(number, .banner(banner)) }
-      case .notice(let text, let userId):
-        for number in byUser[userId] ?? [] { try tell(number, .notice(text, userId: userId)) }
+      case .notice(let notice):
+        for number in byUser[notice.userId] ?? [] { try tell(number, .notice(notice)) }
       }
     }
     let now = clock()

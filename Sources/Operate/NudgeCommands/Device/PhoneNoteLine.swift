@@ -19,6 +19,8 @@ struct PhoneNoteLine: Encodable {
   var pushId: String?
   /// How it is shown: `banner`, `list`, `sound`, `badge`.
   var options: [String]?
+  /// How the push asked to be presented: `alert` or `silent`.
+  var presentation: PushPayload.Presentation?
   var badge: Int?
   var count: Int?
   var text: String?
@@ -40,6 +42,7 @@ struct PhoneNoteLine: Encodable {
       messageId = entry.messageId
       pushId = push.pushId
       self.options = Self.names(of: options)
+      presentation = entry.presentation
     case .removed(let entries):
       count = entries.count
       conversationId = entries.first?.thread
@@ -51,15 +54,19 @@ struct PhoneNoteLine: Encodable {
         case .otherRecipient: "for somebody else"
         case .openConversation: "the conversation is open"
         case .alreadyShown: "shown already"
-        case .takenBack: "taken back before it came"
+        case .takenBack: "deleted before it arrived"
+        case .alreadyRead: "read already"
         }
     case .lapsed(let pushId): self.pushId = pushId
-    case .bannerShown(let banner):
+    case .bannerShown(.message(let banner)):
       title = banner.senderName
       body = banner.preview
       conversationId = banner.conversationId
       messageId = banner.messageId
-    case .bannerHidden(let messageId), .highlighted(let messageId): self.messageId = messageId
+    case .bannerShown(.notice(let notice)): text = notice.text
+    case .bannerHidden(.message(let banner)): messageId = banner.messageId
+    case .bannerHidden(.notice): break
+    case .highlighted(let messageId): self.messageId = messageId
     case .told(let text), .log(let text), .fault(let text): self.text = text
     case .opened(let conversationId): self.conversationId = conversationId
     case .settingsBanner(let isShown): text = isShown ? "shown" : "hidden"
@@ -102,7 +109,8 @@ struct PhoneNoteLine: Encodable {
     case .badge: "badge"
     case .dropped: "dropped"
     case .lapsed: "lapsed"
-    case .bannerShown: "banner"
+    case .bannerShown(.message): "banner"
+    case .bannerShown(.notice): "notice"
     case .bannerHidden: "banner-hidden"
     case .told: "told"
     case .opened: "opened"

@@ -113,9 +113,12 @@ struct PhoneScreen: Sendable {
     let state = "  \(phone.device.platform.rawValue) · \(phone.isOnline ? "online" : "no network")"
     let icon = phone.badge > 0 ? "  💬 \(phone.badge)" : "  💬"
     var top = ["\(paint.bold(owner))\(paint.dim(state))\(icon)", String(repeating: "─", count: max(0, width))]
-    if let banner = phone.banner {
+    switch phone.banner {
+    case .message(let banner):
       let sender = paint.bold("▼ \(Self.shown(banner.senderName))")
       top.append("\(sender) \(Self.shown(banner.subtitle ?? "")): \(Self.shown(banner.preview))")
+    case .notice(let notice): top.append(paint.bold("▼ \(Self.shown(notice.text))"))
+    case nil: break
     }
     if phone.isForeground {
       top.append(phone.conversationId.map { "in the app: \($0)" } ?? "in the app: all conversations")

@@ -77,7 +77,8 @@ final class ScriptedPhone {
   private func see(_ sight: PhoneFleet.Sight) {
     switch sight.note {
     case .shown(let entry, _, _): texts.append("\(entry.title)\n\(entry.body)")
-    case .bannerShown(let banner): texts.append("\(banner.senderName)\n\(banner.preview)")
+    case .bannerShown(.message(let banner)): texts.append("\(banner.senderName)\n\(banner.preview)")
+    case .bannerShown(.notice(let notice)): texts.append(notice.text)
     case .told(let text): texts.append(text)
     case .registered: isRegistered = true
     case .fault: faults += 1

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Answers every byte with the same one, for one connection after the other.
+/// Echoes every byte, one connection after the other.
 private final class EchoServer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -27,8 +27,8 @@ private final class EchoServer: Sendable {
         while recv(connection, &byte, 1, 0) == 1, send(connection, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 {}
         Glibc.close(connection)
       }
-      // Closed here and not where it is shut down: its number may be another socket's a moment later, and this thread would
-      // accept the connections of that one.
+      // Closed here and not at the shutdown: another socket may get its descriptor, and this thread would accept that one's
+      // connections.
       Glibc.close(listener)
     }
   }
@@ -36,7 +36,7 @@ private final class EchoServer: Sendable {
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
-/// A port of this machine on which nobody listens, and on which nobody else can while this lives.
+/// A port without a listener, reserved while this object lives.
 private final class DeafPort {
   let port: UInt16
   private let socket: Int32
@@ -75,7 +75,7 @@ struct ChaosProxyTests {
     return descriptor
   }
 
-  /// The bytes that come within a time; nil where the connection has ended.
+  /// The bytes that arrive within a time; nil if the connection has ended.
   private func receive(_ descriptor: Int32, within milliseconds: Int32) -> [UInt8]? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, milliseconds) == 1 else { return [] }

@@ -21,7 +21,7 @@ struct KafkaRequestScannerTests {
       var scanner = KafkaRequestScanner()
       let first = scanner.scan(Array(bytes.prefix(cut)), for: .transactions)
       let second = scanner.scan(Array(bytes[cut...]), for: .transactions)
-      // Its kind is behind its length.
+      // The API key follows the length.
       let isFirst = cut >= produce.count + 6
       #expect(first == (isFirst ? produce.count : nil), "cut at \(cut)")
       #expect(second == (isFirst ? nil : max(0, produce.count - cut)), "cut at \(cut)")

@@ -1,4 +1,4 @@
-/// A record as it lies in Kafka, read committed.
+/// A committed record of Kafka.
 struct KafkaRecord: Equatable {
   /// The catalogue's name, without a deployment's prefix.
   var topic: String
@@ -9,13 +9,13 @@ struct KafkaRecord: Equatable {
   var key: String?
   var value: [UInt8]?
   var headers: [String: String] = [:]
-  /// The same, as they came.
+  /// The headers as bytes.
   var headerBytes: [String: [UInt8]] = [:]
 }
 
-/// A request to send a message, as FCM saw it.
+/// A request to send a message, as FCM received it.
 struct SeenRequest: Equatable {
-  /// When it came, in milliseconds since the epoch.
+  /// When it arrived, in milliseconds since the epoch.
   var time: Int64
   var status: Int
   var token: String
@@ -24,9 +24,9 @@ struct SeenRequest: Equatable {
   var messageId: String?
 }
 
-/// What a group has committed for a partition of an input.
+/// The committed offset of a group for a partition of an input.
 struct CommittedPlace: Equatable {
-  /// The stage's name, as `ingest`.
+  /// The stage's name, such as `ingest`.
   var stage: String
   /// The catalogue's name.
   var topic: String

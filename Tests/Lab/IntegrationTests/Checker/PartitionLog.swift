@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a partition's segments say of their batches, read from the broker's own files: a consumer is shown neither the
-/// markers of transactions nor their times.
+/// The batches of a partition, read from the broker's segment files: a consumer sees neither transaction markers nor their
+/// times.
 struct PartitionLog {
-  /// A batch's header, as Kafka's format of version 2 has it.
+  /// The header of a batch in Kafka's format version 2.
   private struct Batch {
     var last: Int64
     var producer: Int64
@@ -11,12 +11,12 @@ struct PartitionLog {
     var timestamp: Int64
   }
 
-  /// The bytes of a batch's header, up to its records.
+  /// The size of a batch's header in bytes.
   private static let headerLength = 61
 
   private var batches: [Batch] = []
 
-  /// Reads the segments in a partition's folder. A batch that is only there in part, at the end, is left out.
+  /// Reads the segments in a partition's folder, without an incomplete batch at the end.
   init(in folder: URL) throws {
     let segments = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".log") }
     for name in segments.sorted() { read(Array(try Data(contentsOf: folder.appendingPathComponent(name)))) }
@@ -42,8 +42,8 @@ struct PartitionLog {
     }
   }
 
-  /// When the transaction of a record that a reader of committed records was shown was ended here: the time of its marker,
-  /// in milliseconds since the epoch. Nil where no transaction wrote it, or no marker follows it.
+  /// When the transaction of a committed record ended in this partition: the time of its marker, in milliseconds since the
+  /// epoch. Nil if no transaction wrote the record, or no marker follows it.
   func commitTime(ofRecordAt offset: Int64) -> Int64? {
     guard let index = batches.firstIndex(where: { $0.last >= offset }), batches[index].producer >= 0 else { return nil }
     return batches[index...].first { $0.isMarker && $0.producer == batches[index].producer }?.timestamp

@@ -1,29 +1,29 @@
 import Foundation
 
-/// Judges a run of the pipeline by what is on its topics and what FCM saw. It reads records by code of its own and knows
-/// the catalogue only. A value: evidence in, violations out; records may come in any order between partitions.
+/// Judges a run of the pipeline by its topics and by FCM's requests. It decodes records with its own code and knows only the
+/// catalogue. A value: evidence in, violations out. Records of different partitions may arrive in any order.
 struct PipelineChecker {
-  // MARK: What the test knows
+  // MARK: Expectations
 
-  /// The recipients of each message the load has published; nil: nothing is known of the load.
+  /// The recipients of each message of the load; nil: unknown.
   var expected: [String: Set<String>]?
-  /// Codes of dead letters that the test has asked for.
+  /// The codes of dead letters that the test expects.
   var allowedDeadLetters: Set<String> = []
-  /// When dispatchers were killed. What FCM had taken within `inFlightTime` before that may be sent once more.
+  /// When dispatchers were killed. Requests that FCM accepted within `inFlightTime` before may be sent once more.
   var dispatcherCrashes: [Int64] = []
-  /// From when to when a dispatcher was stopped, cut off or without a broker: what it was told by FCM then is lost with its
-  /// partitions, as in a crash, and what it had begun may still arrive until the end.
+  /// The spans in which a dispatcher was stopped, cut off or without a broker. FCM's answers in a span are lost with the
+  /// partitions, as in a crash, and requests begun before may still arrive until its end.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
-  /// How long before a crash an answer of FCM may have come whose outcome was lost with the process, in milliseconds: the
-  /// time replies are gathered for (10 ms) and a transaction's, on a loaded machine.
+  /// A crash may lose the outcome of an answer that came this long before, in milliseconds: the time for gathering replies
+  /// (10 ms) and for a transaction, on a loaded machine.
   var inFlightTime: Int64 = 5_000
-  /// Within how many milliseconds after the loss of a token is committed nothing more is sent for the former owner (T2).
+  /// Nothing is sent for a token's former owner later than this many milliseconds after the loss is committed (T2).
   var ownershipTime: Int64 = 1_000
-  /// When a record of `nudge.timeline` was committed, by partition and offset, in milliseconds since the epoch; nil where that
-  /// is not known: then its own time counts, which is when its transaction began.
+  /// The commit time of a record of `nudge.timeline`, by partition and offset, in milliseconds since the epoch; nil: unknown. The
+  /// record's own time counts then, which is when its transaction began.
   var commitTime: (Int32, Int64) -> Int64? = { _, _ in nil }
-  /// From when to when something was the matter with the services or their broker, so that a loss could not come from one to
-  /// the next within `ownershipTime`. What was caused by a record behind the loss is judged all the same.
+  /// The spans with trouble of services or broker, in which a loss may take longer than `ownershipTime`. Pushes caused by a
+  /// record after the loss are judged nevertheless.
   var troubles: [ClosedRange<Int64>] = []
 
   // MARK: Evidence
@@ -35,7 +35,7 @@ struct PipelineChecker {
     static let last = Place(partition: .max, offset: .max)
   }
 
-  /// A person and something else: a message, a candidate's place, a device.
+  /// A person with a message, a candidate's position or a device.
   private struct Pair<Other: Hashable>: Hashable {
     var user: String
     var other: Other
@@ -55,7 +55,7 @@ struct PipelineChecker {
     var place: Place
   }
 
-  /// Places of candidates that a replay asked for by force.
+  /// The positions of candidates that a forced replay requested.
   private var forced = Set<Place>()
   private var candidates: [(place: Place, header: Wire.Header, body: Wire.Candidate)] = []
   private var decisions: [(place: Place, header: Wire.Header, body: Wire.Decision)] = []
@@ -66,16 +66,16 @@ struct PipelineChecker {
     var place: Place
     var time: Int64
     var userId: String
-    /// What is gained; nil: it is lost.
+    /// The gained token; nil: a loss.
     var token: String?
-    /// What is lost.
+    /// The lost token.
     var tokenHash = ""
     var cause: String
   }
   private var ownership: [Ownership] = []
-  /// By their hashes, as they were claimed.
+  /// The claimed tokens by hash.
   private var tokens: [String: String] = [:]
-  /// The header of a record that a stranger has published to be refused; its value is the code it is to be refused with.
+  /// The header of a hostile record; its value is the expected code.
   static let hostileHeader = "test-refused-as"
   private var hostile: [Wire.Place: String] = [:]
   private let prefix: String
@@ -87,7 +87,7 @@ struct PipelineChecker {
   private var unreadable: [String] = []
   private let decoder = JSONDecoder()
 
-  /// `prefix`: of the topics' names in Kafka, which dead letters say; records read have the catalogue's.
+  /// `prefix` is the prefix of topic names in Kafka, which dead letters contain. Records given to `read` have the catalogue's names.
   init(expected: [String: Set<String>]? = nil, prefix: String = "") {
     self.expected = expected
     self.prefix = prefix
@@ -100,7 +100,7 @@ struct PipelineChecker {
     "dispatcher": (["nudge.pushes"], "nudge.dispatcher-state"),
   ]
 
-  /// Takes a record. Of one partition they come in the order of their offsets.
+  /// Reads a record. Records of one partition arrive in the order of their offsets.
   mutating func read(_ record: KafkaRecord) {
     lastOffsets[record.topic, default: [:]][record.partition] = record.offset
     counts[record.topic, default: 0] += 1
@@ -156,12 +156,12 @@ struct PipelineChecker {
     }
   }
 
-  /// Takes a request, in the order FCM saw them.
+  /// Reads a request, in the order FCM received them.
   mutating func read(_ request: SeenRequest) { requests.append(request) }
 
   // MARK: Counts
 
-  /// Records of a topic.
+  /// The number of records of a topic.
   func count(of topic: String) -> Int { counts[topic] ?? 0 }
   var decisionCount: Int { decisions.count }
   var outcomeCount: Int { outcomes.count }
@@ -170,11 +170,11 @@ struct PipelineChecker {
   var outcomesByResult: [String: Int] { Dictionary(grouping: outcomes, by: \.result).mapValues(\.count) }
   /// Decisions by reason, for a report.
   var decisionsByReason: [String: Int] { Dictionary(grouping: decisions, by: \.body.reason).mapValues(\.count) }
-  /// How many positions each task of a stage has, which is how many transactions it has committed.
+  /// The number of positions of each task of a stage: its committed transactions.
   func transactions(of stage: String) -> Int {
     (Self.stages[stage].flatMap { positions[$0.changelog] } ?? [:]).values.reduce(0) { $0 + $1.count }
   }
-  /// Who has written positions of a stage's tasks: one name a life of a thread.
+  /// The writers of positions of a stage's tasks, one for each epoch of a thread.
   func writers(of stage: String) -> Set<String> {
     Set((Self.stages[stage].flatMap { positions[$0.changelog] } ?? [:]).values.joined().map(\.writer))
   }
@@ -185,26 +185,26 @@ struct PipelineChecker {
     decisions.first { $0.body.messageId == messageId && $0.body.userId == userId }?.body
   }
 
-  /// How many records were published to be refused, by what for.
+  /// The number of hostile records by expected code.
   var hostileByCode: [String: Int] { Dictionary(grouping: hostile.values, by: \.self).mapValues(\.count) }
-  /// How many tokens went from one person to another, and of how many the loss was followed by `ownershipTime` without trouble.
+  /// The number of tokens that changed owner, and of those without trouble for `ownershipTime` after the loss.
   var ownerChanges: (all: Int, judgedByTime: Int) {
     let times = losses().map(\.time)
     return (times.count, times.count { time in !isTroubled(time...time + ownershipTime) })
   }
-  /// What was sent again after FCM had taken it, around a crash of the dispatcher: no fault, but told.
+  /// Requests sent again around a crash of the dispatcher. They are not violations, but are reported.
   var resends: [String] { sentAgain().excused }
 
   // MARK: Judgement
 
-  /// What is still under way; empty once all is done.
+  /// Pending work; empty once everything is processed.
   var open: [PipelineViolation] {
     unprocessed() + missingCandidates() + decisionsOfCandidates().filter(\.rule.isOpen)
       + pushesOfDecisions().filter(\.rule.isOpen)
       + outcomesOfTargets().filter(\.rule.isOpen) + missingRequests() + refusals().filter(\.rule.isOpen)
   }
 
-  /// Everything that does not hold. `committed`: the groups' offsets, asked for when all was done.
+  /// All violations. `committed` are the groups' offsets, fetched after the end of all work.
   func violations(committed: [CommittedPlace]? = nil) -> [PipelineViolation] {
     var found: [PipelineViolation] = []
     found += unreadable.map { PipelineViolation(rule: .unreadable, detail: $0) }
@@ -279,7 +279,7 @@ struct PipelineChecker {
 
   // MARK: Candidates and decisions
 
-  /// Where the record was that a dead letter holds.
+  /// The position of the record in a dead letter.
   private func origin(of letter: KafkaRecord) -> Wire.Place? {
     guard let topic = letter.headers["nudge-origin-topic"], topic.hasPrefix(prefix),
       let partition = letter.headers["nudge-origin-partition"].flatMap({ Int32($0) }),
@@ -341,7 +341,7 @@ struct PipelineChecker {
 
   private func decisionsOfCandidates() -> [PipelineViolation] {
     var found: [PipelineViolation] = []
-    // One candidate record is one cause: a second candidate of one message has decisions of its own (`duplicate`).
+    // Each candidate record is a cause: a second candidate of one message has its own decisions (`duplicate`).
     var counts: [Pair<Place>: Int] = [:]
     for decision in decisions where decision.body.replayId == nil {
       let origin = Place(partition: decision.header.origin.partition, offset: decision.header.origin.offset)
@@ -401,7 +401,7 @@ struct PipelineChecker {
 
   private func limits() -> [PipelineViolation] {
     var windows: [Pair<Int64>: (count: Int, limit: Int)] = [:]
-    // Deciding again uses up no analysis.
+    // A replay uses no analysis.
     for decision in decisions where decision.body.replayId == nil {
       guard let analysis = decision.body.analysis, analysis.fallback == nil else { continue }
       let pair = Pair(user: decision.body.userId, other: analysis.windowStartedAt ?? 0)
@@ -425,7 +425,7 @@ struct PipelineChecker {
     }
     let decided = Set(decisions.compactMap(\.body.pushId))
     for decision in decisions where decision.body.outcome == "notify" {
-      // A badge the devices show already is not pushed again.
+      // A badge that the devices show already is not pushed again.
       if decision.body.presentation == "badge", decision.body.pushId == nil { continue }
       guard let pushId = decision.body.pushId, made[pushId] != nil else {
         found.append(
@@ -433,7 +433,7 @@ struct PipelineChecker {
         continue
       }
     }
-    // Badge and read pushes of a person's own doings have no message, and no decision; edited and deleted messages were
+    // Badge and read pushes after a person's own events have neither message nor decision; edited and deleted messages were
     // decided before.
     for push in pushes
     where push.body.messageId != nil && push.body.kind != "deleted" && push.body.replaces != true
@@ -474,7 +474,7 @@ struct PipelineChecker {
 
   // MARK: Requests
 
-  /// A push and the token it went to.
+  /// A push and its token.
   private struct Sending: Hashable {
     var pushId: String
     var token: String
@@ -501,7 +501,7 @@ struct PipelineChecker {
     var excused: [String] = []
     let losses = dispatcherCrashes.map { $0...$0 } + dispatcherAbsences
     for (sending, requests) in requestsBySending() {
-      // One loss explains one more request.
+      // A lost answer explains one more request.
       var used = Set<Int>()
       for (first, second) in zip(requests, requests.dropFirst()) where first.status == 200 {
         let what = "push \(sending.pushId), taken at \(first.time), sent again at \(second.time)"
@@ -551,8 +551,8 @@ struct PipelineChecker {
     return found
   }
 
-  /// A push may go after a later one only where that one goes again behind it, or is withdrawn: what a dispatcher did last
-  /// before a crash is done anew, and may be done otherwise. Whether it may be sent again is another rule's (`sentAgain`).
+  /// A push may follow a later one only if the later one is sent again after it or is withdrawn: after a crash a dispatcher
+  /// repeats its last steps, perhaps differently. `sentAgain` judges whether a repeat is allowed.
   private func deviceOrder() -> [PipelineViolation] {
     var found: [PipelineViolation] = []
     var bySending: [Sending: Target] = [:]
@@ -585,20 +585,20 @@ struct PipelineChecker {
     return found
   }
 
-  /// A person's loss of a token to somebody else.
+  /// A person's loss of a token to another person.
   private struct Loss {
     var userId: String
     var token: String
-    /// On `nudge.timeline`; behind it the token is somebody else's.
+    /// Its offset on `nudge.timeline`, after which the token belongs to the other person.
     var place: Place
     /// When it was committed.
     var time: Int64
-    /// Where, and when, the person has it again.
+    /// The offset and time at which the person has it again.
     var regained: (place: Place, time: Int64)?
   }
 
   private func losses() -> [Loss] {
-    // One person's timeline is one partition, whose records are in order here.
+    // A person's timeline is in one partition, so its records are in order here.
     var losses: [Loss] = []
     var open: [Pair<String>: Int] = [:]
     for entry in ownership {

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The checker finds what it is there to find")
 struct PipelineCheckerTests {
-  /// A rule, and what breaks it and nothing else in the sample.
+  /// A rule, and a change of the sample that breaks this rule alone.
   struct Fault: CustomTestStringConvertible, Sendable {
     var rule: PipelineRule
     var name: String
@@ -284,7 +284,7 @@ struct PipelineCheckerTests {
     second.time = SampleRun.start + 5
     run.requests.insert(second, at: 0)
     #expect(run.violations() == [])
-    // It does not follow: the device is left with the earlier one.
+    // It does not follow, so the device keeps the earlier one.
     run.requests.remove(at: 4)
     #expect(run.violations().map(\.rule) == [.deviceOrder])
   }

@@ -1,10 +1,10 @@
-/// What holds of the pipeline's topics, whatever happened to its services.
+/// The rules that the pipeline's topics obey, whatever happens to its services.
 enum PipelineRule: String, CaseIterable, Comparable {
-  // What is missing while work is under way, and must not be once all is done.
+  // Gaps while work is pending, which are violations once it is done.
 
-  /// A stage has not come to the end of an input.
+  /// A stage has not reached the end of an input.
   case unprocessed
-  /// A recipient that the load expects is named by no candidate.
+  /// No candidate names a recipient that the load expects.
   case candidateMissing
   /// A recipient of a candidate has no decision.
   case decisionMissing
@@ -12,61 +12,61 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case pushMissing
   /// A target of a push has no outcome.
   case outcomeMissing
-  /// An outcome says `sent`, and FCM knows nothing of it.
+  /// An outcome says `sent`, and FCM received no request.
   case requestMissing
-  /// A record that a stranger published to be refused has no dead letter.
+  /// A hostile record has no dead letter.
   case deadLetterMissing
 
-  // What is wrong at any time.
+  // Violations at any time.
 
-  /// A record is not as the catalogue says.
+  /// A record contradicts the catalogue.
   case unreadable
-  /// A dead letter that the test did not ask for.
+  /// A dead letter that the test does not expect.
   case unexpectedDeadLetter
   /// A record has two dead letters.
   case deadLetterTwice
-  /// A candidate names somebody whom the load did not expect.
+  /// A candidate names a person whom the load does not expect.
   case unexpectedRecipient
   /// One event made two candidates for one person.
   case candidateTwice
-  /// A decision of no candidate.
+  /// A decision without a candidate.
   case decisionUncaused
   /// A candidate's recipient has two decisions.
   case decidedTwice
-  /// A person was notified of one message by two decisions, none of which a replay by force asked for.
+  /// Two decisions notified a person of one message, and no forced replay requested one of them.
   case notifiedTwice
   /// A push of a message that no decision names.
   case pushUndecided
-  /// Two pushes of one id.
+  /// Two pushes have one id.
   case pushTwice
-  /// An outcome of something that is no target.
+  /// An outcome without a target.
   case outcomeUncaused
   /// A target has two outcomes.
   case outcomeTwice
-  /// Something was sent again after FCM had taken it, and no crash in between excuses it.
+  /// A push was sent again after FCM accepted it, without a crash in between.
   case sentAgain
-  /// Something was sent after its outcome had been recorded.
+  /// A push was sent after its outcome was recorded.
   case sentAfterOutcome
-  /// Something was sent that is no target.
+  /// A push was sent to a device that is not its target.
   case sentUncaused
-  /// Something was sent for the first time after its freshness.
+  /// A push was sent for the first time after its freshness ended.
   case sentStale
-  /// Something was sent to a device for a person who had lost it.
+  /// A push was sent for a person who had lost the device's token.
   case sentToFormerOwner
-  /// What came behind the loss of a token on its former owner's timeline made a push to it.
+  /// A record after the loss of a token on its former owner's timeline caused a push to it.
   case pushedToFormerOwner
   /// A person's decisions in a conversation are not in the order of their causes.
   case userOrder
-  /// The pushes of a device were sent in another order than they were made.
+  /// The pushes of a device were not sent in the order of their decisions.
   case deviceOrder
   /// A person had more analyses in a window than the limit.
   case overLimit
-  /// A task's positions do not count its transactions one by one.
+  /// The sequence of a task's positions does not rise by one.
   case sequenceBroken
   /// The last position of a changelog is not that of the committed offsets.
   case positionMismatch
 
-  /// Whether it only says that work is under way.
+  /// Whether it only says that work is pending.
   var isOpen: Bool { self <= .deadLetterMissing }
 
   static func < (a: Self, b: Self) -> Bool {
@@ -75,10 +75,10 @@ enum PipelineRule: String, CaseIterable, Comparable {
   }
 }
 
-/// A place where a rule does not hold.
+/// A violation of a rule.
 struct PipelineViolation: Equatable, CustomStringConvertible {
   var rule: PipelineRule
-  /// Which ids and offsets, for people.
+  /// The ids and offsets, for people.
   var detail: String
 
   var description: String { "\(rule.rawValue): \(detail)" }

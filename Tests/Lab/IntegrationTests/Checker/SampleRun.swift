@@ -1,10 +1,10 @@
 import Foundation
 
-/// A small run of the pipeline, made up, in which everything holds: two messages of ann to bob and cem, who has two
-/// devices. Tests spoil it.
+/// A small invented run of the pipeline in which every rule holds: two messages of ann to bob and cem, who has two devices.
+/// Tests break it.
 struct SampleRun {
   static let expected: [String: Set<String>] = ["m1": ["bob", "cem"], "m2": ["bob", "cem"]]
-  /// When the first message was written.
+  /// When the first message was sent.
   static let start: Int64 = 1_700_000_000_000
 
   var records: [KafkaRecord] = []
@@ -85,7 +85,7 @@ struct SampleRun {
         value: Array(try JSONSerialization.data(withJSONObject: fields))))
   }
 
-  /// The same record once more, at the end of its partition; `change` may alter it.
+  /// Repeats a record at the end of its partition, after `change`.
   mutating func again(_ topic: String, _ index: Int, _ change: (inout [String: Any]) -> Void = { _ in }) throws {
     let all = records.filter { $0.topic == topic }
     var value = try Self.object(all[index])
@@ -93,7 +93,7 @@ struct SampleRun {
     try add(topic, (all.map(\.offset).max() ?? -1) + 1, key: all[index].key ?? "", value)
   }
 
-  /// Alters a topic's record.
+  /// Changes a record of a topic.
   mutating func change(_ topic: String, _ index: Int, _ change: (inout [String: Any]) -> Void) throws {
     let place = records.indices.filter { records[$0].topic == topic }[index]
     var value = try Self.object(records[place])
@@ -101,7 +101,7 @@ struct SampleRun {
     records[place].value = Array(try JSONSerialization.data(withJSONObject: value))
   }
 
-  /// Lets a stage have processed an input up to an offset.
+  /// Moves a stage's position in an input to an offset.
   private mutating func advance(_ stage: String, _ topic: String, to offset: Int64) throws {
     let index = records.lastIndex { $0.topic == "nudge.\(stage)-state" } ?? 0
     var value = try Self.object(records[index])
@@ -110,8 +110,8 @@ struct SampleRun {
     for index in committed.indices where committed[index].topic == topic { committed[index].offset = offset }
   }
 
-  /// Somebody else claims the token of a person's first device: gained at an offset of the timeline, lost at the next, and
-  /// gained again at the one behind it, or not.
+  /// Another person claims the token of a person's first device: gained at an offset of the timeline, lost at the next, and
+  /// perhaps gained again at the one after.
   mutating func loseToken(of user: String, at offset: Int64, regaining: Bool = false) throws {
     let claim = Self.place("nudge.device-claims", 0)
     let device: [String: Any] = ["userId": user, "deviceId": "\(user)-1", "token": "token-\(user)-1"]
@@ -128,7 +128,7 @@ struct SampleRun {
     try advance("analyzer", "nudge.timeline", to: offset + (regaining ? 3 : 2))
   }
 
-  /// A stranger publishes something that is to be refused with a code.
+  /// Adds a hostile record with an expected code.
   mutating func addHostile(_ code: String) throws {
     records.append(
       KafkaRecord(
@@ -137,7 +137,7 @@ struct SampleRun {
     try advance("ingest", "chat.events", to: 3)
   }
 
-  /// A dead letter of what `addHostile` has added.
+  /// The dead letter of the record that `addHostile` added.
   mutating func addDeadLetter(_ code: String, _ offset: Int64) {
     records.append(
       KafkaRecord(
@@ -156,7 +156,7 @@ struct SampleRun {
     try JSONSerialization.jsonObject(with: Data(record.value ?? [])) as? [String: Any] ?? [:]
   }
 
-  /// What the checker finds.
+  /// The checker's findings.
   func violations() -> [PipelineViolation] {
     var checker = checker
     for record in records { checker.read(record) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The fields of Nudge's records that the checker looks at, read from the catalogue's JSON and by none of the services'
-/// own code, so that a fault of theirs cannot hide itself.
+/// The fields of Nudge's records that the checker reads. It decodes the catalogue's JSON without code of the services, which
+/// could hide their own defects.
 enum Wire {
   struct Origin: Decodable, Hashable {
     var topic: String
@@ -93,7 +93,7 @@ enum Wire {
 
   struct Position: Decodable {
     var sequence: Int64
-    /// By the catalogue's names of topics.
+    /// Keyed by the catalogue's topic names.
     var next: [String: Int64]
     var writer: String
   }

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import NudgeCommands
 
-/// Debian's Prometheus, scraping a pipeline's services twice a second, with the project's own rules: their waits alone are
+/// Debian's Prometheus with the project's rules. It scrapes the services of a pipeline twice a second; the waits of the rules are
 /// shortened to a second.
 final class Prometheus {
   static let program = URL(fileURLWithPath: "/usr/bin/prometheus")
@@ -12,7 +12,7 @@ final class Prometheus {
   private let process: SupervisedProcess
   private let port: Int
 
-  /// Starts it. `targets`: the admin ports of services, by stage.
+  /// Starts it. `targets` are the admin ports of services by stage.
   init(_ targets: [String: Int], directory: URL) throws {
     let port = Int.random(in: 15_000..<30_000)
     self.port = port
@@ -45,7 +45,7 @@ final class Prometheus {
     if !process.waitForEnd(timeout: .seconds(5)) { process.send("KILL") }
   }
 
-  /// Whether it takes questions: until it has read its store it answers them with a line of text.
+  /// Whether it answers queries. Until it has read its store it answers with a line of text.
   var isReady: Bool {
     (try? SocketClient(port: port).page("/-/ready"))?.contains("is Ready") ?? false
   }
@@ -65,7 +65,7 @@ final class Prometheus {
     }
   }
 
-  /// The names of the alerts that fire.
+  /// The names of firing alerts.
   func firing() throws -> Set<String> {
     let data = try ask("/api/v1/alerts")?["data"] as? NSDictionary
     return Set(

@@ -31,7 +31,7 @@ extension PipelineTests {
       var unrecorded = scene.message("m2", in: "lunch", from: "ann", mentions: ["bob"])
       unrecorded.traceparent = "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-00f067aa0ba902b7-00"
       try scene.publish([recorded, unrecorded], ["m1": ["bob"], "m2": ["bob"]])
-      // One by the HTTP API.
+      // One event by the HTTP API.
       let port = try String(contentsOf: ingest[0].log, encoding: .utf8)
         .firstMatch(of: /HTTP API listens.*?"port":(\d+)/).flatMap { Int($0.1) }
       let answer = try SocketClient(port: try #require(port)).request(
@@ -81,7 +81,7 @@ extension PipelineTests {
           #expect(!body.contains(secret), "\(secret) in \(body)")
         }
       }
-      // nudge explain shows the trace that the collector has.
+      // nudge explain shows the collector's trace.
       let story = try pipeline.nudge(["explain", "--user", "bob", "--message", "m1"])
       #expect(story.output.contains("4bf92f3577b34da6a3ce929d0e0e4736"), "\(story.output)")
       try pipeline.judge(nil)

@@ -6,8 +6,8 @@ import VirtualPhone
 
 @testable import NudgeCommands
 
-/// What happens to people with phones, named after the requirements. Each has people of its own.
-enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
+/// Stories of people with phones, named after the requirements. Each story has its own people.
+enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
   case presentation = "D3, C1: each priority is presented as it must be"
   case deepLink = "C3, P2: a push leads to its conversation and message"
   case feedback = "D5: feedback changes later decisions"
@@ -25,8 +25,9 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
   case script = "nudge device plays a script against the pipeline"
 
   var testDescription: String { rawValue }
+  var title: String { rawValue }
 
-  /// Plays it. Returns the phone whose timeline is worth reading.
+  /// Plays the story. Returns the phone whose observations are worth printing.
   func play(in world: PhoneWorld) throws -> Int? {
     switch self {
     case .presentation: try Self.presentation(world)
@@ -47,12 +48,21 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  // MARK: What is shown
+  /// The owner of a phone changes preferences, which then apply to later messages.
+  static func prefer(_ world: PhoneWorld, _ phone: Int, _ edit: (inout PreferencesChange) -> Void) throws {
+    var change = PreferencesChange()
+    edit(&change)
+    try world.fleet.tell(phone, .prefer(change))
+    try world.settle()
+  }
+
+  // MARK: Presentation
 
   private static func presentation(_ world: PhoneWorld) throws -> Int {
     let phones = try [Device.Platform.ios, .android, .web].map {
       try world.phone(of: "p.bob", $0.rawValue, platform: $0)
     }
+    try Self.prefer(world, phones[0]) { $0.defaultLevels = .init(direct: .smart) }
     try world.conversation("p.direct", ["p.ann", "p.bob"])
     try world.conversation("p.group", ["p.ann", "p.bob", "p.cleo", "p.dan"], group: "Hikers")
     try world.write("p.high", in: "p.direct", from: "p.ann", "This is urgent, call me")
@@ -68,13 +78,15 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
       #expect(medium.options == [.list, .badge])
       #expect(!medium.entry.isAlert)
     }
-    // Nothing in it is for bob.
+    // The message is not meant for bob.
     try world.write("p.low", in: "p.group", from: "p.ann", "ok")
     #expect(try world.decision("p.low", for: "p.bob").priority == .low)
     try world.wait(for: "the badge of two conversations") { phones.allSatisfy { world.phone($0).badge == 2 } }
     for phone in phones {
-      #expect(world.shown("p.low", on: phone).isEmpty)
-      #expect(world.phone(phone).lockScreen.entries.map(\.messageId) == ["p.medium", "p.high"])
+      // In a small group it may be in the list; it never sounds.
+      #expect(world.shown("p.low", on: phone).allSatisfy { $0.entry.presentation == .silent })
+      let others = world.phone(phone).lockScreen.entries.map(\.messageId).filter { $0 != "p.low" }
+      #expect(others == ["p.medium", "p.high"])
       #expect(world.phone(phone).sounds == 1)
     }
     return phones[0]
@@ -111,7 +123,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
 
   private static func burst(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "b.bob")
-    // One after another in the same state, without a limit on analyses.
+    // Analyses have no limit here, so the state is the same for each message.
     var change = PreferencesChange()
     change.maxAnalysesPerHour = 0
     change.fallback = .notifyAll
@@ -139,12 +151,12 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     try world.write("v.m", in: "v.c", from: "v.ann", secret)
     let shown = try world.see("v.m", on: phone)
     #expect((shown.entry.title, shown.entry.body) == ("Ann", "New message from Ann"))
-    // An edit has nothing new to show either.
+    // An edit shows nothing new either.
     try world.revise("v.m", in: "v.c", to: "It is xyzzy-4712")
     try world.write("v.m2", in: "v.c", from: "v.ann", "And xyzzy-4713")
     try world.see("v.m2", on: phone)
     #expect(world.shown("v.m", on: phone).count == 1)
-    // All that left is there once the last is.
+    // Once the last request is recorded, all are.
     try world.wait(for: "the record of requests") { try world.requests().contains("v.m2") }
     #expect(!(try world.requests()).contains("xyzzy"))
     return phone
@@ -170,10 +182,11 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     return phone
   }
 
-  // MARK: What a person does
+  // MARK: A person acts
 
   private static func feedback(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "f.bob")
+    try Self.prefer(world, phone) { $0.defaultLevels = .init(direct: .smart) }
     try world.conversation("f.c", ["f.ann", "f.bob"])
     try world.write("f.before", in: "f.c", from: "f.ann", "The weather is fine here")
     #expect(try world.see("f.before", on: phone).options == [.list, .badge])
@@ -181,7 +194,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     try world.settle()
     try world.write("f.after", in: "f.c", from: "f.ann", "The weather is fine here")
     #expect(try world.see("f.after", on: phone).options == [.banner, .list, .sound, .badge])
-    // And back: what was wanted before is too loud now.
+    // The opposite feedback reverses it.
     try world.fleet.tell(phone, .respond(.notHelpful, messageId: "f.after"))
     try world.settle()
     try world.write("f.last", in: "f.c", from: "f.ann", "The weather is fine here")
@@ -238,12 +251,12 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     try world.settle()
     try world.write("a.m1", in: "a.c1", from: "a.ann", "You see this, urgent")
     #expect(try world.decision("a.m1", for: "a.bob").reason == .activeConversation)
-    // Elsewhere a banner inside the app, or the push, but one of them only.
+    // Elsewhere an in-app banner or the push, but only one of them.
     try world.write("a.m2", in: "a.c2", from: "a.cleo", "And this, urgent")
-    #expect(try world.decision("a.m2", for: "a.bob").reason == .relevant)
+    #expect(try world.decision("a.m2", for: "a.bob").reason != .activeConversation)
     func timesSeen(_ messageId: String) -> Int {
       let banners = (world.notes[phone] ?? []).count { item in
-        if case .bannerShown(let banner) = item.note { banner.messageId == messageId } else { false }
+        if case .bannerShown(.message(let banner)) = item.note { banner.messageId == messageId } else { false }
       }
       return banners + world.shown(messageId, on: phone).count
     }
@@ -257,14 +270,14 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     }
     #expect(timesArrived("a.m1") == 0)
     #expect(world.phone(phone).badge == 1)
-    // Its owner put the phone away three minutes ago, and it could not say so.
+    // The owner left three minutes ago, and the phone could not report it.
     let stale = try world.phone(of: "a.dan")
     try world.conversation("a.c3", ["a.ann", "a.dan"])
     try world.fleet.tell(stale, .openConversation("a.c3"), at: Date(timeIntervalSinceNow: -180))
     try world.fleet.tell(stale, .network(false), at: Date(timeIntervalSinceNow: -179))
     try world.settle()
     try world.write("a.m3", in: "a.c3", from: "a.ann", "Are you there?")
-    #expect(try world.decision("a.m3", for: "a.dan").reason == .relevant)
+    #expect(try world.decision("a.m3", for: "a.dan").reason != .activeConversation)
     return phone
   }
 
@@ -295,6 +308,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     var change = PreferencesChange()
     change.maxAnalysesPerHour = 1
     change.fallback = .simpleRules
+    change.defaultLevels = .init(direct: .smart)
     try world.fleet.tell(phone, .prefer(change))
     try world.fleet.tell(phone, .open)
     try world.settle()
@@ -310,15 +324,17 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     try world.fleet.tell(phone, .close)
     try world.settle()
     try world.write("n.m4", in: "n.c", from: "n.ann", "Fourth, urgent")
-    let shown = try world.see("n.m4", on: phone)
-    guard case .message(let message) = shown.push.content else { return phone }
+    let fourth = try world.see("n.m4", on: phone)
+    guard case .message(let message) = fourth.push.content else { return phone }
     #expect(message.origin == .fallback)
-    let told = (world.notes[phone] ?? []).count { $0.note == .told(notice) }
-    #expect(told == 1)
+    let shown = (world.notes[phone] ?? []).count { item in
+      if case .bannerShown(.notice(let shown)) = item.note { shown.text == notice } else { false }
+    }
+    #expect(shown == 1)
     return phone
   }
 
-  // MARK: Whose phone it is
+  // MARK: Owners of a phone
 
   private static func accountSwitch(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "s.bob")
@@ -363,7 +379,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     try world.wait(for: "the outcome of the last") {
       world.outcomes(of: new).count { $0.body.result == .sent } == 2
     }
-    // Pruned: nothing was sent there any more.
+    // The token was pruned: nothing more was sent to it.
     #expect(world.outcomes(of: former).count { $0.body.result != .sent } == 1)
     return phone
   }
@@ -392,7 +408,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible {
     ]
     process.standardOutput = output
     try process.run()
-    // It says what it sees at once; its token is known a moment later, so Ann asks until she is answered.
+    // The phone reports at once, but the services know its token a moment later, so Ann writes until she gets an answer.
     var asked = 0
     try world.wait(for: "the script to end") {
       if asked % 100 == 0 { try world.write("x.m\(asked)", in: "x.c", from: "x.ann", "How are you, urgent?") }

@@ -8,10 +8,10 @@ import VirtualPhone
 
 @testable import NudgeCommands
 
-/// A pipeline with virtual phones on it, which all scenarios of one kind of broker share: each has people of its own. One
-/// thread uses it.
+/// A pipeline with virtual phones. All scenarios of one kind of broker share it, and each has its own people. One thread uses
+/// it.
 final class PhoneWorld {
-  /// The broker it runs on.
+  /// The kind of broker.
   enum Kind: String {
     case embedded
     case kafka
@@ -19,7 +19,7 @@ final class PhoneWorld {
 
   private static let partitions = 4
 
-  /// A decision, as far as scenarios look at it.
+  /// The parts of a decision that scenarios check.
   struct Decided {
     let reason: DecisionReason
     let priority: NudgeSchema.Priority?
@@ -27,9 +27,9 @@ final class PhoneWorld {
   }
 
   let fleet: PhoneFleet
-  /// All notes of each phone, in order.
+  /// All observations of each phone, in order.
   private(set) var notes: [Int: [(at: Date, note: PhoneNote)]] = [:]
-  /// Where logs, state and the record of requests are.
+  /// The folder with logs, state and the record of requests.
   let directory: URL
 
   private let broker: DemoBroker
@@ -37,9 +37,9 @@ final class PhoneWorld {
   private let watch: Consumer
   private let coder = RecordCoder()
   private var batch: [ConsumerRecord] = []
-  /// Events on people's timelines, by their ids.
+  /// The ids of events on timelines.
   private var onTimeline: Set<String> = []
-  /// Events that phones have published and that belong on a timeline.
+  /// The ids of published events that will appear on a timeline.
   private var expected: Set<String> = []
   private var decisions: [String: Decided] = [:]
   private var outcomes: [String: [Outcome]] = [:]
@@ -82,12 +82,12 @@ final class PhoneWorld {
 
   /// The emulator's admin address.
   var emulatorURL: String { processes.phonesURL ?? "" }
-  /// Where Kafka is.
+  /// Kafka's address.
   var bootstrapServers: String { broker.bootstrapServers }
   /// The names of the topics.
   var topics: NudgeSchema.TopicNames { broker.topics }
 
-  /// Ends all of it.
+  /// Ends all processes.
   func close() {
     fleet.close()
     watch.close()
@@ -96,9 +96,9 @@ final class PhoneWorld {
     try? broker.close(isDone: false)
   }
 
-  // MARK: Time goes on
+  // MARK: Waiting
 
-  /// Lets everything go on until a condition holds; ends the scenario where it does not.
+  /// Runs phones and pipeline until a condition holds. Throws at the time limit.
   func wait(for what: String, atMost seconds: Double = 20, until condition: () throws -> Bool) throws {
     try waitUntil(
       what, atMost: seconds,
@@ -136,7 +136,7 @@ final class PhoneWorld {
     }
   }
 
-  /// Waits until what phones have published so far is on the timelines: what comes behind it finds it there.
+  /// Waits until all published events are on the timelines, so that later messages are decided after them.
   func settle() throws {
     try wait(for: "all events of phones are on the timelines") {
       fleet.openEvents == 0 && expected.isSubset(of: onTimeline)
@@ -144,11 +144,11 @@ final class PhoneWorld {
     expected = []
   }
 
-  // MARK: What there is
+  // MARK: Observations
 
   func phone(_ number: Int) -> VirtualPhone { fleet.phones[number] }
 
-  /// The decision about a message for a person, once there is one.
+  /// Waits for the decision about a message for a person, and returns it.
   func decision(_ messageId: String, for userId: String) throws -> Decided {
     var found: Decided?
     try wait(for: "the decision about \(messageId) for \(userId)") {
@@ -158,10 +158,10 @@ final class PhoneWorld {
     return try #require(found)
   }
 
-  /// What became of pushes to a device.
+  /// The outcomes of pushes to a device.
   func outcomes(of deviceId: String) -> [Outcome] { outcomes[deviceId] ?? [] }
 
-  /// How a message was shown on a phone, each time it was.
+  /// Every presentation of a message on a phone.
   func shown(_ messageId: String, on phone: Int) -> [(
     entry: LockScreen.Entry, options: PresentationOptions, push: PushPayload
   )] {
@@ -171,7 +171,7 @@ final class PhoneWorld {
     }
   }
 
-  /// Waits until a message was shown on a phone, and returns how.
+  /// Waits until a phone presents a message, and returns the first presentation.
   @discardableResult
   func see(
     _ messageId: String, on phone: Int
@@ -182,7 +182,7 @@ final class PhoneWorld {
 
   // MARK: People
 
-  /// A phone of somebody's, known to the services. `deviceId` makes it one of several.
+  /// A registered phone of a user. `deviceId` distinguishes several of one user.
   func phone(of userId: String, _ deviceId: String = "phone", platform: Device.Platform = .ios) throws -> Int {
     let number = fleet.add(deviceId: "\(userId)/\(deviceId)", platform: platform)
     try fleet.tell(number, .signIn(userId: userId))
@@ -199,7 +199,7 @@ final class PhoneWorld {
       eventId: "backend-\(lastEvent)", occurredAt: Int64(Date().timeIntervalSince1970 * 1_000))
   }
 
-  /// A conversation of these people, whose names are their ids with a capital; with a name it is a group.
+  /// Publishes a conversation of these people; with a name it is a group.
   func conversation(_ id: String, _ people: [String], group: String? = nil) throws {
     try fleet.publish(
       ChatEvent(
@@ -210,39 +210,39 @@ final class PhoneWorld {
             members: people.map { Member(userId: $0, displayName: Self.name($0)) }))))
   }
 
-  /// Somebody's name: the part of the id behind the scenario's, with a capital.
+  /// A user's name: the part of the id after the scenario's, with a capital letter.
   static func name(_ userId: String) -> String {
     (userId.split(separator: ".").last.map(String.init) ?? userId).capitalized
   }
 
-  /// Somebody writes, by the backend.
+  /// The backend publishes a message.
   func write(
-    _ messageId: String, in conversation: String, from sender: String, _ text: String, mentions: [String]? = nil
-  )
-    throws
-  {
+    _ messageId: String, in conversation: String, from sender: String, _ text: String, replyTo: String? = nil,
+    mentions: [String]? = nil
+  ) throws {
     try fleet.publish(
       ChatEvent(
         envelope(),
         .messageCreated(
           MessageCreated(
-            conversationId: conversation, messageId: messageId, senderId: sender, text: text, mentions: mentions))))
+            conversationId: conversation, messageId: messageId, senderId: sender, text: text, replyTo: replyTo,
+            mentions: mentions))))
   }
 
-  /// A message is edited (`text`) or deleted (nil).
+  /// Edits (`text`) or deletes (nil) a message.
   func revise(_ messageId: String, in conversation: String, to text: String?) throws {
     let revision = MessageRevision(conversationId: conversation, messageId: messageId, text: text)
     try fleet.publish(ChatEvent(envelope(), text == nil ? .messageDeleted(revision) : .messageEdited(revision)))
   }
 
-  // MARK: What FCM was asked
+  // MARK: Requests to FCM
 
-  /// The record of all requests to FCM, as the emulator wrote it.
+  /// The emulator's record of all requests.
   func requests() throws -> String {
     try String(contentsOfFile: processes.requestRecord, encoding: .utf8)
   }
 
-  /// Prints what one phone had to tell, from its beginning.
+  /// Prints all observations of a phone.
   func printTimeline(of phone: Int, _ title: String) {
     print("— \(title): what \(fleet.phones[phone].device.deviceId) saw")
     guard let start = notes[phone]?.first?.at else { return }

@@ -1,14 +1,14 @@
 import Foundation
 import NudgeSchema
 
-/// A chat of some groups, made from numbers alone: who is told of what is known beforehand.
+/// A generated chat of some groups. The recipients of each message are known beforehand.
 struct ChatLoad {
-  /// The name in all its ids, so that several on one pipeline are told apart.
+  /// The name in all its ids, which separates several loads on one pipeline.
   let name: String
   let groups: Int
   let members: Int
   let messages: Int
-  /// The number of the first message: a load of the same people can go on.
+  /// The number of the first message, so that a second load can continue the first.
   let firstMessage: Int
 
   init(_ name: String, groups: Int = 12, members: Int = 5, messages: Int = 400, firstMessage: Int = 0) {
@@ -23,10 +23,10 @@ struct ChatLoad {
   func group(_ group: Int) -> String { "\(name)-g\(group)" }
   private func message(_ number: Int) -> String { "\(name)-m\(number)" }
 
-  /// The first two of a group write by turns; the others only hear.
+  /// The first two members of a group write by turns; the others only read.
   private func sender(of number: Int) -> (group: Int, member: Int) { (number % groups, number / groups % 2) }
 
-  /// Everybody's devices and preferences, and the groups. Every second person is told of everything, the others by smart
+  /// Devices and preferences of all people, and the groups. Every second person is notified of everything, the others by smart
   /// analysis.
   var introductions: [PublishedEvent] {
     var events: [PublishedEvent] = []
@@ -65,13 +65,13 @@ struct ChatLoad {
     return events
   }
 
-  /// The messages, in order; each takes its time when it is published.
+  /// The messages in order. Each gets its time when it is published.
   var chat: [@Sendable () -> PublishedEvent] {
     (firstMessage..<(firstMessage + messages)).map { number in
       let (group, member) = sender(of: number)
       let conversation = self.group(group)
       let sender = user(group, member)
-      // Now and then somebody is named, which makes an alert of it.
+      // Some messages name a person, which makes them alerts.
       let mention = number % 3 == 0 ? user(group, 2 + number % max(1, members - 2)) : nil
       let fields =
         #""conversationId":"\#(conversation)","messageId":"\#(message(number))","senderId":"\#(sender)","#
@@ -96,7 +96,7 @@ struct ChatLoad {
 
   static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 
-  /// An event as the catalogue has it.
+  /// An event in the catalogue's form.
   static func event(_ type: String, _ id: String, _ occurredAt: Int64, _ fields: String) -> String {
     #"{"schemaVersion":1,"type":"\#(type)","eventId":"\#(id)","occurredAt":\#(occurredAt),\#(fields)}"#
   }

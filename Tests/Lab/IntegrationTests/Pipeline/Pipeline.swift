@@ -5,12 +5,12 @@ import Testing
 
 @testable import NudgeCommands
 
-/// A pipeline of a test of its own: topics with a prefix, the emulator, and services as processes, which end with this
-/// object at the latest. One thread uses it.
+/// A test's own pipeline: topics with a prefix, the emulator, and services as processes, which end with this object at the
+/// latest. One thread uses it.
 final class Pipeline {
   static let partitions: Int32 = 4
-  /// Longer than FCM's slowest answer here, and short because what a killed dispatcher had in flight waits this long and
-  /// 10 s more before it is sent again.
+  /// The time-out of requests to FCM: longer than the emulator's slowest answer, and short, because requests in flight of a killed
+  /// dispatcher are sent again after this time and 10 s.
   static let fcmTimeout = "3s"
 
   let brokers: String
@@ -18,9 +18,9 @@ final class Pipeline {
   let names: NudgeSchema.TopicNames
   let directory: URL
   let publisher: Publisher
-  /// What it knows so far; `judge` uses another that reads all anew.
+  /// The evidence so far. `judge` uses a new checker that reads everything again.
   private(set) var checker: PipelineChecker
-  /// Each request's line, as the emulator wrote it.
+  /// The emulator's lines, one for each request.
   private(set) var requestLines: [[UInt8]] = []
 
   private let programs: [DemoProgram: URL]
@@ -31,7 +31,7 @@ final class Pipeline {
   private var services: [DemoProcess] = []
   private var mayBeFenced: DemoProcess?
 
-  /// Its judgement found nothing wrong: its files are of no use any more.
+  /// The test has passed, so the files can be removed.
   var hasPassed = false
 
   deinit {
@@ -44,8 +44,8 @@ final class Pipeline {
     let caFile: String
   }
 
-  /// Makes the topics and starts the emulator. `faults`: its file of faults. `brokers`: others than the suite's;
-  /// `serviceBrokers`: where the services find them, if elsewhere.
+  /// Creates the topics and starts the emulator. `faults` is its file of faults. `brokers` replaces the suite's broker;
+  /// `serviceBrokers` is the address for services, if it differs.
   init(
     _ name: String, faults: String? = nil, delay: String = "20ms", brokers: String? = nil,
     serviceBrokers: String? = nil
@@ -85,7 +85,7 @@ final class Pipeline {
     publisher = try Publisher(brokers: brokers, names: names)
   }
 
-  /// What the programs see of this process's environment: nothing that would configure them.
+  /// The environment of the programs, without variables that would configure them.
   static let environment = ProcessInfo.processInfo.environment.filter {
     !$0.key.hasPrefix("NUDGE_") && $0.key != "GOOGLE_APPLICATION_CREDENTIALS"
   }
@@ -103,7 +103,7 @@ final class Pipeline {
 
   // MARK: Services
 
-  /// How a service is run: its program and what it is told.
+  /// The program and arguments of a service.
   func command(_ program: DemoProgram, instance: String?, stateDirectory: URL, brokers: String) throws
     -> (executable: URL, arguments: [String])
   {
@@ -114,7 +114,7 @@ final class Pipeline {
     return (executable, arguments)
   }
 
-  /// Starts services, with a name for each instance or none, and waits until they are ready, unless told not to.
+  /// Starts services, with or without an instance name, and waits until they are ready unless told not to.
   @discardableResult
   func start(
     _ which: [DemoProgram] = DemoProgram.services, instance: String?, _ arguments: [String] = [],
@@ -127,7 +127,7 @@ final class Pipeline {
     return started
   }
 
-  /// Starts a service that is told to fail somewhere, and does not wait until it is ready, which it may never be.
+  /// Starts a service with fail-points. Does not wait until it is ready, which may never happen.
   func start(_ program: DemoProgram, instance: String, failPoints: String, _ arguments: [String] = []) throws
     -> DemoProcess
   {
@@ -148,7 +148,7 @@ final class Pipeline {
     return try Self.process(program, programs, command.arguments + arguments, place, failPoints: failPoints)
   }
 
-  /// Waits for a service to end by itself, by a crash or with a status, after which it is none of the pipeline's any more.
+  /// Waits until a service exits by itself. The pipeline forgets it then.
   func waitForEnd(of service: DemoProcess) throws -> Int32 {
     try waitUntil("\(service.program.rawValue) ends", atMost: 30, state: { "its log is \(service.log.path)" }) {
       service.exitStatus != nil
@@ -158,16 +158,16 @@ final class Pipeline {
     return service.exitStatus ?? 0
   }
 
-  /// Stops a service in its tracks (SIGSTOP) until it is sent SIGCONT: to the others it is as if it were dead.
+  /// Freezes a service with SIGSTOP until SIGCONT. To the others it seems dead.
   func freeze(_ service: DemoProcess) {
     service.send("STOP")
     guard service.program == .dispatcher else { return }
-    // What it had put on the wire arrives all the same: a process goes on sending while a transaction is under way.
+    // Bytes that it already sent still arrive: a process keeps sending while a transaction is in flight.
     let now = ChatLoad.now()
     dispatcherAbsences.append(now...now + 500)
   }
 
-  /// Waits until services say that they are ready; ends the test where one has ended.
+  /// Waits until services are ready. Throws if one has ended.
   func waitUntilReady(_ services: [DemoProcess]) throws {
     try waitUntil(
       "services are ready",
@@ -180,13 +180,13 @@ final class Pipeline {
     }
   }
 
-  /// The state directory of one of an instance's services.
+  /// The state directory of a service of an instance.
   func stateDirectory(_ program: DemoProgram, instance: String?) -> URL {
     directory.appendingPathComponent(instance ?? "unnamed").appendingPathComponent("state")
       .appendingPathComponent(program.shortName)
   }
 
-  /// SIGTERM to services, all at once; each must drain and exit with 0 within 10 s.
+  /// Sends SIGTERM to all services at once. Each must drain and exit with 0 within 10 s.
   func stop(_ which: [DemoProcess]? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
     let stopping = which ?? services
     services.removeAll { service in stopping.contains { $0 === service } }
@@ -205,7 +205,7 @@ final class Pipeline {
     noteCrash(of: service)
   }
 
-  /// Lets a frozen service go on. It may find that it was fenced, and end with 75, or that it is in no group, and join again.
+  /// Resumes a frozen service. It may find itself fenced and exit with 75, or outside its group and join again.
   func thaw(_ service: DemoProcess) {
     mayBeFenced = service
     service.send("CONT")
@@ -215,25 +215,25 @@ final class Pipeline {
     status == 0 || (status == 75 && service === mayBeFenced)
   }
 
-  /// From now on nobody takes what FCM answers to this service.
+  /// From now on FCM's answers to this service may be lost.
   func noteCrash(of service: DemoProcess) {
     if service.program == .dispatcher { dispatcherCrashes.append(ChatLoad.now()) }
   }
 
   private(set) var dispatcherCrashes: [Int64] = []
-  /// As the checker has them.
+  /// The checker's property.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// Events that others than `publisher` have handed to Kafka.
+  /// The number of events that other publishers have handed to Kafka.
   var sentByOthers = 0
-  /// As the checker has them.
+  /// The checker's property.
   var troubles: [ClosedRange<Int64>] = []
-  /// The broker's data, where the checker is to go by the times of commits.
+  /// The broker's data directory, if the checker needs commit times.
   var brokerData: URL?
 
-  /// Throws where a service that should run has ended.
+  /// Throws if a service has ended unexpectedly.
   func check() throws {
     for service in services {
       if let status = service.exitStatus, status != 137, !isExpected(status, of: service) {
@@ -242,7 +242,7 @@ final class Pipeline {
     }
   }
 
-  /// Reads on, topics and requests. Throws where a service that should run has ended.
+  /// Reads new records and requests. Throws if a service has ended unexpectedly.
   func look() throws {
     try check()
     try reader.read { checker.read($0) }
@@ -252,7 +252,7 @@ final class Pipeline {
     }
   }
 
-  /// Waits for a condition of what is known.
+  /// Waits for a condition on the evidence.
   func wait(for what: String, atMost seconds: Double = 60, until condition: (PipelineChecker) throws -> Bool) throws {
     try waitUntil(
       what, atMost: seconds,
@@ -263,14 +263,14 @@ final class Pipeline {
     }
   }
 
-  /// Waits until all that was published has been worked off. `expected`: the load's recipients.
+  /// Waits until all published events are processed. `expected` are the load's recipients.
   func settle(_ expected: [String: Set<String>]?, atMost seconds: Double = 90) throws {
-    try wait(for: "everything to be worked off", atMost: seconds) { _ in try isSettled(expected) }
+    try wait(for: "all events to be processed", atMost: seconds) { _ in try isSettled(expected) }
   }
 
-  /// Starts all services, has a load worked off, and stops them. Returns what is known by then.
-  func workOff(_ load: ChatLoad) throws -> PipelineChecker {
-    // Without a name an instance leaves its group when it ends: a static member would hold it for a session time-out.
+  /// Starts all services, processes a load, and stops them. Returns the evidence.
+  func processLoad(_ load: ChatLoad) throws -> PipelineChecker {
+    // An instance without a name leaves its group when it ends; a static member would keep its partitions for a session time-out.
     try start(instance: nil)
     try introduce(load)
     publisher.start(rate: 200, load.chat)
@@ -280,24 +280,24 @@ final class Pipeline {
     return checker
   }
 
-  /// Whether all that was published has been read, and worked off.
+  /// Whether all published events are read and processed.
   func isSettled(_ expected: [String: Set<String>]?) throws -> Bool {
     checker.expected = expected
-    // Only what has been read can be open.
+    // Only records that were read can be pending.
     let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
     return try publisher.isDone() && read == publisher.sent + sentByOthers && checker.open.isEmpty
   }
 
-  /// Publishes a load's introductions and waits until they are worked off.
+  /// Publishes a load's introductions and waits until they are processed.
   func introduce(_ load: ChatLoad) throws { try introduce(load.introductions) }
 
-  /// Publishes events and waits until they are worked off.
+  /// Publishes events and waits until they are processed.
   func introduce(_ events: [PublishedEvent]) throws {
     try publisher.publish(events)
     try settle(nil)
   }
 
-  /// Stops what runs and judges all that is there, read anew. Every rule must hold.
+  /// Stops the services, reads everything again, and judges it. Every rule must hold.
   @discardableResult
   func judge(
     _ expected: [String: Set<String>]?, allowing deadLetters: Set<String> = [],
@@ -312,7 +312,7 @@ final class Pipeline {
     return judge
   }
 
-  /// Reads all that is there anew, once no service runs any more, and judges it.
+  /// Reads everything again after the end of all services, and judges it.
   func verdict(
     _ expected: [String: Set<String>]?, allowing deadLetters: Set<String> = [],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -343,7 +343,7 @@ final class Pipeline {
 
   // MARK: Lost state
 
-  /// Deletes the changelogs of stages and makes them anew, empty. All that is there is read again from the beginning.
+  /// Replaces the changelogs of stages by empty ones. Everything is read again from the beginning.
   func loseState(of stages: [String]) throws {
     let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
     let topics = stages.compactMap { PipelineChecker.stages[$0].map { names.prefix + $0.changelog } }
@@ -352,10 +352,10 @@ final class Pipeline {
     try waitUntil("the topics are gone and made anew", state: { report?.text ?? "" }) {
       let made = try TopicCreation.create(on: admin, names: names, partitions: Int(Self.partitions))
       report = made
-      // The broker deletes in the background, and says that a topic is there until it is gone.
+      // The broker deletes in the background and lists a topic until it is gone.
       return made.topics.allSatisfy { $0.status == .exists }
     }
-    // It knows the new topics before it has put the new, empty logs into the place of the old ones.
+    // The broker knows the new topics before it has replaced the old logs.
     let ends = try Consumer(.consumer(bootstrapServers: brokers, group: nil), name: "test-ends")
     defer { ends.close() }
     try waitUntil("the new topics are empty") {
@@ -372,7 +372,7 @@ final class Pipeline {
     requestLines = []
   }
 
-  /// Runs `nudge` on this pipeline's Kafka; what it printed.
+  /// Runs `nudge` on this pipeline's Kafka, and returns its status and output.
   func nudge(_ arguments: [String]) throws -> (status: Int32, output: String) {
     try RealKafka.run(
       DemoProgram.directoryOfThisProgram().appendingPathComponent("nudge"),

@@ -12,12 +12,12 @@ struct PublishedEvent: Sendable {
   var traceparent: String?
 }
 
-/// A client of the pipeline's as anybody would write one: keys by murmur2, JSON by hand.
+/// A simple producer: murmur2 partitioner, JSON by hand.
 final class Publisher: Sendable {
   private struct State {
-    /// Of the load.
+    /// The events of the load.
     var published = 0
-    /// Of all.
+    /// All events.
     var sent = 0
     var failure: String?
     var isDone = true
@@ -30,8 +30,8 @@ final class Publisher: Sendable {
   init(brokers: String, names: NudgeSchema.TopicNames) throws {
     self.names = names
     var configuration = ClientConfiguration.producer(bootstrapServers: brokers, transactionalID: nil)
-    // With more, a broker that starts can refuse a request ("not leader") and then the one behind it as out of order, which
-    // librdkafka 2.0.2 takes for a fatal error.
+    // With more, a starting broker can refuse a request ("not leader") and then the next as out of order, which is a fatal error for
+    // librdkafka 2.0.2.
     configuration.set("max.in.flight.requests.per.connection", "1")
     producer = try Producer(configuration, name: "test-app")
   }
@@ -53,8 +53,8 @@ final class Publisher: Sendable {
     state.withLock { $0.sent += 1 }
   }
 
-  /// Publishes events at so many a second, on a thread of its own. Made when their turn comes, so that their times are
-  /// those of a live chat.
+  /// Publishes events at a rate, on its own thread. Each event is made when it is due, so that its time is that of a live
+  /// chat.
   func start(rate: Double, _ events: [@Sendable () -> PublishedEvent]) {
     state.withLock { state in
       state.published = 0
@@ -80,13 +80,13 @@ final class Publisher: Sendable {
     thread.start()
   }
 
-  /// Events of the load that were handed to Kafka.
+  /// The number of the load's events handed to Kafka.
   var published: Int { state.withLock { $0.published } }
 
-  /// Events that were handed to Kafka since this was made.
+  /// The number of all events handed to Kafka.
   var sent: Int { state.withLock { $0.sent } }
 
-  /// Whether Kafka has all of the load. Throws where it could not be published.
+  /// Whether Kafka has the whole load. Throws if publishing failed.
   func isDone() throws -> Bool {
     try state.withLock { state in
       if let failure = state.failure { throw StillWaiting(description: "the load failed: \(failure)") }

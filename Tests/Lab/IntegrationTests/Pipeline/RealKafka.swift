@@ -7,7 +7,7 @@ import Testing
 
 /// The broker and the programs of the suite. The broker starts with the first test and ends with the process.
 enum RealKafka {
-  /// Why the suite cannot run here, with the fix; nil where it can.
+  /// Why the suite cannot run here, with the fix; nil if it can.
   static let missing: String? = {
     if LocalBroker.find() == nil { return "set KAFKA_HOME=/path/to/kafka to run it" }
     do {
@@ -18,7 +18,7 @@ enum RealKafka {
     }
   }()
 
-  /// Where broker, logs and state are. What passed is removed; what did not is left to be looked at.
+  /// The folder of broker, logs and state. Files of passed tests are removed; files of failed ones stay.
   static let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent("nudge-integration-\(UUID().uuidString)")
 
@@ -29,22 +29,22 @@ enum RealKafka {
     atexit {
       if case .success(let broker) = RealKafka.broker { broker.kill() }
       try? FileManager.default.removeItem(at: RealKafka.directory.appendingPathComponent("kafka"))
-      // Fails, as it should, where a test has left something.
+      // Fails if a test left something, as it should.
       rmdir(RealKafka.directory.path)
     }
     return broker
   }
 
-  /// The broker's address; starts it.
+  /// Starts the broker, and returns its address.
   static func bootstrapServers() throws -> String { try broker.get().bootstrapServers }
 
-  /// A script of the distribution, run to its end; what it printed.
+  /// Runs a script of the distribution, and returns its output.
   static func run(_ script: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
     guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
     return try run(home.appendingPathComponent("bin/\(script)"), arguments)
   }
 
-  /// A program, run to its end; what it printed, errors included.
+  /// Runs a program, and returns its status and output, including standard error.
   static func run(_ program: URL, _ arguments: [String]) throws -> (status: Int32, output: String) {
     let process = Process()
     let output = Pipe()
@@ -59,7 +59,7 @@ enum RealKafka {
   }
 }
 
-/// One test at a time: each has the machine for itself, and its times mean something.
+/// One test at a time, so that each has the machine to itself and its times are meaningful.
 @Suite(
   "The pipeline on a real Kafka", .serialized, .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
 enum PipelineTests {}

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import NudgeCommands
 
-/// The emulator's record of requests for messages, read as it grows.
+/// Reads the emulator's record of requests as it grows.
 struct RequestFile {
   /// A request with its whole message.
   struct Line: Decodable {
@@ -22,7 +22,7 @@ struct RequestFile {
 
   init(path: String) { file = GrowingFile(path: path) }
 
-  /// Hands over each request that was written since the last call, with its line.
+  /// Passes on each request written since the last call, with its line.
   mutating func read(_ body: (SeenRequest, [UInt8]) -> Void) throws {
     let decoder = decoder
     try file.readLines { bytes in

@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// Reads all topics of a pipeline, read committed, from their beginning on. One thread uses it.
+/// Reads all topics of a pipeline from the beginning, read_committed. One thread uses it.
 final class TopicReader {
   private let consumer: Consumer
   private let names: NudgeSchema.TopicNames
@@ -10,8 +10,8 @@ final class TopicReader {
   private let keepsValues: Bool
   private var batch: [ConsumerRecord] = []
 
-  /// `partitions`: of every topic. `readsToTheEnd`: for `readAll`. `keepsValues`: false where those of inputs and dead letters
-  /// are of no use, and large.
+  /// `partitions` is the number of every topic. `readAll` needs `readsToTheEnd`. Without `keepsValues` it drops the values of inputs
+  /// and dead letters, which may be large.
   init(
     brokers: String, names: NudgeSchema.TopicNames, partitions: Int32, readsToTheEnd: Bool = false,
     keepsValues: Bool = true
@@ -32,13 +32,13 @@ final class TopicReader {
 
   deinit { consumer.close() }
 
-  /// What anybody may have written.
+  /// Topics that other producers write to.
   private static let `public`: Set<Topic> = [.chatEvents, .userEvents, .deviceClaims, .deadLetters]
 
-  /// Hands over what is there, waiting for the first record no longer than told.
+  /// Passes on the available records, and waits a limited time for the first.
   func read(timeout: Duration = .milliseconds(20), _ body: (KafkaRecord) -> Void) throws {
     _ = try poll(timeout, body)
-    // Bounded, so that whoever waits for a condition looks at it under any load.
+    // Bounded, so that the caller checks its condition under any load.
     var rounds = 0
     while !batch.isEmpty, rounds < 20 {
       rounds += 1
@@ -47,7 +47,7 @@ final class TopicReader {
     batch.removeAll(keepingCapacity: true)
   }
 
-  /// Hands over everything up to the end of every partition, as of now. Of a new reader: all there is.
+  /// Passes on everything up to the present end of every partition. A new reader passes on all records.
   func readAll(_ body: (KafkaRecord) -> Void) throws {
     var ended = Set<TopicPartition>()
     try waitUntil("all of \(places) partitions end", state: { "\(ended.count) were reached" }) {
@@ -56,7 +56,7 @@ final class TopicReader {
     }
   }
 
-  /// The partition whose end was reached, if one was.
+  /// The partition whose end was reached, if any.
   private func poll(_ timeout: Duration, _ body: (KafkaRecord) -> Void) throws -> TopicPartition? {
     batch.removeAll(keepingCapacity: true)
     let event = consumer.poll(into: &batch, maxRecords: 1_000, maxBytes: 16 << 20, timeout: timeout)

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A condition did not come about in time; ends the test, whose later steps would only repeat it.
+/// A condition did not hold in time. It ends the test, whose later steps would fail too.
 struct StillWaiting: Error, CustomStringConvertible {
   var description: String
 }
 
-/// Waits for a condition; throws at the deadline, with what `state` says then.
+/// Waits for a condition. Throws at the deadline, with the text of `state`.
 func waitUntil(
   _ what: String, atMost seconds: Double = 60, state: () -> String = { "" }, _ condition: () throws -> Bool
 ) throws {

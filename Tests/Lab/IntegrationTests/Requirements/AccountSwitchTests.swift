@@ -10,7 +10,7 @@ import Testing
 
 @Suite("T2: one token, one owner")
 struct AccountSwitchTests {
-  /// `SWITCHES=100000` makes it longer.
+  /// `SWITCHES=100000` makes the run longer.
   @Test(
     "1,000 account switches, each partition lagging by turns, restarts in between: no push after the claim to the former owner"
   )
@@ -34,7 +34,7 @@ struct AccountSwitchTests {
     world.holdNone()
     while try world.turn(&random) {}
     #expect(world.violations.isEmpty, "seed \(random.seed): \(world.violations)")
-    // It would prove nothing if the former owners had got no pushes before, or the new ones none after.
+    // The test proves nothing unless former owners got pushes before and new ones after.
     #expect(world.pushes > count / 4, "\(world.pushes) pushes")
     #expect(world.changesOfOwner > count / 2, "\(world.changesOfOwner) changes")
     #expect(world.pushesToFormerOwnersNow > count / 100, "\(world.pushesToFormerOwnersNow)")
@@ -42,7 +42,7 @@ struct AccountSwitchTests {
   }
 }
 
-/// Ingest and analyzer on four partitions with their topics between them, each read at its own pace.
+/// Ingest and analyzer on four partitions, with their topics between them. Each partition is read at its own pace.
 private final class SwitchingWorld {
   private static let partitions: Int32 = 4
   private static let start: Milliseconds = 1_800_000_000_000
@@ -56,22 +56,21 @@ private final class SwitchingWorld {
   private let analyzer: StageDriver<AnalyzerStage>
   private let phones: Int
   private let people: Int
-  /// What was written and not read yet.
+  /// Records written and not read yet.
   private var waiting: [Place: [OutputRecord]] = [:]
-  /// The partition that nobody reads at the moment.
+  /// The partition that is not read at present.
   private var held: Int32?
   private var now = SwitchingWorld.start
   private var events = 0
 
-  /// Whose a token is, as the claims have been decided.
+  /// The owner of each token, by the decided claims.
   private var owners: [String: String] = [:]
-  /// By message and recipient: the tokens the person owned when their candidate was written.
+  /// The tokens that a recipient owned when the candidate was written, by message and recipient.
   private var tokensAtCandidate: [String: Set<String>] = [:]
 
   private(set) var pushes = 0
   private(set) var changesOfOwner = 0
-  /// Pushes that were decided while the token belonged to somebody else already, from what had come before the claim: they show
-  /// that partitions lag.
+  /// Pushes decided after the token changed owner, from records before the claim. They show that partitions lag.
   private(set) var pushesToFormerOwnersNow = 0
   private(set) var violations: [String] = []
 
@@ -83,7 +82,7 @@ private final class SwitchingWorld {
       AnalyzerStage(rules: AnalyzerRules(hash: { SHA256Digest.of($0) })), partitions: Self.partitions,
       now: Self.start)
     for person in 0..<people {
-      // To be told of each message.
+      // So that each message notifies.
       try publish(
         .preferences(
           PreferencesUpdated(
@@ -94,9 +93,9 @@ private final class SwitchingWorld {
   private func user(_ number: Int) -> String { "user-\(number)" }
   private func token(_ phone: Int) -> String { "token-\(phone)" }
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// Somebody signs in on a phone; nobody signs out. Returns whether somebody else had signed in there before.
+  /// A user signs in on a phone without a sign-out before. Returns whether another user had signed in there.
   func signIn(_ phone: Int, _ person: Int) throws -> Bool {
     let former = signedIn[phone]
     signedIn[phone] = person
@@ -107,7 +106,7 @@ private final class SwitchingWorld {
   }
   private var signedIn: [Int: Int] = [:]
 
-  /// A message in a direct conversation, which comes with its members.
+  /// A message in a direct conversation, with a snapshot of its members.
   func write(from sender: Int, to recipient: Int) throws {
     guard sender != recipient else { return }
     events += 1
@@ -140,20 +139,20 @@ private final class SwitchingWorld {
     waiting[Place(topic: record.topic, partition: record.partition), default: []].append(record)
   }
 
-  // MARK: Who reads what
+  // MARK: Reading
 
-  /// From now on one partition lags, of all topics.
+  /// From now on this partition of all topics lags.
   func hold(_ partition: Int) { held = Int32(partition) }
 
   func holdNone() { held = nil }
 
-  /// Both stages lose what they had in memory of a task.
+  /// Both stages lose the memory of a task.
   func restart(_ partition: Int) throws {
     try ingest.restart(partition: Int32(partition))
     try analyzer.restart(partition: Int32(partition))
   }
 
-  /// One stage reads one record, of any partition but the one that lags. Returns whether there was one.
+  /// One stage reads one record of a partition that does not lag. Returns false if there is none.
   @discardableResult
   func turn(_ random: inout SeededGenerator) throws -> Bool {
     let places = waiting.filter { !$0.value.isEmpty && $0.key.partition != held }.keys.sorted {
@@ -200,7 +199,7 @@ private final class SwitchingWorld {
       for target in push.targets {
         pushes += 1
         if owners[target.token] != push.userId { pushesToFormerOwnersNow += 1 }
-        // The timeline tells of the claim, and of the message, in the order they were written in, however late it is read.
+        // The timeline has claim and message in the order in which they were written, however late it is read.
         if tokensAtCandidate["\(messageId) \(push.userId)"]?.contains(target.token) != true {
           violations.append(
             "\(messageId) goes to \(target.token) of \(owners[target.token] ?? "nobody") for \(push.userId)")

@@ -17,7 +17,7 @@ extension PipelineTests {
       try pipeline.introduce(load)
       pipeline.publisher.start(rate: 150, load.chat)
       for share in [4, 2] {
-        // Twice, the second time perhaps while it is still catching up.
+        // The second crash may come while it is still catching up.
         let count = load.messages / share
         try pipeline.wait(for: "a part of the load to be decided") { [publisher = pipeline.publisher] in
           publisher.published >= count && $0.decisionCount >= count

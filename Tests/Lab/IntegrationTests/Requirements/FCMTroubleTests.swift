@@ -15,7 +15,7 @@ extension PipelineTests {
           #""userId":"\#(user)","deviceId":"\#(device)","token":"\#(token)","platform":"android""#))
     }
 
-    /// Everybody of a direct conversation with ann, who writes to all of them.
+    /// People with a direct conversation with ann, who writes to all of them.
     private func introduce(_ users: [String]) -> [PublishedEvent] {
       users.map { user in
         PublishedEvent(
@@ -92,7 +92,7 @@ extension PipelineTests {
       #expect(pipeline.checker.decision(of: "2-dan", for: "dan")?.reason == "no_device")
       #expect(pipeline.checker.requests.filter { $0.messageId == "2-cem" }.map(\.token) == ["fine-cem"])
       #expect(pipeline.checker.requests.filter { $0.token.hasPrefix("gone-") }.count == 2)
-      // What FCM rejected is seen there too.
+      // Rejected pushes appear there too.
       try pipeline.judge(all, allowing: [DeadLetterCode.fcmRejected.rawValue])
     }
 
@@ -100,7 +100,7 @@ extension PipelineTests {
       "P3, P7, P8: 20 % of the answers 503 and 1 % hanging, two dispatchers, one killed twice: each push and device ends once, and each message is shown once"
     )
     func flaky() throws {
-      // Bounded, so that the last tries go through and the test ends.
+      // Limited, so that the last attempts succeed and the test ends.
       let pipeline = try Pipeline(
         "flaky",
         faults: """
@@ -123,7 +123,7 @@ extension PipelineTests {
       try pipeline.settle(load.expected, atMost: 240)
       let requests = pipeline.checker.requests
       #expect(requests.filter { $0.status == 503 }.count > 20)
-      // What a device shows it replaces by the message's id. Sent again under another push, it would alert twice.
+      // A device replaces by the message's id, so a second push of the message would alert twice.
       var pushes: [String: Set<String>] = [:]
       for request in requests where request.status == 200 {
         guard let messageId = request.messageId else { continue }
@@ -143,7 +143,7 @@ extension PipelineTests {
         introduce(users) + [register("hal", "hal-1", "stuck-phone"), register("jon", "jon-1", "shared-phone")])
       try pipeline.settle(nil)
       try pipeline.publisher.publish(write("1", to: ["hal", "jon"]))
-      // hal's push waits for its second try, 10 s away at least.
+      // hal's push waits at least 10 s for its second attempt.
       try pipeline.wait(for: "the first requests") { checker in
         checker.requests.contains { $0.recipientId == "hal" && $0.status == 503 }
           && checker.requests.contains { $0.recipientId == "jon" && $0.status == 200 }

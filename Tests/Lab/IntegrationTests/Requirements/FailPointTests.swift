@@ -5,10 +5,10 @@
   @testable import NudgeCommands
 
   extension PipelineTests {
-    /// The rows of the crash table (docs/architecture.md, Crashes), each at its place and not at a moment of chance.
+    /// The rows of the crash table (docs/architecture.md, Crashes), each at its exact point.
     @Suite("Told to fail")
     struct FailPointTests {
-      /// A life of a service: what it is told, and how it is to end.
+      /// A run of a service: its fail-points, and its expected end.
       private struct Life {
         var failPoints: String
         var status: Int32
@@ -17,9 +17,9 @@
       private static let killed: Int32 = 137
       private static let broken: Int32 = 70
 
-      /// What a service goes through, one life after the other, on the same disk.
+      /// The runs of a service, one after the other, on the same disk.
       private static func lives(_ program: DemoProgram) -> [Life] {
-        // All that was published may be in one transaction; a dispatcher's first may hold nothing but its proof.
+        // All events may be in one transaction; a dispatcher's first may contain only its proof of ownership.
         let first = program == .dispatcher ? "@2" : "@1"
         var lives = [
           Life(failPoints: "before-transaction=die\(first)", status: killed),
@@ -30,7 +30,7 @@
           Life(failPoints: "producer-open=die", status: killed),
           Life(failPoints: "restore-read=die", status: killed),
           Life(failPoints: "store-open=die@2", status: killed),
-          // The recovery from a failure dies itself.
+          // The recovery from a failure dies, too.
           Life(failPoints: "commit-sent=fail\(first);restore-read=die@2", status: killed),
           Life(failPoints: "store-write=fail", status: broken),
           Life(failPoints: "store-open=fail", status: broken),
@@ -43,13 +43,13 @@
         return lives
       }
 
-      /// Failures after each of which the same process goes on: one content goes through all of them.
+      /// Failures that the process survives. One transaction meets all of them.
       private static func failures(_ program: DemoProgram) -> [String] {
         [
           "before-transaction=fail", "producer-open=fail@2", "mid-transaction=fail", "restore-read=fail@3",
           "before-commit=fail", "before-transaction=stall:300ms@4", "commit-sent=fail",
         ] + (program == .dispatcher ? ["effect-sent=fail"] : [])
-          // The transaction's time-out is 5 s: the broker has aborted it, and ended its epoch. One service shows it.
+          // The transaction time-out is 5 s: the broker has aborted the transaction and fenced its epoch. One service shows it.
           + (program == .analyzer ? ["before-commit=stall:7s@2"] : [])
       }
 
@@ -67,7 +67,7 @@
         try pipeline.introduce(load)
         pipeline.stop([victim])
         var chat = load.chat[...]
-        /// A share of the load, while which something is to happen.
+        /// A part of the load during which the failure happens.
         func publish() throws {
           try waitUntil("the share before is published") { try pipeline.publisher.isDone() }
           pipeline.publisher.start(rate: 100, Array(chat.prefix(Self.share)))
@@ -126,7 +126,7 @@
         let outcomes = pipeline.checker.outcomeCount
         try pipeline.wait(for: "the other to work on all of them") { $0.outcomeCount > outcomes + 100 }
         pipeline.thaw(zombie)
-        // Fenced (75) or thrown out of the group: whichever it hears of first.
+        // Fenced (75) or removed from the group, whichever it learns first.
         try waitUntil("the zombie knows that it is one", state: { "the log is \(zombie.log.path)" }) {
           try Self.count(of: "partitions lost", in: zombie) > 0
         }

@@ -14,11 +14,11 @@ struct FailedStartTests {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-start-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
-    // Where the lock's folder has to be made is a file.
+    // A file stands at the path of the lock's folder.
     let state = directory.appendingPathComponent("state")
     try Data().write(to: state)
     let dispatcher = try #require(DemoProgram.find(in: DemoProgram.directoryOfThisProgram())[.dispatcher])
-    // The process once crashed in 2 of 48 starts: OpenSSL was gone before the thread that used it.
+    // The process once crashed in 2 of 48 starts: OpenSSL was unloaded before the thread that used it ended.
     for _ in 0..<30 {
       let (status, output) = try RealKafka.run(
         dispatcher,

@@ -6,14 +6,14 @@ import Testing
 extension PipelineTests {
   @Suite("State that is lost in Kafka")
   struct LostStateTests {
-    /// Has a load worked off, then the state of stages lost; what was known before.
+    /// Processes a load, then deletes the state of stages. Returns the evidence from before.
     private func lose(_ lost: [DemoProgram], of pipeline: Pipeline, after load: ChatLoad) throws -> PipelineChecker {
-      let before = try pipeline.workOff(load)
+      let before = try pipeline.processLoad(load)
       try pipeline.loseState(of: lost.map(\.shortName))
       return before
     }
 
-    /// Starts all services on a pipeline, some of which have lost their state, and waits until these say so.
+    /// Starts all services, some without their state, and waits until those report the loss.
     private func start(_ pipeline: Pipeline, lost: [DemoProgram]) throws -> [DemoProcess] {
       let services = try pipeline.start(instance: nil, waitsUntilReady: false)
       for service in services where lost.contains(service.program) {
@@ -51,7 +51,7 @@ extension PipelineTests {
         try nudge(pipeline, "state", "rebuild", "--stage", stage, "--tasks", "0", expect: 1, "is not lost")
       }
 
-      // Groups, devices and preferences are those of before: there is no other introduction of these people.
+      // Groups, devices and preferences come from before: the people are not introduced again.
       try pipeline.settle(load.expected)
       let more = ChatLoad("before", groups: 8, messages: 160, firstMessage: 160)
       pipeline.publisher.start(rate: 200, more.chat)

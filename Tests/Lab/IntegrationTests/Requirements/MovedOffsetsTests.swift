@@ -10,9 +10,9 @@ extension PipelineTests {
     func reset() throws {
       let pipeline = try Pipeline("moved")
       let load = ChatLoad("before", groups: 8, messages: 120)
-      let before = try pipeline.workOff(load)
+      let before = try pipeline.processLoad(load)
 
-      // The tool refuses while a group has members; a service that has ended has left.
+      // The tool refuses while a group has members; ended services have left it.
       let groups = ["ingest", "analyzer", "dispatcher"]
       let (status, output) = try RealKafka.run(
         "kafka-consumer-groups.sh",
@@ -25,7 +25,7 @@ extension PipelineTests {
         let log = try String(contentsOf: service.log, encoding: .utf8)
         #expect(log.contains("moved by somebody else"), "\(service.program.rawValue)")
       }
-      // What would be done again would be done before what comes now.
+      // Repeated work would come before the new events.
       let more = ChatLoad("after", groups: 8, messages: 40)
       try pipeline.introduce(more)
       pipeline.publisher.start(rate: 200, more.chat)

@@ -5,7 +5,7 @@ import Testing
 extension PipelineTests {
   @Suite("Events of any client's")
   struct PublishedByHandTests {
-    /// A request's message, as FCM gets it.
+    /// The message of a request to FCM.
     struct Message: Decodable {
       struct Notification: Decodable, Equatable {
         var title: String?
@@ -65,7 +65,7 @@ extension PipelineTests {
             value: #"{"schemaVersion":1,"type":"device.registered","eventId":"r-\#(device)","occurredAt":\#(now),"#
               + #""userId":"bob","deviceId":"\#(device)","token":"token-\#(device)","platform":"\#(platform)"}"#)
         } + [
-          // The sender's own device hears nothing.
+          // The sender's own device gets nothing.
           PublishedEvent(
             topic: .userEvents, key: "ann",
             value: #"{"schemaVersion":1,"type":"device.registered","eventId":"r-ann","occurredAt":\#(now),"#
@@ -153,7 +153,7 @@ extension PipelineTests {
       #expect(letter.headers["nudge-error-stage"] == "ingest")
       #expect(letter.headers["nudge-error-message"]?.isEmpty == false)
       #expect(letter.headers["nudge-origin-topic"] == pipeline.names(.chatEvents))
-      // The conversation's first record is the one before it.
+      // The record before it is the first of the conversation.
       #expect(letter.headers["nudge-origin-offset"] == "1")
       #expect(letter.headers["nudge-origin-partition"].flatMap { Int32($0) } != nil)
       #expect(letter.headers["nudge-origin-timestamp"].flatMap { Int64($0) }.map { $0 >= now } == true)

@@ -9,7 +9,7 @@ extension PipelineTests {
     @Test("O4: two instances of each service share a load; one of each ends in the middle, and all balances, in order")
     func scaleIn() throws {
       let pipeline = try Pipeline("scale")
-      // A static member's partitions wait for it for a session time-out.
+      // The group reserves a static member's partitions for a session time-out.
       let session = ["--kafka-property", "session.timeout.ms=6000"]
       let first = try pipeline.start(instance: "first", session)
       let load = ChatLoad("s", groups: 16, messages: 800)

@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// `POST /token`: a signed assertion for an access token, as Google's OAuth server does it (RFC 7523).
+/// `POST /token`: exchanges a signed assertion for an access token, as Google's OAuth server does (RFC 7523).
 struct TokenEndpoint: Sendable {
   static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
   static let scopes: Set<String> = [
     "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
   ]
-  /// Clocks may differ by so much, in seconds.
+  /// The tolerated clock difference in seconds.
   static let leeway: Int64 = 60
 
   let account: ServiceAccount
-  /// The audience an assertion must name: this endpoint's own URL.
+  /// The audience of an assertion: this endpoint's URL.
   let audience: String
 
-  /// Why there is no token; nil when the assertion is good.
+  /// The refusal of an assertion; nil if it is valid.
   func refusal(contentType: String?, body: [UInt8], now: Date) -> FCMAnswer? {
     guard contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false else {
       return Self.error("invalid_request", "The content type must be application/x-www-form-urlencoded.")

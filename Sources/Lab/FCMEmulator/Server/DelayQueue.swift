@@ -1,9 +1,9 @@
-/// Exchanges whose answers are held back, soonest first; a binary heap.
+/// Exchanges with delayed answers, as a binary heap with the earliest first.
 struct DelayQueue {
   private var heap: [(due: UInt64, order: UInt64, exchange: Exchange)] = []
   private var inserted: UInt64 = 0
 
-  /// When the next is due, on the loop's clock in nanoseconds; nil when none waits.
+  /// When the next exchange is due, on the loop's clock in nanoseconds; nil if the queue is empty.
   var nextDue: UInt64? { heap.first?.due }
 
   mutating func insert(_ exchange: Exchange, due: UInt64) {
@@ -16,7 +16,7 @@ struct DelayQueue {
     }
   }
 
-  /// Takes the next one that is due.
+  /// Removes and returns the next exchange that is due.
   mutating func popDue(_ now: UInt64) -> Exchange? {
     guard let first = heap.first, first.due <= now else { return nil }
     heap.swapAt(0, heap.count - 1)

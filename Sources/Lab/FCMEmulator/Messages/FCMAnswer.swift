@@ -1,12 +1,12 @@
-/// An answer of FCM's, as it comes over the wire.
+/// An HTTP answer of FCM.
 public struct FCMAnswer: Sendable {
-  /// The rows of FCM's answer table, apart from 200.
+  /// The rows of FCM's table of answers, except 200.
   public enum Name: String, Sendable, CaseIterable {
-    /// 400, and it is about the token.
+    /// 400 about the token.
     case invalidToken = "INVALID_TOKEN"
-    /// 400 about something else.
+    /// 400 about another field.
     case invalidArgument = "INVALID_ARGUMENT"
-    /// 400, the message is too large; carries no details.
+    /// 400: the message is too large. Has no details.
     case tooLarge = "TOO_LARGE"
     /// 401, the access token has expired.
     case accessTokenExpired = "ACCESS_TOKEN_EXPIRED"
@@ -32,25 +32,25 @@ public struct FCMAnswer: Sendable {
     case unavailable = "UNAVAILABLE"
     /// 504 with an HTML page.
     case gatewayTimeout = "GATEWAY_TIMEOUT"
-    /// 400 with a code nobody has documented.
+    /// 400 with an undocumented code.
     case unspecifiedError = "UNSPECIFIED_ERROR"
   }
 
   /// The HTTP status.
   public var status: Int
-  /// Header fields beside those every answer has; `content-type` here replaces the usual one. Names in lower case.
+  /// Header fields in addition to those of every answer, with names in lower case. A `content-type` replaces the default.
   public var headers: [(String, String)]
   /// The body.
   public var body: String
 
-  /// An answer of one's own.
+  /// An answer with any status and body.
   public init(status: Int, headers: [(String, String)] = [], body: String = "") {
     self.status = status
     self.headers = headers
     self.body = body
   }
 
-  /// A row of the table; `retryAfter` (seconds or an HTTP date) becomes its header.
+  /// A row of the table. `retryAfter` (seconds or an HTTP date) becomes its header.
   public init(_ name: Name, retryAfter: String? = nil) {
     switch name {
     case .invalidToken:
@@ -98,7 +98,7 @@ public struct FCMAnswer: Sendable {
     if let retryAfter { headers.append(("retry-after", retryAfter)) }
   }
 
-  /// 400 that names a field; `isMessage` where FCM itself, and not Google's front end, has refused.
+  /// 400 that names a field; `isMessage` if FCM refuses it rather than Google's front end.
   static func invalid(_ message: String, field: String, isMessage: Bool) -> FCMAnswer {
     .error(
       400, "INVALID_ARGUMENT", message,

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// What watches and steers the emulator while it runs: the same over HTTP/2 beside FCM's endpoints and over HTTP/1.1 beside
-/// the page with the phones.
+/// The endpoints that observe and control a running emulator. HTTP/2 serves them beside FCM's endpoints, HTTP/1.1 beside the
+/// page with the phones.
 struct EmulatorControl: Sendable {
   /// An endpoint, by its path.
   enum Endpoint: String, CaseIterable {
     /// `GET`: the counters.
     case stats = "/emulator/stats"
-    /// `GET`: messages by device token and status, where they are counted.
+    /// `GET`: messages by device token and status, if they are counted.
     case tokens = "/emulator/tokens"
     /// `POST`: the faults from now on.
     case faults = "/emulator/faults"
@@ -24,7 +24,7 @@ struct EmulatorControl: Sendable {
   }
 
   let ledger: EmulatorLedger
-  /// Where the body names none.
+  /// The seed of faults whose body names none.
   let seed: UInt64
   let countsTokens: Bool
 

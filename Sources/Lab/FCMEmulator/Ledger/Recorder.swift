@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Glibc
 
-/// Appends requests to a file as lines of JSON; gathers them in memory and writes at least every 100 ms. Used by one thread.
+/// Appends requests to a file as lines of JSON. It buffers them and writes at least every 100 ms. Used by one thread.
 final class Recorder {
-  /// The longest a line waits in memory, in nanoseconds.
+  /// The longest time a line stays in the buffer, in nanoseconds.
   static let flushAfter: UInt64 = 100_000_000
   private static let flushBytes = 1 << 20
 
   private let file: Int32
   private var buffer: [UInt8] = []
-  /// When the gathered lines must be written, on the loop's clock; nil when there are none.
+  /// When the buffer must be written, on the loop's clock; nil while it is empty.
   private(set) var flushDue: UInt64?
-  /// What kept a write from succeeding; the record is then incomplete.
+  /// The error of a failed write, after which the record is incomplete.
   private(set) var failure: String?
 
   init(path: String) throws(FCMEmulatorError) {
@@ -19,7 +19,7 @@ final class Recorder {
     guard file >= 0 else {
       throw FCMEmulatorError("cannot open the record file \(path): \(String(cString: strerror(errno)))")
     }
-    // One that was there may be open to others; tokens and texts are in it.
+    // An existing file may be readable by others; it will contain tokens and texts.
     guard fchmod(file, 0o600) == 0 || errno == EPERM else {
       throw FCMEmulatorError("cannot close the record file \(path) to others: \(String(cString: strerror(errno)))")
     }
@@ -30,7 +30,7 @@ final class Recorder {
     close(file)
   }
 
-  /// Adds a line. A body that is JSON is written as it is, on one line; another as a string.
+  /// Adds a line. A JSON body is written unchanged on one line, any other body as a string.
   func add(_ request: RecordedRequest, bodyIsJSON: Bool, now: UInt64) {
     let fields = request.headers.map { quoted($0.name) + ":" + quoted($0.value) }.joined(separator: ",")
     let milliseconds = Int64(request.time.timeIntervalSince1970 * 1_000)

@@ -1,14 +1,14 @@
 /// The fields of a `messages:send` request, as in FCM's reference of the v1 API.
 ///
-/// Constant tables without reference counting: a request looks up some twenty names.
+/// The tables are constant and without reference counting, since a request looks up some twenty names.
 struct MessageSchema: @unchecked Sendable {
-  /// What a field's value must be.
+  /// The type of a field's value.
   enum Kind {
     case string
     case bool
     case integer
     case number
-    /// One of the words of an enumeration, in capitals or small letters.
+    /// A word of an enumeration, in upper or lower case.
     case word
     /// `"3.5s"`, at least zero.
     case duration
@@ -22,15 +22,15 @@ struct MessageSchema: @unchecked Sendable {
     /// A list of any values or any object.
     case any
   }
-  /// Which names and values a map may have.
+  /// The names and values that a map may have.
   enum Map { case data, plain, apnsHeaders }
   enum Object: Int {
     case request, message, notification, options, android, androidNotification, lightSettings, color, webpush
     case webpushOptions, apns, apnsOptions
   }
-  /// Whose payload a field counts towards.
+  /// The payload that a field counts towards.
   enum Section: Int { case none, common, android, apns, webpush }
-  /// The fields of which a message has exactly one.
+  /// A message has exactly one of these fields.
   enum Target { case none, token, topic, condition }
 
   struct Field {
@@ -42,12 +42,12 @@ struct MessageSchema: @unchecked Sendable {
     var words: [StaticString] = []
   }
 
-  // Unchecked Sendable: allocated once, filled by `init`, and never changed or freed afterwards.
+  // Unchecked Sendable: `init` allocates and fills it; nothing changes or frees it afterwards.
   private let fields: UnsafeMutableBufferPointer<UnsafeMutableBufferPointer<Field>>
 
   static let shared = MessageSchema()
 
-  /// The field of that name, in snake_case or lowerCamelCase as JSON mapping of protocol buffers allows, and its number.
+  /// The field of a name, in snake_case or lowerCamelCase as the JSON mapping of protocol buffers allows, and its number.
   func field(_ name: JSONText, of object: Object) -> (index: Int, field: UnsafePointer<Field>)? {
     let list = fields[object.rawValue]
     guard let base = list.baseAddress else { return nil }

@@ -1,37 +1,37 @@
 public import Foundation
 internal import Synchronization
 
-/// A request as the emulator saw it.
+/// A recorded request.
 public struct RecordedRequest: Sendable {
-  /// When its last byte came.
+  /// When its last byte arrived.
   public let time: Date
   /// Its path.
   public let path: String
-  /// The status it was answered with; 0 when it got none (reset, hang).
+  /// The status of the answer; 0 without one (reset, hang).
   public let status: Int
-  /// Its header fields, pseudo-headers apart; the bearer token is masked.
+  /// Its header fields without pseudo-headers; the bearer token is masked.
   public let headers: [(name: String, value: String)]
   /// Its body; empty for the token endpoint, whose body is a credential.
   public let body: [UInt8]
 }
 
-/// What an emulator has done since its start.
+/// The counters of an emulator since its start.
 public struct FCMEmulatorCounters: Sendable, Equatable {
-  /// Requests, all endpoints together.
+  /// Requests to all endpoints.
   public internal(set) var requests = 0
-  /// Requests by the status they were answered with; 0: none.
+  /// Requests by the status of their answer; 0: no answer.
   public internal(set) var byStatus: [Int: Int] = [:]
-  /// Different device tokens among the messages that were valid.
+  /// Distinct device tokens of valid messages.
   public internal(set) var distinctTokens = 0
   /// Access tokens issued.
   public internal(set) var tokensIssued = 0
   /// Connections accepted.
   public internal(set) var connections = 0
-  /// The most streams open at a time on one connection.
+  /// The maximum of simultaneously open streams on one connection.
   public internal(set) var maxStreams = 0
-  /// Streams a client has reset.
+  /// Streams reset by clients.
   public internal(set) var streamsReset = 0
-  /// Why the record file is incomplete; nil while it is whole.
+  /// Why the record file is incomplete; nil while it is complete.
   public internal(set) var recordFailure: String?
 
   /// The counters as a JSON object.
@@ -44,7 +44,7 @@ public struct FCMEmulatorCounters: Sendable, Equatable {
   }
 }
 
-/// What the emulator's thread writes and others read: counters, requests, access tokens, and the faults they may change.
+/// Counters, requests, access tokens and faults. The emulator's thread writes them; other threads read them and replace faults.
 final class EmulatorLedger: Sendable {
   private struct State {
     var statusCounts = [Int](repeating: 0, count: 600)
@@ -54,7 +54,7 @@ final class EmulatorLedger: Sendable {
     var kept: [RecordedRequest] = []
     var accessTokens: [String: Date] = [:]
     var faults: FaultPlan
-    /// Tokens of apps that were removed.
+    /// Tokens of removed apps.
     var uninstalled: Set<String> = []
   }
 

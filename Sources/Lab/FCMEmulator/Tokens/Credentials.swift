@@ -1,9 +1,9 @@
 internal import COpenSSL
 internal import Foundation
 
-/// An asymmetric key pair, owned.
+/// An owned asymmetric key pair.
 ///
-/// `@unchecked Sendable` because an `EVP_PKEY` is not changed once it is made, and OpenSSL 3 lets threads read one together.
+/// `@unchecked Sendable`: nothing changes an `EVP_PKEY` after its creation, and OpenSSL 3 allows concurrent reads.
 final class PrivateKey: @unchecked Sendable {
   let handle: OpaquePointer
 
@@ -32,13 +32,13 @@ final class PrivateKey: @unchecked Sendable {
     try pemText("writing a private key") { PEM_write_bio_PrivateKey($0, handle, nil, nil, 0, nil, nil) }
   }
 
-  /// Whether `signature` is this key's RS256 signature of `message`. Always RSA with SHA-256: the algorithm is the key's, whatever a
-  /// token's header says.
+  /// Whether `signature` is this key's RS256 signature of `message`. The key decides the algorithm, whatever a token's header
+  /// says.
   func verifies(_ message: [UInt8], signature: [UInt8]) -> Bool {
     guard let context = EVP_MD_CTX_new() else { return false }
     defer {
       EVP_MD_CTX_free(context)
-      // A signature that is wrong leaves reasons in this thread's queue, where the next TLS call would take them for its own.
+      // A wrong signature leaves errors in this thread's queue, which the next TLS call would report as its own.
       ERR_clear_error()
     }
     return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, handle) == 1
@@ -46,18 +46,18 @@ final class PrivateKey: @unchecked Sendable {
   }
 }
 
-/// A certificate, owned.
+/// An owned certificate.
 ///
-/// `@unchecked Sendable` because an `X509` is only read once it is signed.
+/// `@unchecked Sendable`: a signed `X509` is only read.
 final class Certificate: @unchecked Sendable {
   let handle: OpaquePointer
 
-  /// Makes and signs a certificate, good for ten days from yesterday.
+  /// Creates and signs a certificate that is valid for ten days from yesterday.
   ///
   /// - Parameters:
   ///   - name: its common name.
-  ///   - key: whose public part it vouches for.
-  ///   - issuer: the CA and its key; nil makes a CA that signs itself.
+  ///   - key: the key that it certifies.
+  ///   - issuer: the CA and its key; nil creates a self-signed CA.
   ///   - addresses: subject alternative names in OpenSSL's notation, `IP:127.0.0.1,DNS:localhost`.
   init(
     name: String, key: PrivateKey, issuer: (certificate: Certificate, key: PrivateKey)?, addresses: String = ""

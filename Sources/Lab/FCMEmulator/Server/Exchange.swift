@@ -1,9 +1,10 @@
 internal import CNghttp2
 internal import Glibc
 
-/// A request and its answer on one stream. Reused: making one costs more than serving it. Used by the emulator's thread only.
+/// A request and its answer on one stream. Exchanges are recycled, since allocating one costs more than serving it. Only the
+/// emulator's thread uses them.
 final class Exchange {
-  /// What a path leads to.
+  /// The destination of a path.
   enum Route: Equatable {
     case send(project: Int)
     case unknownProject
@@ -11,17 +12,17 @@ final class Exchange {
     case control(EmulatorControl.Endpoint)
     case nothing
 
-    /// Who watches or steers the emulator does not show in what is watched.
+    /// Requests to control endpoints are not counted or recorded.
     var isControl: Bool { if case .control = self { true } else { false } }
   }
 
-  /// The longest body that is kept; a longer one is counted and refused.
+  /// The longest body in bytes; a longer one is refused.
   static let maxBody = 1 << 20
 
   var stream: Int32 = 0
-  /// Nil once the stream is closed; a delayed answer is then dropped.
+  /// Nil once the stream is closed. A delayed answer is then dropped.
   var connection: Connection?
-  /// Its place in ``Connection/exchanges``.
+  /// The index in ``Connection/exchanges``.
   var position = 0
   var route = Route.nothing
   var isPost = false
@@ -30,10 +31,10 @@ final class Exchange {
   var hasCredentials = false
   var contentType: String?
   var isJSON = false
-  /// Only filled when requests are recorded.
+  /// Filled only if requests are recorded.
   var path = ""
   var headers: [(name: String, value: String)] = []
-  /// What is left to be done when a delay is over.
+  /// The outcome to apply after the delay.
   var pending: Outcome?
 
   private(set) var body = UnsafeMutablePointer<UInt8>.allocate(capacity: 2_048)
@@ -51,7 +52,7 @@ final class Exchange {
     answer.deallocate()
   }
 
-  /// Makes it ready for another stream.
+  /// Resets it for another stream.
   func reset(stream: Int32, connection: Connection) {
     self.stream = stream
     self.connection = connection
@@ -89,7 +90,7 @@ final class Exchange {
     bodyCount += count
   }
 
-  /// Adds to the answer's body.
+  /// Appends to the answer's body.
   func appendAnswer(_ bytes: [UInt8]) {
     if answerCount + bytes.count > answer.count {
       let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2 * (answerCount + bytes.count))
@@ -101,7 +102,7 @@ final class Exchange {
     answerCount += bytes.count
   }
 
-  /// Makes the answer stop behind its headers.
+  /// Makes the answer stop after its headers.
   func withholdAnswer() {
     breaksAt = 0
   }
@@ -123,7 +124,7 @@ final class Exchange {
       let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
       let end = exchange.breaksAt ?? exchange.answerCount
       if exchange.breaksAt != nil, exchange.answerOffset == end {
-        // The rest will not come; the server resets the stream.
+        // The body ends here; the server resets the stream.
         return Int(NGHTTP2_ERR_DEFERRED.rawValue)
       }
       let count = min(room, end - exchange.answerOffset)
@@ -136,9 +137,9 @@ final class Exchange {
     }
 }
 
-/// How a request ends.
+/// The outcome of a request.
 enum Outcome {
-  /// A message's good answer.
+  /// A message was accepted.
   case sent(project: Int)
   case answer(FCMAnswer)
   case resetConnection

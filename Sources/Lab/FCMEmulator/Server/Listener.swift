@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A listening socket, owned.
+/// An owned listening socket.
 final class Listener: Sendable {
   let socket: Int32
   let isTLS: Bool
-  /// The port it listens on, also when the system chose it.
+  /// The port, also if the system chose it.
   let port: UInt16
 
   init(_ address: FCMEmulatorAddress, isTLS: Bool) throws(FCMEmulatorError) {

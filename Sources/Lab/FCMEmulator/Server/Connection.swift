@@ -3,11 +3,11 @@ internal import COpenSSL
 internal import Foundation
 internal import Glibc
 
-/// A client's connection: its socket, TLS, HTTP/2 session and open streams. Used by the emulator's thread only.
+/// A client's connection: socket, TLS, HTTP/2 session and open streams. Only the emulator's thread uses it.
 final class Connection {
-  /// Bytes gathered before each write, so that many small frames leave as one TLS record.
+  /// The buffer of a write: many small frames leave as one TLS record.
   private static let outCapacity = 65_536
-  /// A frame nghttp2 gives has at most 16 kB of payload; with less room than this the buffer is written first.
+  /// A frame has at most 16 kB of payload. With less room than this the buffer is written first.
   private static let largestFrame = 20_000
 
   let socket: Int32
@@ -23,20 +23,20 @@ final class Connection {
   /// The open streams' requests.
   private(set) var exchanges: [Exchange] = []
 
-  /// Whether it is on the server's list of connections with something to write or to end.
+  /// Whether the server will write or close it at the end of the round.
   var isDirty = false
-  /// Whether it is to be closed at the end of the round.
+  /// Whether the server closes it at the end of the round.
   var isClosing = false
   /// Whether closing it resets the TCP connection.
   var closesWithReset = false
 
-  // The same path and credentials come with every request; what they led to is kept with them.
+  // Requests of a connection repeat path and credentials, so their results are cached.
   private var lastPath: [UInt8] = []
   private var lastRoute = Exchange.Route.nothing
   private var lastAuthorization: [UInt8] = []
   private var lastExpiry: Date?
 
-  /// Takes over an accepted socket; `tls` is nil for a plain one.
+  /// Takes over an accepted socket. `tls` is nil for a plain one.
   init(socket: Int32, tls: OpaquePointer?, server: EmulatorServer) {
     self.socket = socket
     self.tls = tls
@@ -47,7 +47,7 @@ final class Connection {
 
   deinit {
     if closesWithReset {
-      // No time to linger: the kernel sends RST in place of FIN.
+      // With a linger time of zero the kernel sends RST instead of FIN.
       var now = linger(l_onoff: 1, l_linger: 0)
       setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
     }
@@ -57,13 +57,13 @@ final class Connection {
     out.deallocate()
   }
 
-  /// Lets go of all requests; their delayed answers are then dropped.
+  /// Releases all requests. Their delayed answers are dropped.
   func abandonExchanges() {
     for exchange in exchanges { exchange.connection = nil }
     exchanges = []
   }
 
-  /// Reads what has come. False when the connection is over.
+  /// Reads the available bytes. Returns false once the connection is closed.
   func readAvailable(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Bool {
     guard let base = buffer.baseAddress else { return false }
     if !isHandshaken {
@@ -88,7 +88,7 @@ final class Connection {
     return true
   }
 
-  /// Writes what the session has to send. False when the connection is over.
+  /// Writes the session's output. Returns false once the connection is closed.
   func flush() -> Bool {
     guard let session else { return true }
     while true {
@@ -128,7 +128,7 @@ final class Connection {
       var name: UnsafePointer<UInt8>?
       var count: UInt32 = 0
       SSL_get0_alpn_selected(tls, &name, &count)
-      // Nothing but HTTP/2 is spoken here.
+      // The emulator speaks HTTP/2 only.
       return count == 2 ? .done : .failed
     }
     let reason = SSL_get_error(tls, result)
@@ -141,7 +141,7 @@ final class Connection {
     return .failed
   }
 
-  /// Bytes read; 0 at the end of the connection, -1 when there are none now.
+  /// The number of bytes read; 0 at the end of the connection, -1 if none are available.
   private func receive(_ buffer: UnsafeMutablePointer<UInt8>, _ capacity: Int) -> Int {
     if let tls {
       let count = SSL_read(tls, buffer, Int32(capacity))
@@ -151,7 +151,7 @@ final class Connection {
     return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? -1 : 0
   }
 
-  /// Bytes written; 0 when the connection is over, -1 when it takes none now.
+  /// The number of bytes written; 0 if the connection is closed, -1 if it accepts none now.
   private func transmit(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
     if let tls {
       let written = SSL_write(tls, bytes, Int32(count))
@@ -189,7 +189,7 @@ final class Connection {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Self.onData)
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Self.onFrame)
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Self.onStreamClose)
-    // firebase-admin for Node sends ":scheme: https:", which nghttp2 refuses unless told not to look, and Google's servers take.
+    // firebase-admin for Node sends ":scheme: https:". Google accepts it; nghttp2 refuses it by default.
     nghttp2_option_set_no_http_messaging(options, 1)
     guard nghttp2_session_server_new2(&session, callbacks, Unmanaged.passUnretained(self).toOpaque(), options) == 0
     else { return false }
@@ -259,7 +259,7 @@ final class Connection {
     return lastExpiry.map { server.now < $0 } ?? false
   }
 
-  /// Whether bytes are a text, without making a string of them.
+  /// Whether the bytes equal a text, without allocating a string.
   private func is_(_ bytes: UnsafeBufferPointer<UInt8>, _ text: StaticString) -> Bool {
     guard bytes.count == text.utf8CodeUnitCount, let base = bytes.baseAddress else { return false }
     return memcmp(base, text.utf8Start, bytes.count) == 0

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 extension FCMEmulatorError {
-  /// What failed, with what OpenSSL's error queue of this thread says; empties the queue.
+  /// An operation that failed, with the errors of this thread's OpenSSL queue. Empties the queue.
   static func openSSL(_ operation: String) -> FCMEmulatorError {
     var reasons: [String] = []
     while case let code = ERR_get_error(), code != 0 {

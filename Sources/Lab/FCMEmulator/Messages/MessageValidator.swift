@@ -1,8 +1,8 @@
-/// What FCM would say of the body of a `messages:send` request.
+/// FCM's verdict on the body of a `messages:send` request.
 enum MessageVerdict {
-  /// It would be sent; the token (nil for a topic or condition), and whether it is only to be checked.
+  /// FCM would send it. With its token (nil for a topic or condition), and whether it is only validated.
   case valid(token: JSONText?, validateOnly: Bool)
-  /// It is refused.
+  /// FCM refuses it with this answer.
   case refused(FCMAnswer)
 }
 
@@ -29,7 +29,7 @@ struct MessageValidator {
 
   private var cursor: JSONCursor
   private let schema = MessageSchema.shared
-  /// Names of the objects around the place being read; only read for a refusal.
+  /// The names of the enclosing objects, for the text of a refusal.
   private var path: [StaticString] = []
   private var payload: (common: Int, android: Int, apns: Int, webpush: Int) = (0, 0, 0, 0)
   private var token: JSONText?
@@ -103,12 +103,12 @@ struct MessageValidator {
   ) throws(Refusal) {
     let first = cursor.peek()
     if first == 0x6E {
-      // null is a field that is not there.
+      // A field that is null counts as missing.
       _ = try scalar()
       return
     }
     let section = field.pointee.section == .none ? outer : field.pointee.section
-    // The name of a whole section (`data`) is FCM's; the names inside count.
+    // The name of a section (`data`) is FCM's and does not count; the names inside do.
     let counted = outer == .none ? 0 : keyBytes
     switch field.pointee.kind {
     case .string:
@@ -217,7 +217,7 @@ struct MessageValidator {
     try take(0x5D)
   }
 
-  /// An integer as a number or, as protocol buffers allow, in a string; gives its length.
+  /// Consumes an integer, as a number or, as protocol buffers allow, in a string. Returns its length.
   private mutating func integer() throws(Refusal) -> Int {
     func isInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
       let digits = bytes.first == 0x2D ? bytes.dropFirst() : bytes[...]
@@ -248,7 +248,7 @@ struct MessageValidator {
     }
   }
 
-  /// The seconds of `"3.5s"`, rounded up; nil when it is not a duration of zero or more.
+  /// The seconds of `"3.5s"`, rounded up; nil unless it is a duration of zero or more.
   private static func wholeSeconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     guard bytes.last == 0x73 else { return nil }
     var seconds = 0

@@ -1,5 +1,5 @@
-/// Who waits for something new, each with a question, until they are answered or give up. A value: its owner's lock guards it, and
-/// answers are given outside of that.
+/// Readers that wait for news, each with a question, until they are answered or give up. The owner's lock guards this value, and
+/// the owner answers outside the lock.
 struct WaitingReaders<Question, Answer> {
   struct Reader {
     fileprivate let id: Int
@@ -10,25 +10,25 @@ struct WaitingReaders<Question, Answer> {
   private var waiting: [Reader] = []
   private var lastId = 0
 
-  /// A number for a reader, who may be answered at once or wait under it.
+  /// A new reader's id, needed only if the reader has to wait.
   mutating func nextId() -> Int {
     lastId += 1
     return lastId
   }
 
-  /// Lets a reader wait.
+  /// Adds a waiting reader.
   mutating func add(_ id: Int, _ question: Question, _ answer: @escaping @Sendable (Answer) -> Void) {
     waiting.append(Reader(id: id, question: question, answer: answer))
   }
 
-  /// Takes those out whose question can be answered now.
+  /// Removes and returns the readers whose question can be answered now.
   mutating func take(where isAnswered: (Question) -> Bool) -> [Reader] {
     let taken = waiting.filter { isAnswered($0.question) }
     if !taken.isEmpty { waiting.removeAll { isAnswered($0.question) } }
     return taken
   }
 
-  /// Takes one out who gives up; nil: they were answered.
+  /// Removes and returns a reader that gives up; nil: it was answered.
   mutating func take(_ id: Int) -> Reader? {
     waiting.firstIndex { $0.id == id }.map { waiting.remove(at: $0) }
   }

@@ -1,10 +1,10 @@
-/// What is wrong with a JSON text.
+/// A defect of a JSON text.
 enum JSONFault: Error {
   case syntax
   case tooDeep
 }
 
-/// A string inside a JSON text, where it stands.
+/// A string within a JSON text, as a range of its bytes.
 struct JSONText {
   /// The first byte after the opening quote.
   let start: UnsafePointer<UInt8>
@@ -35,7 +35,7 @@ struct JSONText {
     }
   }
 
-  /// The string of a text that ``JSONCursor`` has checked.
+  /// A string of a text that ``JSONCursor`` has checked.
   private func unescaped() -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)
@@ -74,13 +74,13 @@ struct JSONText {
   }
 }
 
-/// Reads a JSON text once, from front to back, and checks every byte of it: grammar (RFC 8259), UTF-8, paired surrogates, depth.
+/// Reads a JSON text in one pass and checks every byte: grammar (RFC 8259), UTF-8, paired surrogates, depth.
 ///
-/// It makes nothing: strings are given as places in the text. It must not outlive the bytes.
+/// It allocates nothing: a string is a range of the text. The cursor must not outlive the bytes.
 struct JSONCursor {
   private var at: UnsafePointer<UInt8>
   private let end: UnsafePointer<UInt8>
-  /// How deep values may be nested; Google's own limit is 100.
+  /// The maximum nesting depth; Google's limit is 100.
   static let maxDepth = 100
 
   init(start: UnsafePointer<UInt8>, count: Int) {
@@ -88,7 +88,7 @@ struct JSONCursor {
     end = start + count
   }
 
-  /// The next byte that is not white space, without taking it; 0 at the end.
+  /// The next byte that is not white space, without consuming it; 0 at the end.
   mutating func peek() -> UInt8 {
     while at < end {
       let byte = at.pointee
@@ -99,26 +99,26 @@ struct JSONCursor {
     return 0
   }
 
-  /// Takes `byte`, white space before it included.
+  /// Consumes `byte` and white space before it.
   mutating func take(_ byte: UInt8) throws(JSONFault) {
     guard peek() == byte, at < end else { throw .syntax }
     at += 1
   }
 
-  /// Takes `byte` if it comes next.
+  /// Consumes `byte` if it comes next.
   mutating func takeIf(_ byte: UInt8) -> Bool {
     guard peek() == byte, at < end else { return false }
     at += 1
     return true
   }
 
-  /// Makes sure nothing but white space follows.
+  /// Checks that only white space follows.
   mutating func finish() throws(JSONFault) {
     _ = peek()
     guard at == end else { throw .syntax }
   }
 
-  /// Takes a string.
+  /// Consumes a string.
   mutating func string() throws(JSONFault) -> JSONText {
     try take(0x22)
     let start = at
@@ -143,7 +143,7 @@ struct JSONCursor {
     throw .syntax
   }
 
-  /// Takes a number, `true`, `false` or `null`; gives its text.
+  /// Consumes a number, `true`, `false` or `null`, and returns its text.
   mutating func scalar() throws(JSONFault) -> UnsafeBufferPointer<UInt8> {
     let first = peek()
     let start = at
@@ -156,7 +156,7 @@ struct JSONCursor {
     return UnsafeBufferPointer(start: start, count: at - start)
   }
 
-  /// Takes any value; gives the bytes of all keys and scalar values in it, strings without quotes and with escapes resolved.
+  /// Consumes any value. Returns the size of all its keys and scalars in bytes: strings without quotes, escapes resolved.
   mutating func anyValue(depth: Int) throws(JSONFault) -> Int {
     guard depth < Self.maxDepth else { throw .tooDeep }
     var bytes = 0
@@ -193,7 +193,7 @@ struct JSONCursor {
     }
   }
 
-  /// Takes an escape; gives how many bytes shorter it becomes.
+  /// Consumes an escape. Returns by how many bytes resolving shortens it.
   private mutating func escape() throws(JSONFault) -> Int {
     guard end - at >= 2 else { throw .syntax }
     switch at[1] {
@@ -225,7 +225,7 @@ struct JSONCursor {
     return value
   }
 
-  /// Takes a UTF-8 sequence of two to four bytes; overlong forms, surrogates and what lies beyond U+10FFFF are refused.
+  /// Consumes a UTF-8 sequence of two to four bytes. Refuses overlong forms, surrogates and scalars beyond U+10FFFF.
   private mutating func multibyte(_ first: UInt8) throws(JSONFault) {
     let length: Int
     var low: UInt8 = 0x80

@@ -1,4 +1,4 @@
-/// The faults in force, and how often each has been used.
+/// The active faults, and how often each was applied.
 struct FaultPlan: Sendable {
   private struct Entry {
     let fault: Fault
@@ -17,7 +17,7 @@ struct FaultPlan: Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// What becomes of a request: how long its answer is held back, and what happens in place of a good one.
+  /// The delay of a request's answer, and the action that replaces a good one.
   mutating func next(_ endpoint: Fault.Endpoint, token: JSONText?) -> (delay: Duration, action: Fault.Action?) {
     var delay = Duration.zero
     for index in entries.indices {

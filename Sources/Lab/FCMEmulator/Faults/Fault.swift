@@ -1,23 +1,23 @@
-/// Something that goes wrong on request, in place of a good answer or before it.
+/// A failure to inject: it replaces or delays a good answer.
 ///
-/// A fault applies to requests that would have been answered 200: what is wrong with a request is said first, as FCM does.
-/// Faults are tried in order; one without an action only delays, and the next is tried.
+/// A fault applies to requests that would be answered with 200; a defective request gets its own answer, as from FCM. Faults
+/// are tried in order. A fault without an action only delays, and the next one is tried.
 public struct Fault: Sendable {
-  /// What a fault applies to.
+  /// The endpoint that a fault applies to.
   public enum Endpoint: String, Sendable, Codable {
     /// `messages:send`.
     case send
-    /// The OAuth token endpoint; applied before the request is looked at.
+    /// The OAuth token endpoint; applied before the request is checked.
     case token
   }
 
-  /// What happens in place of a good answer.
+  /// The replacement of a good answer.
   public enum Action: Sendable {
     /// Another answer.
     case answer(FCMAnswer)
     /// The TCP connection is reset, with all requests on it.
     case resetConnection
-    /// The request's stream is reset (INTERNAL_ERROR), the connection stays.
+    /// The request's stream is reset (INTERNAL_ERROR); the connection stays open.
     case resetStream
     /// No answer, ever.
     case hang
@@ -25,26 +25,26 @@ public struct Fault: Sendable {
     case brokenBody
     /// Headers with status 200 and nothing else, ever.
     case hangAfterHeaders
-    /// The good answer, and a GOAWAY: streams opened later are not processed.
+    /// The good answer and a GOAWAY: later streams are not processed.
     case goAway
   }
 
-  /// What it applies to.
+  /// The endpoint it applies to.
   public var endpoint: Endpoint
-  /// Only messages to tokens that begin with this; nil for all.
+  /// Applies only to messages for tokens with this prefix; nil: to all.
   public var tokenPrefix: String?
   /// The share of matching requests it applies to, 0–1, chosen at random from the configured seed.
   public var ratio: Double
-  /// So many matching requests pass before it begins.
+  /// The number of matching requests that pass before the fault begins.
   public var skip: Int
-  /// So many requests at most are affected; nil for no limit.
+  /// The maximum of affected requests; nil for no limit.
   public var times: Int?
-  /// How long the answer is held back.
+  /// The delay of the answer.
   public var delay: Duration
-  /// What happens; nil for delay alone.
+  /// The action; nil for a delay alone.
   public var action: Action?
 
-  /// A fault; see the properties.
+  /// A fault; the properties state meaning and units.
   public init(
     endpoint: Endpoint = .send, tokenPrefix: String? = nil, ratio: Double = 1, skip: Int = 0, times: Int? = nil,
     delay: Duration = .zero, action: Action? = nil

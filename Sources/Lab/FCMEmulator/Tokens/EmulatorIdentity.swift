@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The emulator's own certificate authority, server certificate and service account, made afresh at each start.
+/// The emulator's CA, server certificate and service account. Each start creates new ones.
 struct EmulatorIdentity: Sendable {
   let serverKey: PrivateKey
   let serverCertificate: Certificate
@@ -11,8 +11,8 @@ struct EmulatorIdentity: Sendable {
 
   init(project: String, host: String) throws(FCMEmulatorError) {
     let authorityKey = try PrivateKey.ec()
-    // A name of its own: a client that trusts another emulator's CA is told that the issuer is unknown, and not that a
-    // signature is broken.
+    // A unique name: a client that trusts another emulator's CA then reports an unknown issuer instead of a broken
+    // signature.
     authority = try Certificate(
       name: "FCM emulator CA " + String(UInt32.random(in: .min ... .max), radix: 16), key: authorityKey, issuer: nil)
     serverKey = try PrivateKey.ec()
@@ -27,7 +27,7 @@ struct EmulatorIdentity: Sendable {
       keyID: String(UInt64.random(in: .min ... .max), radix: 16), key: key)
   }
 
-  /// Writes `ca.pem` and `service-account.json`; gives their paths.
+  /// Writes `ca.pem` and `service-account.json`, and returns their paths.
   func write(to directory: String, tokenURI: String) throws(FCMEmulatorError) -> (caFile: String, accountFile: String) {
     let folder = URL(fileURLWithPath: directory, isDirectory: true)
     let caFile = folder.appendingPathComponent("ca.pem").path
@@ -44,7 +44,7 @@ struct EmulatorIdentity: Sendable {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
       try encoder.encode(fields).write(to: URL(fileURLWithPath: accountFile), options: .atomic)
-      // It holds a private key.
+      // The file contains a private key.
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: accountFile)
     } catch {
       throw FCMEmulatorError(
@@ -54,7 +54,7 @@ struct EmulatorIdentity: Sendable {
   }
 }
 
-/// The account whose signed assertions the token endpoint believes.
+/// The account whose signed assertions the token endpoint accepts.
 struct ServiceAccount: Sendable {
   let project: String
   let email: String

@@ -1,0 +1,168 @@
+internal import CNghttp2
+internal import COpenSSL
+internal import Dispatch
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+internal import VirtualPhone
+
+// Decides the answer to a request.
+extension EmulatorServer {
+  func freshExchange() -> Exchange { idle.popLast() ?? Exchange() }
+
+  /// Recycles an exchange whose stream is closed. An exchange with a delayed answer is recycled after the delay.
+  func release(_ exchange: Exchange) {
+    if exchange.pending == nil { idle.append(exchange) }
+  }
+
+  func noteStreams(_ open: Int) {
+    ledger.update { if open > $0.maxStreams { $0.maxStreams = open } }
+  }
+
+  func noteReset() {
+    ledger.update { $0.streamsReset += 1 }
+  }
+
+  func expiry(ofToken token: String) -> Date? {
+    configuration.acceptAnyToken ? .distantFuture : ledger.expiry(ofToken: token)
+  }
+
+  func route(_ path: String) -> Exchange.Route {
+    if path == "/token" { return .token }
+    if let endpoint = EmulatorControl.Endpoint(rawValue: path) { return .control(endpoint) }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 5, parts[1] == "v1", parts[2] == "projects", parts[4] == "messages:send" else {
+      return .nothing
+    }
+    return configuration.projects.firstIndex { $0 == parts[3] }.map { .send(project: $0) } ?? .unknownProject
+  }
+
+  /// Answers a complete request, now or after a delay.
+  func handle(_ exchange: Exchange) {
+    var delay = Duration.zero
+    let outcome = decide(exchange, delay: &delay)
+    if !exchange.route.isControl { record(exchange, status: outcome.status) }
+    exchange.pending = outcome
+    if delay > .zero {
+      let (seconds, attoseconds) = delay.components
+      let nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+      delayed.insert(exchange, due: Self.monotonic() + nanoseconds)
+    } else {
+      finish(exchange)
+    }
+  }
+
+  func decide(_ exchange: Exchange, delay: inout Duration) -> Outcome {
+    switch exchange.route {
+    case .send(let project):
+      guard exchange.isPost else { return .answer(FCMAnswer(.notFound)) }
+      guard exchange.isAuthorized else { return unauthorized(exchange) }
+      guard !exchange.isTooLarge else {
+        return .answer(
+          .error(
+            400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: \(Exchange.maxBody) bytes."))
+      }
+      guard exchange.isJSON else {
+        return .answer(
+          .error(
+            400, "INVALID_ARGUMENT", "Invalid JSON payload received. The content type must be application/json."))
+      }
+      switch MessageValidator.check(start: exchange.body, count: exchange.bodyCount) {
+      case .refused(let answer): return .answer(answer)
+      case .valid(let token, _):
+        if let token, ledger.isUninstalled(token) {
+          ledger.note(token: token)
+          if configuration.countsTokens { ledger.count(token: token.string, status: 404) }
+          return .answer(FCMAnswer(.unregistered))
+        }
+        let fault = ledger.fault(.send, token: token)
+        delay = configuration.delay + fault.delay
+        let outcome = Self.outcome(fault.action, project: project)
+        if configuration.countsTokens, let token { ledger.count(token: token.string, status: outcome.status) }
+        return outcome
+      }
+    case .unknownProject:
+      return exchange.isAuthorized ? .answer(FCMAnswer(.notFound)) : unauthorized(exchange)
+    case .token:
+      guard exchange.isPost else { return .answer(FCMAnswer(.notFound)) }
+      let fault = ledger.fault(.token, token: nil)
+      delay = fault.delay
+      if let action = fault.action { return Self.outcome(action, project: 0) }
+      return .answer(token(exchange))
+    case .control(let endpoint):
+      guard endpoint.isPost ? exchange.isPost : exchange.isGet else { return .answer(FCMAnswer(.notFound)) }
+      return .answer(
+        control.answer(to: endpoint, body: UnsafeRawBufferPointer(start: exchange.body, count: exchange.bodyCount)))
+    case .nothing:
+      return .answer(FCMAnswer(.notFound))
+    }
+  }
+
+  func unauthorized(_ exchange: Exchange) -> Outcome {
+    // Google answers an unknown token and an expired one alike.
+    .answer(.unauthenticated(reason: exchange.hasCredentials ? "ACCESS_TOKEN_EXPIRED" : "CREDENTIALS_MISSING"))
+  }
+
+  func token(_ exchange: Exchange) -> FCMAnswer {
+    let body = Array(UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount))
+    if let refusal = tokenEndpoint.refusal(contentType: exchange.contentType, body: body, now: now) { return refusal }
+    let lifetime = configuration.accessTokenLifetime
+    let token = ledger.issueToken(now: now, lifetime: lifetime)
+    return FCMAnswer(
+      status: 200,
+      body: "{\"access_token\":\"\(token)\",\"expires_in\":\(lifetime.components.seconds),\"token_type\":\"Bearer\"}")
+  }
+
+  static func outcome(_ action: Fault.Action?, project: Int) -> Outcome {
+    switch action {
+    case nil: .sent(project: project)
+    case .answer(let answer): .answer(answer)
+    case .resetConnection: .resetConnection
+    case .resetStream: .resetStream
+    case .hang: .hang
+    case .brokenBody: .brokenBody(project: project)
+    case .hangAfterHeaders: .hangAfterHeaders
+    case .goAway: .goAway(project: project)
+    }
+  }
+
+  func record(_ exchange: Exchange, status: Int) {
+    ledger.count(status: status)
+    if let phones, status == 200, case .send = exchange.route,
+      let message = DeliveredMessage(body: UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount))
+    {
+      let at = Int64(now.timeIntervalSince1970 * 1_000)
+      phones.deliver(message, at: at)
+      deliveries?.add(
+        UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount), token: message.token, at: at)
+    }
+    guard keepsRequests else { return }
+    let isMessage = if case .send = exchange.route { true } else { false }
+    let body = UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount)
+    let request = RecordedRequest(
+      time: now, path: exchange.path, status: status, headers: exchange.headers,
+      body: exchange.route == .token ? [] : Array(body))
+    if configuration.keepRequests > 0 { ledger.keep(request) }
+    guard let recorder else { return }
+    var cursor = JSONCursor(start: exchange.body, count: exchange.bodyCount)
+    // An accepted message is JSON; a refused body may be anything.
+    let isJSON = isMessage && exchange.isJSON && (status == 200 || Self.isJSON(&cursor))
+    recorder.add(request, bodyIsJSON: isJSON, now: Self.monotonic())
+  }
+
+  static func isJSON(_ cursor: inout JSONCursor) -> Bool {
+    do throws(JSONFault) {
+      _ = try cursor.anyValue(depth: 0)
+      try cursor.finish()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  func flushRecord() {
+    guard let recorder else { return }
+    recorder.flush()
+    if let failure = recorder.failure { ledger.update { $0.recordFailure = failure } }
+  }
+}

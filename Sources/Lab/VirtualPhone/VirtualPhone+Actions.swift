@@ -1,0 +1,143 @@
+import Foundation
+import NudgeClient
+
+// Carries out the actions of NudgeClient's values.
+extension VirtualPhone {
+  mutating func timeReached(at now: Date) {
+    for timer in Timer.allCases {
+      guard let due = wakes[timer], due <= now else { continue }
+      wakes[timer] = nil
+      switch timer {
+      case .upload: perform(upload.timeReached(at: now), at: now)
+      case .activity: perform(activity.timeReached(at: now), at: now)
+      case .signOut: perform(ending.timeReached(at: now), at: now)
+      case .banner: perform(banners.timeReached(at: now.timeIntervalSinceReferenceDate), at: now)
+      case .routing: follow(router.timeReached(at: now), at: now)
+      case .outbox: resend(at: now)
+      }
+    }
+  }
+
+  mutating func perform(_ actions: [TokenUpload.Action], at now: Date) {
+    for action in actions {
+      switch action {
+      case .publish(let event):
+        guard isOnline else {
+          perform(upload.finished(eventId: event.eventId, succeeded: false, at: now), at: now)
+          continue
+        }
+        if case .deviceRegistered = event.body { uploadEventId = event.eventId }
+        outputs.append(.publish(event))
+      case .cancel(let eventId): outputs.append(.cancel(eventId: eventId))
+      case .wake(let time): wakes[.upload] = time
+      case .cancelWake: wakes[.upload] = nil
+      case .log(let line): note(.log(line))
+      }
+    }
+  }
+
+  mutating func perform(_ actions: [ActivityReporter.Action], at now: Date) {
+    for action in actions {
+      switch action {
+      // Without a network the report is lost; the next one replaces it.
+      case .publish(let event): if isOnline { outputs.append(.publish(event)) }
+      case .wake(let time): wakes[.activity] = time
+      case .cancelWake: wakes[.activity] = nil
+      }
+    }
+  }
+
+  mutating func perform(_ actions: [NotificationPermission.Action], at now: Date) {
+    for action in actions {
+      switch action {
+      // The owner agrees.
+      case .explain: perform(permission.explanationEnded(agreed: true), at: now)
+      case .ask: perform(permission.answered(granted: isAllowed), at: now)
+      case .register: perform(upload.tokenReceived(token, at: now), at: now)
+      case .forgetToken: perform(upload.permissionDenied(at: now), at: now)
+      case .showBanner(let banner):
+        note(.settingsBanner(isShown: true))
+        tell(banner.text)
+      case .hideBanner: note(.settingsBanner(isShown: false))
+      case .openSettings: break
+      }
+    }
+  }
+
+  mutating func perform(_ actions: [SignOut.Action], at now: Date) {
+    for action in actions {
+      switch action {
+      case .publish(let event):
+        guard isOnline else {
+          perform(ending.finished(eventId: event.eventId, succeeded: false), at: now)
+          continue
+        }
+        outputs.append(.publish(event))
+      case .wake(let time): wakes[.signOut] = time
+      case .cancelWake: wakes[.signOut] = nil
+      case .log(let line): note(.log(line))
+      case .closeConversation:
+        perform(activity.signedOut(at: now), at: now)
+        conversationId = nil
+        presenter.openConversationId = nil
+      case .forgetUser: forgetUser(at: now)
+      case .clearBanners:
+        perform(banners.signedOut(), at: now)
+        remove(lockScreen.clear())
+      case .dropPendingLink: follow(router.signedOut(), at: now)
+      case .clearBadge:
+        set(badge: counter.signedOut())
+        if let next = nextUser {
+          nextUser = nil
+          signIn(next, at: now)
+        }
+      }
+    }
+  }
+
+  mutating func forgetUser(at now: Date) {
+    if let userId { note(.signedOut(userId: userId)) }
+    perform(upload.signedOut(), at: now)
+    perform(permission.signedOut(), at: now)
+    presenter.userChanged(to: nil)
+    // They need the credentials of the user, which are gone.
+    if !unsent.isEmpty { note(.log("\(unsent.count) events were not published before the sign-out and are lost")) }
+    pending = []
+    answers = [:]
+    unsent = []
+    wakes[.outbox] = nil
+  }
+
+  mutating func perform(_ actions: [BannerQueue.Action], at now: Date) {
+    for action in actions {
+      switch action {
+      case .show(let banner):
+        self.banner = banner
+        note(.bannerShown(banner))
+      case .hide(let hidden):
+        if banner == hidden { banner = nil }
+        note(.bannerHidden(hidden))
+      case .wake(let time): wakes[.banner] = Date(timeIntervalSinceReferenceDate: time)
+      case .cancelWake: wakes[.banner] = nil
+      case .route(let route): follow(router.receive(route, at: now), at: now)
+      }
+    }
+  }
+
+  mutating func follow(_ actions: [Router.Action], at now: Date) {
+    for action in actions {
+      switch action {
+      // The app has its list at once.
+      case .loadList: follow(router.listLoaded(at: now), at: now)
+      case .open(let conversationId):
+        show(conversation: conversationId, at: now)
+        follow(router.opened(conversationId, at: now), at: now)
+      case .scroll(let messageId): follow(router.scrolled(to: messageId), at: now)
+      case .highlight(let messageId, _): note(.highlighted(messageId: messageId))
+      case .tell(let text): tell(text)
+      case .wake(let time): wakes[.routing] = time
+      case .cancelWake: wakes[.routing] = nil
+      }
+    }
+  }
+}

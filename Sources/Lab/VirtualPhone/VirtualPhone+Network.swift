@@ -1,0 +1,145 @@
+import Foundation
+import NudgeClient
+
+// Pushes, banners and the network arrive.
+extension VirtualPhone {
+  mutating func network(_ isOnline: Bool, at now: Date) {
+    guard isOnline != self.isOnline else { return }
+    self.isOnline = isOnline
+    note(.network(isOnline))
+    guard isOnline else { return }
+    resend(at: now)
+    let deliveries = kept
+    kept = []
+    for delivery in deliveries {
+      guard Int64(now.timeIntervalSince1970 * 1_000) <= delivery.until else {
+        note(.lapsed(pushId: delivery.message.pushId))
+        continue
+      }
+      receive(delivery.message, at: now)
+    }
+  }
+
+  mutating func arrive(_ message: DeliveredMessage, takenAt: Int64, at now: Date) {
+    // The push is for a removed installation.
+    guard message.token == token else { return }
+    guard !isOnline else { return receive(message, at: now) }
+    if let collapseId = message.collapseId,
+      let former = kept.firstIndex(where: { $0.message.collapseId == collapseId })
+    {
+      note(.lapsed(pushId: kept.remove(at: former).message.pushId))
+    }
+    kept.append((message, message.keptUntil(takenAt: takenAt)))
+  }
+
+  mutating func receive(_ message: DeliveredMessage, at now: Date) {
+    let push: PushPayload
+    do throws(PushPayloadError) {
+      push = try Self.payload(of: message)
+    } catch {
+      return note(.fault("push \(message.pushId): \(error)"))
+    }
+    if let contradiction = Self.contradiction(of: message, push) {
+      note(.fault("push \(message.pushId): \(contradiction)"))
+    }
+    guard push.recipientId == userId else {
+      return note(.dropped(pushId: push.pushId, recipientId: push.recipientId, .otherRecipient))
+    }
+    note(.received(push))
+    send(.received(push, deviceId: device.deviceId, eventId: makeId(), at: now), at: now)
+    let action = presenter.receive(push)
+    count(push, action)
+    switch action {
+    case .present(let options, let badge):
+      if let badge { set(badge: counter.told(badge)) }
+      show(message, push, options, at: now)
+    case .setBadge(let badge):
+      set(badge: counter.told(badge))
+    case .removeNotifications(let mark, let badge):
+      _ = counter.read(mark)
+      set(badge: counter.told(badge))
+      remove(lockScreen.remove(mark))
+      perform(banners.conversationRead(mark, at: now.timeIntervalSinceReferenceDate), at: now)
+    case .removeNotification(_, let messageId, let badge):
+      set(badge: counter.told(badge))
+      remove(lockScreen.remove(messageId: messageId))
+      perform(banners.messageDeleted(messageId, at: now.timeIntervalSinceReferenceDate), at: now)
+    case .drop(let reason):
+      note(.dropped(pushId: push.pushId, recipientId: push.recipientId, reason))
+      // The owner reads it on the screen; the other devices learn of it by this event.
+      if reason == .openConversation, let conversationId = push.conversationId {
+        publishRead(conversationId, upTo: push.messageId, at: now)
+      }
+    }
+  }
+
+  /// Counts a new message as unread.
+  mutating func count(_ push: PushPayload, _ action: NotificationPresenter.Action) {
+    if case .drop = action { return }
+    switch push.content {
+    case .message(let message):
+      _ = counter.received(messageId: message.messageId, in: message.conversationId, sentAt: push.timestamp)
+    case .badge:
+      // The push of a message with presentation `badge`.
+      if let conversationId = push.conversationId, let messageId = push.messageId {
+        _ = counter.received(messageId: messageId, in: conversationId, sentAt: push.timestamp)
+      }
+    case .read, .deleted: break
+    }
+  }
+
+  mutating func show(
+    _ message: DeliveredMessage, _ push: PushPayload, _ options: PresentationOptions, at now: Date
+  ) {
+    guard case .visible(let visible) = message.content, options != [.badge] else { return }
+    if options.contains(.sound) { sounds += 1 }
+    var entry = LockScreen.Entry(visible, of: message, at: Int64(now.timeIntervalSince1970 * 1_000))
+    if options.contains(.list) {
+      entry = lockScreen.show(entry)
+      payloads[entry.tag] = push
+      if payloads.count > 2 * LockScreen.capacity {
+        let shown = Set(lockScreen.entries.map(\.tag))
+        payloads = payloads.filter { shown.contains($0.key) }
+      }
+    }
+    note(.shown(entry, options, by: push))
+  }
+
+  mutating func show(_ banner: InAppBanner, at now: Date) {
+    guard isOnline, presenter.admits(banner) else { return }
+    perform(banners.receive(.message(banner), at: now.timeIntervalSinceReferenceDate), at: now)
+  }
+
+  mutating func show(_ notice: InAppNotice, at now: Date) {
+    guard isOnline, presenter.admits(notice) else { return }
+    lastWord = notice.text
+    perform(banners.receive(.notice(notice), at: now.timeIntervalSinceReferenceDate), at: now)
+  }
+
+  /// The payload as the app decodes it: from `userInfo` on iOS, from the data alone elsewhere.
+  static func payload(of message: DeliveredMessage) throws(PushPayloadError) -> PushPayload {
+    guard message.platform == .ios else { return try PushPayload(data: message.data) }
+    var userInfo: [AnyHashable: Any] = message.data
+    if case .visible(let visible) = message.content {
+      userInfo["aps"] = ["alert": ["title": visible.title, "body": visible.body]]
+    }
+    return try PushPayload(userInfo: userInfo)
+  }
+
+  /// A contradiction between the data, which the app reads, and the rest, which the system presents.
+  static func contradiction(of message: DeliveredMessage, _ push: PushPayload) -> String? {
+    if let badge = message.badge, badge != push.badge { return "two badges" }
+    switch (push.content, message.content) {
+    case (.message(let payload), .visible(let visible)):
+      if visible.thread != payload.conversationId { return "its thread is not its conversation" }
+      switch payload.presentation {
+      case .alert: return visible.isAlert ? nil : "presentation alert without a sound"
+      case .silent: return visible.isAlert ? "presentation silent with a sound" : nil
+      case .badge: return "presentation badge with a visible notification"
+      }
+    case (.message, _): return "a message without a visible notification"
+    case (.badge, _), (.read, _), (.deleted, _):
+      return message.hasNotification ? "a visible notification without a message" : nil
+    }
+  }
+}

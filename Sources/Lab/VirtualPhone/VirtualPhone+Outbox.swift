@@ -1,0 +1,61 @@
+import Foundation
+import NudgeClient
+
+// Events of the owner are published until the services accept them.
+extension VirtualPhone {
+  /// Publishes an event of the owner, and keeps it until it is accepted.
+  mutating func send(_ event: ClientEvent, at now: Date) {
+    pending.append(event)
+    attempt(event, at: now)
+  }
+
+  mutating func attempt(_ event: ClientEvent, at now: Date) {
+    guard isOnline else { return failed(event, at: now) }
+    outputs.append(.publish(event))
+  }
+
+  mutating func published(_ eventId: String, succeeded: Bool, at now: Date) {
+    if eventId == uploadEventId, succeeded {
+      uploadEventId = nil
+      if let userId { note(.registered(userId: userId)) }
+    }
+    perform(upload.finished(eventId: eventId, succeeded: succeeded, at: now), at: now)
+    perform(ending.finished(eventId: eventId, succeeded: succeeded), at: now)
+    guard let place = pending.firstIndex(where: { $0.eventId == eventId }) else { return }
+    let event = pending[place]
+    guard succeeded else { return failed(event, at: now) }
+    pending.remove(at: place)
+    unsent.remove(eventId)
+    complete(event, succeeded: true, at: now)
+  }
+
+  mutating func failed(_ event: ClientEvent, at now: Date) {
+    let isFirst = unsent.insert(event.eventId).inserted
+    if isOnline { wakes[.outbox] = now.addingTimeInterval(Self.outboxPause) }
+    // The owner learns of the first failure and of the final success.
+    if isFirst { complete(event, succeeded: false, at: now) }
+  }
+
+  mutating func complete(_ event: ClientEvent, succeeded: Bool, at now: Date) {
+    let push = answers[event.eventId]
+    if succeeded { answers[event.eventId] = nil }
+    // The owner waits for the result of an answer and of a message, not for that of opening a conversation.
+    if push == nil, event.body.type != "message.created" { return }
+    switch NotificationActions.completion(of: event, to: push, succeeded: succeeded) {
+    case .none: break
+    case .tell(let text): tell(text)
+    case .removeNotifications(let mark):
+      presenter.conversationRead(mark)
+      set(badge: counter.read(mark))
+      remove(lockScreen.remove(mark))
+    case .fail(let text, let route):
+      tell(text)
+      if push != nil, !isForeground { follow(router.receive(route, at: now), at: now) }
+    }
+  }
+
+  mutating func resend(at now: Date) {
+    wakes[.outbox] = nil
+    for event in pending where unsent.contains(event.eventId) { attempt(event, at: now) }
+  }
+}
