@@ -320,17 +320,20 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     #expect(try world.decision("n.m2", for: "n.bob").reason == .simpleRules)
     #expect(try world.decision("n.m3", for: "n.bob").priority == .high)
     let notice = "⚠️ Smart notification limit reached (1/hour). Using simple rules."
-    try world.wait(for: "the notice") { world.phone(phone).lastWord == notice }
+    func noticesShown() -> Int {
+      (world.notes[phone] ?? []).count { item in
+        if case .bannerShown(.notice(let shown)) = item.note { shown.text == notice } else { false }
+      }
+    }
+    // Behind the banners of the messages, which stay for 4 s each.
+    try world.wait(for: "the notice") { noticesShown() == 1 }
     try world.fleet.tell(phone, .close)
     try world.settle()
     try world.write("n.m4", in: "n.c", from: "n.ann", "Fourth, urgent")
     let fourth = try world.see("n.m4", on: phone)
     guard case .message(let message) = fourth.push.content else { return phone }
     #expect(message.origin == .fallback)
-    let shown = (world.notes[phone] ?? []).count { item in
-      if case .bannerShown(.notice(let shown)) = item.note { shown.text == notice } else { false }
-    }
-    #expect(shown == 1)
+    #expect(noticesShown() == 1)
     return phone
   }
 
