@@ -7,6 +7,7 @@ import NudgeSchema
 /// Each release reads the rows of the one before it and writes no version that the one before cannot read, so that one step back is
 /// possible (docs/operations.md, Upgrade and rollback). When a release is cut, `NUDGE_WRITE_GOLDEN=1` writes the files again, and its
 /// name goes into `Tests/Golden/rows/release`. Without that file nothing is released, and rows may be written in any version.
+/// A field that a later release drops is removed from the JSON in the file; the packed bytes stay.
 public struct GoldenRows {
   /// A line of the file.
   private struct Line: Codable {
