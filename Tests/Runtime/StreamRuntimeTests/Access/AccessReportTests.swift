@@ -41,7 +41,7 @@ struct AccessReportTests {
     #expect(report.commands(servers: "k:9092", principal: "User:a").isEmpty)
   }
 
-  @Test("what is missing is one line, and the commands that add it: resources that lack the same in one")
+  @Test("missing permissions are one line, with one command for resources that lack the same operations")
   func missing() {
     let report = report([
       .topic("eu.nudge.decisions"): [.write], .topic("eu.nudge.dead-letters"): [.write],
@@ -61,13 +61,13 @@ struct AccessReportTests {
       ])
   }
 
-  @Test("where brokers do not tell, nothing is said to be missing")
+  @Test("permissions that brokers do not report are not missing")
   func unknown() {
     let report = report([:], unknown: Set(rules.map(\.resource)))
     #expect(report.missing.isEmpty && report.unknown.count == rules.count)
   }
 
-  @Test("who a client is, by its properties; never with its password")
+  @Test("the principal of a client, by its properties and without its password")
   func principals() {
     #expect(
       AccessReport.principal([

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StreamRuntime
 
-@Suite("What a thread does about its transactions")
+@Suite("The state machine of commits")
 struct CommitStateMachineTests {
   private func failure(_ kind: IOFailure.Kind) -> IOFailure { IOFailure(kind: kind, operation: "test", reason: "test") }
 
@@ -22,7 +22,7 @@ struct CommitStateMachineTests {
     #expect(machine.next(steadyNow: 5) == .begin)
   }
 
-  @Test("after a failure: a new producer, a look at the positions, a wait that doubles, then again")
+  @Test("after a failure: a new producer, a look at the positions, a doubling wait, a retry")
   func recovers() {
     var machine = ready()
     for round in 0..<12 {
@@ -60,7 +60,7 @@ struct CommitStateMachineTests {
     #expect(machine.next(steadyNow: 110) == .openProducer)
   }
 
-  @Test("fenced, in a transaction or at a new producer: nothing more")
+  @Test("after fencing, by a transaction or a new producer, there is nothing more")
   func fenced() {
     var machine = ready()
     machine.failed(isFenced: true)

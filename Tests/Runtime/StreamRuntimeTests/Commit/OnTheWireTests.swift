@@ -5,7 +5,7 @@
 
   @testable import StreamRuntime
 
-  @Suite("While a transaction is on its way")
+  @Suite("While a transaction is in flight")
   struct OnTheWireTests {
     /// Asks for an effect with each record, and writes one down.
     private struct AskingStage: Stage {
@@ -56,7 +56,7 @@
 
     private func commits(_ io: RecordingIO) -> Int { io.calls.count { $0 == "commit" } }
 
-    @Test("records are processed into the next one, which is sent when the outcome has come; each has its own position")
+    @Test("records are processed into the next transaction, which has its own position and is sent after the outcome")
     func goesOn() throws {
       let io = RecordingIO()
       let thread = try thread(CountingStage(), io)
@@ -78,7 +78,7 @@
       #expect(io.outputs.map { $0.value.map { String(decoding: $0, as: UTF8.self) } } == ["1 0", "2 1", "3 2"])
     }
 
-    @Test("what did not commit is sent again as it was, and what was done meanwhile comes after it")
+    @Test("a failed transaction is sent again unchanged, and later work follows it")
     func sentAgain() throws {
       let io = RecordingIO()
       var failures = 0
@@ -126,7 +126,7 @@
       try turn(thread) { performer.count == 3 }
     }
 
-    @Test("with enough for another transaction nothing more is taken, and inputs pause only where it lasts")
+    @Test("with the next transaction full nothing more is taken, and inputs pause only if that lasts")
     func bounded() throws {
       let io = RecordingIO()
       let thread = try thread(CountingStage(), io)
@@ -148,7 +148,7 @@
       try turn(thread) { !io.isPaused }
     }
 
-    @Test("a revocation waits for the outcome, and commits what was done since", arguments: [false, true])
+    @Test("a revocation waits for the outcome, and commits later work", arguments: [false, true])
     func revoked(_ isStop: Bool) throws {
       let io = RecordingIO()
       let thread = try thread(CountingStage(), io)
@@ -169,7 +169,7 @@
       #expect(task.store.header?.position == task.position)
     }
 
-    @Test("tasks that are lost are given up once the outcome is there, and nothing of them is sent any more")
+    @Test("lost tasks are closed after the outcome, and nothing more of them is sent")
     func lost() throws {
       let io = RecordingIO()
       let thread = try thread(CountingStage(), io)

@@ -85,7 +85,7 @@
       var replies: [String] { io.outputs.map { String(decoding: $0.value ?? [], as: UTF8.self) } }
     }
 
-    @Test("a reply that came while the task was lost serves when the task is back and asks again")
+    @Test("a reply that came while the task was lost is used when the task returns and asks again")
     func replyWhileLost() throws {
       let bench = try Bench()
       try bench.poll(0)
@@ -99,7 +99,7 @@
       #expect(bench.outside.effects == [0])
     }
 
-    @Test("a reply that comes after the task is back and has asked again serves too")
+    @Test("a reply that comes after the task has asked again is used too")
     func replyAfterReturn() throws {
       let bench = try Bench()
       try bench.poll(0)
@@ -117,7 +117,7 @@
       #expect(bench.outside.effects == [0])
     }
 
-    @Test("a reply whose step was not committed when the task was lost serves again")
+    @Test("a reply whose step was not committed when the task was lost is used again")
     func replyBeforeCommit() throws {
       let bench = try Bench()
       try bench.poll(0)
@@ -150,7 +150,7 @@
       #expect(bench.outside.effects == [0, 0])
     }
 
-    @Test("an effect nobody asked for before is performed, and so is one whose reply decides nothing")
+    @Test("a new effect is performed, and so is one whose earlier reply decides nothing")
     func performed() throws {
       let bench = try Bench()
       try bench.poll(0)
@@ -180,7 +180,7 @@
       #expect(outside.effects == [0] && first.replies.isEmpty)
     }
 
-    @Test("replies are kept for a time, and the oldest go where there are too many")
+    @Test("replies are kept for a limited time, and the oldest are dropped above the limit")
     func bounds() {
       let outliving = OutlivingEffects<String>(limit: 3, retention: 1000)
       let queue = ReplyQueue<String>(wake: {})

@@ -24,7 +24,7 @@
     private let whole = ["records", "offsets", "commit"]
 
     @Test(
-      "a point fails its commit, at the time it was told to and never again; what came before it was done",
+      "a fail-point fails its commit at the planned visit only, and the earlier calls were made",
       arguments: [
         ("before-transaction", 0, false), ("mid-transaction", 1, false), ("before-commit", 2, false),
         ("commit-sent", 3, true),
@@ -75,7 +75,7 @@
       #expect(try store.withRow(RowKey("b")) { Array($0) } == nil)
     }
 
-    @Test("effect-sent is reached where an answer has come and the next transaction begins")
+    @Test("effect-sent is reached when a reply has come and the next transaction begins")
     func effects() throws {
       struct Echo: EffectPerformer {
         func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) { reply(effect) }
@@ -91,7 +91,7 @@
       #expect(base.calls.filter { $0 == "commit" }.count == 2)
     }
 
-    @Test("a stall holds up the call, which is made then")
+    @Test("a stall delays the call, which is then made")
     func stalls() throws {
       let io = FailPointIO(base, try points("before-commit=stall:50ms"))
       let time = ContinuousClock().measure { #expect(commit(io) == committed) }
@@ -99,7 +99,7 @@
       #expect(base.calls.last == "commit")
     }
 
-    @Test("the process that is to die is gone at once, by SIGKILL")
+    @Test("a process that must die is killed at once by SIGKILL")
     func dies() async {
       await #expect(processExitsWith: .signal(SIGKILL)) {
         let logger = Logger(label: "test", sink: LogCapture().sink)

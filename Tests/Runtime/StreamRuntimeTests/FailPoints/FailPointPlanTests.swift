@@ -4,7 +4,7 @@
 
   @testable import StreamRuntime
 
-  @Suite("What a process is told to fail at")
+  @Suite("Plans of fail-points")
   struct FailPointPlanTests {
     @Test("points, actions and occurrences are read, in the order given; the first occurrence need not be named")
     func reads() throws {
@@ -18,7 +18,7 @@
     }
 
     @Test(
-      "a text that is no plan is refused with what is wrong about it",
+      "an invalid plan is refused with the reason",
       arguments: [
         ("before-commit", "needs an action"), ("nowhere=die", "no fail-point 'nowhere'"),
         ("before-commit=explode", "die, fail or stall:DURATION"), ("before-commit=stall:12", "a duration such as"),

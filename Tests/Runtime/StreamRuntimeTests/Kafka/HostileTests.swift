@@ -68,7 +68,7 @@ struct HostileTests {
     try Records.all(brokers: brokers, topic: "\(prefix)nudge.decisions", partitions: partitions).count
   }
 
-  @Test("M5: a record as large as the topic takes, or larger once it is decompressed, holds up nothing")
+  @Test("M5: a record at the topic's limit, or larger when decompressed, does not stop the partition")
   func largest() throws {
     let prefix = "largest."
     let brokers = try prepare(prefix)
@@ -118,7 +118,7 @@ struct HostileTests {
     }
   }
 
-  @Test("a topic that takes less than it should ends the process with status 70 and the setting")
+  @Test("a topic with a too low limit ends the process with status 70 and names the setting")
   func topicTakesLess() throws {
     let prefix = "less."
     let brokers = try prepare(prefix)
@@ -147,7 +147,7 @@ struct HostileTests {
   }
 
   @Test(
-    "a broker that stands still for 8 s, and one that is gone: not ready, then on as before; nothing is lost or doubled"
+    "while a broker is stalled for 8 s or down the service is not ready; nothing is lost or duplicated"
   )
   func brokerAway() throws {
     let prefix = "away."
@@ -188,7 +188,7 @@ struct HostileTests {
     service.service.stop()
   }
 
-  @Test("a right that is taken away ends the process with status 70 and says which; given back, a restart goes on")
+  @Test("a revoked permission ends the process with status 70 and its name; after it is granted, a restart continues")
   func rightTaken() throws {
     let prefix = "rights."
     let brokers = try prepare(prefix)
@@ -213,7 +213,7 @@ struct HostileTests {
     next.service.stop()
   }
 
-  @Test("what waits for a transaction that does not end says so within 30 s: by log, readiness and a metric")
+  @Test("waiting for a transaction that does not end is reported within 30 s by log, readiness and a metric")
   func pending() throws {
     let prefix = "pending."
     let brokers = try prepare(prefix)

@@ -8,7 +8,7 @@ import Testing
 @testable import StreamRuntime
 
 extension RealServiceTests {
-  @Test("the age of the oldest unprocessed record rises while no thread processes, and is over once it is committed")
+  @Test("the age of the oldest unprocessed record rises while no thread processes, and ends with its commit")
   func lag() throws {
     let prefix = "lag."
     let brokers = try prepare(prefix)

@@ -55,7 +55,7 @@ struct LoneBrokerTests {
     return sink.commit(content, timeout: .seconds(10))
   }
 
-  @Test("a committed transaction whose markers were left out is ended as committed, all of it, offsets included")
+  @Test("a committed transaction with missing markers is ended as committed, on all partitions and offsets")
   func ended() throws {
     let home = try #require(LocalBroker.find())
     let folder = try TemporaryDirectory()
@@ -146,7 +146,7 @@ struct LoneBrokerTests {
 
   private struct Failure: Error {}
 
-  @Test("two services go on after a lone broker was stopped and killed under load; nothing is lost or doubled")
+  @Test("two services continue after a lone broker was stopped and killed under load; nothing is lost or duplicated")
   func underLoad() throws {
     let home = try #require(LocalBroker.find())
     let folder = try TemporaryDirectory()

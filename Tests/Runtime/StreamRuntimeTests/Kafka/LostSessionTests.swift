@@ -57,7 +57,7 @@ struct LostSessionTests {
     for result in try admin.createTopics(topics, timeout: .seconds(30)).values { try result.get() }
   }
 
-  @Test("replies that come while the partitions are lost serve when they return, and nothing is sent twice")
+  @Test("replies that come while the partitions are lost are used when they return, and nothing is sent twice")
   func repliesWhileLost() throws {
     let home = try #require(LocalBroker.find())
     let folder = try TemporaryDirectory()

@@ -117,7 +117,7 @@ extension RealServiceTests {
   }
 
   @Test(
-    "a task whose changelog was deleted and made anew does not run, says why, and goes on once the loss is accepted")
+    "a task whose changelog was deleted and created again does not run until the loss is accepted")
   func acceptLoss() throws {
     let prefix = "accept."
     let brokers = try prepare(prefix)
@@ -175,7 +175,7 @@ extension RealServiceTests {
     #expect(first.ends.isEmpty && second.ends.isEmpty && third.ends.isEmpty)
   }
 
-  @Test("rows that are left without a position are removed with the loss, and do not count")
+  @Test("accepting the loss removes rows without a position")
   func rowsWithoutPosition() throws {
     let prefix = "leftover."
     let brokers = try prepare(prefix)
@@ -206,7 +206,7 @@ extension RealServiceTests {
     second.service.stop()
   }
 
-  @Test("a repair is not written over what somebody else has written to the changelog since it was looked at")
+  @Test("a repair does not hide records written to the changelog in between")
   func writtenMeanwhile() throws {
     let prefix = "meanwhile."
     let brokers = try prepare(prefix)
@@ -246,7 +246,7 @@ extension RealServiceTests {
     #expect(try repair.tasks().allSatisfy { $0.condition != .lost })
   }
 
-  @Test("a rebuilt state is as before: counts go on, timers stand, and nothing is written a second time")
+  @Test("a rebuilt state is as before: counts continue, timers stay, and nothing is written twice")
   func rebuild() throws {
     let prefix = "rebuild."
     let brokers = try prepare(prefix)
@@ -297,7 +297,7 @@ extension RealServiceTests {
   }
 
   @Test(
-    "a rebuild that is broken off goes on where it was, with and without the disk, and is finished before what is new")
+    "an interrupted rebuild continues, with and without its disk, and ends before new records are processed")
   func brokenOff() throws {
     let prefix = "broken."
     let brokers = try prepare(prefix)
@@ -339,7 +339,7 @@ extension RealServiceTests {
   }
 
   @Test(
-    "committed offsets that somebody has moved are not trusted unasked: what lies behind them may have been processed")
+    "moved committed offsets are trusted only on request, because later records may have been processed")
   func movedOffsetsAndLostState() throws {
     let prefix = "movedlost."
     let brokers = try prepare(prefix)

@@ -78,7 +78,7 @@ struct RealServiceTests {
     }
   }
 
-  @Test("a restart goes on where the last transaction ended, from the store and from the changelog alone")
+  @Test("a restart continues after the last transaction, from the store or from the changelog alone")
   func restarts() throws {
     let prefix = "restart."
     let brokers = try prepare(prefix)
@@ -185,7 +185,7 @@ struct RealServiceTests {
     #expect(first.ends.isEmpty && second.ends.isEmpty)
   }
 
-  @Test("two services under one name: the first is fenced and says how it ended")
+  @Test("of two services with one name the first is fenced, and reports it")
   func fenced() throws {
     let prefix = "fenced."
     let brokers = try prepare(prefix)
@@ -269,7 +269,7 @@ struct RealServiceTests {
   }
 
   @Test(
-    "a log that was cut behind the position: the gap is logged and counted, and the task goes on at the log's start")
+    "a log cut after the position: the gap is logged and counted, and the task continues at the log's start")
   func gap() throws {
     let prefix = "gap."
     let brokers = try prepare(prefix)
@@ -321,7 +321,7 @@ struct RealServiceTests {
     return (brokers, a, b)
   }
 
-  @Test("a static instance that is stopped and comes back within the session time-out causes no rebalance")
+  @Test("a static instance that restarts within the session time-out causes no rebalance")
   func restartOfStaticMember() throws {
     let prefix = "static."
     let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
@@ -360,7 +360,7 @@ struct RealServiceTests {
     #expect(a.ends.isEmpty && b.ends.isEmpty)
   }
 
-  @Test("fenced twice within a minute: the process is not ready, says who has its name, waits, and ends with 75 then")
+  @Test("a process fenced twice within a minute is not ready, names the other holder, waits, and exits with 75")
   func fencedTwice() throws {
     let prefix = "twice."
     let brokers = try prepare(prefix)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StreamRuntime
 
-@Suite("Where a rebuild goes from and to")
+@Suite("The range of a rebuild")
 struct StateRebuildTests {
   private func position(_ rebuildTo: [String: Int64]?) -> PositionRecord {
     PositionRecord(sequence: 7, next: [:], writer: "w", rebuildTo: rebuildTo)
@@ -14,7 +14,7 @@ struct StateRebuildTests {
       topic: topic, topicName: topic.rawValue, partition: 0, offset: offset, timestamp: timestamp, key: nil, value: nil)
   }
 
-  @Test("each input is done with the last record that was processed before the loss, and waits for the others")
+  @Test("each input ends with the last record processed before the loss, and waits for the others")
   func inputs() throws {
     var rebuild = try #require(
       StateRebuild(
@@ -29,7 +29,7 @@ struct StateRebuildTests {
     #expect(rebuild.byName == nil && rebuild.records == 3)
   }
 
-  @Test("what lies behind the last record already is not rebuilt; with nothing left the task runs")
+  @Test("inputs that have passed their last record are not rebuilt; without any the task runs")
   func nothingLeft() {
     #expect(StateRebuild(of: nil, next: [.timeline: 0], startedAt: 0) == nil)
     #expect(StateRebuild(of: position(nil), next: [.timeline: 0], startedAt: 0) == nil)

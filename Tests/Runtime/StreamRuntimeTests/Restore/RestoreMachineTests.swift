@@ -3,7 +3,7 @@ import Testing
 
 @testable import StreamRuntime
 
-@Suite("The order of a restore, and what it concludes")
+@Suite("The order and result of a restore")
 struct RestoreMachineTests {
   private func position(_ sequence: Int64, next: Int64 = 10) -> PositionRecord {
     PositionRecord(sequence: sequence, next: ["nudge.timeline": next], writer: "w")
@@ -32,7 +32,7 @@ struct RestoreMachineTests {
     machine.ends(LogEnds(start: start, high: high), store: store, wallNow: 0)
   }
 
-  @Test("unstable offsets are asked for again, later, and nothing else is done before they are stable")
+  @Test("a restore retries unstable offsets, and does nothing else before they are stable")
   func unstable() {
     var machine = machine()
     let failure = IOFailure(kind: .unstable, operation: "committed", reason: "pending")
@@ -57,7 +57,7 @@ struct RestoreMachineTests {
     #expect(reach(&machine, 44, position(8)) == .finish(.position(position(8), moved: false)))
   }
 
-  @Test("a restore that begins to read again goes on from what it has stored: older rows come over no later ones")
+  @Test("a restore that reads again continues from its store, so older rows do not overwrite later ones")
   func interrupted() {
     var machine = machine()
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
@@ -67,7 +67,7 @@ struct RestoreMachineTests {
     #expect(reach(&machine, 44, position(8)) == .finish(.position(position(8), moved: false)))
   }
 
-  @Test("a store of a changelog that was lost is wiped, though this one is longer, and all of this one is read")
+  @Test("a store of a lost changelog is wiped, even if the new changelog is longer")
   func otherHistory() {
     var machine = machine()
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
@@ -78,7 +78,7 @@ struct RestoreMachineTests {
     #expect(reach(&machine, 45, position(8)) == .finish(.position(position(8), moved: false)))
   }
 
-  @Test("in a rebuild the committed offsets are ahead of the position, and nobody has moved them")
+  @Test("during a rebuild, committed offsets ahead of the position do not count as moved")
   func rebuilding() {
     var machine = machine()
     _ = machine.committed(committed(10, "nudge:8"), steadyNow: 0)
@@ -104,7 +104,7 @@ struct RestoreMachineTests {
     #expect(ends(&machine, 4, 44, store: store) == .read(from: 4, wipe: reason))
   }
 
-  @Test("committed offsets that somebody moved are noted; the position stands")
+  @Test("moved committed offsets are reported, and the position wins")
   func moved() {
     var machine = machine()
     _ = machine.committed(committed(0), steadyNow: 0)
@@ -121,7 +121,7 @@ struct RestoreMachineTests {
   }
 }
 
-@Suite("A changelog as it is read")
+@Suite("Reading a changelog")
 struct ChangelogRowsTests {
   private let coder = RecordCoder()
 
@@ -129,7 +129,7 @@ struct ChangelogRowsTests {
     try coder.encode(PositionRecord(sequence: sequence, next: [:], writer: "w", history: history))
   }
 
-  @Test("the last value of a key wins, in key order, and what was taken is not given again")
+  @Test("the last value of each key is taken, once, in key order")
   func taken() throws {
     var changelog = ChangelogRows(after: nil, offset: 0, coder: coder)
     try changelog.read(offset: 0, key: RowKey("b"), bytes: [2])
@@ -145,7 +145,7 @@ struct ChangelogRowsTests {
     #expect(changelog.take().isEmpty && changelog.bytes == 0)
   }
 
-  @Test("rows can be taken before their position record comes; it moves the position then")
+  @Test("rows can be taken before their position record, which moves the position later")
   func early() throws {
     var changelog = ChangelogRows(after: nil, offset: 0, coder: coder)
     try changelog.read(offset: 0, key: PositionRecord.key, bytes: position(1))
@@ -156,7 +156,7 @@ struct ChangelogRowsTests {
     #expect(changelog.position?.sequence == 2 && changelog.offsetBehindPosition == 4)
   }
 
-  @Test("a log goes on from a known position where its record or a later one of the same history is there")
+  @Test("a changelog continues from a known position if it has that record or a later one of the same history")
   func known() throws {
     let known = PositionRecord(sequence: 3, next: [:], writer: "w", history: "h")
     func begun() -> ChangelogRows { ChangelogRows(after: known, offset: 9, coder: coder) }

@@ -50,7 +50,7 @@ private final class FakeCluster: ClusterUnderCheck {
   func pause() { note("pause") }
 }
 
-@Suite("What a service asks a cluster before its threads start")
+@Suite("Checks of a cluster before a service's threads start")
 struct ClusterCheckTests {
   private let stage = StageDefinition(
     name: "counting", inputs: [.timeline], outputs: [.decisions], changelog: .analyzerState)
@@ -72,7 +72,7 @@ struct ClusterCheckTests {
       on: cluster)
   }
 
-  @Test("Kafka that answers everything is asked once")
+  @Test("a cluster that answers everything is asked once")
   func well() throws {
     let cluster = cluster()
     let finding = try run(cluster)
@@ -80,7 +80,7 @@ struct ClusterCheckTests {
     #expect(cluster.asked == allWell)
   }
 
-  @Test("Kafka that stops answering is asked again from the beginning, and never taken for an embedded broker")
+  @Test("if a cluster stops answering, the check starts again, and does not take it for an embedded broker")
   func stopsAnswering() throws {
     let cluster = cluster()
     cluster.settings = [
@@ -94,7 +94,7 @@ struct ClusterCheckTests {
         + allWell)
   }
 
-  @Test("where the check is all that is wanted it says that there was no answer")
+  @Test("a check without a service reports that there was no answer")
   func check() throws {
     let settings = cluster()
     settings.settings = [.failure(KafkaError(timedOut: "describe topics"))]
@@ -104,7 +104,7 @@ struct ClusterCheckTests {
     #expect(throws: ClusterCheck.Unanswered.self) { try run(transactions, isPatient: false) }
   }
 
-  @Test("whoever stops the service is heard after any question, and nothing more is asked", arguments: 0..<8)
+  @Test("a stop ends the check after the current request", arguments: 0..<8)
   func stop(_ question: Int) throws {
     let cluster = cluster()
     cluster.transactions = [SinkError(.passing, "connect", "refused")]
@@ -117,7 +117,7 @@ struct ClusterCheckTests {
   }
 
   @Test(
-    "a broker without a controller, or one that tells no settings, and without transactions of version 2 is embedded")
+    "a broker without controller or topic settings, and without transactions of version 2, is embedded")
   func embedded() throws {
     let refusal = SinkError(.refused, "check the broker", "transaction.version is 0")
     let mock = cluster()
@@ -136,7 +136,7 @@ struct ClusterCheckTests {
     #expect(try run(restricted)?.isEmbedded == false)
   }
 
-  @Test("what is wrong is thrown with its fix: Kafka without transactions of version 2, a topic's setting")
+  @Test("errors name the fix: Kafka without transactions of version 2, a wrong topic setting")
   func wrong() throws {
     let old = cluster()
     old.transactions = [SinkError(.refused, "check the broker", "transaction.version is 1")]

@@ -6,9 +6,9 @@ import Testing
 
 @testable import StreamRuntime
 
-@Suite("Fenced")
+@Suite("Fencing")
 struct FencingTests {
-  @Test("fenced again within the window the process waits; else it exits at once, also after a jump of the clock")
+  @Test("a process fenced twice within the window waits; otherwise it exits at once, also after a clock jump")
   func decision() {
     func action(_ last: Milliseconds?, _ now: Milliseconds) -> FencedAction {
       FencedAction.after(last: last, now: now, window: 60_000)
@@ -22,7 +22,7 @@ struct FencingTests {
     #expect(action(1_000_000, 900_000) == .exit)
   }
 
-  @Test("the note outlives the process; threads of one process that are fenced together decide alike")
+  @Test("the note survives the process, and all fenced threads of a process decide alike")
   func note() throws {
     let directory = try TemporaryDirectory()
     func process() -> FencingNote { FencingNote(directory: directory.path, window: 60_000) }
@@ -38,7 +38,7 @@ struct FencingTests {
     #expect(try process().fenced(now: 1_200_000) == .exit)
   }
 
-  @Test("a note that cannot be read is none, and one that cannot be written is an error")
+  @Test("an unreadable note is ignored, and an unwritable one is an error")
   func unreadable() throws {
     let directory = try TemporaryDirectory()
     try Data("soon".utf8).write(to: URL(fileURLWithPath: directory.path + "/fenced"))
@@ -48,7 +48,7 @@ struct FencingTests {
     }
   }
 
-  @Test("who holds a name: static members by instance id, dynamic ones by client id, and nobody else")
+  @Test("holders of a name: static members by instance id, dynamic ones by client id")
   func holders() {
     func member(_ instance: String?, _ client: String, _ host: String) -> Admin.GroupMember {
       Admin.GroupMember(memberID: "m-\(client)-\(host)", instanceID: instance, clientID: client, host: host)

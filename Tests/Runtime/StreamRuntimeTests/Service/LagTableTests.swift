@@ -4,12 +4,12 @@ import Testing
 
 @testable import StreamRuntime
 
-@Suite("How far tasks are behind")
+@Suite("The lag of tasks")
 struct LagTableTests {
   private let first = TopicPartition(topic: "a", partition: 0)
   private let second = TopicPartition(topic: "b", partition: 0)
 
-  @Test("the oldest unprocessed record of all gives the age, which rises while nothing is processed")
+  @Test("the age is that of the oldest unprocessed record, and rises while nothing is processed")
   func stands() {
     var table = LagTable()
     #expect(table.update(first, next: 10, end: 10) == nil)
@@ -30,7 +30,7 @@ struct LagTableTests {
     #expect(table.records(of: "a") == 39)
   }
 
-  @Test("markers of transactions behind the last record are no lag, and are looked at once")
+  @Test("transaction markers after the last record are no lag, and are looked up once")
   func markers() {
     var table = LagTable()
     #expect(table.update(first, next: 10, end: 12) == 10)
@@ -42,7 +42,7 @@ struct LagTableTests {
     #expect(table.records(of: "a") == 2 && table.age(at: 1_000) == 100)
   }
 
-  @Test("partitions that belong to somebody else are forgotten, and so is a topic that was made anew")
+  @Test("partitions given up and topics created again are dropped")
   func forgets() {
     var table = LagTable()
     _ = table.update(first, next: 0, end: 9)

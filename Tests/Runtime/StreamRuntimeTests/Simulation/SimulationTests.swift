@@ -12,7 +12,7 @@ struct SimulationTests {
   /// Violations beyond which no more schedules are run.
   private static let patience = 20
 
-  @Test("no schedule loses, doubles or disorders anything, and no store leads")
+  @Test("no schedule loses, duplicates or reorders a record, and no store leads")
   func schedules() {
     let started = Date()
     var wrong = 0
@@ -81,7 +81,7 @@ struct SimulationTests {
     .cutUnseen: 117, .hangingLeft: 2, .hangingAborted: 2,
   ]
 
-  @Test("each defect put in on purpose is found, by a schedule that is right without it", arguments: Mutation.allCases)
+  @Test("each planted defect is found by a schedule that is right without it", arguments: Mutation.allCases)
   func mutations(_ mutation: Mutation) {
     let known = Self.knownSeeds[mutation].map { [$0] } ?? []
     for seed in known + Array(1...10_000) {

@@ -22,7 +22,7 @@ struct DeadLetterTests {
     output.headers.last { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
   }
 
-  @Test("M5: what fits is kept whole, with the reason and the place, and nothing says that it was cut")
+  @Test("M5: a record that fits is kept whole, with reason and origin")
   func whole() {
     let output = letter(of: record(key: [1], value: [2, 3], headers: [RecordHeaderField("h", "v")]))
     #expect(output.key == [1])
@@ -35,7 +35,7 @@ struct DeadLetterTests {
     #expect(letter(of: record(key: nil, value: nil)).partition == 7)
   }
 
-  @Test("M5: of a record of any size a part is kept that fits, and the headers say which, and where the whole one is")
+  @Test("M5: a larger record is cut to fit, and headers say what was cut and where the whole record is")
   func anySize() {
     var random = SeededGenerator(announcedFor: "dead letters of any size")
     func bytes(_ largest: Int) -> [UInt8] { [UInt8](repeating: 7, count: random.below(largest)) }
@@ -79,7 +79,7 @@ struct DeadLetterTests {
     #expect(text(RecordHeader.errorMessage, output)?.utf8.count ?? .max <= 4_000)
   }
 
-  @Test("What an operator tells librdkafka about sizes bounds what is written")
+  @Test("message.max.bytes bounds outputs and dead letters")
   func limitsFollow() {
     var limits = StreamLimits()
     let usual = limits

@@ -41,7 +41,7 @@ struct RowCacheTests {
     #expect(try table.seal().map(\.key) == [key("a")])
   }
 
-  @Test("a row that came and went between two commits writes nothing; a removed one a tombstone")
+  @Test("a row added and removed between commits writes nothing; a removed one writes a tombstone")
   func changes() throws {
     let store = MemoryRowStore()
     store.apply([(key("a"), bytes(1))])
@@ -72,7 +72,7 @@ struct RowCacheTests {
     #expect(rows.map(\.1.counting?.count) == [6, 7])
   }
 
-  @Test("memory is bounded: clean rows go, changed ones stay, and all are still found")
+  @Test("memory is bounded: clean rows are evicted, changed ones stay, and all are still found")
   func eviction() throws {
     let store = MemoryRowStore()
     var table = table(store, cacheBytes: 60_000)
@@ -88,7 +88,7 @@ struct RowCacheTests {
     for round in 0..<20 { #expect(try table.row(key("\(round)-7"))?.counting == Row(count: round)) }
   }
 
-  @Test("rows that were only read go with the next commit; those the store lacks stay, however many")
+  @Test("rows that were only read are evicted at the next commit; rows that the store lacks stay")
   func evictionOfReadRows() throws {
     let store = MemoryRowStore()
     store.apply((0..<1000).map { (key: key("read-\($0)"), bytes: Array("1".utf8)) })
@@ -116,7 +116,7 @@ struct RowCacheTests {
     #expect(try table.seal().count == 2)
   }
 
-  @Test("a row whose change was undone, and which has left the memory since, is found by a scan")
+  @Test("a scan finds an evicted row whose change was undone")
   func undoneAndEvicted() throws {
     let store = MemoryRowStore()
     store.apply([(RowKey("c", "1", "x"), bytes(1))])
@@ -132,7 +132,7 @@ struct RowCacheTests {
     #expect(try table.rows(below: RowKey("c", "1")).map(\.1.counting?.count) == [1])
   }
 
-  @Test("a row may be open, sealed and unstored at once: each goes its way with its own value")
+  @Test("a row may be open, sealed and unstored at once, with three values")
   func threeValues() throws {
     let store = MemoryRowStore()
     var table = table(store)
@@ -230,7 +230,7 @@ struct SQLiteTaskStoreTests {
     #expect(try second.withRow(RowKey("k", "b")) { Array($0) } == nil)
   }
 
-  @Test("a damaged file is made anew: it costs a restore, not the service")
+  @Test("a damaged file is replaced by an empty one")
   func damaged() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/0.sqlite"
@@ -243,7 +243,7 @@ struct SQLiteTaskStoreTests {
     try second.apply([(RowKey("k", "b"), [2])], header: header(1))
   }
 
-  @Test("what is applied later is there for whoever looks, of each of the stores that share a writer")
+  @Test("every store that shares a writer sees its background writes")
   func later() throws {
     let directory = try TemporaryDirectory()
     let writer = StoreWriter()
@@ -267,7 +267,7 @@ struct SQLiteTaskStoreTests {
     }
   }
 
-  @Test("what could not be applied later is told at the next use, and nothing of it is in the file")
+  @Test("the next use reports a failed background write, which leaves nothing in the file")
   func laterFails() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/0.sqlite"

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Watchdog")
 struct WatchdogTests {
-  @Test("a thread that does not come round makes the process not alive, until it does or has ended")
+  @Test("a stuck thread makes the process not alive, until it turns again or ends")
   func stuck() {
     let time = Mutex<Milliseconds>(0)
     let health = HealthState()

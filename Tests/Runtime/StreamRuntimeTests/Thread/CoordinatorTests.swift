@@ -50,7 +50,7 @@
       IOFailure(kind: kind, operation: "commit", reason: "simulated")
     }
 
-    @Test("what is processed and not committed has a bound, with a coordinator that is gone for ten minutes")
+    @Test("uncommitted work is bounded while the coordinator is away for ten minutes")
     func bounded() throws {
       let bench = try Bench(CountingStage())
       var next: Int64 = 0
@@ -101,7 +101,7 @@
       #expect(bench.count("commit") > 10)
     }
 
-    @Test("a commit that takes long is no failure: what was answered is certain")
+    @Test("a slow commit is not a failure")
     func slowIsNotBroken() throws {
       let bench = try Bench(CountingStage())
       let opened = bench.count("openProducers")
@@ -113,7 +113,7 @@
       #expect(bench.count("openProducers") == opened)
     }
 
-    @Test("a task whose restore is done runs while another's still waits, and the other follows")
+    @Test("a restored task runs while another restore still waits")
     func oneByOne() throws {
       let bench = try Bench(CountingStage(), tasks: [0, 1], heldBack: [1])
       #expect(bench.thread.runningTasks == [0])

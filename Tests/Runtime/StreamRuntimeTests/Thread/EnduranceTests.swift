@@ -8,7 +8,7 @@ import Testing
 
 /// Each primitive at which threads meet, a million times: a leak of 32 bytes a round would show as 32 MB, and a call chain
 /// that grows with each round overflows the stack. Services once died after 16,000 wake-ups, which no shorter test reached.
-@Suite("A million rounds of what threads meet at", .serialized)
+@Suite("A million rounds of thread communication", .serialized)
 struct EnduranceTests {
   private static let rounds = 1_000_000
   /// The memory that the allocator may keep, in bytes.

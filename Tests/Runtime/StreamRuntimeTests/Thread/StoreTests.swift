@@ -35,7 +35,7 @@
       #expect(stored > 3000)
     }
 
-    @Test("a task that has one row is stored when its time is over, however many wait for the others")
+    @Test("a task with one row is stored in time, however many rows of others wait")
     func ageWhileOthersOverflow() throws {
       let io = RecordingIO()
       var limits = StreamLimits()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Times of a stream thread")
 struct StreamLimitsTests {
-  @Test("effects are bound to the session time-out that the group really has")
+  @Test("effects follow the group's actual session time-out")
   func session() {
     var limits = StreamLimits()
     limits.follow(kafkaProperties: ["session.timeout.ms": "6000"])
@@ -15,7 +15,7 @@ struct StreamLimitsTests {
     #expect(!proof.holds(at: 3000))
   }
 
-  @Test("without the property, or with one that is no number, the defaults stand")
+  @Test("without the property, or with an invalid one, the defaults apply")
   func defaults() {
     var limits = StreamLimits()
     limits.follow(kafkaProperties: ["socket.keepalive.enable": "true"])

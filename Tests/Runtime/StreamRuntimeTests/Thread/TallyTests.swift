@@ -4,7 +4,7 @@
 
   @testable import StreamRuntime
 
-  @Suite("What stages count")
+  @Suite("Tallies of stages")
   struct TallyTests {
     /// Counts a record at the place that its value says, and refuses the others.
     private struct TallyingStage: Stage {
@@ -19,7 +19,7 @@
       }
     }
 
-    @Test("it is told once it is committed, by the places; what a refused step counted is not")
+    @Test("tallies count when the step is committed; those of a refused step do not")
     func committed() throws {
       let io = RecordingIO()
       var told: [[Int: Int]] = []
