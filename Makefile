@@ -124,11 +124,13 @@ soak: SOAK_FLAGS =
 soak: numbers services ## MINUTES of steady load on a real broker: no process ends, memory stays flat, all is accounted for; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make soak" >&2; exit 1; }
 	$(SWIFT) build -c release --product nudge
-	Tests/Soak/soak.py --programs "$$($(SWIFT) build -c release --show-bin-path)" --minutes $(MINUTES) $(SOAK_FLAGS)
+	Tests/Soak/soak.py --programs "$$($(SWIFT) build -c release --show-bin-path)" --minutes $(MINUTES) --wake-ups 1000000 $(SOAK_FLAGS)
 
-soak-short: ## The same for 100 s with the programs that are built for debugging; needs KAFKA_HOME and make build
+soak-short: SOAK_FLAGS =
+soak-short: services ## The same for 100 s, with a tenth of the wake-ups in all services together; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make soak-short" >&2; exit 1; }
-	Tests/Soak/soak.py --programs "$$($(SWIFT) build --show-bin-path)" --minutes 1.6 --wake-ups 100000
+	$(SWIFT) build -c release --product nudge
+	Tests/Soak/soak.py --programs "$$($(SWIFT) build -c release --show-bin-path)" --minutes 1.6 --all-wake-ups 100000 $(SOAK_FLAGS)
 
 night: services ## A scripted night on call: things go wrong, alerts find them, the runbook mends them; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make night" >&2; exit 1; }
