@@ -22,7 +22,7 @@ INCIDENTS ?=
 # Programs of PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos older soak soak-short night explain image fuzz \
+.PHONY: help deps tools build services test demo bench train lint check-deploy format ci numbers simulate chaos older soak soak-short mutants night explain image fuzz \
   sanitize newest-librdkafka clean
 
 help: ## This list
@@ -132,6 +132,10 @@ soak-short: services ## The same for 100 s, with a tenth of the wake-ups in all 
 	$(SWIFT) build -c release --product nudge
 	Tests/Soak/soak.py --programs "$$($(SWIFT) build -c release --show-bin-path)" --minutes 1.6 --all-wake-ups 100000 $(SOAK_FLAGS)
 
+mutants: MUTANTS_FLAGS =
+mutants: deps ## Plants some 160 defects, one at a time, and prints which test finds each and how fast; --list checks that they fit
+	Tests/Mutants/mutants.py $(MUTANTS_FLAGS)
+
 night: services ## A scripted night on call: things go wrong, alerts find them, the runbook mends them; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make night" >&2; exit 1; }
 	@command -v prometheus > /dev/null || { echo "prometheus is missing; run: sudo apt-get install -y prometheus" >&2; exit 1; }
@@ -198,4 +202,4 @@ ci: ## What CI runs
 	.ci/run
 
 clean: ## Remove what was built
-	rm -rf .build .build-simulate .build-train .build-fuzz .build-image .build-thread .build-address .build-older
+	rm -rf .build .build-simulate .build-train .build-fuzz .build-image .build-thread .build-address .build-older .build-mutants

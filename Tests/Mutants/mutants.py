@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""Plants defects in a copy of the sources, one at a time, and reports which test finds each and how fast.
+
+  make mutants                                   all of them, with the table
+  Tests/Mutants/mutants.py --list                what is planted, without building
+  Tests/Mutants/mutants.py Dispatcher            the defects of one module
+
+A defect is an entry of Tests/Mutants/*.mutants:
+
+  = a push is sent after its expiry                    what the defect breaks
+  @ Dispatcher                                         the module, or a file by the end of its path
+  - if [[step.now > item.push.expiresAt]] { return     the text; exactly one place matches it, however it is indented
+  + false                                              takes the place of what is in brackets, or of the whole text
+
+`-` and `+` may have several lines. All defects are compiled into one build, each behind a switch, and a test process turns on one of
+them. A text in brackets is an expression, and a whole text is a statement, which must not declare a name for later lines.
+
+The tests of a defect are those of its file's module, without a broker: unit tests and simulation. A defect is caught by the first test
+that fails, by a crash, or by a hang.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = pathlib.Path(__file__).resolve().parent
+
+# A module's tests, and how long they may take without a defect, in seconds.
+TESTS = {
+    "StreamRuntime": "^StreamRuntimeTests\\.",
+    "KafkaTransactions": "^KafkaTransactionsTests\\.",
+    "Ingest": "^IngestTests\\.",
+    "Analyzer": "^AnalyzerTests\\.",
+    "Dispatcher": "^DispatcherTests\\.",
+    "HTTPServer": "^(HTTPServerTests|IngestTests)\\.",
+}
+
+SWITCH = """import Foundation
+
+/// Tells which planted defect is on.
+enum PlantedDefect {
+  private static let number = Int(ProcessInfo.processInfo.environment["NUDGE_PLANTED_DEFECT"] ?? "")
+  @inline(never) static func isOn(_ wanted: Int) -> Bool { number == wanted }
+}
+"""
+
+
+class MutantError(Exception):
+    """An entry does not fit the sources."""
+
+
+class Mutant:
+    def __init__(self, number, title, place, old, new, source):
+        self.number, self.title, self.place, self.old, self.new, self.source = number, title, place, old, new, source
+        self.file = self.module = None
+
+    def plant(self, root):
+        """Writes the defect, behind its switch, into the one place of the copy that matches."""
+        if self.place in TESTS:
+            files = [it for it in (root / "Sources").glob(f"*/{self.place}/**/*.swift")]
+        else:
+            files = [it for it in (root / "Sources").rglob("*.swift") if str(it).endswith("/" + self.place)]
+        found = []
+        for file in files:
+            text = file.read_text()
+            found += [(file, text, it) for it in self.pattern.finditer(text)]
+        if len(found) != 1:
+            raise MutantError(f"{len(found)} places of {self.place} match: {' '.join(self.old.split())[:90]}")
+        self.file, text, match = found[0]
+        # Sources/LAYER/MODULE/…
+        self.module = self.file.relative_to(root / "Sources").parts[1]
+        if self.module not in TESTS:
+            raise MutantError(f"{self.place} is in {self.module}, which has no tests here")
+        if "[[" in self.old:
+            start, end = match.span(1)
+            new = f"(PlantedDefect.isOn({self.number}) ? ({self.new}) : ({match[1]}))"
+        else:
+            start, end = match.span()
+            new = f"if PlantedDefect.isOn({self.number}) {{ {self.new} }} else {{ {match[0]} }}"
+        self.file.write_text(text[:start] + new + text[end:])
+
+    @property
+    def pattern(self):
+        """Matches the text, however its lines are indented and broken; the group is what is in brackets."""
+        parts = re.split(r"(\[\[|\]\])", self.old.strip())
+        pattern = ""
+        for part in parts:
+            if part == "[[":
+                pattern += "("
+            elif part == "]]":
+                pattern += ")"
+            else:
+                pattern += r"\s+".join(re.escape(it) for it in re.split(r"\s+", part))
+        return re.compile(pattern)
+
+
+def read(paths):
+    """All entries, numbered as they come."""
+    mutants = []
+    for path in paths:
+        entry = None
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            where = f"{path.name}:{number}"
+            if line.startswith("= "):
+                entry = {"title": line[2:].strip(), "where": where, "old": [], "new": [], "place": None}
+                mutants.append(entry)
+            elif not line.strip() or line.startswith("#"):
+                continue
+            elif entry is None:
+                raise MutantError(f"{where}: no entry begins with '= '")
+            elif line.startswith("@ "):
+                entry["place"] = line[2:].strip()
+            elif line.startswith("- "):
+                entry["old"].append(line[2:])
+            elif line.startswith("+"):
+                entry["new"].append(line[1:].strip())
+            else:
+                raise MutantError(f"{where}: a line begins with '= ', '@ ', '- ' or '+ '")
+    return [
+        Mutant(number, it["title"], it["place"], "\n".join(it["old"]), "\n".join(it["new"]), it["where"])
+        for number, it in enumerate(mutants, 1)
+    ]
+
+
+def copy_sources(root):
+    """What git knows of this checkout, as it is now; a build that is there stays."""
+    root.mkdir(parents=True, exist_ok=True)
+    for name in ["Sources", "Tests", "Package.swift", "Schemas", "docs", "Deploy", "README.md", "Makefile"]:
+        target = root / name
+        if target.is_dir():
+            shutil.rmtree(target)
+        source = REPOSITORY / name
+        if source.is_dir():
+            shutil.copytree(source, target)
+        elif source.exists():
+            shutil.copy2(source, target)
+    # A defect may leave a name unused.
+    package = root / "Package.swift"
+    package.write_text(package.read_text().replace(".treatAllWarnings(as: .error),", ""))
+
+
+def plant(mutants, root):
+    """Puts all defects into the copy. Returns those that fit, and what is wrong with the others."""
+    planted, wrong = [], []
+    for mutant in mutants:
+        try:
+            mutant.plant(root)
+            planted.append(mutant)
+        except MutantError as error:
+            wrong.append((mutant, str(error)))
+    for layer, module in {it.file.relative_to(root / "Sources").parts[:2] for it in planted}:
+        (root / "Sources" / layer / module / "PlantedDefect.swift").write_text(SWITCH)
+    return planted, wrong
+
+
+def recall(mutants, root):
+    """The defects of an earlier run, which their switches in the copy tell. Returns those planted, and those not."""
+    planted, wrong = [], []
+    texts = [(it, it.read_text()) for it in (root / "Sources").glob("*/*/**/*.swift") if it.name != "PlantedDefect.swift"]
+    for mutant in mutants:
+        mutant.file = next((it for it, text in texts if f"PlantedDefect.isOn({mutant.number})" in text), None)
+        if mutant.file is None:
+            wrong.append((mutant, "it is not in the copy"))
+            continue
+        mutant.module = mutant.file.relative_to(root / "Sources").parts[1]
+        planted.append(mutant)
+    return planted, wrong
+
+
+def build(root):
+    done = subprocess.run(
+        ["swift", "build", "--build-tests", "--package-path", str(root)],
+        capture_output=True, text=True)
+    if done.returncode:
+        errors = [it for it in (done.stdout + done.stderr).splitlines() if "error:" in it]
+        raise MutantError("the copy does not build:\n" + "\n".join(errors[:20] or [done.stderr[-2000:]]))
+
+
+def run(root, pattern, number, limit):
+    """Runs a module's tests with a defect on. Returns the name of what failed first (None: nothing), and the seconds it took."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUDGE_", "KAFKA_HOME"))}
+    environment["NUDGE_PLANTED_DEFECT"] = str(number)
+    environment["SWIFT_BACKTRACE"] = "enable=no"
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [str(root / ".build/debug/nudgePackageTests.xctest"), "--testing-library", "swift-testing", "--no-parallel",
+         "--filter", pattern],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=root, start_new_session=True)
+    failed, rest, count, running = None, b"", 0, "the first test"
+    try:
+        while failed is None:
+            left = began + limit - time.monotonic()
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                failed = f"a hang in {running}"
+                break
+            chunk = os.read(process.stdout.fileno(), 1 << 16)
+            *lines, rest = re.sub(rb"\x1b\[[0-9;]*m", b"", rest + chunk).split(b"\n")
+            for line in (it.decode(errors="replace") for it in lines):
+                if match := re.match(r"\W*Test (?!run )(.+?) started\.", line):
+                    running = match[1]
+                elif match := re.search(r"Test run with (\d+) test", line):
+                    count = int(match[1])
+                elif failed is None and (match := re.match(r"\W*Test (.+?) recorded an issue", line)):
+                    failed = match[1]
+            if not chunk:
+                if process.wait() and failed is None:
+                    # Tests that fail have said so.
+                    failed = f"a crash in {running}"
+                break
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+    return failed, time.monotonic() - began, count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("modules", nargs="*", metavar="module", help="only the defects of these modules")
+    parser.add_argument("--only", metavar="N,M", help="only the defects of these numbers")
+    parser.add_argument("--reuse", action="store_true", help="take the copy and its build as an earlier run left them")
+    parser.add_argument("--list", action="store_true", help="check that each entry fits the sources, and print them")
+    parser.add_argument("--copy", type=pathlib.Path, default=REPOSITORY / ".build-mutants", help="where the copy is built")
+    parser.add_argument("--at-least", type=int, default=95, metavar="PERCENT", help="how many of the defects must be caught")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    mutants = read(sorted(FOLDER.glob("*.mutants")))
+    if options.reuse:
+        planted, wrong = recall(mutants, options.copy)
+    else:
+        copy_sources(options.copy)
+        planted, wrong = plant(mutants, options.copy)
+    numbers = {int(it) for it in options.only.split(",")} if options.only else None
+    chosen = [
+        it for it in planted
+        if (not options.modules or it.module in options.modules) and (numbers is None or it.number in numbers)
+    ]
+    for mutant, reason in wrong:
+        print(f"STALE {mutant.source}: {mutant.title}: {reason}", flush=True)
+    if options.list:
+        for it in chosen:
+            print(f"{it.number:4} {it.module:18} {it.title}")
+        print(f"{len(chosen)} defects, {len(wrong)} that do not fit the sources")
+        return 1 if wrong else 0
+    try:
+        began = time.monotonic()
+        if not options.reuse:
+            build(options.copy)
+            print(f"built in {time.monotonic() - began:.0f} s; {len(chosen)} defects", flush=True)
+        limits = {}
+        for module in sorted({it.module for it in chosen}):
+            note = options.copy / f"{module}.seconds"
+            if not options.reuse or not note.exists():
+                failed, seconds, count = run(options.copy, TESTS[module], 0, 1_200)
+                if failed:
+                    raise MutantError(f"without a defect the tests of {module} fail: {failed}")
+                note.write_text(f"{seconds}")
+                print(f"without a defect: {count} tests of {module} pass in {seconds:.0f} s", flush=True)
+            # On a busy machine they take longer.
+            limits[module] = 3 * float(note.read_text()) + 60
+        missed = []
+        for it in chosen:
+            failed, seconds, _ = run(options.copy, TESTS[it.module], it.number, limits[it.module])
+            print(f"| {it.number} | {it.module} | {it.title} | {failed or '**nothing**'} | {seconds:.0f} s |", flush=True)
+            if not failed:
+                missed.append(it)
+    except MutantError as error:
+        print(f"WRONG: {error}", file=sys.stderr)
+        return 1
+    caught = len(chosen) - len(missed)
+    print(f"{caught} of {len(chosen)} caught; {len(wrong)} do not fit the sources")
+    return 1 if wrong or caught * 100 < options.at_least * len(chosen) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
