@@ -20,6 +20,8 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     case shutDown
     /// More requests wait than ``HTTPClientConfiguration/maxQueued`` allows.
     case queueFull
+    /// ``HTTPRequest/mayStart`` said no before the request was started.
+    case withheld
     /// The URL or a header cannot be sent.
     case invalidRequest
     /// Anything else; `message` has libcurl's words.
@@ -56,7 +58,7 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     case .connectionFailed, .timedOut, .reset, .queueFull: return true
     // An interrupted handshake is a network problem; a refused certificate needs the operator.
     case .tls: return curlCode == Int(CURLE_SSL_CONNECT_ERROR.rawValue)
-    case .responseTooLarge, .cancelled, .shutDown, .invalidRequest, .other: return false
+    case .responseTooLarge, .cancelled, .shutDown, .withheld, .invalidRequest, .other: return false
     }
   }
 

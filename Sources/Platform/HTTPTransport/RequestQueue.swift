@@ -32,6 +32,17 @@ struct RequestQueue {
     return items[head]
   }
 
+  /// Takes out, from the front, those that may no longer start, up to the first that may: they wait in the order they came.
+  mutating func popWithheld() -> [Submission] {
+    var withheld: [Submission] = []
+    while head < items.count, let first = items[head], let mayStart = first.request.mayStart, !mayStart() {
+      withheld.append(first)
+      items[head] = nil
+      head += 1
+    }
+    return withheld
+  }
+
   /// Takes out all whose time has passed. Looks at the queue only when there may be one.
   mutating func popExpired(_ now: UInt64) -> [Submission] {
     guard earliestDeadline <= now else { return [] }

@@ -38,6 +38,8 @@ final class TransferLoop: @unchecked Sendable {
   private var counters = HTTPClientStatistics()
   private var openedBefore = 0
   private var ready: [pollfd] = []
+  /// How often requests that wait are asked whether they may still start, in nanoseconds.
+  private static let waitingCheck: UInt64 = 100_000_000
   private static let threadKey = "nudge.http-client"
 
   init(
@@ -196,7 +198,7 @@ final class TransferLoop: @unchecked Sendable {
       wakeAt = min(wakeAt, set.timerDue ?? .max)
     }
     if let due = transfers.trimDue { wakeAt = min(wakeAt, due) }
-    if waiting.count > 0 { wakeAt = min(wakeAt, waiting.earliestDeadline) }
+    if waiting.count > 0 { wakeAt = min(wakeAt, waiting.earliestDeadline, MonotonicClock.now() + Self.waitingCheck) }
     let now = MonotonicClock.now()
     var milliseconds: Int32 = -1
     if wakeAt <= now {
@@ -247,7 +249,12 @@ final class TransferLoop: @unchecked Sendable {
     for submission in waiting.popExpired(now) {
       fail(submission, HTTPTransportError(kind: .timedOut, message: "no stream became free in the request's time"))
     }
+    for submission in waiting.popWithheld() { withhold(submission) }
     while counters.inFlight < maxInFlight, let next = waiting.popFirst() {
+      if let mayStart = next.request.mayStart, !mayStart() {
+        withhold(next)
+        continue
+      }
       // Rounded up: 0 would mean no limit to libcurl, which counts milliseconds in 32 bits.
       let remaining = Int(min((max(next.deadline, now + 1) - now + 999_999) / 1_000_000, UInt64(Int32.max)))
       var transfer: Transfer?
@@ -270,6 +277,10 @@ final class TransferLoop: @unchecked Sendable {
 
   private func makeTransfer() throws(HTTPTransportError) -> Transfer {
     try Transfer(configuration, share: share)
+  }
+
+  private func withhold(_ submission: Submission) {
+    fail(submission, HTTPTransportError(kind: .withheld, message: "the request may no longer be started"))
   }
 
   private func fail(_ submission: Submission, _ error: HTTPTransportError) {

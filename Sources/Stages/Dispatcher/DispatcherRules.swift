@@ -1,48 +1,62 @@
 public import NudgeSchema
 import ServiceKit
 
-/// What the dispatcher's decisions are made by; times in milliseconds.
+/// The numbers behind the dispatcher's decisions; times in milliseconds.
 public struct DispatcherRules: Sendable {
-  /// Stands for a token in records and logs (T4): the first 32 hexadecimal digits of its SHA-256. Also makes short names
-  /// of long ids.
+  /// Stands for a token in records and logs (T4): the first 32 hexadecimal digits of its SHA-256. Also shortens long ids.
   public var hash: @Sendable (String) -> String
-  /// After this long without an answer a request counts as lost, where the process that made it is gone: the request's
-  /// time-out (15 s) and what may pass between asking for it and making it.
+  /// How long after it was asked for a request counts as lost, where the process that made it is gone: the request's time-out
+  /// (15 s) and what may pass before it is made.
   public var unansweredAfter: Milliseconds = 25_000
-  /// FCM projects that a push may name; nil: any. What names another, which any app can invent, is rejected, and nothing is
-  /// kept for it.
+  /// How long after its last look a request may leave this process. Later it is not sent, and the push is looked at again.
+  public var leaveWithin: Milliseconds = 1_000
+  /// FCM projects that a push may name, the service account's own first; nil: any. A push to another project, which any app
+  /// can invent, is rejected, and nothing is kept for it.
   public var projects: [String]?
-  /// Requests in the air for one task; lanes beyond wait their turn. Above the runtime's own bound on effects (2,000), so
-  /// that a backlog stays on its topic rather than in the lanes; this one holds where a task begins, or a pause ends.
+  /// Requests a minute to a project, FCM's quota, of which a stream thread uses its share of the partitions; 0: no limit.
+  public var requestsPerMinute = 0
+  /// How long the rate of requests takes to grow to its full height (P5).
+  public var rampUp: Milliseconds = 60_000
+  /// Requests in flight of one task; further lanes wait their turn. Above the runtime's limit of effects (2,000), so that a
+  /// backlog stays on its topic rather than in the lanes. This limit holds where a task begins, or a breaker closes.
   public var maxInFlight = 2_500
-  /// How long a push is tried again, from the first request that FCM, or the way to it, failed (P3). Its freshness ends it
-  /// too. A pause does not count against it.
+  /// The most lanes that one step takes from its queues, and the most rows that it loads. The next step takes the rest.
+  var lanesPerStep = 256
+  /// How long a push is tried again, from the first request that FCM or the network failed (P3). Freshness may end it
+  /// earlier. Time with an open breaker does not count.
   public var timeBudget: Milliseconds = 600_000
-  /// Pushes in the lanes of a stream thread from which on nothing more is read; 0: no bound. It goes on at nine tenths.
+  /// The stage stops reading at this number of pushes in the lanes of a stream thread, and reads on at nine tenths of it; 0:
+  /// no limit.
   public var maxWaiting = 200_000
-  /// Bytes, about, of the same; 0: no bound.
+  /// The same for the approximate bytes of these pushes; 0: no limit.
   public var maxWaitingBytes = 256 << 20
-  /// Requests in a minute to one Android device; 0: no bound. FCM's own is 240.
+  /// Requests a minute to one Android device; 0: no limit. FCM's own limit is 240.
   public var deviceRequestsPerMinute = 240
-  /// Requests in an hour to one Android device; 0: no bound. FCM's own is 5,000.
+  /// Requests an hour to one Android device; 0: no limit. FCM's own limit is 5,000.
   public var deviceRequestsPerHour = 5_000
-  /// Pushes that wait for one device, as many as FCM itself stores for one.
+  /// Pushes that wait for one device. FCM stores as many for one.
   public var maxLaneLength = 100
-  /// While a project or platform is paused, one request is tried after this long, then after twice as long, and so on.
+  /// From the opening of a breaker to its first probe. The wait doubles with each probe that fails.
   public var firstProbeAfter: Milliseconds = 5_000
-  /// The longest time between two tries.
+  /// The longest wait between two probes, whatever FCM asks for.
   public var longestProbeInterval: Milliseconds = 300_000
-  /// The breaker over tokens FCM calls invalid looks at this many of a project's last answers.
+  /// The breaker over invalid tokens looks at this many of a project's last answers.
   public var invalidTokenWindow = 200
-  /// It trips when the window is full and this part of it says invalid (T3).
+  /// The breaker opens when the window is full and this share of it says invalid (T3).
   public var invalidTokenRatio = 0.5
-  /// Requests, one after the other, by which an open breaker finds out whether it may close.
+  /// Probes, one after the other, that decide whether the breaker over invalid tokens closes.
   public var tokenTrialLength = 20
+
+  /// The longest wait that a row may ask for. A later time in a row comes from a wall clock that was ahead.
+  var longestStoredWait: Milliseconds { max(timeBudget, unansweredAfter) }
 
   /// Rules with their defaults.
   public init(hash: @escaping @Sendable (String) -> String = DispatcherRules.sha256) { self.hash = hash }
 
-  /// Whether a push may go to a project; nil is the service account's own.
+  /// The error code of a push that names a project it may not.
+  static let projectNotAllowed = "project_not_allowed"
+
+  /// Whether a push may go to a project; nil: the service account's own.
   func allows(project: String?) -> Bool {
     guard let project, let projects else { return true }
     return projects.contains { $0.utf8.elementsEqual(project.utf8) }

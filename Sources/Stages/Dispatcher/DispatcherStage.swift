@@ -2,113 +2,126 @@ import NudgeCodec
 import NudgeSchema
 public import StreamRuntime
 
-/// The third stage: pushes in, requests to FCM out, and for every push and device exactly one outcome (P8).
+/// The third stage: reads pushes, sends requests to FCM, and records exactly one outcome for each push and device (P8).
 ///
-/// Each device of a person has a lane: one request at a time, in order; what must be sent again waits there, in the state,
-/// and holds up nobody else (P3). When a request is asked for, the lane's row already counts it and says when it may be
-/// sent again should its answer be lost; so a crash resends only what was unanswered, and not at once (P7).
+/// Each device of a person has a lane: one request at a time, in order. A push that must be sent again waits in its lane, in
+/// the state, and delays no other device (P3). A step that requests a send already counts it in the lane's row and notes when
+/// it may be repeated should its answer be lost. So a crash repeats only unanswered requests, and not at once (P7).
 ///
-/// How a push ends: `sent`, `invalid_token`, `quarantined` and `rejected` are FCM's word (`FCMAnswer`). `expired`: past its
-/// freshness before its first request. `gave_up`: past it after one, or the oldest of a lane that is full (error code
-/// `lane_full`). `cancelled`: named by a `push.cancelled`, or, badge and read pushes only, overtaken by a later one that
-/// says all it said (`superseded`) or the oldest of a full lane (`lane_full`).
+/// Results of a push: `sent`, `invalid_token`, `quarantined` and `rejected` are FCM's answer (`FCMAnswer`). `expired`: its
+/// freshness ended before its first request. `gave_up`: it ended after one, or the push was the oldest of a full lane (error
+/// code `lane_full`). `cancelled`: a `push.cancelled` named it; or it shows nothing and a later push says the same
+/// (`superseded`), or it was the oldest of a full lane (`lane_full`).
 ///
-/// A request FCM rejects ends as an outcome with its code, and goes to the dead letters.
+/// A push that FCM rejects is also written to the dead letters.
 public struct DispatcherStage: Stage {
-  /// What its state is made of.
+  /// A row of its state.
   public typealias Row = DispatcherRow
   /// A request to FCM.
   public typealias Effect = SendRequest
-  /// What became of it.
+  /// FCM's answer.
   public typealias Reply = SendReply
 
-  /// Reads pushes; writes outcomes, and tokens that are gone to their owner's timeline.
+  /// Reads pushes; writes outcomes, and invalid tokens to their owner's timeline.
   public static let definition = StageDefinition(
     name: "dispatcher", inputs: [.pushes], outputs: [.outcomes, .timeline], changelog: .dispatcherState)
 
   private let rules: DispatcherRules
   private let codec = RecordCodec()
   private let monitor: LaneMonitor?
-  /// Stands for the stage where the monitor tells stages apart.
+  /// Stands for the stage in the monitor, which has several.
   private final class Identity: Sendable {}
   private let identity = Identity()
   private var tasks: [Int32: TaskLanes] = [:]
-  /// Of all tasks together, so that memory does not grow with partitions; lent to the one that works.
-  private var deviceLimits: DeviceLimits
-  /// The lanes have reached their bound: nothing more is read.
+  private var leases: [Int32: SendLease] = [:]
+  private var limits: SendLimits
+  /// The partitions of `nudge.pushes`.
+  private var partitionCount: Int32 = 1
+  /// The lanes are full: nothing more is read.
   public private(set) var holdsInput = false
-  /// Tasks opened so far: requests of different tenures of a task must not have the same number.
-  private var tenures: UInt64 = 0
+  /// Counts openings of tasks. Requests of two epochs of a task must not share an id.
+  private var epochs: UInt64 = 0
 
-  /// A stage that decides by these rules, and tells a monitor how its lanes stand.
+  /// A stage with these rules. The monitor shows the state of its lanes.
   public init(rules: DispatcherRules, monitor: LaneMonitor? = nil) {
     self.rules = rules
-    deviceLimits = DeviceLimits(perMinute: rules.deviceRequestsPerMinute, perHour: rules.deviceRequestsPerHour)
+    limits = SendLimits(rules: rules)
     self.monitor = monitor
   }
 
-  /// Takes up what waits in the lanes.
+  /// Resumes the lanes.
   public mutating func open(in step: Step<Self>) throws {
     tasks[step.partition] = nil
-    try work(in: step) { _ in }
+    try withLanes(of: step) { _, _, _ in }
   }
 
-  /// A push, or the end of some.
+  /// Takes a push into the lanes of its devices, or withdraws pushes from them.
   public mutating func process(_ record: InputRecord, in step: Step<Self>) throws {
     let event = try PushRecord.read(record, codec: codec)
-    try work(in: step, on: record) { lanes in
+    try withLanes(of: step, record) { lanes, context, limits in
       switch event.body {
       case .push(let push):
         for item in PushRecord.items(of: push, in: event, record, inherited: step.inheritedHeaders) {
-          try lanes.accept(item, in: step)
+          try lanes.accept(item, context, &limits)
         }
       case .cancelled(let cancelled):
-        try lanes.cancel(cancelled, cause: event.origin, in: step)
+        try lanes.cancel(cancelled, cause: event.origin, context, &limits)
       }
     }
   }
 
-  /// FCM's answer.
+  /// Takes FCM's answer.
   public mutating func receive(_ reply: SendReply, in step: Step<Self>) throws {
-    try work(in: step) { try $0.receive(reply, in: step) }
+    try withLanes(of: step) { try $0.receive(reply, $1, &$2) }
   }
 
-  /// A request that is not made: the task is being given up.
+  /// Takes back a request that is not made, because the task is being given up.
   public mutating func effectCancelled(_ effect: SendRequest, in step: Step<Self>) throws {
-    try work(in: step) { try $0.forgo(effect, in: step) }
+    try withLanes(of: step) { lanes, context, _ in try lanes.effectCancelled(effect, context) }
   }
 
-  /// The push and the device a request is for.
+  /// Requests share the thread's effects by project.
+  public static func group(of effect: SendRequest) -> String? { effect.projectId ?? "" }
+
+  /// The push and device of a request.
   public static func ticket(for effect: SendRequest) -> EffectTicket? { effect.ticket }
 
-  /// What FCM said of an earlier request for the same push and device, which left before the task was lost, as the answer to
-  /// `effect`. Only a verdict on the push itself counts: after a refusal that passes, the request is made.
+  /// Turns the answer to a request that left before the task was lost into the answer to `effect`, which is for the same push
+  /// and device. Only a verdict on the push itself counts: otherwise the request is made.
   public static func reply(_ reply: SendReply, to sent: EffectTicket, asReplyTo effect: SendRequest) -> SendReply? {
     switch reply.answer.verdict {
     case .sent, .invalidToken, .senderMismatch, .rejected: break
-    case .projectRefused, .platformRefused, .quotaExceeded, .serverFailed, .unreachable: return nil
+    case .projectRefused, .platformRefused, .quotaExceeded, .serverFailed, .unreachable, .notSent: return nil
     }
     var reply = reply
     reply.id = effect.id
     // The lane counts this attempt; the one that left counted as `sent.attempt`.
-    reply.requests += sent.attempt - effect.attempt
+    reply.requests += sent.attempt - effect.subject.attempt
     return reply
   }
 
-  /// A wait is over.
+  /// Sends what is due after a wait.
   public mutating func wake(in step: Step<Self>) throws {
-    try work(in: step) { try $0.wake(in: step) }
+    try withLanes(of: step) { try $0.wake($1, &$2) }
   }
 
-  /// Forgets the task's lanes; their rows stay.
+  /// Forgets the task's lanes; their rows stay. Requests that have not left yet are not sent.
   public mutating func close(partition: Int32) {
+    leases.removeValue(forKey: partition)?.revoke()
     tasks[partition] = nil
+    shareQuotas()
     monitor?.close(task: partition)
-    holdOrGoOn()
+    updateHold()
   }
 
-  /// Stops reading where the lanes are full, and goes on when a tenth of them is free.
-  private mutating func holdOrGoOn() {
+  /// Each stream thread uses the share of a quota that it has of the partitions.
+  private mutating func shareQuotas() {
+    // Without a task nothing is sent; the last share stands until there is one.
+    if !tasks.isEmpty { limits.quotas.setShare(Double(tasks.count) / Double(partitionCount)) }
+  }
+
+  /// Stops reading where the lanes are full, and reads on when a tenth of them is free.
+  private mutating func updateHold() {
     let (waiting, bytes) = tasks.values.reduce((0, 0)) { ($0.0 + $1.waiting, $0.1 + $1.waitingBytes) }
     func reaches(_ value: Int, _ limit: Int) -> Bool {
       limit > 0 && (holdsInput ? value > limit - limit / 10 : value >= limit)
@@ -121,28 +134,29 @@ public struct DispatcherStage: Stage {
       limit: "\(rules.maxWaiting) pushes or \(rules.maxWaitingBytes) bytes of a stream thread")
   }
 
-  /// Works on the task's lanes, which are made from its rows where they are not in memory.
-  private mutating func work(
-    in step: Step<Self>, on record: InputRecord? = nil, _ body: (inout TaskLanes) throws -> Void
+  /// Runs `body` on the task's lanes, which are made from its rows where they are not in memory.
+  private mutating func withLanes(
+    of step: Step<Self>, _ record: InputRecord? = nil,
+    _ body: (inout TaskLanes, LaneContext, inout SendLimits) throws -> Void
   ) throws {
     do {
       let isNew = tasks[step.partition] == nil
       if isNew {
-        tenures += 1
-        tasks[step.partition] = TaskLanes(rules: rules, codec: codec, firstSend: tenures << 32)
+        epochs += 1
+        let lease = leases[step.partition] ?? SendLease()
+        leases[step.partition] = lease
+        tasks[step.partition] = TaskLanes(rules: rules, codec: codec, firstRequest: epochs << 32, lease: lease)
+        partitionCount = max(step.partitionCount(.pushes), 1)
+        shareQuotas()
       }
       if let index = tasks.index(forKey: step.partition) {
-        swap(&tasks.values[index].deviceLimits, &deviceLimits)
-        defer { swap(&tasks.values[index].deviceLimits, &deviceLimits) }
-        if isNew { try tasks.values[index].open(in: step) }
-        tasks.values[index].recordAtHand = record?.position
-        try body(&tasks.values[index])
-        monitor?.report(
-          tasks.values[index].statistics(now: step.now), task: step.partition, of: step.partitionCount(.pushes))
+        if isNew { try tasks.values[index].open(LaneContext(step: step), &limits) }
+        try body(&tasks.values[index], LaneContext(step: step, record: record?.position), &limits)
+        monitor?.report(tasks.values[index].statistics(now: step.now), task: step.partition)
       }
-      holdOrGoOn()
+      updateHold()
     } catch {
-      // The rows are about to be as before this step, and memory is not: it is made again from them.
+      // The step is undone and its rows with it; the lanes in memory are made again from these.
       tasks[step.partition] = nil
       throw error
     }

@@ -2,9 +2,9 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// A record of `nudge.pushes`, checked. Our own analyzer wrote it; a fault in it is still no reason to stop.
+/// Reads and checks records of `nudge.pushes`. The analyzer wrote them, but a faulty one must not stop the partition.
 enum PushRecord {
-  /// Reads a record. Throws a `Rejection` that names the field, never a value (T4).
+  /// Throws a `Rejection` that names the field, never a value (T4).
   static func read(_ record: InputRecord, codec: RecordCodec) throws -> PushEvent {
     guard let key = record.key, !key.isEmpty else { throw Rejection(.missingKey, "the record has no key") }
     guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
@@ -23,14 +23,15 @@ enum PushRecord {
     return event
   }
 
-  /// A push's targets, as they wait in their lanes. `inherited`: the step's headers, for all that comes of it later.
+  /// The push once for each target, as it waits in that target's lane. `inherited`: the step's headers, which later outputs get
+  /// too.
   static func items(
     of push: Push, in event: PushEvent, _ record: InputRecord, inherited: [RecordHeaderField]
   ) -> [WaitingPush] {
     var untargeted = push
     untargeted.targets = []
     func header(_ name: String) -> String? {
-      // Longer than any of ours is a stranger's, and would not fit a row.
+      // We never write a longer header; it would not fit a row.
       inherited.first { $0.name == name }.flatMap {
         $0.value.count <= 256 ? String(decoding: $0.value, as: UTF8.self) : nil
       }

@@ -17,7 +17,7 @@ struct AccessTokenStateTests {
     }
   }
 
-  @Test("P1: one fetch for all who wait, and all of them get it")
+  @Test("P1: all waiters share one fetch and get its token")
   func oneFlight() {
     var state = State()
     #expect(name(state.want(1, now: 0)) == "fetch")
@@ -27,7 +27,7 @@ struct AccessTokenStateTests {
     #expect(name(state.want(4, now: 10)) == "use t1")
   }
 
-  @Test("P1: a token is replaced 10 minutes before its end, while it is still given out; never used in its last 30 s")
+  @Test("P1: a token is refreshed 10 minutes before it expires, used meanwhile, and never used in its last 30 s")
   func refresh() {
     var state = State()
     _ = state.want(1, now: 0)
@@ -42,7 +42,7 @@ struct AccessTokenStateTests {
     #expect(name(state.want(7, now: 3_000_000 + 3_000_000)) == "use t2 and fetch")
   }
 
-  @Test("P1: a token that lives for seconds is used for nine tenths of them")
+  @Test("P1: a token with a lifetime of seconds is used for nine tenths of it")
   func shortLife() {
     var state = State()
     _ = state.want(1, now: 0)
@@ -52,7 +52,8 @@ struct AccessTokenStateTests {
     #expect(name(state.want(4, now: 1_800)) == "wait")
   }
 
-  @Test("P1: after a failure nobody asks again for a second, then two and so on; meanwhile the error comes at once")
+  @Test(
+    "P1: after a failure the next fetch waits a second, then two and so on; meanwhile callers get the error at once")
   func backoff() {
     var state = State()
     _ = state.want(1, now: 0)
@@ -68,7 +69,7 @@ struct AccessTokenStateTests {
     #expect(name(state.want(6, now: 4_300)) == "use t1")
   }
 
-  @Test("P1: a refresh ahead of time that fails costs nothing while the old token lives")
+  @Test("P1: a failed early refresh has no effect while the old token is valid")
   func refreshFails() {
     var state = State()
     _ = state.want(1, now: 0)
@@ -79,7 +80,7 @@ struct AccessTokenStateTests {
     #expect(name(state.want(4, now: 3_101_100)) == "use t1 and fetch")
   }
 
-  @Test("P1: of many who say a token is no longer taken, the first makes it go; a newer one stays")
+  @Test("P1: only the first report that FCM refuses a token drops it; a newer token stays")
   func invalidate() {
     var state = State()
     _ = state.want(1, now: 0)

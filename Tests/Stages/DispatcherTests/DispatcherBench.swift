@@ -7,7 +7,7 @@ import StreamRuntime
 /// A dispatcher without Kafka and FCM: pushes in, requests and outcomes out, answers by hand.
 final class DispatcherBench {
   let driver: StageDriver<DispatcherStage>
-  /// Requests asked for and not answered yet, in order.
+  /// Requests without an answer, in order.
   private(set) var air: [SendRequest] = []
   private(set) var outcomes: [OutcomeBody] = []
   private(set) var outcomeRecords: [OutputRecord] = []
@@ -19,10 +19,14 @@ final class DispatcherBench {
 
   static let start: Milliseconds = 1_800_000_000_000
 
-  init(monitor: LaneMonitor? = nil, _ change: (inout DispatcherRules) -> Void = { _ in }) {
+  init(
+    monitor: LaneMonitor? = nil, partitions: Int32 = 1, cacheBytes: Int = 64 << 20,
+    _ change: (inout DispatcherRules) -> Void = { _ in }
+  ) {
     var rules = DispatcherRules()
     change(&rules)
-    driver = StageDriver(DispatcherStage(rules: rules, monitor: monitor), now: Self.start)
+    driver = StageDriver(
+      DispatcherStage(rules: rules, monitor: monitor), partitions: partitions, now: Self.start, cacheBytes: cacheBytes)
   }
 
   var now: Milliseconds {
@@ -86,31 +90,43 @@ final class DispatcherBench {
     try take(driver.receive(reply, partition: 0))
   }
 
-  /// A request is not made, by default the oldest.
+  /// Takes a request back, by default the oldest.
   func forgo(_ request: SendRequest? = nil) throws {
     let request = request ?? air[0]
     air.removeAll { $0.id == request.id }
     try take(driver.cancel(request, partition: 0))
   }
 
-  /// Moves the clock to the wake-up that was asked for, and wakes.
+  /// Moves the clocks to the wake-up that was asked for, and wakes.
   func wake() throws {
     guard let time = wakeAt else { return }
-    now = max(now, time)
+    now += max(0, time - driver.steadyNow)
     wakeAt = nil
     try take(driver.wake())
   }
 
-  /// Wakes until something is asked for or nothing is waited for.
+  /// Sets the wall clock forward, or back; the steady clock does not change.
+  func setWallClock(by milliseconds: Milliseconds) {
+    driver.wallClockOffset += milliseconds
+    now += milliseconds
+  }
+
+  /// Wakes until there is a request, or nothing to wait for.
   func wakeUntilSent() throws {
     while air.isEmpty, wakeAt != nil { try wake() }
   }
 
-  /// What was in the air is lost, as its answers are.
+  /// Loses the requests in flight and their answers.
   func restart() throws {
     air = []
     wakeAt = nil
     try take(driver.restart())
+  }
+
+  /// The outcomes so far are forgotten; for benches with very many.
+  func forgetOutcomes() {
+    outcomes = []
+    outcomeRecords = []
   }
 
   @discardableResult
@@ -144,6 +160,9 @@ final class DispatcherBench {
 }
 
 extension SendRequest {
+  var deviceId: String { subject.deviceId }
+  var attempt: Int { subject.attempt }
+
   /// The push, as the body's data names it.
   var pushId: String? {
     let root = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dispatcher
 
-@Suite("Any order of pushes, cancellations, answers, restarts")
+@Suite("Any order of pushes, cancellations, answers and restarts")
 struct DispatcherPropertyTests {
   /// Every seed is a life of a task: whatever happened in it, when all is quiet the account holds.
   @Test(
@@ -28,7 +28,7 @@ struct DispatcherPropertyTests {
     var seen = 0
 
     func watch() {
-      // Never two in the air for one device.
+      // A device never has two requests in flight.
       let lanes = bench.air.map { $0.token + ($0.pushId?.prefix(3) ?? "") }
       #expect(Set(lanes).count == lanes.count, "seed \(seed)")
       for request in bench.air where request.attempt == 1 {

@@ -1,5 +1,5 @@
 import FCMEmulator
 
-/// What the emulator puts on the wire, where `FCMAnswer` means the dispatcher's. (The module's name is also a class's, so
-/// that it cannot be used to tell the two apart.)
+/// The emulator's answer on the wire; `FCMAnswer` is the dispatcher's. The module's name cannot tell them apart, because a
+/// class has the same name.
 typealias EmulatorAnswer = FCMAnswer

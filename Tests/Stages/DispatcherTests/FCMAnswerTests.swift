@@ -64,7 +64,7 @@ struct FCMAnswerTests {
   @Test("P4: the table above has every answer the emulator knows")
   func complete() { #expect(Set(Self.rows.map(\.name)) == Set(Name.allCases)) }
 
-  @Test("P4: 200 is sent, with FCM's name; a 200 whose body was lost is sent all the same")
+  @Test("P4: a 200 is sent, with FCM's name or, where the body was lost, without")
   func sent() {
     let name = "projects/p/messages/0:1"
     let whole = Answer(status: 200, retryAfter: nil, body: Array("{\"name\": \"\(name)\"}".utf8), now: 0)
@@ -76,7 +76,7 @@ struct FCMAnswerTests {
     }
   }
 
-  @Test("P4: Retry-After is read as seconds, as a date, and ignored where it is neither")
+  @Test("P4: Retry-After is read as seconds or as a date, and ignored where it is neither")
   func retryAfter() {
     #expect(classify(.unavailable, retryAfter: "30").retryAfter == 30_000)
     #expect(classify(.quotaExceeded, retryAfter: "Sun, 06 Nov 1994 08:50:37 GMT").retryAfter == 60_000)
@@ -87,7 +87,7 @@ struct FCMAnswerTests {
   }
 
   @Test(
-    "P4: unknown answers go by their HTTP class, and are marked",
+    "P4: unknown answers are treated by their HTTP class, and marked",
     arguments: [
       (204, Answer.Verdict.sent(name: nil)), (302, .projectRefused), (408, .serverFailed), (410, .rejected),
       (413, .rejected), (425, .serverFailed), (418, .rejected), (501, .serverFailed), (599, .serverFailed),
@@ -98,7 +98,7 @@ struct FCMAnswerTests {
     #expect(answer.isUnknown)
   }
 
-  @Test("P4: a 404 or 403 with a code nobody knows prunes nothing")
+  @Test("P4: a 404 or 403 with an unknown code prunes nothing")
   func unknownCodes() {
     let body =
       #"{"error":{"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"NEW_ONE"}]}}"#
@@ -110,7 +110,7 @@ struct FCMAnswerTests {
     }
   }
 
-  @Test("P4: error details of other shapes than Google's are no crash and say nothing")
+  @Test("P4: malformed error details are ignored")
   func oddBodies() {
     let bodies = [
       "", "{", "[]", "null", "{\"error\":3}", "{\"error\":{\"details\":{}}}", "{\"error\":{\"details\":[1,null,[]]}}",
@@ -126,7 +126,7 @@ struct FCMAnswerTests {
     }
   }
 
-  @Test("P4: Google's own front end's limit on a project counts as the project's quota")
+  @Test("P4: the limit of Google's front end counts as the project's quota")
   func frontEndQuota() {
     let body =
       #"{"error":{"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"RATE_LIMIT_EXCEEDED","metadata":{"quota_metric":"fcm.googleapis.com/send"}}]}}"#
@@ -152,7 +152,7 @@ struct RetryAfterTests {
   func reads(text: String, expected: RetryAfter) { #expect(RetryAfter(text) == expected) }
 
   @Test(
-    "P3: anything else is nothing",
+    "P3: anything else is ignored",
     arguments: [
       "", " ", "-1", "1.5", "+3", "soon", "10s", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 1994 08:49:37 GMT",
       "Sun, 06 Nov 1994 25:49:37 GMT", "Xyz, 06 Nov 1994 08:49:37 GMT", "06 Nov 1994 08:49:37 GMT",
@@ -161,7 +161,7 @@ struct RetryAfterTests {
     ])
   func refuses(text: String) { #expect(RetryAfter(text) == nil) }
 
-  @Test("P3: a date in the past is no wait; no wait is longer than a day")
+  @Test("P3: a date in the past means no wait; the longest wait is a day")
   func bounds() {
     #expect(RetryAfter.date(1_000).wait(from: 2_000) == 0)
     #expect(RetryAfter.date(2_500).wait(from: 2_000) == 500)

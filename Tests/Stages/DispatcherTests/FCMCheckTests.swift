@@ -20,7 +20,7 @@ struct FCMCheckTests {
       accounts: [account], http: try HTTPClientGroup(HTTPClientConfiguration(caFile: emulator.caFile)),
       baseURL: emulator.url, log: Logger(label: "fcm", sink: LogCapture().sink), grace: .zero)
     defer { client.stop() }
-    // It blocks until the answer is there: not on the pool of this task.
+    // It blocks until FCM has answered, so it must not run on the pool of this task.
     let result = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
         continuation.resume(returning: Result { try FCMCheck(account: account, client: client).look() })
@@ -37,7 +37,7 @@ struct FCMCheckTests {
   }
 
   @Test(
-    "it gets an access token and asks FCM without sending: a token that is not valid means that all before it is right")
+    "it gets an access token and validates a message; the answer that the registration token is invalid is a success")
   func works() async throws {
     #expect(try await look().contains("may send"))
     for name in [EmulatorAnswer.Name.invalidToken, .unregistered, .invalidArgument, .senderIDMismatch, .quotaExceeded] {
@@ -45,7 +45,7 @@ struct FCMCheckTests {
     }
   }
 
-  @Test("it says what is wrong and where to mend it")
+  @Test("it names the problem and where to fix it")
   func failures() async throws {
     for (fault, words) in [
       (Fault(action: .answer(EmulatorAnswer(.permissionDenied))), "enable the Firebase Cloud Messaging API"),
@@ -65,7 +65,7 @@ struct FCMCheckTests {
     }
   }
 
-  @Test("credentials are files, folders of .json files, or both; one account a project")
+  @Test("credentials are files, folders of .json files, or both; one account for each project")
   func files() throws {
     let directory = try TemporaryDirectory()
     let first = try FCMEmulator(FCMEmulatorConfiguration(projects: ["first"]))
@@ -74,12 +74,14 @@ struct FCMCheckTests {
       try FileManager.default.copyItem(
         atPath: emulator.serviceAccountFile, toPath: directory.path + "/" + name)
     }
-    #expect(try ServiceAccount.all(in: directory.path).map(\.projectId) == ["second", "first"])
-    let both = try ServiceAccount.all(in: "\(first.serviceAccountFile), \(second.serviceAccountFile)")
+    #expect(
+      try ServiceAccount.all(in: ServiceAccount.files(in: directory.path)).map(\.projectId) == ["second", "first"])
+    let both = try ServiceAccount.all(
+      in: ServiceAccount.files(in: "\(first.serviceAccountFile), \(second.serviceAccountFile)"))
     #expect(both.map(\.projectId) == ["first", "second"])
     func error(_ paths: String) -> String {
       do {
-        return "\(try ServiceAccount.all(in: paths).count) accounts"
+        return "\(try ServiceAccount.all(in: ServiceAccount.files(in: paths)).count) accounts"
       } catch {
         return error.description
       }
@@ -90,7 +92,7 @@ struct FCMCheckTests {
     #expect(error(empty.path).contains("has no .json file"))
   }
 
-  @Test("P1: each project has its own account and access token; a device that names none is sent to the first one's")
+  @Test("P1: each project has its own account and access token; a device that names no project belongs to the first")
   func projects() async throws {
     let first = try FCMEmulator(FCMEmulatorConfiguration(projects: ["first"], keepRequests: 10))
     // The second account's project is known to the first emulator too; its tokens come from its own token server.
@@ -101,7 +103,8 @@ struct FCMCheckTests {
     let other = directory.path + "/second.json"
     try Data(text.replacing("\"first\"", with: "\"second\"").utf8)
       .write(to: URL(fileURLWithPath: other))
-    let accounts = try ServiceAccount.all(in: first.serviceAccountFile + "," + other)
+    let accounts = try ServiceAccount.all(
+      in: ServiceAccount.files(in: first.serviceAccountFile + "," + other))
     #expect(accounts.map(\.projectId) == ["first", "second"])
     let client = FCMClient(
       accounts: accounts, http: try HTTPClientGroup(HTTPClientConfiguration(caFile: first.caFile)), baseURL: first.url,
@@ -111,7 +114,8 @@ struct FCMCheckTests {
       let reply = await withCheckedContinuation { continuation in
         client.perform(
           SendRequest(
-            id: 1, projectId: project, deviceId: "d", token: "t", attempt: 1,
+            id: 1, projectId: project, subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1),
+            token: "t",
             body: Array(#"{"message":{"token":"t"}}"#.utf8))
         ) { continuation.resume(returning: $0) }
       }

@@ -29,7 +29,7 @@ struct FCMMessageTests {
     return push
   }
 
-  @Test("P2: high on iOS: alert with sound, at once, threaded, replaceable, with category, badge and picture")
+  @Test("P2: high on iOS: an immediate alert with sound, thread, collapse id, category, badge and picture")
   func iosAlert() throws {
     let message = try message(push(.ios, .alert))
     #expect(text("token", message) == "token-phone-1")
@@ -85,7 +85,7 @@ struct FCMMessageTests {
     }
   }
 
-  @Test("P2: Android: channel, tag, ttl and priority; no collapse_key on what is visible")
+  @Test("P2: Android: channel, tag, ttl and priority; no collapse_key on visible pushes")
   func android() throws {
     let high = try message(push(.android, .alert))
     #expect(text("android/priority", high) == "HIGH")
@@ -125,7 +125,7 @@ struct FCMMessageTests {
       ])
   }
 
-  @Test("P2: without a picture the sender's is the thumbnail on iOS, the web's icon, never Android's big picture")
+  @Test("P2: without a picture the sender's is the thumbnail on iOS and the icon on the web, and absent on Android")
   func avatar() throws {
     for platform in Platform.allCases {
       var push = push(platform, .alert)
@@ -143,7 +143,7 @@ struct FCMMessageTests {
     }
   }
 
-  @Test("D13: an edited message replaces by the same id, without a sound, with the time it was written")
+  @Test("D13: an edited message has the same collapse id, no sound, and the time it was written")
   func edited() throws {
     var push = push(.ios, .silent)
     push.replaces = true
@@ -190,7 +190,7 @@ struct FCMMessageTests {
     }
   }
 
-  @Test("P2: a message id of more than 64 bytes is hashed for collapse id and tag, and whole in the data")
+  @Test("P2: a message id of more than 64 bytes is hashed in collapse id and tag, and complete in the data")
   func longId() throws {
     var push = push(.ios, .alert)
     push.messageId = String(repeating: "é", count: 33)
@@ -203,7 +203,7 @@ struct FCMMessageTests {
     #expect(text("android/notification/tag", try message(push)) == push.messageId)
   }
 
-  @Test("P2: ttl is brought into FCM's range")
+  @Test("P2: ttl is clamped to FCM's range")
   func ttl() throws {
     var push = push(.android, .alert)
     push.ttlSeconds = 3_000_000
@@ -214,7 +214,7 @@ struct FCMMessageTests {
     #expect(text("apns/headers/apns-expiration", try message(push)) == "0")
   }
 
-  @Test("P2: a long body is shortened on a grapheme boundary to 4,096 bytes, ids never", arguments: Platform.everyOne)
+  @Test("P2: a long body is cut at a grapheme boundary to 4,096 bytes; ids are never cut", arguments: Platform.everyOne)
   func longBody(platform: Platform) throws {
     let family = "👨‍👩‍👧‍👦"
     var push = push(platform, .alert)
@@ -248,7 +248,7 @@ struct FCMMessageTests {
 
   private func CFGetTypeIDIsBoolean(_ number: NSNumber) -> Bool { number.objCType.pointee == 0x63 }
 
-  @Test("P2: where the body alone does not do, the title is shortened, then the picture goes; ids alone too much: nil")
+  @Test("P2: after the body the title is cut, then the picture dropped; nil where the ids alone are too large")
   func longEverything() throws {
     var push = push(.ios, .alert)
     push.title = String(repeating: "t", count: 5_000)
@@ -265,7 +265,7 @@ struct FCMMessageTests {
       FCMMessage(push: push, target: push.targets[0], occurredAt: 0, hash: DispatcherRules.sha256).encoded() == nil)
   }
 
-  @Test("P2: text of every kind is valid JSON and arrives as it was")
+  @Test("P2: any text is valid JSON and arrives unchanged")
   func escapes() throws {
     var push = push(.ios, .alert)
     push.title = "a\"b\\c\u{0}\u{1F}\u{7F}\n\t"
@@ -275,7 +275,7 @@ struct FCMMessageTests {
     #expect(text("notification/body", message)?.utf8.elementsEqual(push.body?.utf8 ?? "".utf8) == true)
   }
 
-  @Test("P2: text cuts keep whole characters, and say nil where not even the ellipsis fits")
+  @Test("P2: cut text keeps whole characters, and is nil where the ellipsis does not fit")
   func cut() {
     #expect(TextCut.shortened("hello", toBytes: 5) == "hello")
     #expect(TextCut.shortened("hello!", toBytes: 5) == "he…")
@@ -285,7 +285,7 @@ struct FCMMessageTests {
     #expect(TextCut.shortened("", toBytes: 0) == "")
   }
 
-  @Test("T4: a request that is printed shows neither token nor text")
+  @Test("T4: a printed request shows neither token nor text")
   func printing() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))

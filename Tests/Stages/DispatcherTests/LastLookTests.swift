@@ -4,9 +4,9 @@ import Testing
 
 @testable import Dispatcher
 
-@Suite("The last look: what happened while a push waited")
+@Suite("The last look before a request")
 struct LastLookTests {
-  /// Two pushes of one device: the first in the air, the second behind it.
+  /// Two pushes of one device: the first in flight, the second behind it.
   private func waiting(_ change: (inout Push) -> Void = { _ in }) throws -> DispatcherBench {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("front", conversation: "other"))
@@ -20,7 +20,7 @@ struct LastLookTests {
     _ = try bench.send(.cancelled(cancelled), user: cancelled.userId, cause: nil)
   }
 
-  @Test("D11: decided at 21:59 and retried at 22:10, a push follows the person's quiet hours then")
+  @Test("D11: a push decided before quiet hours and retried in them is cancelled")
   func quietHours() throws {
     // 2027-01-15T08:00:00Z is 09:00 in Berlin.
     let hours = QuietHours(start: "09:10", end: "10:00", timeZone: "Europe/Berlin")
@@ -46,7 +46,7 @@ struct LastLookTests {
     #expect(bench.air.map(\.pushId) == ["p2"])
   }
 
-  @Test("T2: after a sign-out nothing is sent with that token, also what comes later; a new registration is sent to")
+  @Test("T2: after a sign-out nothing is sent with that token, later pushes included; a new registration is sent to")
   func revoked() throws {
     let bench = try waiting()
     let hash = DispatcherRules.sha256("token-phone-1")
@@ -63,7 +63,7 @@ struct LastLookTests {
     #expect(bench.air.map(\.pushId) == ["new"])
   }
 
-  @Test("D7: a read ends what waits up to it and nothing after; a retry does not alert what was read")
+  @Test("D7: a read ends the pushes that wait up to it and none after it; a read message is not retried")
   func read() throws {
     let bench = DispatcherBench()
     let start = DispatcherBench.start
@@ -88,7 +88,7 @@ struct LastLookTests {
     #expect(bench.wakeAt == nil || bench.air.isEmpty)
   }
 
-  @Test("D6: what goes on waiting, in rows behind the lane's first too, shows the badge of the cancellation")
+  @Test("D6: pushes that keep waiting, in overflow rows too, get the badge of the cancellation")
   func badge() throws {
     let bench = DispatcherBench()
     for number in 0..<40 {
@@ -107,7 +107,7 @@ struct LastLookTests {
     #expect(bench.outcomes.count == 40)
   }
 
-  @Test("D8: a mute spares mentions where those are let through, and what takes something off the screen")
+  @Test("D8: a mute spares mentions where they are let through, and pushes that remove notifications")
   func muted() throws {
     let bench = try waiting { $0.mentioned = true }
     try bench.send(DispatcherBench.push("p2"))
@@ -133,7 +133,7 @@ struct LastLookTests {
     return push
   }
 
-  @Test("D13: an edit takes the place of the message's push that waits, and appears as that one would have")
+  @Test("D13: an edit replaces the message's waiting push and appears as that one would have")
   func editWaiting() throws {
     let bench = try waiting()
     try bench.send(edit("e1", of: "p1"))
@@ -147,7 +147,7 @@ struct LastLookTests {
     #expect(body.contains("New text") && body.contains(#""sound":"default""#) && body.contains(#""priority":"high""#))
   }
 
-  @Test("D13: an edit behind its message in the air goes silently where that was sent, and alerts where it was not")
+  @Test("D13: an edit behind its message in flight is silent if that was sent, and alerts if it was not")
   func editInAir() throws {
     for answer in [Dispatcher.FCMAnswer.sent, .unavailable] {
       let bench = DispatcherBench()
@@ -165,7 +165,7 @@ struct LastLookTests {
     }
   }
 
-  @Test("P4: what FCM rejects ends as an outcome and on the dead letters, where somebody sees it")
+  @Test("P4: a push that FCM rejects has an outcome and a dead letter")
   func rejected() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", devices: ["phone", "tablet"]))

@@ -1,14 +1,13 @@
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
-import Synchronization
 import Testing
 
 @testable import Dispatcher
 
 @Suite("Bounds: time, devices, lanes, quota")
 struct LimitTests {
-  @Test("P3: a push is tried until its time budget ends, however fresh it is; then it gave up")
+  @Test("P3: a push is tried until its time budget ends, however fresh it is; then it ends as gave_up")
   func timeBudget() throws {
     let bench = DispatcherBench { $0.timeBudget = 60_000 }
     try bench.send(DispatcherBench.push("p1"))
@@ -24,7 +23,7 @@ struct LimitTests {
     #expect(bench.outcomes[0].attempts == requests)
   }
 
-  @Test("P3, P6: what was tried again before a pause has its whole time budget after it, parked or probing")
+  @Test("P3, P6: a push that failed before a breaker opened has its whole time budget afterwards")
   func budgetAfterPause() throws {
     let bench = DispatcherBench()
     for device in ["a", "b"] { try bench.send(DispatcherBench.push("p-\(device)", devices: [device])) }
@@ -47,7 +46,7 @@ struct LimitTests {
     #expect(bench.outcomes.map(\.result) == [.sent, .sent])
   }
 
-  @Test("P6: a pause does not count against the time budget: what waits for it is not lost")
+  @Test("P6: time with an open breaker does not count against the time budget")
   func pauseBeyondBudget() throws {
     let bench = DispatcherBench { $0.timeBudget = 60_000 }
     try bench.send(DispatcherBench.push("p1"))
@@ -79,7 +78,7 @@ struct LimitTests {
   }
 
   @Test(
-    "P5: an Android device gets no more in any minute, and in any hour, than FCM lets it have; others wait for nothing")
+    "P5: an Android device gets no more in any minute and any hour than FCM allows")
   func deviceLimits() throws {
     let bench = DispatcherBench {
       $0.deviceRequestsPerMinute = 20
@@ -96,7 +95,7 @@ struct LimitTests {
     #expect(bench.outcomes.count == 250)
   }
 
-  @Test("P5: other devices, other platforms, and a deployment that turned it off are not held back")
+  @Test("P5: other devices, other platforms, and deployments without the limit are not delayed")
   func notLimited() throws {
     let ios = try times(300, DispatcherBench(), .ios, every: 10)
     #expect(ios.last == 2_990)
@@ -113,7 +112,7 @@ struct LimitTests {
     #expect(busy.air.map(\.deviceId) == ["tablet"])
   }
 
-  @Test("P6: full lanes stop reading, with the reason in readiness; at nine tenths it goes on; nothing is lost")
+  @Test("P6: full lanes stop reading, with the reason in readiness; reading resumes at nine tenths; nothing is lost")
   func fullLanes() throws {
     let health = HealthChecks()
     let metrics = MetricsRegistry()
@@ -129,7 +128,7 @@ struct LimitTests {
     let reason = "\(health.reasons)"
     #expect(reason.contains("20 pushes wait") && reason.contains("1 refused"))
     #expect(monitor.total.waiting == 20 && monitor.total.lanes == 20 && monitor.total.bytes > 20 * 700)
-    #expect(monitor.total.pauses == ["refused": 1])
+    #expect(monitor.total.openBreakers == ["refused": 1])
     let text = metrics.exposition()
     #expect(text.contains("nudge_lane_pushes 20\n") && text.contains("nudge_lane_devices 20\n"))
     #expect(text.contains("nudge_lane_pushes_limit 20\n"))
@@ -151,7 +150,7 @@ struct LimitTests {
     #expect(monitor.total.waiting == 0 && monitor.total.bytes == 0 && monitor.total.oldestSince == nil)
   }
 
-  @Test("Lanes are bounded in bytes as well")
+  @Test("Lanes are bounded in bytes too")
   func fullOfBytes() throws {
     let bench = DispatcherBench {
       $0.maxWaiting = 0
@@ -165,7 +164,7 @@ struct LimitTests {
     #expect((10...20).contains(pushes))
   }
 
-  @Test("P5: the quota is shared by the partitions an instance has")
+  @Test("P5: the rate is that of the share of the partitions")
   func share() throws {
     var rate = SendRate(perMinute: 60_000, rampUp: 1, start: 0)
     _ = rate.taken(inSecond: 1)
@@ -178,7 +177,7 @@ struct LimitTests {
     #expect((990...1_010).contains(rate.taken(inSecond: 6)))
   }
 
-  @Test("P5: a project's 429 halves the rate, a burst of them once; it comes back within minutes")
+  @Test("P5: a project's 429 halves the rate, a burst of them once; it recovers within minutes")
   func halving() throws {
     var rate = SendRate(perMinute: 60_000, rampUp: 1, start: 0)
     _ = rate.taken(inSecond: 9)
@@ -196,23 +195,30 @@ struct LimitTests {
     #expect(rate.restraint >= SendRate.leastRestraint)
   }
 
-  @Test("A monitor tells the part of the partitions its tasks have")
-  func monitorShare() throws {
-    let monitor = LaneMonitor(metrics: MetricsRegistry(), readiness: HealthChecks(), now: { 0 })
-    let shares = Shares()
-    monitor.onShare { shares.add($0) }
-    for task in 0..<3 { monitor.report(LaneStatistics(), task: Int32(task), of: 12) }
-    monitor.report(LaneStatistics(), task: 2, of: 12)
-    monitor.close(task: 0)
-    let expected = [1, 2, 3, 2].map { (tasks: Double) in tasks / 12 }
-    #expect(shares.values == expected)
+  @Test("P5: a stage uses the share of the quota that it has of the partitions, and all of it with all of them")
+  func stageShare() throws {
+    var quotas = ProjectQuotas(perMinute: 60_000, rampUp: 1, ownProject: "own")
+    func taken(_ second: Int) -> Int {
+      var taken = 0
+      for millisecond in 0..<1_000 {
+        let now = Milliseconds(second * 1_000 + millisecond)
+        while quotas.wait(nil, at: now) == nil {
+          quotas.take(nil, at: now)
+          taken += 1
+        }
+      }
+      return taken
+    }
+    quotas.take("own", at: 0)
+    quotas.setShare(0.25)
+    _ = taken(1)
+    #expect((245...255).contains(taken(2)))
+    quotas.setShare(1)
+    _ = taken(3)
+    #expect((990...1_010).contains(taken(4)))
+    #expect(quotas.wait("own", at: 4_999) != nil, "devices that name the own project share its quota")
+    #expect(quotas.wait("second", at: 4_999) == nil, "another project has one of its own")
   }
-}
-
-private final class Shares: Sendable {
-  private let state = Mutex<[Double]>([])
-  var values: [Double] { state.withLock { $0 } }
-  func add(_ share: Double) { state.withLock { $0.append(share) } }
 }
 
 extension SendRate {

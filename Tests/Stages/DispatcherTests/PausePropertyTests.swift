@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dispatcher
 
-/// What pauses are to do, by the whole history and nothing else: every question is answered from the first event on.
+/// A model of circuit breakers that answers every question from the whole history.
 private struct PauseOracle {
   enum Evidence {
     case works
@@ -13,7 +13,7 @@ private struct PauseOracle {
   }
   private enum Event {
     case sent(UInt64)
-    case answered(UInt64, PauseScope, Evidence, at: Milliseconds)
+    case answered(UInt64, DeliveryScope, Evidence, at: Milliseconds)
   }
   private var history: [Event] = []
 
@@ -27,11 +27,11 @@ private struct PauseOracle {
 
   mutating func sent(_ id: UInt64) { history.append(.sent(id)) }
 
-  mutating func answered(_ id: UInt64, _ evidence: [(PauseScope, Evidence)], at time: Milliseconds) {
+  mutating func answered(_ id: UInt64, _ evidence: [(DeliveryScope, Evidence)], at time: Milliseconds) {
     for (scope, evidence) in evidence { history.append(.answered(id, scope, evidence, at: time)) }
   }
 
-  func verdict(_ scope: PauseScope) -> Verdict {
+  func verdict(_ scope: DeliveryScope) -> Verdict {
     var verdict = Verdict()
     /// Sent since the pause began: only they say something new of it.
     var telling: Set<UInt64> = []
@@ -63,19 +63,19 @@ private struct PauseOracle {
   }
 }
 
-@Suite("Pauses with many requests in the air")
+@Suite("Circuit breakers with many requests in flight")
 struct PausePropertyTests {
   private struct Sent {
     var user: String
     var projectId: String?
     var platform: Platform
-    var scopes: [PauseScope] {
-      [PauseScope(projectId: projectId), PauseScope(projectId: projectId, platform: platform)]
+    var scopes: [DeliveryScope] {
+      [DeliveryScope(projectId: projectId), DeliveryScope(projectId: projectId, platform: platform)]
     }
   }
 
   @Test(
-    "P6, P5: a pause ends only by an answer to what was sent after it began; one request at a time finds out; nothing else waits",
+    "P6, P5: only an answer to a request sent after it opened closes a breaker; one request at a time probes; nothing else waits",
     arguments: Array(UInt64(1)...16))
   func oracle(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -87,7 +87,7 @@ struct PausePropertyTests {
     var pauses = 0
     var pushes = 0
 
-    /// Requests that are new in the air: each was allowed.
+    /// Checks that each new request was allowed.
     func look() throws {
       for request in bench.air where inAir[request.id] == nil {
         let user = String(request.token.split(separator: "-")[1])
@@ -183,7 +183,7 @@ struct PausePropertyTests {
     #expect(pauses > 5, "seed \(seed) did too little to mean anything")
   }
 
-  @Test("P5: with a hundred requests in the air, the project's 429 is not lifted by the older ones' 200")
+  @Test("P5: with a hundred requests in flight, older 200s do not close the breaker of the project's 429")
   func quotaInTheAir() throws {
     let bench = DispatcherBench()
     for number in 0..<100 { try bench.send(DispatcherBench.push("p\(number)", user: "u\(number)")) }
@@ -199,7 +199,7 @@ struct PausePropertyTests {
     #expect(bench.outcomes.count == 101)
   }
 
-  @Test("P6: a refusal of what was sent before the try that worked does not pause again")
+  @Test("P6: a refusal of a request sent before the successful probe does not open the breaker again")
   func lateRefusal() throws {
     let bench = DispatcherBench()
     for number in 0..<3 { try bench.send(DispatcherBench.push("p\(number)", user: "u\(number)")) }
@@ -213,7 +213,7 @@ struct PausePropertyTests {
     #expect(bench.air.contains { $0.pushId == "new" })
   }
 
-  @Test("T3: 60 % invalid tokens, many in the air: at most a window is pruned, none once the breaker is open")
+  @Test("T3: 60 % invalid tokens, many in flight: at most a window is pruned, and none once the breaker is open")
   func invalidTokensInTheAir() throws {
     var random = SeededGenerator(seed: 14)
     let bench = DispatcherBench {
@@ -250,7 +250,7 @@ struct PausePropertyTests {
 }
 
 extension DispatcherBench {
-  /// Wakes until something is asked for beside what is in the air.
+  /// Wakes until there is a request besides the known ones.
   fileprivate func wakeUntilSentBeside(_ known: [SendRequest]) throws {
     while !air.isEmpty, air.count > known.count { try answer(.sent) }
     while air.count <= known.count, wakeAt != nil { try wake() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dispatcher
 
-@Suite("Pauses: nothing is lost while a project or platform cannot be sent to")
+@Suite("Circuit breakers: nothing is lost while a project or platform cannot be sent to")
 struct PauseTests {
   private func bench(pushes: Int) throws -> DispatcherBench {
     let bench = DispatcherBench { $0.maxInFlight = 1 }
@@ -12,7 +12,7 @@ struct PauseTests {
     return bench
   }
 
-  @Test("P6: a wrong project stops all of its pushes; one request at a time finds out; then all go, each once")
+  @Test("P6: a wrong project stops all of its pushes; one request at a time probes; then each is sent once")
   func project() throws {
     let bench = try bench(pushes: 5)
     try bench.answer(.noProject)
@@ -35,7 +35,7 @@ struct PauseTests {
     #expect(Set(bench.outcomes.map(\.pushId)).count == 5)
   }
 
-  @Test("P6: a new push does not get past a pause")
+  @Test("P6: a new push does not pass an open breaker")
   func newPush() throws {
     let bench = try bench(pushes: 1)
     try bench.answer(.noProject)
@@ -47,7 +47,7 @@ struct PauseTests {
     #expect(bench.air.count == 1)
   }
 
-  @Test("P6: what a pause keeps past its freshness ends as expired, or gave_up where it was tried")
+  @Test("P6: a push that an open breaker keeps past its freshness ends as expired, or as gave_up if it was tried")
   func freshness() throws {
     let bench = DispatcherBench { $0.maxInFlight = 1 }
     try bench.send(DispatcherBench.push("p0", user: "u0", expiresIn: 60_000))
@@ -62,7 +62,7 @@ struct PauseTests {
     #expect(bench.outcomes[0].finishedAt == DispatcherBench.start + 4_001)
   }
 
-  @Test("P6: other projects go on")
+  @Test("P6: other projects are sent to")
   func otherProject() throws {
     let bench = try bench(pushes: 1)
     try bench.answer(.noProject)
@@ -72,7 +72,7 @@ struct PauseTests {
     #expect(bench.air.map(\.projectId) == ["second"])
   }
 
-  @Test("P4: THIRD_PARTY_AUTH_ERROR stops one platform; the others go on")
+  @Test("P4: THIRD_PARTY_AUTH_ERROR stops one platform only")
   func platform() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", user: "u1", platform: .ios))
@@ -90,7 +90,7 @@ struct PauseTests {
     #expect(bench.outcomes.count == 3)
   }
 
-  @Test("P5: 429 of the project slows all of it, for Retry-After or a minute")
+  @Test("P5: a project's 429 stops it for Retry-After or a minute")
   func projectQuota() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", user: "u1"))
@@ -108,7 +108,7 @@ struct PauseTests {
     #expect(bench.outcomes.map(\.result) == [.sent, .sent])
   }
 
-  @Test("P6: a try that is answered by the server's trouble decides nothing; the next is due later")
+  @Test("P6: a probe that the server fails decides nothing; the next one is due later")
   func inconclusive() throws {
     let bench = try bench(pushes: 2)
     try bench.answer(.noProject)
@@ -125,7 +125,7 @@ struct PauseTests {
     #expect(bench.outcomes.count == 2)
   }
 
-  @Test("P6: a pause is found out again after a restart, and what was cancelled meanwhile stays unsent")
+  @Test("P6: a breaker opens again after a restart, and a push cancelled meanwhile stays unsent")
   func restart() throws {
     let bench = try bench(pushes: 3)
     try bench.answer(.noProject)
@@ -141,7 +141,7 @@ struct PauseTests {
     #expect(bench.outcomes.filter { $0.result == .sent }.count == 2)
   }
 
-  @Test("T3: a burst of invalid answers trips a breaker: no more tokens are pruned, and nothing is lost")
+  @Test("T3: a burst of invalid tokens opens a breaker: no more tokens are pruned, and nothing is lost")
   func invalidBurst() throws {
     let bench = DispatcherBench {
       $0.invalidTokenWindow = 20

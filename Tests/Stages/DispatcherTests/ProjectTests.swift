@@ -12,7 +12,7 @@ struct ProjectTests {
     return push
   }
 
-  @Test("a push to a project that is not configured is rejected with a reason, and nothing is kept for it")
+  @Test("a push to a project that is not configured is rejected with a reason and leaves no state")
   func invented() throws {
     let bench = DispatcherBench { $0.projects = ["own", "second"] }
     for number in 0..<500 {
@@ -23,7 +23,7 @@ struct ProjectTests {
     #expect(bench.outcomes.allSatisfy { $0.result == .rejected && $0.errorCode == "project_not_allowed" })
     #expect(bench.outcomes.allSatisfy { $0.attempts == 0 })
     for number in 0..<500 { #expect(try bench.lane("d\(number)") == nil) }
-    // What may be sent is, meanwhile.
+    // Allowed projects are sent to meanwhile.
     try bench.send(push("a", device: "a", project: nil))
     try bench.send(push("b", device: "b", project: "own"))
     try bench.send(push("c", device: "c", project: "second"))

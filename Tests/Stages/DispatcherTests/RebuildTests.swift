@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rebuilding a dispatcher's lost state")
 struct RebuildTests {
-  @Test("P7: what was taken before the loss is not sent, does not wait, and has no outcome")
+  @Test("P7: a push from before the loss is not sent, does not wait, and has no outcome")
   func nothingIsSent() throws {
     let bench = DispatcherBench()
     bench.driver.isRebuilding = true
@@ -20,7 +20,7 @@ struct RebuildTests {
     #expect(bench.air.isEmpty && bench.wakeAt == nil)
   }
 
-  @Test("P7: a repeat of a push from before the loss is recognised; what comes after it is sent")
+  @Test("P7: a repeat of a push from before the loss is recognised; later pushes are sent")
   func repeats() throws {
     let bench = DispatcherBench()
     let cause = bench.nextCause()

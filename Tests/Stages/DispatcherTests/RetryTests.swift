@@ -4,9 +4,9 @@ import Testing
 
 @testable import Dispatcher
 
-@Suite("Retries and endings")
+@Suite("Retries and results")
 struct RetryTests {
-  @Test("P3: a server error is sent again after 10 s at least, with the attempt counted, until freshness ends: gave_up")
+  @Test("P3: after a server error the push is sent again after 10 s at least, until its freshness ends: gave_up")
   func untilFreshness() throws {
     let bench = DispatcherBench { $0.timeBudget = 3_600_000 }
     try bench.send(DispatcherBench.push("p1", expiresIn: 3_600_000))
@@ -39,7 +39,7 @@ struct RetryTests {
     #expect(bench.air.map(\.pushId) == ["p3", "p4"])
   }
 
-  @Test("P3: a retry survives a restart, at the time it was due")
+  @Test("P3: a restart does not change when a retry is due")
   func survives() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
@@ -52,7 +52,7 @@ struct RetryTests {
     #expect(bench.air.map(\.attempt) == [2])
   }
 
-  @Test("P3: a failed connection may be tried again after 1 s")
+  @Test("P3: after a failed connection the wait is 1 s at least")
   func connection() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
@@ -61,7 +61,7 @@ struct RetryTests {
     #expect((1_000...2_000).contains(wait))
   }
 
-  @Test("P3: Retry-After is a floor")
+  @Test("P3: Retry-After is the least wait")
   func retryAfter() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
@@ -71,7 +71,7 @@ struct RetryTests {
     #expect((120_000...132_000).contains(try #require(bench.wakeAt) - bench.now))
   }
 
-  @Test("P3: what could only be sent past its freshness gives up at once")
+  @Test("P3: a push that could be sent only past its freshness gives up at once")
   func givesUpAtOnce() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", expiresIn: 100_000))
@@ -81,7 +81,7 @@ struct RetryTests {
     #expect(bench.outcomes.map(\.result) == [.gaveUp])
   }
 
-  @Test("P5: 429 of a device slows that device, a minute at least without Retry-After")
+  @Test("P5: a device's 429 delays that device, a minute at least without Retry-After")
   func deviceQuota() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
@@ -91,7 +91,7 @@ struct RetryTests {
     #expect(bench.air.map(\.pushId) == ["p2"])
   }
 
-  @Test("T3: a token that is gone ends as invalid_token and is announced once, with hash, version and code")
+  @Test("T3: an unregistered token ends as invalid_token and is announced once, with hash, version and code")
   func invalidToken() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", version: 7))
@@ -113,7 +113,7 @@ struct RetryTests {
     #expect(bench.invalidated.count == 1)
   }
 
-  @Test("P4: SENDER_ID_MISMATCH sets the device aside until it registers again; nothing of it is announced as gone")
+  @Test("P4: SENDER_ID_MISMATCH quarantines the device until it registers again; its token is not announced as invalid")
   func quarantine() throws {
     let bench = DispatcherBench()
     let mismatch = Dispatcher.FCMAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH")
@@ -130,7 +130,7 @@ struct RetryTests {
     #expect(bench.air.map(\.pushId) == ["p4"])
   }
 
-  @Test("P4: a request FCM refuses ends as rejected, with its code")
+  @Test("P4: a request that FCM rejects ends as rejected, with its code")
   func rejected() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
@@ -141,7 +141,7 @@ struct RetryTests {
   }
 
   @Test(
-    "P8: attempts are requests that were made: none where none could leave, two where the access token was refreshed")
+    "P8: attempts count requests made: none where none could leave, two where the access token was refreshed")
   func attempts() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
@@ -157,7 +157,7 @@ struct RetryTests {
     #expect(bench.outcomes[1].firstAttemptAt == nil)
   }
 
-  @Test("P3, P5: a 429 waits for as long as FCM asks, also less than a minute, and a second at least")
+  @Test("P3, P5: a 429 waits as long as FCM asks, even less than a minute, and a second at least")
   func shortRetryAfter() throws {
     for (asked, least) in [(5_000, 5_000), (0, 1_000), (70_000, 70_000)] as [(Milliseconds, Milliseconds)] {
       #expect(Backoff.quota.wait(after: 1, retryAfter: asked, jitter: 0) == least)
@@ -176,7 +176,7 @@ struct RetryTests {
   }
 
   @Test(
-    "P3: backoff doubles from its floor to its cap, with jitter over the whole range; Retry-After may exceed the cap")
+    "P3: backoff doubles from floor to cap, with jitter over the whole range; Retry-After may exceed the cap")
   func backoff() {
     #expect(Backoff.server.wait(after: 1, jitter: 0) == 10_000)
     #expect(Backoff.server.wait(after: 1, jitter: 0.999_999) == 19_999)
@@ -191,7 +191,7 @@ struct RetryTests {
     #expect(Backoff.server.wait(after: .max, retryAfter: 0, jitter: 0) == 10_000)
   }
 
-  @Test("P3: jitter is the same for the same push, device and attempt, and even over many")
+  @Test("P3: jitter is a function of push, device and attempt, and evenly spread")
   func jitter() {
     let values = (0..<10_000).map { Jitter.value(pushId: "p\($0 % 100)", deviceId: "d", attempt: $0 / 100) }
     #expect(values.allSatisfy { (0..<1).contains($0) })

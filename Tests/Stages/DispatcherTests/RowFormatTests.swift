@@ -8,7 +8,7 @@ import Testing
 @Suite("State: the format of the dispatcher's rows")
 struct RowFormatTests {
   @Test(
-    "every row comes back as it was, packed and as JSON written before; a part of one, or more than one, is refused")
+    "every row survives encoding, packed and as JSON; truncated rows and trailing bytes are errors")
   func rows() throws {
     var fields = FieldGenerator(SeededGenerator(announcedFor: "rows"))
     for number in 0..<40 {
@@ -52,7 +52,7 @@ struct RowFormatTests {
     #expect(try GoldenRows("dispatcher").faults(samples: samples) == [])
   }
 
-  @Test("rows of version 1, as written before edits, quiet hours and revoked tokens, are read")
+  @Test("rows of version 1, from before edits, quiet hours and revoked tokens, are read")
   func version1() throws {
     let coder = RecordCoder()
     func read<Row: PackedRow>(_ bytes: [UInt8]) throws -> Row {

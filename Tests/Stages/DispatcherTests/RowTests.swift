@@ -51,7 +51,7 @@ struct RowTests {
     }
   }
 
-  @Test("The estimate of a waiting push's size is never below its real size")
+  @Test("The estimated size of a push is never below its real size")
   func estimate() throws {
     let coder = RecordCoder()
     for (push, traceparent) in [(DispatcherBench.push("p"), nil), (largest(1), String(repeating: "1", count: 256))] {
@@ -76,7 +76,7 @@ struct RowTests {
     }
   }
 
-  @Test("A long lane is split into rows and comes out in order, across a restart, leaving no row but the device's")
+  @Test("A long lane is split into rows, keeps its order across a restart, and leaves only the device's row")
   func overflow() throws {
     let bench = DispatcherBench()
     for number in 0..<100 {
@@ -93,7 +93,7 @@ struct RowTests {
     #expect(try bench.driver.row(key.device) != nil)
   }
 
-  @Test("Removing from the middle of a lane of many rows keeps the order of the rest")
+  @Test("Removing from the middle of a lane with many rows keeps the order of the rest")
   func removeFromMany() throws {
     let bench = DispatcherBench()
     for number in 0..<60 {
@@ -102,14 +102,14 @@ struct RowTests {
           "p\(number)", conversation: number % 3 == 0 ? "odd" : "c1", body: String(repeating: "x", count: 1_000)))
     }
     try bench.cancel(conversation: "odd")
-    #expect(bench.outcomes.count == 19)  // p0 is in the air
+    #expect(bench.outcomes.count == 19)  // p0 is in flight
     #expect(try bench.lane()?.count == 41)
     while !bench.air.isEmpty { try bench.answer(.sent) }
     let sent = bench.outcomes.filter { $0.result == .sent }.map(\.pushId)
     #expect(sent == (0..<60).filter { $0 == 0 || $0 % 3 != 0 }.map { "p\($0)" })
   }
 
-  @Test("A row of a foreign key is an error that says so, not a guess")
+  @Test("A row with an unknown key is an error that says so")
   func foreignKey() {
     #expect(throws: StoreFailure.self) {
       try [UInt8]("{}".utf8).withUnsafeBytes {
@@ -118,7 +118,7 @@ struct RowTests {
     }
   }
 
-  @Test("Ids that Unicode deems equal are still different devices")
+  @Test("Canonically equivalent ids are different devices")
   func canonicalEquivalence() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", devices: ["\u{E9}"]))

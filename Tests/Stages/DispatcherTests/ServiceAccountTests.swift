@@ -26,7 +26,7 @@ struct ServiceAccountTests {
     return ""
   }
 
-  @Test("P1: a file as Google gives it is read; without token_uri Google's own is meant")
+  @Test("P1: Google's file is read; without token_uri it means Google's token server")
   func reads() throws {
     let account = try ServiceAccount(contents: try contents { $0["token_uri"] = nil }, name: "key.json")
     #expect(account.tokenURI == "https://oauth2.googleapis.com/token")
@@ -35,7 +35,7 @@ struct ServiceAccountTests {
   }
 
   @Test(
-    "P1: what is missing or wrong is named, with the file",
+    "P1: a missing or wrong field is named, with the file",
     arguments: ["type", "project_id", "private_key_id", "private_key", "client_email"])
   func missing(field: String) throws {
     for value in [nil, "", 7] as [(any Sendable)?] {
@@ -44,7 +44,7 @@ struct ServiceAccountTests {
     }
   }
 
-  @Test("P1: a wrong type of credentials, a broken key, a file that is none: each says so, and none shows a key")
+  @Test("P1: a wrong type, a broken key, a malformed file: each is named, and no key is shown")
   func wrong() throws {
     #expect(try error(try contents { $0["type"] = "authorized_user" }).contains("service_account"))
     #expect(try error(try contents { $0["token_uri"] = "ftp://x" }).contains("token_uri"))
@@ -54,7 +54,7 @@ struct ServiceAccountTests {
     #expect(throws: ServiceAccount.InvalidFile.self) { try ServiceAccount(file: "/nowhere/key.json") }
   }
 
-  @Test("T4: an account that is printed shows no key")
+  @Test("T4: a printed account shows no key")
   func printing() throws {
     let data = try contents { _ in }
     let account = try ServiceAccount(contents: data, name: "key.json")

@@ -2,12 +2,12 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// What devices in trouble do to all others: one whose requests are never answered, one that is always told to come back later, one
-/// that is gone. The dispatcher and the emulator as processes, release built, on a broker of their own.
+/// Measures how far devices in trouble delay healthy ones: FCM never answers one, always fails another, and calls the third
+/// unregistered. Dispatcher and emulator run as release-built processes on a broker of their own.
 enum NeighboursBenchmark: Benchmark {
   static let name = "neighbours"
   static let abstract =
-    "pushes from their record to their outcome, without and with devices that hang, fail or are gone"
+    "time from a push's record to its outcome, without and with devices that hang, fail or are unregistered"
   static let needsKafka = true
   static let startsBroker = true
 
@@ -23,11 +23,11 @@ enum NeighboursBenchmark: Benchmark {
 
 private final class NeighboursRun {
   private static let devices = 200
-  /// Pushes a second to healthy devices, one after the other in turn.
+  /// Pushes a second to healthy devices, round robin.
   private static let rate = 200
   /// Pushes a second to each device in trouble.
   private static let troubledRate = 10
-  /// Token prefixes of the devices in trouble, and what the emulator does with them.
+  /// Token prefixes of the devices in trouble, and the emulator's fault for each.
   private static let troubles = [
     ("hangs-", #""action": "hang""#), ("fails-", #""answer": "UNAVAILABLE""#), ("gone-", #""answer": "UNREGISTERED""#),
   ]
@@ -77,20 +77,20 @@ private final class NeighboursRun {
     try measure(consumer, troubled: false)
     var alone: [Double] = []
     var beside: [Double] = []
-    // In turn, as the machine is not always equally quick.
+    // Alternately, because the machine's speed varies.
     for _ in 0..<options.repetitions {
       alone += try measure(consumer, troubled: false)
       beside += try measure(consumer, troubled: true)
     }
     try dispatcher.stop()
     try emulator.stop()
-    guard troubledOutcomes > 0 else { throw BenchmarkFailure("no device was in trouble: none of them has an outcome") }
+    guard troubledOutcomes > 0 else { throw BenchmarkFailure("the devices in trouble have no outcomes") }
     let undisturbed = Samples(alone)
     report.table(
       [
-        ("all well", undisturbed, nil),
+        ("healthy devices only", undisturbed, nil),
         (
-          "one hangs, one fails, one is gone", Samples(beside),
+          "beside three devices in trouble", Samples(beside),
           "≤ \(Int((undisturbed.quantile(0.99) * 1.25).rounded()))"
         ),
       ].map { subject, samples, target in
@@ -111,7 +111,7 @@ private final class NeighboursRun {
       program, in: programs, arguments, log: broker.directory.appendingPathComponent("\(program).log"))
   }
 
-  /// Sends for so many seconds, and waits until each healthy device's push has its outcome. Returns how long they took.
+  /// Sends for the configured seconds and waits for the outcomes of healthy devices. Returns their latencies in milliseconds.
   @discardableResult
   private func measure(_ consumer: Consumer, troubled: Bool) throws -> [Double] {
     latencies = []
@@ -134,7 +134,7 @@ private final class NeighboursRun {
     let deadline = Clocks.steady + 60
     while !writtenAt.isEmpty {
       guard Clocks.steady < deadline else {
-        throw BenchmarkFailure("\(writtenAt.count) pushes to healthy devices have no outcome after 60 s")
+        throw BenchmarkFailure("\(writtenAt.count) pushes to healthy devices still have no outcome after 60 s")
       }
       try read(consumer)
     }

@@ -230,7 +230,9 @@ private final class Pipeline {
       while let effect = waiting.effects.first {
         sent += 1
         waiting = dispatcher.receive(
-          SendReply(id: effect.id, answer: answer, startedAt: Self.start, finishedAt: Self.start), partition: 0)
+          SendReply(
+            id: effect.id, answer: answer, startedAt: Self.start, finishedAt: Self.start),
+          partition: 0)
         try check(waiting.rejection)
         try ledger.note(waiting)
       }

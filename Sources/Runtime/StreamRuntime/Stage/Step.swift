@@ -7,6 +7,9 @@ import ServiceKit
 public final class Step<S: Stage> {
   /// The wall clock, in milliseconds since the epoch. During a rebuild, the time at which the record was written.
   public internal(set) var now: Milliseconds = 0
+  /// A clock that never jumps and runs while the machine sleeps, in milliseconds from an arbitrary start. Waits in memory go by it;
+  /// rows hold times of the wall clock.
+  public internal(set) var steadyNow: Milliseconds = 0
   /// Whether lost state is being rebuilt. The record was processed before, so only its rows and timers count; outputs, effects,
   /// wake-ups and dead letters are dropped. A stage whose rows hold pending work must not add work that was done before.
   public private(set) var isRebuilding = false
@@ -77,6 +80,20 @@ public final class Step<S: Stage> {
   /// All rows whose keys are `parent` and one more part, in key order. Reads each of them.
   public func rows(below parent: RowKey) throws -> [(RowKey, S.Row)] {
     try table.rows(below: parent).map { ($0.0, Self.typed($0.1)) }
+  }
+
+  /// A page of the rows whose keys are `parent` and one part more, in key order. Rows in the store are decoded and not kept in
+  /// memory.
+  ///
+  /// - Parameters:
+  ///   - first: where the page begins; nil: at the first row.
+  ///   - end: the page holds no row from this key on; nil: up to the last row.
+  ///   - limit: rows read from the store at most; rows that are not in the store yet come on top.
+  public func page(
+    below parent: RowKey, from first: RowKey? = nil, before end: RowKey? = nil, limit: Int
+  ) throws -> RowPage<S.Row> {
+    let page = try table.page(below: parent, from: first, before: end, limit: limit)
+    return RowPage(rows: page.rows.map { ($0.0, Self.typed($0.1)) }, next: page.next)
   }
 
   // MARK: Timers
@@ -158,8 +175,14 @@ public final class Step<S: Stage> {
   /// others go on while one is slow. There may be room again after each reply.
   public func hasRoom(forEffectsOf group: String) -> Bool { effectBudget.hasRoom(for: group) }
 
-  /// Requests `Stage.wake` at a time. The earliest request counts.
-  public func wake(at time: Milliseconds) { wakeAt = min(wakeAt ?? .max, time) }
+  /// Requests `Stage.wake` after a wait, in milliseconds by the steady clock. The earliest request counts.
+  public func wake(after wait: Milliseconds) {
+    let (time, isBeyondRange) = steadyNow.addingReportingOverflow(max(wait, 0))
+    if !isBeyondRange { wakeAt = min(wakeAt ?? .max, time) }
+  }
+
+  /// Requests `Stage.wake` at a time of the wall clock as it runs now. Setting the clock later changes nothing.
+  public func wake(at time: Milliseconds) { wake(after: time.subtractingReportingOverflow(now).partialValue) }
 
   // MARK: The runtime's side
 
@@ -167,8 +190,9 @@ public final class Step<S: Stage> {
   var openCount: Int { table.openCount + timers.openCount }
 
   /// Begins a step. The results of the previous one have been taken.
-  func begin(now: Milliseconds, record: InputRecord?, isRebuilding: Bool = false) {
+  func begin(now: Milliseconds, steadyNow: Milliseconds, record: InputRecord?, isRebuilding: Bool = false) {
     self.now = now
+    self.steadyNow = steadyNow
     self.isRebuilding = isRebuilding
     outputs.removeAll(keepingCapacity: true)
     forgetEffects()
@@ -226,4 +250,12 @@ public final class Step<S: Stage> {
     defer { wakeAt = nil }
     return wakeAt
   }
+}
+
+/// A part of a scan.
+public struct RowPage<Row> {
+  /// In key order.
+  public var rows: [(key: RowKey, row: Row)]
+  /// Where the next page begins; nil: this is the last one.
+  public var next: RowKey?
 }

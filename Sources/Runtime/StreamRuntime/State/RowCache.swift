@@ -131,12 +131,40 @@ struct RowCache {
     return found.sorted { $0.0 < $1.0 }
   }
 
+  /// A page of the rows whose parent is `prefix`, in key order, changes of this step included: up to `limit` rows of the store,
+  /// and the changed ones among them. `next`: where the next page begins; nil: this is the last.
+  mutating func page(
+    below prefix: RowKey, from first: RowKey?, before end: RowKey?, limit: Int
+  ) throws -> (rows: [(RowKey, StoredRow)], next: RowKey?) {
+    indexChanges()
+    let first = max(first ?? prefix, RowKey(bytes: prefix.bytes + [0]))
+    let end = end ?? RowKey(bytes: prefix.bytes + [1])
+    let changed = unstoredByParent[prefix] ?? []
+    var found: [(RowKey, StoredRow)] = []
+    var read = 0
+    var last: RowKey?
+    try store.rows(from: first, to: end, limit: limit) { key, bytes in
+      read += 1
+      last = key
+      guard key.parent == prefix, !changed.contains(key) else { return }
+      found.append((key, try slots[key]?.row ?? decode(key, bytes)))
+    }
+    // The key that follows the last one read.
+    let next = read < limit ? nil : last.map { RowKey(bytes: $0.bytes + [0]) }
+    if changed.isEmpty { return (found, next) }
+    for key in changed where key >= first && key < (next ?? end) {
+      if let row = try row(key) { found.append((key, row)) }
+    }
+    return (found.sorted { $0.0 < $1.0 }, next)
+  }
+
   // MARK: Steps
 
-  /// Starts a step, whose changes can be undone.
+  /// Starts a step, whose changes can be undone. Evicts rows that steps have only read: no commit does it where nothing changed.
   mutating func beginStep() {
     if !journal.isEmpty { forgetJournal() }
     journalOpen = open.count
+    if cachedBytes > 2 * cacheBytes, cachedBytes >= sweepFrom { evict() }
   }
 
   /// Undoes the changes of the step.

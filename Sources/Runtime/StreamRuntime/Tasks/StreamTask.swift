@@ -54,7 +54,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   var openReplies: [(ticket: EffectTicket, reply: S.Reply)] = []
   /// Replies whose steps are in the sealed transaction.
   private(set) var sealedReplies: [(ticket: EffectTicket, reply: S.Reply)] = []
-  /// When the stage wants to be woken, by the wall clock.
+  /// When the stage wants to be woken, by the steady clock.
   var wakeAt: Milliseconds?
   /// When the oldest committed row that the store lacks was committed, by the steady clock.
   var unstoredSince: Milliseconds?

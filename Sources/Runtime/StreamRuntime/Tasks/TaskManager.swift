@@ -141,7 +141,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     var isAccepted = true
     let step = task.step
     let (bytes, rows) = (task.outputBytes, step.openCount)
-    step.begin(now: now, record: record, isRebuilding: task.rebuild != nil)
+    step.begin(now: now, steadyNow: io.steadyClock, record: record, isRebuilding: task.rebuild != nil)
     let began = step.trace == nil ? 0 : context.spans?.now() ?? 0
     var refusal: Rejection?
     do {
@@ -210,22 +210,23 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   /// Wakes the tasks whose wake-up is due.
   func wake() throws {
-    let now = io.wallClock
+    let (now, steady) = (io.wallClock, io.steadyClock)
     for task in tasks.values {
-      guard let wakeAt = task.wakeAt, wakeAt <= now else { continue }
+      guard let wakeAt = task.wakeAt, wakeAt <= steady else { continue }
       task.wakeAt = nil
       try run(task, record: nil, now: now) { try $0.wake(in: $1) }
     }
   }
 
-  /// When the next timer or wake-up is due, by the wall clock.
-  var nextDue: Milliseconds? {
-    var next: Milliseconds?
+  /// How long until the next timer or wake-up is due.
+  var nextDueIn: Milliseconds? {
+    let (now, steady) = (io.wallClock, io.steadyClock)
+    var wait: Milliseconds?
     for task in tasks.values where task.rebuild == nil {
-      if let wakeAt = task.wakeAt { next = min(next ?? .max, wakeAt) }
-      if timerTopic != nil, let due = task.step.timers.nextDue { next = min(next ?? .max, due) }
+      if let wakeAt = task.wakeAt { wait = min(wait ?? .max, wakeAt - steady) }
+      if timerTopic != nil, let due = task.step.timers.nextDue { wait = min(wait ?? .max, due - now) }
     }
-    return next
+    return wait
   }
 
   // MARK: Timers

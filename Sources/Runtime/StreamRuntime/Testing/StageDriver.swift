@@ -11,7 +11,7 @@ public final class StageDriver<S: Stage> {
     public var effects: [S.Effect]
     /// Why the record would become a dead letter; nil: it was accepted.
     public var rejection: Rejection?
-    /// The requested wake-up.
+    /// The requested wake-up, by the steady clock.
     public var wakeAt: Milliseconds?
   }
 
@@ -19,12 +19,17 @@ public final class StageDriver<S: Stage> {
   public var stage: S
   /// The wall clock of the next step, in milliseconds since the epoch.
   public var now: Milliseconds
+  /// How far the wall clock is ahead of the steady clock. A change with `now` is a clock that is set.
+  public var wallClockOffset: Milliseconds = 0
+  /// The steady clock of the next step.
+  public var steadyNow: Milliseconds { now - wallClockOffset }
   /// Whether the next steps rebuild lost state. Their outputs are returned, although the runtime would drop them.
   public var isRebuilding = false
   /// The partitions of every topic.
   public let partitions: Int32
   /// Bounds the effects of each step by group. Effects of earlier steps do not count: the driver does not know which are open.
   private let maxEffects: Int
+  private let cacheBytes: Int
   private let coder = RecordCoder()
   private var steps: [Int32: Step<S>] = [:]
   private var stores: [Int32: MemoryRowStore] = [:]
@@ -36,9 +41,12 @@ public final class StageDriver<S: Stage> {
   }
 
   /// A driver with empty state.
-  public init(_ stage: S, partitions: Int32 = 1, now: Milliseconds = 0, maxEffects: Int = 2000) {
+  public init(
+    _ stage: S, partitions: Int32 = 1, now: Milliseconds = 0, maxEffects: Int = 2000, cacheBytes: Int = 64 << 20
+  ) {
     self.maxEffects = maxEffects
     self.stage = stage
+    self.cacheBytes = cacheBytes
     self.partitions = partitions
     self.now = now
   }
@@ -50,7 +58,7 @@ public final class StageDriver<S: Stage> {
     stores[partition] = store
     let counts = Dictionary(uniqueKeysWithValues: Topic.allCases.map { ($0, partitions) })
     let step = Step<S>(
-      table: RowCache(of: S.Row.self, store: store, coder: coder, cacheBytes: 64 << 20),
+      table: RowCache(of: S.Row.self, store: store, coder: coder, cacheBytes: cacheBytes),
       timers: TimerQueue(store: store),
       partition: partition, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000,
       effectBudget: EffectBudget(limit: maxEffects))
@@ -60,7 +68,7 @@ public final class StageDriver<S: Stage> {
 
   private func run(_ partition: Int32, record: InputRecord?, _ body: (inout S, Step<S>) throws -> Void) -> StepResult {
     let step = step(partition)
-    step.begin(now: now, record: record, isRebuilding: isRebuilding)
+    step.begin(now: now, steadyNow: steadyNow, record: record, isRebuilding: isRebuilding)
     var rejection: Rejection?
     do {
       try body(&stage, step)
@@ -164,6 +172,7 @@ public final class StageDriver<S: Stage> {
     let store = stores[partition] ?? MemoryRowStore()
     store.apply(try step.table.seal() + step.timers.seal())
     step.table.committed()
+    step.table.stored()
     steps[partition] = nil
     stage.close(partition: partition)
     return run(partition, record: nil) { try $0.open(in: $1) }
@@ -202,6 +211,9 @@ public final class StageDriver<S: Stage> {
   public func rows(below parent: RowKey, partition: Int32 = 0) throws -> [(RowKey, S.Row)] {
     try step(partition).rows(below: parent)
   }
+
+  /// Bytes of rows that a task holds in memory, about.
+  public func cachedBytes(partition: Int32 = 0) -> Int { step(partition).table.cachedBytes }
 
   /// Decodes an output.
   public func decode<Value: Decodable>(_ type: Value.Type, from output: OutputRecord) throws -> Value {

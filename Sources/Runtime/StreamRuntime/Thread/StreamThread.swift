@@ -139,7 +139,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     let steady = io.steadyClock
     if let next = commits.nextAttempt(steadyNow: steady) { wait = min(wait, next - steady) }
     // Timers and wake-ups wait while the transaction is full.
-    if !isFull, let due = tasks.nextDue { wait = min(wait, due - io.wallClock) }
+    if !isFull, let due = tasks.nextDueIn { wait = min(wait, due) }
     return max(wait, 0)
   }
 

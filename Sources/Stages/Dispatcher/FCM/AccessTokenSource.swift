@@ -4,57 +4,57 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Why there is no access token.
+/// Why no access token could be had.
 struct AccessTokenError: Error, Sendable, Equatable, CustomStringConvertible {
   enum Kind: String, Sendable {
-    /// The token server refuses the account: key, name or clock are wrong.
+    /// The token server refuses the account: its key, its name or this machine's clock is wrong.
     case refused = "access_token_refused"
     /// The token server could not be reached, or failed.
     case unreachable = "access_token_unreachable"
-    /// What it answered is no token.
+    /// Its answer holds no token.
     case invalidAnswer = "access_token_invalid_answer"
     /// The assertion could not be signed.
     case signing = "access_token_signing"
   }
   var kind: Kind
-  /// What happened, and what to do; without secrets.
+  /// The failure and how to fix it; without secrets.
   var reason: String
-  /// Milliseconds until it is worth trying again.
+  /// Milliseconds until the next fetch.
   var retryAfter: Milliseconds?
 
   var description: String { "no access token for FCM: \(reason)" }
 }
 
-/// Gives out access tokens of a service account: cached, replaced ahead of their end, and fetched once for all who wait
-/// (P1). After a failure it waits longer and longer before it asks again; meanwhile those who ask get the error at once.
+/// Gives out access tokens of a service account: cached, replaced before they expire, and fetched once for all who wait (P1).
+/// After a failure it backs off; until the next fetch, callers get the error at once.
 final class AccessTokenSource: Sendable {
-  /// A caller that waits for the token being fetched.
+  /// Waits for the token that is being fetched.
   struct Waiter: Sendable {
     let receive: @Sendable (Result<String, AccessTokenError>) -> Void
   }
 
   private let account: ServiceAccount
   private let http: any HTTPSending
-  private let now: @Sendable () -> Milliseconds
+  private let clocks: Clocks
   private let jitter: @Sendable () -> Double
   private let log: Logger
   private let state = Mutex(AccessTokenState<Waiter>())
 
   init(
     account: ServiceAccount, http: any HTTPSending, log: Logger,
-    now: @escaping @Sendable () -> Milliseconds = { SystemClock.milliseconds() },
+    clocks: Clocks = Clocks(),
     jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
   ) {
     self.account = account
     self.http = http
     self.log = log
-    self.now = now
+    self.clocks = clocks
     self.jitter = jitter
   }
 
-  /// Calls `body` with a token, at once where there is one, on any thread.
+  /// Calls `body` with a token, on any thread; at once where a valid token is cached.
   func withToken(_ body: @escaping @Sendable (Result<String, AccessTokenError>) -> Void) {
-    switch state.withLock({ $0.want(Waiter(receive: body), now: now()) }) {
+    switch state.withLock({ $0.want(Waiter(receive: body), now: clocks.steady()) }) {
     case .use(let token): body(.success(token))
     case .useAndFetch(let token):
       body(.success(token))
@@ -65,13 +65,13 @@ final class AccessTokenSource: Sendable {
     }
   }
 
-  /// FCM did not take this token: the next who asks gets another.
+  /// FCM refused this token: the next caller gets another one.
   func invalidate(_ token: String) { state.withLock { $0.invalidate(token) } }
 
   private func fetch() {
     let form: [UInt8]
     do {
-      form = try account.assertionForm(now: now() / 1000)
+      form = try account.assertionForm(now: clocks.wall() / 1000)
     } catch {
       return fail(AccessTokenError(kind: .signing, reason: "the assertion cannot be signed: \(error)"))
     }
@@ -123,12 +123,12 @@ final class AccessTokenSource: Sendable {
       fail(
         AccessTokenError(
           kind: .unreachable, reason: "\(account.tokenURI) answered \(response.status)",
-          retryAfter: response.headers["retry-after"].flatMap { RetryAfter($0)?.wait(from: now()) }))
+          retryAfter: response.headers["retry-after"].flatMap { RetryAfter($0)?.wait(from: clocks.wall()) }))
     }
   }
 
   private func fail(_ error: AccessTokenError) {
-    let (waiters, error) = state.withLock { $0.failed(error, now: now(), jitter: jitter()) }
+    let (waiters, error) = state.withLock { $0.failed(error, now: clocks.steady(), jitter: jitter()) }
     log.limited("token", every: .seconds(10))?.error(
       "\(error)", ["kind": .string(error.kind.rawValue), "waiters": .int(waiters.count)])
     for waiter in waiters { waiter.receive(.failure(error)) }

@@ -2,38 +2,42 @@ import NudgeSchema
 
 /// An access token for FCM.
 struct AccessToken: Sendable, Equatable {
-  /// What goes behind `Bearer`.
+  /// The text after `Bearer`.
   var value: String
-  /// How long it is good for from when it was asked for, in milliseconds.
+  /// How long it is valid from the request for it, in milliseconds.
   var lifetime: Milliseconds
 }
 
-/// The decisions of an `AccessTokenSource`: when to fetch, who waits, what to answer. No clock and no I/O.
+/// The decisions of an `AccessTokenSource`: when to fetch, who waits, what to answer. No clock and no I/O; times are of the
+/// steady clock.
 struct AccessTokenState<Waiter> {
   enum Action {
-    /// Here it is.
+    /// Use this token.
     case use(String)
-    /// Here it is, and it is time to fetch the next.
+    /// Use this token, and fetch the next one.
     case useAndFetch(String)
-    /// Fetch; the waiter is noted.
+    /// Fetch a token; the waiter gets it.
     case fetch
-    /// Somebody fetches; the waiter is noted.
+    /// A fetch is in progress; the waiter gets its token.
     case wait
-    /// The last try failed, and the next may be only after so many milliseconds.
+    /// The last fetch failed, and it is too early for the next.
     case fail(AccessTokenError)
   }
 
-  /// A token is no longer given out so long before it ends, in milliseconds: a request takes time.
+  /// A token is given out until this long before its end, because a request takes time.
   static var margin: Milliseconds { 30_000 }
-  /// A token is replaced so long before it ends, or a quarter of its life, whichever is less.
+  /// A token is replaced this long before its end, or a quarter of its lifetime, whichever is less.
   static var refreshAhead: Milliseconds { 600_000 }
 
-  private struct Held {
+  /// The longest wait after a failure, whatever the token server asks for.
+  static var longestWait: Milliseconds { 300_000 }
+
+  private struct Current {
     var value: String
     var goodUntil: Milliseconds
     var refreshAt: Milliseconds
   }
-  private var held: Held?
+  private var current: Current?
   private var isFetching = false
   private var fetchStartedAt: Milliseconds = 0
   private var waiters: [Waiter] = []
@@ -41,13 +45,13 @@ struct AccessTokenState<Waiter> {
   private var notBefore: Milliseconds = 0
   private var lastError: AccessTokenError?
 
-  /// Somebody needs a token.
+  /// A request needs a token.
   mutating func want(_ waiter: Waiter, now: Milliseconds) -> Action {
-    if let held, now < held.goodUntil {
-      guard now >= held.refreshAt, !isFetching, now >= notBefore else { return .use(held.value) }
+    if let current, now < current.goodUntil {
+      guard now >= current.refreshAt, !isFetching, now >= notBefore else { return .use(current.value) }
       isFetching = true
       fetchStartedAt = now
-      return .useAndFetch(held.value)
+      return .useAndFetch(current.value)
     }
     if isFetching {
       waiters.append(waiter)
@@ -63,10 +67,10 @@ struct AccessTokenState<Waiter> {
     return .fetch
   }
 
-  /// A fetch succeeded; gives those who waited.
+  /// A fetch succeeded. Returns those who waited.
   mutating func fetched(_ token: AccessToken) -> [Waiter] {
     let margin = min(Self.margin, token.lifetime / 10)
-    held = Held(
+    current = Current(
       value: token.value, goodUntil: fetchStartedAt + token.lifetime - margin,
       refreshAt: fetchStartedAt + token.lifetime - max(margin, min(Self.refreshAhead, token.lifetime / 4)))
     failures = 0
@@ -75,12 +79,14 @@ struct AccessTokenState<Waiter> {
     return endFetch()
   }
 
-  /// A fetch failed; gives those who waited, and the error with the wait before the next try. `jitter` is in 0..<1.
+  /// A fetch failed. Returns those who waited, and the error with the wait before the next fetch. `jitter` is in 0..<1.
   mutating func failed(
     _ error: AccessTokenError, now: Milliseconds, jitter: Double
   ) -> (waiters: [Waiter], error: AccessTokenError) {
     failures += 1
-    let wait = Backoff(floor: 1_000, cap: 60_000).wait(after: failures, retryAfter: error.retryAfter, jitter: jitter)
+    let wait = min(
+      Backoff(floor: 1_000, cap: 60_000).wait(after: failures, retryAfter: error.retryAfter, jitter: jitter),
+      Self.longestWait)
     var error = error
     error.retryAfter = wait
     notBefore = now + wait
@@ -88,9 +94,9 @@ struct AccessTokenState<Waiter> {
     return (endFetch(), error)
   }
 
-  /// FCM did not take this token. Of many who say so of one token, the first drops it.
+  /// FCM refused this token. Only the first of several calls about one token drops it.
   mutating func invalidate(_ token: String) {
-    if held?.value == token { held = nil }
+    if current?.value == token { current = nil }
   }
 
   private mutating func endFetch() -> [Waiter] {

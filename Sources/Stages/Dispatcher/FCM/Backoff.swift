@@ -1,19 +1,19 @@
 public import NudgeSchema
 
-/// How long a push waits before it is sent again (P3): exponential backoff with full jitter above a floor.
+/// The wait before a push is sent again (P3): exponential backoff with full jitter above a floor.
 public struct Backoff: Sendable, Equatable {
-  /// No wait is shorter, in milliseconds.
+  /// The shortest wait, in milliseconds.
   public var floor: Milliseconds
-  /// The jitter reaches up to here, in milliseconds. Only what the server asked for is longer.
+  /// The upper end of the jitter, in milliseconds. Only a wait that the server asked for is longer.
   public var cap: Milliseconds
-  /// `retryAfter` counts also where it is shorter than the floor.
+  /// A `retryAfter` shorter than the floor counts.
   public var believesShorterWaits = false
 
   /// 5xx: Google asks for 10 s at least.
   public static let server = Backoff(floor: 10_000, cap: 300_000)
-  /// No answer at all: 1 s is allowed.
+  /// No answer: 1 s is allowed.
   public static let connection = Backoff(floor: 1_000, cap: 300_000)
-  /// 429: what FCM asks for, a second at least. Without `Retry-After` a minute, which is what quotas are counted by.
+  /// 429: as long as FCM asks for, and a second at least. Without `Retry-After` a minute, because quotas are per minute.
   public static let quota = Backoff(floor: 60_000, cap: 300_000, believesShorterWaits: true)
 
   /// A backoff; times in milliseconds.
@@ -23,8 +23,8 @@ public struct Backoff: Sendable, Equatable {
     self.believesShorterWaits = believesShorterWaits
   }
 
-  /// The wait before the request after `attempt` (from 1), in milliseconds. `retryAfter` raises the floor; `jitter` is
-  /// in 0..<1. What the server named as a time is spread too: thousands of lanes were told the same.
+  /// The wait in milliseconds before the request that follows `attempt` (from 1). `retryAfter` raises the floor; `jitter` is
+  /// in 0..<1. Jitter applies to `retryAfter` too, because thousands of lanes got the same value.
   public func wait(after attempt: Int, retryAfter: Milliseconds? = nil, jitter: Double) -> Milliseconds {
     let base = believesShorterWaits ? max(retryAfter ?? floor, 1_000) : floor
     let least = max(base, retryAfter ?? 0)
@@ -35,7 +35,7 @@ public struct Backoff: Sendable, Equatable {
   }
 }
 
-/// Jitter that is a function of what waits, so that the same state decides the same wait.
+/// Jitter as a function of push, device and attempt: the same state leads to the same wait.
 enum Jitter {
   /// A number in 0..<1 for a push, a device and an attempt.
   static func value(pushId: String, deviceId: String, attempt: Int) -> Double {
@@ -45,7 +45,7 @@ enum Jitter {
     add(0)
     for byte in deviceId.utf8 { add(byte) }
     hash = hash &+ UInt64(truncatingIfNeeded: attempt) &* 0x9e37_79b9_7f4a_7c15
-    // FNV's upper bits change little with the last bytes; splitmix64's finish spreads them.
+    // FNV's upper bits depend little on the last bytes; splitmix64's finalizer spreads them.
     hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
     hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
     hash ^= hash >> 31

@@ -2,11 +2,11 @@ import Foundation
 public import NudgeSchema
 
 extension FCMAnswer {
-  /// Classifies an HTTP answer of `messages:send`. `retryAfter` is the header's text, `now` the time an HTTP date counts
-  /// from. Only a body that begins like a JSON object is read as one: proxies answer 502 and 504 in HTML.
+  /// Classifies an HTTP answer of `messages:send`. An HTTP date in the `retryAfter` header counts from `now`. Only a body that
+  /// begins like a JSON object is parsed: proxies answer 502 and 504 with HTML.
   public init(status: Int, retryAfter header: String?, body: [UInt8], now: Milliseconds) {
     if (200..<300).contains(status) {
-      // The status alone says it was sent, whatever happened to the body.
+      // The status alone says that FCM took the push, even if the body is lost.
       self.init(.sent(name: FCMErrorBody.name(in: body)), httpStatus: status, isUnknown: status != 200)
       return
     }
@@ -18,7 +18,7 @@ extension FCMAnswer {
       retryAfter: retryAfter, isUnknown: !known || !error.hasKnownCode)
   }
 
-  /// The table, and whether it has a row for this.
+  /// The verdict, and whether the table has a row for this answer.
   private static func verdict(status: Int, error: FCMErrorBody) -> (Verdict, known: Bool) {
     switch status {
     case 400: return (error.isAboutToken ? .invalidToken : .rejected, true)
@@ -35,7 +35,7 @@ extension FCMAnswer {
   }
 }
 
-/// The parts of Google's error body that matter, found by `@type`; anything that is not there or not as expected is nil.
+/// The relevant parts of Google's error body, found by `@type`. A part that is missing or malformed is nil.
 struct FCMErrorBody {
   /// `error.status`, e.g. `NOT_FOUND`.
   private(set) var status: String?
@@ -53,10 +53,10 @@ struct FCMErrorBody {
     "INVALID_ARGUMENT", "UNREGISTERED", "SENDER_ID_MISMATCH", "QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL",
     "THIRD_PARTY_AUTH_ERROR",
   ]
-  /// No code, or one the table knows.
+  /// It has no code, or one of the table.
   var hasKnownCode: Bool { errorCode.map { Self.knownCodes.contains($0) } ?? true }
 
-  /// Codes end up in records and metrics: what is no plain word of a sensible length is none.
+  /// Codes end up in records and metrics: only a short word of capitals, digits and `_` is taken.
   private static func code(_ value: Any?) -> String? {
     guard let text = value as? String, (1...64).contains(text.utf8.count),
       text.utf8.allSatisfy({ $0 == 0x5F || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) })
@@ -100,7 +100,7 @@ struct FCMErrorBody {
     }
   }
 
-  /// Google's own front end counts the project's requests a minute, and says so in these terms.
+  /// Google's front end reports the project's quota of requests a minute in these terms.
   private mutating func readErrorInfo(_ detail: [String: Any]) {
     if detail["reason"] as? String == "RATE_LIMIT_EXCEEDED",
       (detail["metadata"] as? [String: Any])?["quota_metric"] != nil
@@ -117,13 +117,13 @@ struct FCMErrorBody {
     retryDelay = Milliseconds(min(seconds * 1000, Double(RetryAfter.longestWait)).rounded(.up))
   }
 
-  /// FCM's name in the answer to a push it took.
+  /// FCM's name of the push, in the answer to a push that it took.
   static func name(in body: [UInt8]) -> String? { object(body)?["name"] as? String }
 
   private static func object(_ body: [UInt8]) -> [String: Any]? {
     guard let first = body.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }), first == 0x7B
     else { return nil }
-    // A body that is cut or broken says nothing: the status does.
+    // A truncated or malformed body is ignored; the status counts.
     return (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
   }
 }

@@ -1,30 +1,32 @@
 public import NudgeSchema
 
-/// What FCM answered, or why it did not, by what is to be done about it (P4).
+/// FCM's answer, or the reason for not having one, classified by its consequence (P4).
 public struct FCMAnswer: Sendable, Equatable {
-  /// What is to be done.
+  /// The kinds of answers, each with its consequence.
   public enum Verdict: Sendable, Equatable {
     /// FCM took the push. `name` is FCM's name of it; nil where the body was lost on the way.
     case sent(name: String?)
-    /// The token is gone or was never one: remove it, if it was not registered again since (T3).
+    /// The token is not, or no longer, valid: remove it unless it was registered again since (T3).
     case invalidToken
-    /// The token belongs to another sender: set the device aside until it registers again.
+    /// The token belongs to another sender: send nothing to the device until it registers again.
     case senderMismatch
-    /// FCM refuses this very request: sending it again changes nothing.
+    /// FCM refuses this request; sending it again changes nothing.
     case rejected
-    /// Credentials, project or address are wrong: nothing of the project can be sent until somebody mends it.
+    /// Credentials, project or address are wrong: nothing of the project can be sent until an operator mends it.
     case projectRefused
-    /// FCM's credentials for one platform (APNs or Web Push key) are wrong: nothing to that platform can be sent.
+    /// FCM's credentials for one platform (APNs or Web Push key) are wrong: nothing can be sent to that platform.
     case platformRefused
-    /// Too much, for this device or for the project.
+    /// The quota of the device or of the project is used up.
     case quotaExceeded(QuotaScope)
-    /// The server's trouble: 5xx and kin.
+    /// FCM failed: 5xx and similar.
     case serverFailed
-    /// There was no answer: the connection failed, was reset, or time ran out.
+    /// No answer: the connection failed or was reset, or the time ran out.
     case unreachable
+    /// The request did not leave in time, or the task was given up before: nothing was sent.
+    case notSent
   }
 
-  /// Whose quota is used up.
+  /// The owner of the quota that is used up.
   public enum QuotaScope: Sendable, Equatable {
     /// The device's; also where FCM does not say whose, so that one device's trouble never blocks others.
     case device
@@ -32,15 +34,15 @@ public struct FCMAnswer: Sendable, Equatable {
     case project
   }
 
-  /// What is to be done.
+  /// Its kind.
   public var verdict: Verdict
   /// The HTTP status; nil where there was no answer.
   public var httpStatus: Int?
-  /// FCM's error code, else Google's status, else the transport's word; nil where it was sent.
+  /// FCM's error code, else Google's status, else the transport's error; nil where the push was sent.
   public var errorCode: String?
-  /// What FCM asked to wait, in milliseconds, counted from the answer.
+  /// The wait that FCM asks for, in milliseconds from the answer.
   public var retryAfter: Milliseconds?
-  /// The answer is none the table of `FCMAnswer` knows: treated by its HTTP class.
+  /// FCM's documentation does not have this answer: it is treated by its HTTP class.
   public var isUnknown: Bool
 
   /// An answer.
@@ -60,8 +62,11 @@ extension FCMAnswer {
   /// FCM took the push.
   var isSent: Bool { if case .sent = verdict { true } else { false } }
 
-  /// Whether it says if the token was good: what the breaker over invalid tokens looks at (T3).
-  var saysOfToken: Bool {
+  /// FCM's name of the push it took.
+  var fcmName: String? { if case .sent(let name) = verdict { name } else { nil } }
+
+  /// Whether it says if the token is valid, which the breaker over invalid tokens counts (T3).
+  var judgesToken: Bool {
     switch verdict {
     case .sent, .invalidToken, .senderMismatch: true
     default: false

@@ -2,23 +2,24 @@ import Dispatch
 import ServiceKit
 import Synchronization
 
-/// Asks FCM whether a project can be sent to, without sending anything: an access token, and a `validate_only` message to a
-/// token that is none. FCM's word that the token is not valid means that everything before it is right.
+/// Checks whether FCM takes requests for a project, without sending anything: gets an access token and sends a `validate_only`
+/// message to an invalid registration token. The answer "invalid token" shows that everything before it is right.
 struct FCMCheck: Sendable {
   let account: ServiceAccount
   let client: FCMClient
-  /// How long to wait for the answer: `--check` is to end within 10 s.
+  /// `--check` must end within 10 s.
   var timeout: DispatchTimeInterval = .seconds(8)
 
-  /// What is wrong, and where to mend it.
+  /// The problem, and where to fix it.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// What it found, in a few words. Blocks until the answer is there.
+  /// The result in a few words. Blocks until FCM has answered.
   func look() throws -> String {
     let request = SendRequest(
-      id: 0, projectId: account.projectId, deviceId: "check", token: "nudge-check", attempt: 1,
+      id: 0, projectId: account.projectId,
+      subject: .init(userId: "check", deviceId: "check", pushId: "check", attempt: 1), token: "nudge-check",
       body: Array(#"{"validate_only":true,"message":{"token":"nudge-check"}}"#.utf8))
     let box = Answer()
     client.perform(request) { box.set($0.answer) }
@@ -51,12 +52,13 @@ struct FCMCheck: Sendable {
       default: throw fail("FCM refuses the credentials; make a new key in the Firebase console, Service accounts")
       }
     case .platformRefused: throw fail("FCM's key for APNs or Web Push is wrong: Firebase console, Cloud Messaging")
-    case .serverFailed, .unreachable: throw fail("FCM cannot be reached, or fails; check --fcm-url and the network")
+    case .serverFailed, .unreachable, .notSent:
+      throw fail("FCM cannot be reached, or fails; check --fcm-url and the network")
     }
   }
 }
 
-/// An answer, and who waits for it.
+/// Hands an answer to the thread that waits for it.
 private final class Answer: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   private let answer = Mutex<FCMAnswer?>(nil)

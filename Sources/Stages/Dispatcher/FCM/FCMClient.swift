@@ -2,139 +2,144 @@ public import HTTPTransport
 import NudgeSchema
 public import ServiceKit
 public import StreamRuntime
+import Synchronization
 
-/// Sends the dispatcher's requests to FCM's HTTP v1 API (P1): access token, request, answer by the table (P4).
+/// The clocks of a process.
+struct Clocks: Sendable {
+  /// Milliseconds since the epoch.
+  var wall: @Sendable () -> Milliseconds = { SystemClock.milliseconds() }
+  /// Milliseconds of a clock that never jumps and runs while the machine sleeps.
+  var steady: @Sendable () -> Milliseconds = { SystemClock.steadyMilliseconds() }
+}
+
+/// Sends the dispatcher's requests to FCM's HTTP v1 API (P1): gets an access token, sends, classifies the answer (P4).
 ///
-/// It makes one request an effect, two where FCM no longer takes the access token; every other "again" is the stage's to
-/// say, because it is in its state that what waits survives. Replies come on the HTTP client's thread, or on the caller's
-/// where nothing can be sent.
+/// It makes one request for an effect, or two where FCM refuses the access token. Every other repetition is the stage's
+/// decision, because what waits is in the stage's state. A request that cannot leave in time is answered as `notSent`.
+/// Replies come on the HTTP client's thread, or on the caller's where nothing can be sent.
 public final class FCMClient: EffectPerformer {
-  /// What it is asked for.
+  /// A request of the stage.
   public typealias Effect = SendRequest
-  /// What it answers.
+  /// The answer to it.
   public typealias Reply = SendReply
 
   /// Google's address of FCM.
   public static let googleURL = "https://fcm.googleapis.com"
 
-  /// A project's service account, its access tokens, and what is left of its quota.
+  /// A project's service account and its access tokens.
   private struct Project: Sendable {
     let account: ServiceAccount
     let tokens: AccessTokenSource
-    let pacer: SendPacer
   }
 
-  /// The project of devices that name none, and the account for projects nobody configured.
-  private let own: Project
-  private let projects: [String: Project]
+  private struct Projects: Sendable {
+    /// The project of devices that name none. Its account is also used for projects without one.
+    let own: String
+    var byId: [String: Project] = [:]
+  }
+
+  private let projects: Mutex<Projects>
   private let baseURL: String
   private let timeout: Duration
   private let http: any HTTPSending
   private let monitor: FCMMonitor?
   private let spans: (any SpanRecorder)?
   private let log: Logger
-  private let now: @Sendable () -> Milliseconds
+  private let clocks: Clocks
   private let shutDown: @Sendable () -> Void
 
   /// A client for the projects of service accounts.
   ///
   /// - Parameters:
-  ///   - accounts: one for each project, at least one; the first one's project is that of devices that name none.
-  ///   - http: is the client's own from here on; `stop` ends it.
-  ///   - baseURL: without a path, `https://fcm.googleapis.com` unless it is an emulator's.
-  ///   - monitor: counts the answers, and says when FCM refuses.
-  ///   - spans: takes those of requests whose push's trace is recorded.
-  ///   - maxPerMinute: requests a minute at most, FCM's quota of a project, of which `setShare` says the part.
-  ///   - rampUp: how long after the start that rate is reached (P5).
-  ///   - timeout: how long a request may take, time spent waiting for a free stream included.
-  ///   - grace: how long `stop` lets requests finish that are on the wire.
+  ///   - accounts: one for each project, at least one. Devices that name no project belong to the first one's.
+  ///   - http: belongs to this client from now on; `stop` shuts it down.
+  ///   - baseURL: without a path; `https://fcm.googleapis.com`, or an emulator's.
+  ///   - monitor: counts answers and reports refusals.
+  ///   - spans: records requests whose push is traced.
+  ///   - timeout: how long a request may take, the wait for a free stream included.
+  ///   - grace: how long `stop` waits for requests on the wire.
   public convenience init(
     accounts: [ServiceAccount], http: HTTPClientGroup, baseURL: String = FCMClient.googleURL, log: Logger,
-    monitor: FCMMonitor? = nil, spans: (any SpanRecorder)? = nil, maxPerMinute: Int = 600_000,
-    rampUp: Duration = .seconds(60),
-    timeout: Duration = .seconds(15),
+    monitor: FCMMonitor? = nil, spans: (any SpanRecorder)? = nil, timeout: Duration = .seconds(15),
     grace: Duration = .seconds(1)
   ) {
     self.init(
-      accounts: accounts, http: http, baseURL: baseURL, timeout: timeout, log: log, monitor: monitor,
-      spans: spans, makePacer: { SendPacer(perMinute: maxPerMinute, rampUp: rampUp.milliseconds) },
-      now: { SystemClock.milliseconds() },
-      shutDown: { http.shutdown(grace: grace) })
+      accounts: accounts, http: http, baseURL: baseURL, timeout: timeout, log: log, monitor: monitor, spans: spans,
+      clocks: Clocks(), shutDown: { http.shutdown(grace: grace) })
   }
 
   init(
     accounts: [ServiceAccount], http: any HTTPSending, baseURL: String, timeout: Duration = .seconds(15), log: Logger,
-    monitor: FCMMonitor?, spans: (any SpanRecorder)? = nil, makePacer: () -> SendPacer,
-    now: @escaping @Sendable () -> Milliseconds, shutDown: @escaping @Sendable () -> Void
+    monitor: FCMMonitor?, spans: (any SpanRecorder)? = nil, clocks: Clocks, shutDown: @escaping @Sendable () -> Void
   ) {
     precondition(!accounts.isEmpty, "a client needs a service account")
-    var projects: [String: Project] = [:]
+    var projects = Projects(own: accounts[0].projectId)
     for account in accounts {
-      projects[account.projectId] = Project(
-        account: account, tokens: AccessTokenSource(account: account, http: http, log: log, now: now),
-        pacer: makePacer())
+      projects.byId[account.projectId] = Project(
+        account: account, tokens: AccessTokenSource(account: account, http: http, log: log, clocks: clocks))
     }
-    self.projects = projects
-    // Made of the same accounts.
-    own =
-      projects[accounts[0].projectId]
-      ?? Project(
-        account: accounts[0], tokens: AccessTokenSource(account: accounts[0], http: http, log: log, now: now),
-        pacer: makePacer())
+    self.projects = Mutex(projects)
     self.http = http
     self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
     self.timeout = timeout
     self.log = log
     self.monitor = monitor
     self.spans = spans
-    self.now = now
+    self.clocks = clocks
     self.shutDown = shutDown
+  }
+
+  /// The project of a request, and the id of it where it has an account of its own.
+  private func project(_ id: String?) -> (Project, String?)? {
+    projects.withLock { projects in
+      let wanted = id ?? projects.own
+      if let project = projects.byId[wanted] { return (project, wanted) }
+      guard let own = projects.byId[projects.own] else { return nil }
+      return (own, nil)
+    }
   }
 
   /// Sends a request; `reply` is called exactly once.
   public func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
-    let project = effect.projectId.flatMap { projects[$0] } ?? own
-    let isConfigured = effect.projectId.map { projects[$0] != nil } ?? true
     let began = spans?.now() ?? 0
-    project.pacer.enqueue { maySend in
-      let started = self.now()
-      let completion: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
-        self.note(answer)
-        if answer.verdict == .quotaExceeded(.project) { project.pacer.halve() }
-        let result = SendReply(
-          id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: self.now())
-        self.monitor?.note(
-          result, of: effect.messageAt, project: isConfigured ? project.account.projectId : nil)
-        if let spans = self.spans, let span = Span(result, to: effect, from: began, until: spans.now()) {
-          spans.record(span)
-        }
-        reply(result)
+    let started = clocks.wall()
+    guard let (project, configured) = self.project(effect.projectId) else {
+      preconditionFailure("the own project has no account")
+    }
+    attempt(effect, project, requests: 0) { answer, requests in
+      self.note(answer)
+      let result = SendReply(
+        id: effect.id, answer: answer, requests: requests, startedAt: started,
+        finishedAt: self.clocks.wall())
+      self.monitor?.note(result, of: effect.messageAt, project: configured)
+      if let spans = self.spans, let span = Span(result, to: effect, from: began, until: spans.now()) {
+        spans.record(span)
       }
-      if maySend {
-        self.attempt(effect, project, requests: 0, completion: completion)
-      } else {
-        completion(FCMAnswer(.unreachable, errorCode: "shut_down"), 0)
-      }
+      reply(result)
     }
   }
 
-  /// Gets access tokens and opens connections ahead of the first push.
+  /// Gets access tokens and opens connections before the first push.
   public func warmUp() {
     http.warmUp(baseURL + "/")
-    for project in projects.values { project.tokens.withToken { _ in } }
+    for project in projects.withLock({ Array($0.byId.values) }) { project.tokens.withToken { _ in } }
   }
 
-  /// This instance has this part of the partitions, 0 to 1, and may use this part of the project's quota.
-  public func setShare(_ share: Double) { for project in projects.values { project.pacer.setShare(share) } }
-
-  /// Ends the HTTP client: what waits, here or there, and what comes later, is answered as not sent. Blocks for the
-  /// grace at most.
-  public func stop() {
-    for project in projects.values { project.pacer.stop() }
-    shutDown()
+  /// Uses another account for its project from now on. Requests in flight keep the former one. Returns false where
+  /// the project has no account here.
+  func replace(_ account: ServiceAccount) -> Bool {
+    let tokens = AccessTokenSource(account: account, http: http, log: log, clocks: clocks)
+    return projects.withLock { projects in
+      guard projects.byId[account.projectId] != nil else { return false }
+      projects.byId[account.projectId] = Project(account: account, tokens: tokens)
+      return true
+    }
   }
 
-  /// Gets a token, sends, and once more with a new token where FCM says that this one is none. `requests` were made.
+  /// Shuts the HTTP client down: requests that wait or come later are answered as not sent. Blocks for the grace at most.
+  public func stop() { shutDown() }
+
+  /// Gets an access token and sends, a second time with a new token where FCM refuses the first. `requests`: made so far.
   private func attempt(
     _ effect: SendRequest, _ project: Project, requests: Int,
     completion: @escaping @Sendable (FCMAnswer, _ requests: Int) -> Void
@@ -142,38 +147,54 @@ public final class FCMClient: EffectPerformer {
     project.tokens.withToken { result in
       switch result {
       case .failure(let error):
-        completion(
-          FCMAnswer(.projectRefused, errorCode: error.kind.rawValue, retryAfter: error.retryAfter), requests)
-      case .success(let token):
-        self.http.send(self.request(effect, project, token: token)) { result in
-          switch result {
-          case .success(let response):
-            let answer = FCMAnswer(
-              status: response.status, retryAfter: response.headers["retry-after"], body: response.body,
-              now: self.now())
-            if response.status == 401, answer.verdict == .projectRefused, requests == 0 {
-              project.tokens.invalidate(token)
-              self.attempt(effect, project, requests: 1, completion: completion)
-            } else {
-              completion(answer, requests + 1)
-            }
-          case .failure(let error):
-            let (answer, hasLeft) = FCMAnswer.noAnswer(error)
-            completion(answer, requests + (hasLeft ? 1 : 0))
-          }
+        let answer = FCMAnswer(.projectRefused, errorCode: error.kind.rawValue, retryAfter: error.retryAfter)
+        completion(answer, requests)
+      case .success(let token): self.send(effect, project, token, requests: requests, completion: completion)
+      }
+    }
+  }
+
+  private func send(
+    _ effect: SendRequest, _ project: Project, _ token: String, requests: Int,
+    completion: @escaping @Sendable (FCMAnswer, _ requests: Int) -> Void
+  ) {
+    // The wait for the token may have been long.
+    guard effect.mayLeave(at: clocks.steady()) else {
+      completion(FCMAnswer(.notSent), requests)
+      return
+    }
+    http.send(request(effect, project, token: token)) { result in
+      switch result {
+      case .success(let response):
+        let answer = FCMAnswer(
+          status: response.status, retryAfter: response.headers["retry-after"], body: response.body,
+          now: self.clocks.wall())
+        if response.status == 401, answer.verdict == .projectRefused, requests == 0 {
+          project.tokens.invalidate(token)
+          self.attempt(effect, project, requests: 1, completion: completion)
+        } else {
+          completion(answer, requests + 1)
         }
+      case .failure(let error):
+        let (answer, hasLeft) = FCMAnswer.noAnswer(error)
+        completion(answer, requests + (hasLeft ? 1 : 0))
       }
     }
   }
 
   private func request(_ effect: SendRequest, _ project: Project, token: String) -> HTTPRequest {
-    HTTPRequest(
-      url: "\(baseURL)/v1/projects/\(Self.pathSegment(effect.projectId ?? project.account.projectId))/messages:send",
+    let projectId = Self.pathSegment(effect.projectId ?? project.account.projectId)
+    var request = HTTPRequest(
+      url: "\(baseURL)/v1/projects/\(projectId)/messages:send",
       headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body,
       timeout: timeout)
+    if effect.leaveBy != nil || effect.lease != nil {
+      request.mayStart = { [clocks] in effect.mayLeave(at: clocks.steady()) }
+    }
+    return request
   }
 
-  /// Project ids come with device registrations: nothing in one may reach beyond its place in the URL.
+  /// Project ids come with device registrations: percent-encoding keeps one from reaching beyond its place in the URL.
   private static func pathSegment(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var escaped: [UInt8] = []
@@ -186,7 +207,7 @@ public final class FCMClient: EffectPerformer {
     return String(decoding: escaped, as: UTF8.self)
   }
 
-  /// What an operator must know of, without a word of the request.
+  /// Logs what an operator must know, without any part of the request.
   private func note(_ answer: FCMAnswer) {
     switch answer.verdict {
     case .projectRefused, .platformRefused, .senderMismatch, .rejected:
@@ -194,7 +215,7 @@ public final class FCMClient: EffectPerformer {
         "FCM refuses: check project, credentials and the request", Self.metadata(answer))
     case _ where answer.isUnknown:
       log.limited("unknown", every: .seconds(10))?.warning(
-        "FCM gave an answer its documentation does not have", Self.metadata(answer))
+        "FCM gave an answer that its documentation does not have", Self.metadata(answer))
     default: break
     }
   }
@@ -205,7 +226,7 @@ public final class FCMClient: EffectPerformer {
 }
 
 extension FCMAnswer {
-  /// Classifies a request without an answer, and whether it was made at all.
+  /// Classifies a request without an answer, and says whether it left the process.
   static func noAnswer(_ error: HTTPTransportError) -> (answer: FCMAnswer, hasLeft: Bool) {
     switch error.kind {
     case .connectionFailed: (FCMAnswer(.unreachable, errorCode: "connection_failed"), true)
@@ -213,9 +234,10 @@ extension FCMAnswer {
     case .reset: (FCMAnswer(.unreachable, errorCode: "connection_reset"), true)
     case .cancelled: (FCMAnswer(.unreachable, errorCode: "cancelled"), true)
     case .other, .responseTooLarge: (FCMAnswer(.unreachable, errorCode: "transport_error", isUnknown: true), true)
-    // A handshake that broke off is the network's fault; a certificate that is not trusted is no push's.
+    // A handshake that broke off is the network's fault; a certificate that is not trusted is the operator's to mend.
     case .tls: (FCMAnswer(error.isRetriable ? .unreachable : .projectRefused, errorCode: "tls"), true)
     case .shutDown: (FCMAnswer(.unreachable, errorCode: "shut_down"), false)
+    case .withheld: (FCMAnswer(.notSent), false)
     case .queueFull: (FCMAnswer(.unreachable, errorCode: "queue_full"), false)
     case .invalidRequest: (FCMAnswer(.projectRefused, errorCode: "invalid_request"), false)
     }

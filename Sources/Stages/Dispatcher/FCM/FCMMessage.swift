@@ -1,18 +1,17 @@
 public import NudgeSchema
 
-/// The body of a `messages:send` for a push and one of its devices (P2): what that device's platform needs and nothing
-/// for the others.
+/// The body of a `messages:send` for a push and one of its devices (P2), with the fields of that device's platform only.
 public struct FCMMessage: Sendable {
-  /// The payload FCM takes, keys and values, in bytes. Everything but the token is counted here, headers too: FCM is said
-  /// not to count those, but what it makes of a push for APNs, where the same limit holds, has keys of FCM's own.
+  /// FCM's limit on the payload, keys and values, in bytes. All but the token counts here, headers too: FCM is said not to
+  /// count them, but it adds keys of its own to what it sends to APNs, where the same limit holds.
   public static let maxPayloadBytes = 4096
-  /// APNs' limit on a collapse id, in bytes; longer ids are hashed, on all platforms alike.
+  /// APNs' limit on a collapse id, in bytes. Longer ids are hashed, on all platforms.
   public static let maxCollapseIdBytes = 64
   /// The longest FCM keeps a push, in seconds: four weeks.
   public static let maxTTLSeconds = 2_419_200
-  /// The Android channel of what makes a sound.
+  /// The Android channel of alerts.
   public static let alertChannel = "messages"
-  /// The Android channel of low importance.
+  /// The Android channel of silent notifications, of low importance.
   public static let silentChannel = "messages_silent"
 
   private let push: Push
@@ -20,8 +19,11 @@ public struct FCMMessage: Sendable {
   private let occurredAt: Milliseconds
   private let hash: @Sendable (String) -> String
 
-  /// The message for a push (its targets are not looked at) and a target. `occurredAt` is when the message was written;
-  /// `hash` makes a short printable hash of a text.
+  /// The message for a push and a target; the push's own targets are ignored.
+  ///
+  /// - Parameters:
+  ///   - occurredAt: when the message was written, in milliseconds since the epoch.
+  ///   - hash: makes a short printable hash of a text.
   public init(push: Push, target: PushTarget, occurredAt: Milliseconds, hash: @escaping @Sendable (String) -> String) {
     self.push = push
     self.target = target
@@ -29,8 +31,8 @@ public struct FCMMessage: Sendable {
     self.hash = hash
   }
 
-  /// The JSON, at most `maxPayloadBytes` of payload: the body is shortened first, then the title, then the pictures go.
-  /// Ids are never touched; nil where they alone are too much.
+  /// The JSON with at most `maxPayloadBytes` of payload. Too large a push loses text of the body first, then of the title, then
+  /// the pictures. Ids are never cut; nil where they alone are too large.
   public func encoded() -> [UInt8]? {
     var text = Text(title: push.title, body: push.body, imageUrl: push.imageUrl, avatarUrl: push.avatarUrl)
     var (bytes, payloadBytes) = write(text)
@@ -39,7 +41,7 @@ public struct FCMMessage: Sendable {
       for part in [\Text.body, \Text.title, \Text.avatarUrl, \Text.imageUrl] {
         guard let full = text[keyPath: part] else { continue }
         let excess = payloadBytes - Self.maxPayloadBytes
-        // Half a URL is none.
+        // A URL is kept whole or dropped.
         let isURL = part == \Text.imageUrl || part == \Text.avatarUrl
         let room = isURL ? 0 : full.utf8.count - excess
         text[keyPath: part] = room > 0 ? TextCut.shortened(full, toBytes: room) : nil
@@ -50,7 +52,7 @@ public struct FCMMessage: Sendable {
     return nil
   }
 
-  /// What gives way where it is too much.
+  /// The parts that are cut where the payload is too large.
   private struct Text {
     var title: String?
     var body: String?
@@ -58,9 +60,9 @@ public struct FCMMessage: Sendable {
     var avatarUrl: String?
   }
 
-  // MARK: What the push is
+  // MARK: Properties of the push
 
-  /// Whether the device shows something beside the badge.
+  /// Whether the device shows more than a badge.
   private var isVisible: Bool { push.kind == .message && push.presentation != .badge }
   private var isAlert: Bool { isVisible && push.presentation == .alert }
   private var isFallback: Bool { push.reason == .simpleRules || push.reason == .notifyAll }
@@ -77,14 +79,15 @@ public struct FCMMessage: Sendable {
 
   private var category: String { isFallback ? "MESSAGE" : "SMART_NOTIFICATION_CATEGORY" }
 
-  /// What the device replaces by: a resend after a time-out must not stack (P7). The message for what is shown.
+  /// The device shows only the last push of a collapse id: a repeat after a time-out must not stack (P7). For what is shown
+  /// it is the message.
   private var collapseId: String {
     let id: String
     switch push.kind {
     case .message: id = isVisible ? push.messageId ?? push.pushId : "badge"
     case .badge: id = "badge"
     case .read: id = "read-" + (push.conversationId ?? push.pushId)
-    // As the message's own push: for a device that is off, APNs keeps the deletion in its place.
+    // The same as the message's: for a device that is off, APNs keeps the deletion instead of the message.
     case .deleted: id = push.messageId ?? push.pushId
     }
     return id.utf8.count <= Self.maxCollapseIdBytes ? id : hash(id)
@@ -131,7 +134,7 @@ public struct FCMMessage: Sendable {
       $0.field("badge", String(max(push.badge, 0)))
       $0.field("timestamp", String((push.sentAt ?? occurredAt) / 1000))
       if push.replaces == true { $0.field("replaces", "true") }
-      // FCM shows no sender's picture on Android and iOS: the app does (large icon, communication notification).
+      // On Android and iOS the app shows the sender's picture (large icon, communication notification), not FCM.
       if isVisible, target.platform != .web { $0.field("avatarUrl", text.avatarUrl) }
     }
   }
@@ -139,10 +142,10 @@ public struct FCMMessage: Sendable {
   private func writeAPNs(_ text: Text, to message: inout FCMBodyWriter) {
     message.object("apns") { apns in
       apns.object("headers") {
-        // Not `background`, even where only the badge changes: that type may not carry a badge, and Apple throttles it.
+        // `background` would be wrong even where only the badge changes: it may not carry a badge, and Apple throttles it.
         $0.field("apns-push-type", "alert")
         $0.field("apns-priority", isAlert ? "10" : "5")
-        // From the decision on, so that a resend asks for the same.
+        // Counted from the decision, so that a repeat has the same expiration.
         $0.field("apns-expiration", ttlSeconds == 0 ? "0" : String(push.decidedAt / 1000 + Int64(ttlSeconds)))
         $0.field("apns-collapse-id", collapseId)
       }
@@ -158,7 +161,7 @@ public struct FCMMessage: Sendable {
           if isAlert { aps.field("sound", "default") }
         }
       }
-      // iOS shows one picture beside the text: that of the message, else the sender's.
+      // iOS shows one picture: the message's, or else the sender's.
       if isVisible, let image = text.imageUrl ?? text.avatarUrl {
         apns.object("fcm_options") { $0.field("image", image) }
       }
@@ -167,11 +170,11 @@ public struct FCMMessage: Sendable {
 
   private func writeAndroid(to message: inout FCMBodyWriter) {
     message.object("android") { android in
-      // High without something to see gets an app's pushes deprioritised.
+      // FCM deprioritises apps whose high-priority pushes show nothing.
       android.field("priority", isAlert ? "HIGH" : "NORMAL")
       android.field("ttl", "\(ttlSeconds)s")
       if isVisible {
-        // No collapse_key here: of those FCM keeps four a token, and a fifth conversation would lose its messages.
+        // Without collapse_key: FCM keeps four of them a token, and a fifth conversation would lose its messages.
         android.object("notification") {
           $0.field("channel_id", isAlert ? Self.alertChannel : Self.silentChannel)
           $0.field("tag", collapseId)

@@ -3,13 +3,13 @@ import NudgeSchema
 public import ServiceKit
 import Synchronization
 
-/// Says how sending goes: counts answers, and makes the service not ready while FCM refuses its project (P6).
+/// Counts FCM's answers, and makes the service not ready while FCM refuses one of its projects (P6).
 public final class FCMMonitor: Sendable {
-  /// The part of readiness it speaks for.
+  /// Its part of readiness.
   public static let part = "fcm"
 
   private let readiness: HealthChecks
-  /// Projects that FCM refuses, and how.
+  /// Projects that FCM refuses, with code and status.
   private let refusals = Mutex<[String: String]>([:])
   private let answers: [String: Counter]
   private let unknown: Counter
@@ -17,28 +17,30 @@ public final class FCMMonitor: Sendable {
   private let seconds: Histogram
   private let endToEnd: Histogram
 
-  /// A monitor that counts into a registry and sets a part of readiness, which is ready until FCM refuses.
+  /// A monitor that registers its metrics and sets its part of readiness, which is ready until FCM refuses a project.
   public init(metrics: MetricsRegistry, readiness: HealthChecks) {
     self.readiness = readiness
     answers = Dictionary(
       uniqueKeysWithValues: FCMAnswer.verdictNames.map {
         (
           $0,
-          metrics.counter("nudge_fcm_answers_total", help: "Answers to pushes, by verdict.", labels: ["verdict": $0])
+          metrics.counter("nudge_fcm_answers_total", help: "Answers to requests, by verdict.", labels: ["verdict": $0])
         )
       })
     unknown = metrics.counter(
-      "nudge_fcm_unknown_answers_total", help: "Answers FCM's documentation does not have, treated by HTTP class.")
+      "nudge_fcm_unknown_answers_total",
+      help: "Answers that FCM's documentation does not have, treated by their HTTP class.")
     requests = metrics.counter("nudge_fcm_requests_total", help: "Requests made to FCM.")
-    seconds = metrics.histogram("nudge_fcm_request_seconds", help: "From a push's request to its answer.")
+    seconds = metrics.histogram(
+      "nudge_fcm_request_seconds", help: "From a request to its answer, in seconds, time in queues included.")
     endToEnd = metrics.histogram(
       "nudge_end_to_end_seconds",
-      help: "From a message's own time to FCM's taking its push, replays left out, in seconds.",
+      help: "From a message's own time until FCM took its push, in seconds, without replays.",
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600])
     readiness.set(Self.part, .ready)
   }
 
-  /// Shows a client's connections and requests as gauges.
+  /// Registers gauges of a client's connections and requests.
   public static func watch(_ http: HTTPClientGroup, metrics: MetricsRegistry) {
     metrics.gauge("nudge_fcm_connections", help: "Connections open to FCM and its token server.") {
       Double(http.statistics.openConnections)
@@ -49,8 +51,11 @@ public final class FCMMonitor: Sendable {
     }
   }
 
-  /// An answer came to a push of a message that was written at a time, if it is of one; `project`: which of those configured
-  /// it was for, which readiness is about; nil: another.
+  /// Counts a reply.
+  ///
+  /// - Parameters:
+  ///   - messageAt: when the push's message was written; nil: it is of no message.
+  ///   - project: the project, which readiness is about; nil: it has no account of its own.
   func note(_ reply: SendReply, of messageAt: Milliseconds? = nil, project: String?) {
     answers[reply.answer.verdictName]?.increment()
     requests.increment(by: reply.requests)
@@ -62,13 +67,13 @@ public final class FCMMonitor: Sendable {
     guard let project else { return }
     switch reply.answer.verdict {
     case .projectRefused: setRefusal(of: project, reply.answer)
-    // These decide nothing: the way to FCM, or FCM itself, may be down on top.
-    case .serverFailed, .unreachable, .quotaExceeded: break
+    // These say nothing about a refusal: FCM or the network may be down as well.
+    case .serverFailed, .unreachable, .quotaExceeded, .notSent: break
     default: setRefusal(of: project, nil)
     }
   }
 
-  /// Only changes reach readiness, in the order they are found.
+  /// Passes changes on to readiness, in their order.
   private func setRefusal(of project: String, _ answer: FCMAnswer?) {
     refusals.withLock { refusals in
       guard (refusals[project] != nil) != (answer != nil) else { return }
@@ -90,7 +95,7 @@ extension FCMAnswer {
   /// Every value of `verdictName`.
   static let verdictNames = [
     "sent", "invalid_token", "sender_mismatch", "rejected", "project_refused", "platform_refused", "quota_device",
-    "quota_project", "server_failed", "unreachable",
+    "quota_project", "server_failed", "unreachable", "not_sent",
   ]
 
   /// The verdict as a label of metrics.
@@ -106,6 +111,7 @@ extension FCMAnswer {
     case .quotaExceeded(.project): "quota_project"
     case .serverFailed: "server_failed"
     case .unreachable: "unreachable"
+    case .notSent: "not_sent"
     }
   }
 }

@@ -1,22 +1,22 @@
 public import NudgeSchema
 
-/// The header `Retry-After` (RFC 9110, 10.2.3): seconds, or an HTTP date in any of its three forms.
+/// The header `Retry-After` (RFC 9110, 10.2.3): seconds, or an HTTP date in one of its three forms.
 public enum RetryAfter: Sendable, Equatable {
   /// This many seconds.
   case seconds(Int64)
   /// Until this time.
   case date(Milliseconds)
 
-  /// The longest wait that is believed: a day. Longer ones are a server's mistake, and freshness ends before.
+  /// The longest wait taken from a server, a day. Longer ones are mistakes, and freshness ends earlier.
   public static let longestWait: Milliseconds = 86_400_000
 
-  /// Reads a header's value; nil for what is neither.
+  /// Reads a header's value; nil where it is neither.
   public init?(_ text: String) {
     let text = text.utf8.drop { $0 == 0x20 || $0 == 0x09 }
     let bytes = Array(text.reversed().drop { $0 == 0x20 || $0 == 0x09 }.reversed())
     guard !bytes.isEmpty else { return nil }
     if bytes.allSatisfy({ (0x30...0x39).contains($0) }) {
-      // More digits than fit are still a number, and a long one.
+      // A number that does not fit is still a long wait.
       self = .seconds(Int64(String(decoding: bytes, as: UTF8.self)) ?? .max)
     } else if let time = HTTPDate.milliseconds(bytes) {
       self = .date(time)
@@ -34,7 +34,7 @@ public enum RetryAfter: Sendable, Equatable {
   }
 }
 
-/// HTTP dates (RFC 9110, 5.6.7), in the form servers must send and the two old ones readers must accept.
+/// HTTP dates (RFC 9110, 5.6.7): the form that servers must send, and the two obsolete ones that recipients must accept.
 enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -44,7 +44,7 @@ enum HTTPDate {
     "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
   ]
 
-  /// The time in milliseconds since the epoch; nil if it is no HTTP date.
+  /// Milliseconds since the epoch; nil where the bytes are not an HTTP date.
   static func milliseconds(_ bytes: [UInt8]) -> Milliseconds? {
     let words = String(decoding: bytes, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: true)
     switch words.count {
@@ -58,7 +58,7 @@ enum HTTPDate {
       guard words[0].hasSuffix(","), longDays.contains(String(words[0].dropLast())), words[3] == "GMT",
         date.count == 3, date[0].utf8.count == 2, date[2].utf8.count == 2, let twoDigits = number(date[2])
       else { return nil }
-      // Two digits: nobody means a wait until the last century's end. 70–99 are 19xx, as in the form's own time.
+      // Two digits: 70–99 are 19xx, as when the form was in use.
       return time(
         day: date[0], month: date[1], year: twoDigits < 70 ? 2000 + twoDigits : 1900 + twoDigits, clock: words[2])
     case 5:  // asctime: Sun Nov  6 08:49:37 1994
@@ -82,7 +82,7 @@ enum HTTPDate {
       let digits = String(value)
       return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
-    // The calendar, its ranges included, is RFC 3339's.
+    // RFC 3339's parser checks the calendar and the ranges.
     return RFC3339.milliseconds("\(pad(year, 4))-\(pad(month + 1, 2))-\(pad(day, 2))T\(clock)Z")
   }
 }

@@ -1,24 +1,28 @@
 import Foundation
 
 extension ServiceAccount {
-  /// The accounts of `--fcm-credentials`: files, and folders of which every `.json` file counts, in the order of their
-  /// names; separated by commas. At least one; each of another project.
-  static func all(in paths: String) throws(InvalidFile) -> [ServiceAccount] {
-    var accounts: [ServiceAccount] = []
+  /// The files of `--fcm-credentials`: paths separated by commas; of a folder every `.json` file, by name. At least one.
+  static func files(in paths: String) throws(InvalidFile) -> [String] {
+    var all: [String] = []
     for path in paths.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) where !path.isEmpty {
-      for file in try files(at: path) {
-        let account = try ServiceAccount(file: file)
-        if let other = accounts.first(where: { $0.projectId == account.projectId }) {
-          throw InvalidFile(
-            description:
-              "FCM credentials \(file) are of the project \(account.projectId), as those of \(other.clientEmail) "
-              + "are; --fcm-credentials takes one service account a project")
-        }
-        accounts.append(account)
-      }
+      all += try files(at: path)
     }
-    guard !accounts.isEmpty else {
-      throw InvalidFile(description: "--fcm-credentials names no file")
+    guard !all.isEmpty else { throw InvalidFile(description: "--fcm-credentials names no file") }
+    return all
+  }
+
+  /// The accounts of these files, each of another project.
+  static func all(in files: [String]) throws(InvalidFile) -> [ServiceAccount] {
+    var accounts: [ServiceAccount] = []
+    for file in files {
+      let account = try ServiceAccount(file: file)
+      if let other = accounts.first(where: { $0.projectId == account.projectId }) {
+        throw InvalidFile(
+          description:
+            "FCM credentials \(file) are of the project \(account.projectId), as those of \(other.clientEmail) "
+            + "are; --fcm-credentials takes one service account a project")
+      }
+      accounts.append(account)
     }
     return accounts
   }
@@ -28,7 +32,7 @@ extension ServiceAccount {
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
       return [path]
     }
-    // Unreadable is as empty: both need the same fix.
+    // An unreadable folder and an empty one need the same fix.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     let files = names.filter { $0.hasSuffix(".json") }.sorted().map { "\(path)/\($0)" }
     guard !files.isEmpty else {

@@ -1,24 +1,24 @@
 public import Foundation
 import ServiceKit
 
-/// A Google service account, as the console gives it in a JSON file. Printing it shows no key.
+/// A Google service account, from the JSON file that Google's console creates. Printing it shows no key.
 public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Why a file is no service account; names the file and the field, never a value.
+  /// Why a file is not a service account. Names the file and the field, never a value.
   public struct InvalidFile: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The problem, and how to fix it.
     public let description: String
   }
 
-  /// Where Google gives out access tokens, for files that do not say.
+  /// Google's token server, for files that name none.
   public static let googleTokenURI = "https://oauth2.googleapis.com/token"
 
-  /// The project whose devices are sent to.
+  /// The project to whose devices it sends.
   public let projectId: String
   /// The account's name.
   public let clientEmail: String
   /// Which of the account's keys this is.
   public let privateKeyId: String
-  /// Where access tokens are given out.
+  /// The token server.
   public let tokenURI: String
   let privateKey: PrivateKey
 
@@ -35,7 +35,7 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
     try self.init(contents: contents, name: file)
   }
 
-  /// Reads a file's content; `name` is what errors call it.
+  /// Reads a file's content; errors call it `name`.
   public init(contents: Data, name: String) throws(InvalidFile) {
     guard let object = (try? JSONSerialization.jsonObject(with: contents)) as? [String: Any] else {
       throw InvalidFile(description: "FCM credentials \(name) are not a JSON object; use the file as Google gives it")
@@ -78,7 +78,7 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
   /// Name and project.
   public var customMirror: Mirror { Mirror(self, children: ["clientEmail": clientEmail, "projectId": projectId]) }
 
-  /// What is posted to `tokenURI` for an access token (RFC 7523), signed for an hour from `now`.
+  /// The form to post to `tokenURI` for an access token (RFC 7523), valid for an hour from `now`, in seconds.
   func assertionForm(now: Int64) throws(JSONWebTokenError) -> [UInt8] {
     let claims = JSONWebClaims(
       issuer: clientEmail, audience: [tokenURI], expiresAt: now + 3600, issuedAt: now,

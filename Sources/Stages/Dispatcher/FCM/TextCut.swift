@@ -1,7 +1,7 @@
-/// Cuts text where people see a character's end.
+/// Cuts text between grapheme clusters.
 enum TextCut {
-  /// The text if it takes at most `limit` bytes, else as many whole grapheme clusters as leave room for `…`. nil where
-  /// not even that fits. `bytes` measures a character; UTF-8 bytes unless said otherwise.
+  /// The text if it takes at most `limit` bytes, else as many of its grapheme clusters as fit before `…`; nil where `…` itself
+  /// does not fit. `bytes` measures text; the default is its UTF-8 bytes.
   static func shortened(
     _ text: String, toBytes limit: Int, measuring bytes: (Substring) -> Int = { $0.utf8.count }
   ) -> String? {
@@ -19,7 +19,7 @@ enum TextCut {
     return text[..<end] + ellipsis
   }
 
-  /// The bytes a text takes inside a JSON string.
+  /// The bytes of a text inside a JSON string.
   static func jsonBytes(_ text: Substring) -> Int {
     text.utf8.reduce(0) { $0 + ($1 < 0x20 ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1) }
   }

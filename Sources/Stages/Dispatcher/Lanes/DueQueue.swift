@@ -1,23 +1,20 @@
 import NudgeSchema
-import StreamRuntime
 
-/// Devices by the time they are to be looked at: a binary heap. An entry is a hint: whoever takes one looks whether the
-/// device still waits for that, so nothing has to be taken out early.
-struct DueQueue {
+/// A binary heap of elements by time; of two with the same time the first inserted comes first.
+struct DueQueue<Element> {
   private struct Entry {
     var time: Milliseconds
-    /// Entered first, taken first.
     var sequence: UInt64
-    var device: DeviceKey
+    var element: Element
   }
   private var entries: [Entry] = []
   private var nextSequence: UInt64 = 0
 
-  /// When the first is due.
+  /// The earliest time.
   var first: Milliseconds? { entries.first?.time }
 
-  mutating func insert(_ device: DeviceKey, at time: Milliseconds) {
-    entries.append(Entry(time: time, sequence: nextSequence, device: device))
+  mutating func insert(_ element: Element, at time: Milliseconds) {
+    entries.append(Entry(time: time, sequence: nextSequence, element: element))
     nextSequence += 1
     var child = entries.count - 1
     while child > 0, precedes(child, (child - 1) / 2) {
@@ -26,9 +23,9 @@ struct DueQueue {
     }
   }
 
-  /// Takes the first entry, if it is due.
-  mutating func pop(dueAt now: Milliseconds) -> DeviceKey? {
-    guard let top = entries.first, top.time <= now else { return nil }
+  /// Takes the earliest entry.
+  mutating func pop() -> (element: Element, time: Milliseconds)? {
+    guard let top = entries.first else { return nil }
     let last = entries.removeLast()
     if !entries.isEmpty {
       entries[0] = last
@@ -43,7 +40,7 @@ struct DueQueue {
         parent = least
       }
     }
-    return top.device
+    return (top.element, top.time)
   }
 
   private func precedes(_ a: Int, _ b: Int) -> Bool {
@@ -51,12 +48,14 @@ struct DueQueue {
   }
 }
 
-/// First in, first out.
+/// A queue: first in, first out.
 struct Fifo<Element> {
   private var elements: [Element] = []
   private var head = 0
 
   var isEmpty: Bool { head == elements.count }
+
+  var first: Element? { isEmpty ? nil : elements[head] }
 
   mutating func append(_ element: Element) { elements.append(element) }
 

@@ -1,13 +1,12 @@
 import NudgeSchema
 import StreamRuntime
 
-/// A device's lane as the rows hold it: a queue in chunks, of which only the first and the last are touched by what is
-/// common.
+/// A device's lane in its rows: a queue in chunks, of which common operations touch only the first and the last.
 struct LaneQueue {
   let key: DeviceKey
   let step: Step<DispatcherStage>
 
-  /// The front of the lane; nil: nothing waits.
+  /// The lane's row, which holds the front; nil: the lane is empty.
   func row() throws -> LaneRow? {
     guard case .lane(let row)? = try step.row(key.lane)?.content else { return nil }
     return row
@@ -24,10 +23,9 @@ struct LaneQueue {
     try step.set(DispatcherRow(.overflow(OverflowRow(items: items))), for: key.overflow(number))
   }
 
-  /// What is sent next, or in the air.
+  /// The front: sent next, or in flight.
   func first() throws -> WaitingPush? { try row()?.items.first }
 
-  /// Puts a push at the end.
   func append(_ item: WaitingPush) throws {
     guard var row = try row() else { return try set(LaneRow(items: [item], count: 1)) }
     row.count += 1
@@ -51,14 +49,13 @@ struct LaneQueue {
     try set(row)
   }
 
-  /// Writes the front anew.
   func replaceFirst(_ item: WaitingPush) throws {
     guard var row = try row() else { return }
     row.items[0] = item
     try set(row)
   }
 
-  /// Takes the front away. The first overflow row moves up where the lane's row is empty.
+  /// Removes the front. Where that empties the lane's row, the first overflow row moves up.
   func removeFirst() throws {
     guard var row = try row() else { return }
     row.items.removeFirst()
@@ -71,14 +68,14 @@ struct LaneQueue {
     if row.items.isEmpty { try step.remove(key.lane) } else { try set(row) }
   }
 
-  /// All that waits, in order. Reads every row of the lane.
+  /// All pushes in order. Reads every row of the lane.
   func all() throws -> [WaitingPush] {
     guard let row = try row() else { return [] }
     return try (row.firstOverflow..<row.endOverflow).reduce(into: row.items) { $0 += try overflow($1) }
   }
 
-  /// Takes away what matches, from the `start`-th on, and returns it in order. Writes every row of the lane anew where
-  /// something did.
+  /// Removes and returns the pushes that match, from the `start`-th on, in order. If any does, every row of the lane is
+  /// rewritten.
   func remove(from start: Int, where matches: (WaitingPush) -> Bool) throws -> [WaitingPush] {
     let items = try all()
     let removed = items.dropFirst(start).filter(matches)
@@ -90,7 +87,7 @@ struct LaneQueue {
     return removed
   }
 
-  /// Changes what waits, from the `start`-th on, where `change` says that it did, and writes those rows anew.
+  /// Calls `change` with each push from the `start`-th on, and rewrites the rows of those for which it returns true.
   func update(from start: Int, _ change: (inout WaitingPush) -> Bool) throws {
     guard var row = try row() else { return }
     var changed = false

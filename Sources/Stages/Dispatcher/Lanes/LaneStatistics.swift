@@ -1,27 +1,28 @@
 public import NudgeSchema
 
-/// How the lanes of a task stand.
+/// The state of a task's lanes.
 public struct LaneStatistics: Sendable, Equatable {
-  /// Pushes that wait or are in the air, each with its device.
+  /// Pushes in flight or waiting, counted for each device.
   public var waiting = 0
-  /// About the bytes they take.
+  /// Approximate bytes of these pushes.
   public var bytes = 0
-  /// Devices they are for.
+  /// Devices of these pushes.
   public var lanes = 0
-  /// Requests in the air.
+  /// Requests in flight.
   public var inFlight = 0
-  /// Since when the lane that has had something for longest has had it: when its first push was decided; nil: no lane has
-  /// anything. Looked at every few seconds.
+  /// When the first push of the oldest lane was decided; nil: there are no lanes. Updated every few seconds.
   public var oldestSince: Milliseconds?
-  /// Paused projects and platforms, by why.
-  public var pauses: [String: Int] = [:]
-  /// Open breakers over invalid tokens.
-  public var openBreakers = 0
+  /// Open breakers of projects and platforms, by reason.
+  public var openBreakers: [String: Int] = [:]
+  /// Breakers that are open because of invalid tokens, whatever their reason is by now.
+  public var tokenTrials = 0
+  /// How often the rows of a lane were looked at since the task began.
+  public var looks = 0
 
-  /// Nothing waits.
+  /// All zero.
   public init() {}
 
-  /// All of these together.
+  /// The sum; of times the earlier one.
   public static func + (a: LaneStatistics, b: LaneStatistics) -> LaneStatistics {
     var sum = a
     sum.waiting += b.waiting
@@ -29,8 +30,9 @@ public struct LaneStatistics: Sendable, Equatable {
     sum.lanes += b.lanes
     sum.inFlight += b.inFlight
     sum.oldestSince = [a.oldestSince, b.oldestSince].compactMap { $0 }.min()
-    sum.pauses.merge(b.pauses, uniquingKeysWith: +)
-    sum.openBreakers += b.openBreakers
+    sum.openBreakers.merge(b.openBreakers, uniquingKeysWith: +)
+    sum.tokenTrials += b.tokenTrials
+    sum.looks += b.looks
     return sum
   }
 }

@@ -1,20 +1,22 @@
 public import NudgeSchema
 
-/// What became of a `SendRequest`.
+/// FCM's answer to a `SendRequest`, or the reason for not having one.
 public struct SendReply: Sendable, Equatable {
   /// The request's id.
   public var id: UInt64
-  /// What FCM, or the way to it, said.
+  /// FCM's answer.
   public var answer: FCMAnswer
-  /// Requests that were made: 0 where none could leave (no access token), 2 where the access token was refreshed between.
+  /// Requests made: 0 where none left the process, 2 where the access token was refreshed in between.
   public var requests: Int
-  /// When the first was made, by the wall clock.
+  /// When the first request was made, by the wall clock.
   public var startedAt: Milliseconds
-  /// When the answer was there, by the wall clock.
+  /// When the answer arrived, by the wall clock.
   public var finishedAt: Milliseconds
 
   /// A reply.
-  public init(id: UInt64, answer: FCMAnswer, requests: Int = 1, startedAt: Milliseconds, finishedAt: Milliseconds) {
+  public init(
+    id: UInt64, answer: FCMAnswer, requests: Int = 1, startedAt: Milliseconds, finishedAt: Milliseconds
+  ) {
     self.id = id
     self.answer = answer
     self.requests = requests

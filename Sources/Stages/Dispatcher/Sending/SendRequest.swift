@@ -1,51 +1,79 @@
 public import NudgeSchema
 public import StreamRuntime
 
-/// One request to FCM: an effect of the dispatcher's.
-public struct SendRequest: Sendable, Equatable {
+/// One request to FCM: the dispatcher's effect.
+public struct SendRequest: Sendable {
+  /// The push and device of a request.
+  public struct Subject: Sendable, Equatable {
+    /// The person.
+    public var userId: String
+    /// The person's device.
+    public var deviceId: String
+    /// The push.
+    public var pushId: String
+    /// Counts the requests for this push and device, from 1. After a crash it counts requests that were never made, too.
+    public var attempt: Int
+
+    /// A subject.
+    public init(userId: String, deviceId: String, pushId: String, attempt: Int) {
+      self.userId = userId
+      self.deviceId = deviceId
+      self.pushId = pushId
+      self.attempt = attempt
+    }
+  }
+
   /// Carried back by the reply; unique among the requests of one stage instance.
   public var id: UInt64
-  /// The FCM project the token belongs to; nil: the dispatcher's own.
+  /// The FCM project of the token; nil: the dispatcher's own.
   public var projectId: String?
-  /// The device.
-  public var deviceId: String
+  /// Its push and device.
+  public var subject: Subject
   /// FCM's registration token. Never logged (T4).
   public var token: String
-  /// Which request for this push and device it is, from 1. More than were made where a process died before it sent one.
-  public var attempt: Int
   /// The body of `messages:send`, UTF-8 JSON.
   public var body: [UInt8]
-  /// When the message was written that it tells of, in milliseconds since the epoch; nil: it tells of none, or a replay
-  /// asked for it.
+  /// By the steady clock: where the request has not left by then, it is answered as `notSent`, and the stage looks again
+  /// whether the push may be sent; nil: it may leave at any time.
+  public var leaveBy: Milliseconds?
+  /// The request leaves only while this is valid; nil: always.
+  public var lease: SendLease?
+  /// When the message was written, in milliseconds since the epoch; nil: the push is of no message, or a replay asked for
+  /// it.
   public var messageAt: Milliseconds?
-  /// The trace of its push; nil: it has none.
+  /// The trace context of the push; nil: it has none.
   public var traceparent: String?
   /// Identifies the push and device over assignments of the task; nil: a reply after the task was lost is dropped.
   public var ticket: EffectTicket?
 
   /// A request.
   public init(
-    id: UInt64, projectId: String?, deviceId: String, token: String, attempt: Int, body: [UInt8],
-    messageAt: Milliseconds? = nil, traceparent: String? = nil, ticket: EffectTicket? = nil
+    id: UInt64, projectId: String?, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
+    lease: SendLease? = nil, messageAt: Milliseconds? = nil, traceparent: String? = nil,
+    ticket: EffectTicket? = nil
   ) {
     self.id = id
     self.projectId = projectId
-    self.deviceId = deviceId
+    self.subject = subject
     self.token = token
-    self.attempt = attempt
     self.body = body
+    self.leaveBy = leaveBy
+    self.lease = lease
     self.messageAt = messageAt
     self.traceparent = traceparent
     self.ticket = ticket
   }
+
+  /// Whether it may leave at a time of the steady clock.
+  func mayLeave(at now: Milliseconds) -> Bool { lease?.isValid ?? true && leaveBy.map { now <= $0 } ?? true }
 }
 
-// A request holds a token and a message's text: printing one, by accident or in an error, must show neither.
+// A request holds a token and a message's text; printing one by accident must show neither.
 extension SendRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// Id, attempt and size.
-  public var description: String { "send \(id), attempt \(attempt), \(body.count) bytes" }
+  public var description: String { "send \(id), attempt \(subject.attempt), \(body.count) bytes" }
   /// As `description`.
   public var debugDescription: String { description }
   /// Id and attempt.
-  public var customMirror: Mirror { Mirror(self, children: ["id": id, "attempt": attempt]) }
+  public var customMirror: Mirror { Mirror(self, children: ["id": id, "attempt": subject.attempt]) }
 }

@@ -4,9 +4,9 @@ import OTLP
 public import ServiceKit
 import StreamRuntime
 
-/// The dispatcher process: settings in, stream threads, the client of FCM and their surroundings out.
+/// The dispatcher process: its settings, stream threads, FCM client and checks.
 public enum DispatcherService {
-  /// Settings, help, parts and checks.
+  /// Settings, help, services and checks.
   public static let assembly = ServiceAssembly(
     name: "dispatcher",
     abstract: "Sends pushes through Firebase Cloud Messaging and records what became of each.",
@@ -18,9 +18,13 @@ public enum DispatcherService {
     build: parts)
 
   private static func parts(_ context: ServiceContext) throws -> ServiceParts {
-    let accounts = try ServiceAccount.all(in: context.values[DispatcherSettings.credentials])
+    let accountPaths = try ServiceAccount.files(in: context.values[DispatcherSettings.credentials])
+    var accountFiles = AccountFiles(paths: accountPaths)
+    // Before they are read: a change in between is found later.
+    accountFiles.markRead()
+    let accounts = try ServiceAccount.all(in: accountPaths)
     let certificateAuthorities = context.values[DispatcherSettings.certificateAuthorities]
-    // curl would say so only at the first push.
+    // curl would report it only at the first push.
     if let file = certificateAuthorities, !FileManager.default.isReadableFile(atPath: file) {
       throw SettingsError("--fcm-ca-file: \(file) cannot be read; it must be a PEM file")
     }
@@ -34,19 +38,19 @@ public enum DispatcherService {
     let spans = try SpanExporter.make(context)
     let client = FCMClient(
       accounts: accounts, http: http, baseURL: url, log: log, monitor: monitor, spans: spans,
-      maxPerMinute: context.values[DispatcherSettings.quota], rampUp: context.values[DispatcherSettings.rampUp],
       timeout: context.values[DispatcherSettings.timeout])
     let rules = DispatcherSettings.rules(from: context.values, ownProjects: accounts.map(\.projectId))
     let lanes = LaneMonitor(
       metrics: context.metrics, readiness: context.health.readiness,
       limit: rules.maxWaiting * context.settings.threads, now: { SystemClock.milliseconds() })
-    lanes.onShare { client.setShare($0) }
     let streams = StreamService(
       .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),
       logger: context.logger, health: context.health, metrics: context.metrics,
       performer: client, spans: spans, makeStage: { DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [FCMConnections(client: client, http: http), streams],
+      services: [any Service]([spans].compactMap { $0 }) + [
+        FCMConnections(client: client, http: http, files: accountFiles, log: log), streams,
+      ],
       checks: [
         streams.topicCheck
       ]

@@ -3,7 +3,7 @@ import NudgeSchema
 
 extension DeviceRow: PackedRow {
   static let name: StaticString = "device"
-  /// 2 knows revoked tokens.
+  /// Version 2 added revoked tokens.
   static var version: UInt8 { 2 }
 
   init(packed row: inout RowReader) throws(RowFormatError) {

@@ -6,11 +6,11 @@ public import StreamRuntime
 ///
 /// | key | row |
 /// |---|---|
-/// | `d`, userId, deviceId | `DeviceRow`: what was taken for the device last; stays |
-/// | `w`, userId U+0001 deviceId | `LaneRow`: what waits for the device; there only while something does, so that one scan below `w` finds all work when a task begins |
-/// | `o`, userId, deviceId, number | `OverflowRow`: what waits behind it |
+/// | `d`, userId, deviceId | `DeviceRow`: the last push taken for the device; stays |
+/// | `w`, userId U+0001 deviceId | `LaneRow`: the pushes that wait for the device; exists only while some do, so that a scan below `w` finds all work when a task begins |
+/// | `o`, userId, deviceId, number | `OverflowRow`: further pushes that wait |
 public struct DispatcherRow: StateRow, Equatable {
-  /// What a row holds. Indirect: a row is handed about several times a push.
+  /// Indirect, because a row is passed on several times for each push.
   indirect enum Content: Sendable, Equatable {
     case device(DeviceRow)
     case lane(LaneRow)
@@ -20,7 +20,7 @@ public struct DispatcherRow: StateRow, Equatable {
 
   init(_ content: Content) { self.content = content }
 
-  /// Reads a row; which it is, its key says.
+  /// Reads a row; its key says of which kind.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
     case UInt8(ascii: "d"): content = .device(try DeviceRow(bytes: bytes, coder: coder))
@@ -33,7 +33,7 @@ public struct DispatcherRow: StateRow, Equatable {
     }
   }
 
-  /// The row packed.
+  /// The packed row.
   public func encoded(coder: RecordCoder) throws -> [UInt8] {
     switch content {
     case .device(let row): row.packed()
@@ -52,44 +52,57 @@ public struct DispatcherRow: StateRow, Equatable {
   }
 }
 
-/// What is remembered of a device for good.
+/// A device, whether or not pushes wait for it.
 struct DeviceRow: Codable, Sendable, Equatable {
-  /// The cause of the last push taken into the lane. For one device causes only rise: what is not after it is a repeat,
-  /// whether it still waits or has ended.
+  /// The cause of the last push taken into the lane. Causes of a device only increase: a push with an earlier or equal cause is
+  /// a repeat.
   var lastCause: Origin?
-  /// A token FCM called another sender's, by its hash; with it nothing is sent.
+  /// A token that belongs to another sender, as FCM says; nothing is sent with it.
   var quarantined: Quarantine?
-  /// A token the person no longer has there; with it nothing is sent (T2).
+  /// A token that the person no longer owns; nothing is sent with it (T2).
   var revoked: Quarantine?
+
+  /// Whether a push with this cause, or with a later one, was taken before.
+  func hasTaken(_ cause: Origin) -> Bool {
+    guard let last = lastCause else { return false }
+    return last.topic == cause.topic && last.partition == cause.partition && cause.order <= last.order
+  }
+
+  /// Notes a push. A later registration ends what applied to the token of an earlier one.
+  mutating func take(_ cause: Origin, _ target: PushTarget) {
+    lastCause = cause
+    if let quarantine = quarantined, quarantine.version != target.version { quarantined = nil }
+    if let former = revoked, former.version < target.version { revoked = nil }
+  }
 
   struct Quarantine: Codable, Sendable, Equatable {
     var tokenHash: String
-    /// A later registration, even of the same token, ends it.
+    /// A later registration ends it, even one of the same token.
     var version: Int64
 
-    /// Whether a target is meant by it.
+    /// Whether it applies to a target.
     func covers(_ target: PushTarget, hash: (String) -> String) -> Bool {
       target.version <= version && hash(target.token) == tokenHash
     }
   }
 }
 
-/// What waits for a device, from the front.
+/// The first pushes of a lane.
 struct LaneRow: Codable, Sendable, Equatable {
-  /// The encoded size that waiting pushes fill a row up to; one alone may take more, but never more than a row may.
+  /// Pushes are added to a row up to this encoded size. A single push may take more, but no more than a row may.
   static let fillBytes = 12 * 1024
 
-  /// The first of the lane, in order; never empty.
+  /// In order; never empty.
   var items: [WaitingPush]
-  /// All that wait, those in overflow rows included.
+  /// All pushes of the lane, those in overflow rows included.
   var count: Int
-  /// Numbers of the overflow rows: from this …
+  /// The number of the first overflow row.
   var firstOverflow = 0
-  /// … up to, without, this. Equal: there are none.
+  /// One above the number of the last overflow row. Equal to `firstOverflow`: there are none.
   var endOverflow = 0
 }
 
-/// What waits behind the lane's row.
+/// Pushes behind those of the lane's row.
 struct OverflowRow: Codable, Sendable, Equatable {
   /// In order; never empty.
   var items: [WaitingPush]

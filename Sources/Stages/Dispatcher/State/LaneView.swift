@@ -1,7 +1,7 @@
 public import NudgeSchema
 public import StreamRuntime
 
-/// What of a person's lanes may be shown to people: no token and no text. Made of the rows of a changelog, in their order.
+/// A person's lanes as operators may see them, without tokens and texts. Built from the rows of a changelog, in their order.
 public struct LaneView: Sendable {
   /// A push that waits for a device.
   public struct Waiting: Sendable, Equatable, Encodable {
@@ -9,19 +9,19 @@ public struct LaneView: Sendable {
     public var pushId: String
     /// The device.
     public var deviceId: String
-    /// Requests made for it so far.
+    /// Requests made so far.
     public var attempts: Int
-    /// A request was made and its answer has not come, for what is known.
+    /// A request was made, and no answer is recorded.
     public var isInAir: Bool
     /// When the first request was made, in milliseconds since the epoch.
     public var firstAttemptAt: Milliseconds?
-    /// Not sent (again) before this, in milliseconds since the epoch; 0: as soon as the lane is free.
+    /// The earliest next request, in milliseconds since the epoch; 0: as soon as the lane is free.
     public var notBefore: Milliseconds
-    /// Not sent after this, in milliseconds since the epoch.
+    /// The end of its freshness, in milliseconds since the epoch.
     public var expiresAt: Milliseconds
-    /// The last answer's status.
+    /// The HTTP status of the last answer.
     public var httpStatus: Int?
-    /// The last answer's code.
+    /// The error code of the last answer.
     public var errorCode: String?
 
     /// A push that waits.
@@ -48,21 +48,21 @@ public struct LaneView: Sendable {
   private var rows: [RowKey: [WaitingPush]] = [:]
   private var quarantinedDevices: Set<RowKey> = []
 
-  /// The lanes of a person of whom nothing is known yet.
+  /// A person's lanes, before any row was taken.
   public init(userId: String) {
     self.userId = userId
-    // Of the person's lanes all but the device's id, which ends the key.
+    // A lane's key without the device id at its end.
     laneStart = DeviceKey(userId: userId, deviceId: "").lane.bytes
     overflows = RowKey("o", userId)
     devices = RowKey("d", userId)
   }
 
-  /// Whether a row of the dispatcher's changelog is one of the person's.
+  /// Whether a row of the dispatcher's changelog belongs to the person.
   public func concerns(_ key: RowKey) -> Bool {
     key.bytes.starts(with: laneStart) || key.isBelow(overflows) || key.isBelow(devices)
   }
 
-  /// Takes a row of the person's; nil: it was removed. Throws where it cannot be read.
+  /// Takes a row of the person; nil: it was removed. Throws where it cannot be read.
   public mutating func take(_ key: RowKey, _ bytes: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
     rows[key] = nil
     quarantinedDevices.remove(key)
@@ -74,9 +74,9 @@ public struct LaneView: Sendable {
     }
   }
 
-  /// What waits, in the order of each lane.
+  /// Waiting pushes, in the order of each lane.
   public var waiting: [Waiting] {
-    // A lane's own row ("w") stands before its overflow ("o").
+    // A lane's own row ("w") comes before its overflow rows ("o").
     rows.sorted { Self.order($0.key) < Self.order($1.key) }.flatMap(\.value).map { item in
       Waiting(
         pushId: item.push.pushId, deviceId: item.target.deviceId, attempts: item.attempts, isInAir: item.inAir,
@@ -89,6 +89,6 @@ public struct LaneView: Sendable {
     (key.bytes.first == UInt8(ascii: "w") ? 0 : 1, key)
   }
 
-  /// Devices whose token FCM called another sender's: nothing is sent to them before they register again.
+  /// Devices whose token belongs to another sender, as FCM says: nothing is sent to them before they register again.
   public var quarantined: [String] { quarantinedDevices.compactMap(\.parts.last).sorted() }
 }

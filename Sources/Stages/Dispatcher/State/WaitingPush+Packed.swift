@@ -2,7 +2,7 @@ import NudgeCodec
 import NudgeSchema
 
 extension WaitingPush {
-  /// The version of rows with waiting pushes: 2 knows what edits, quiet hours, mentions and the time budget need.
+  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget.
   static let rowVersion: UInt8 = 2
 
   init(packed row: inout RowReader) throws(RowFormatError) {
@@ -22,7 +22,7 @@ extension WaitingPush {
     httpStatus = flags.take() ? Int(try row.signed()) : nil
     errorCode = flags.take() ? try row.text() : nil
     withdrawn = flags.take() ? try row.choice(of: Withdrawal.allCases) : nil
-    // From version 2 on.
+    // Since version 2.
     failingSince = flags.take() ? try row.signed() : nil
   }
 
@@ -55,7 +55,7 @@ extension WaitingPush {
   }
 }
 
-/// A push as it waits: without its targets, of which each waits by itself.
+/// A push without its targets, each of which has its own copy.
 extension Push {
   fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
     let (pushId, userId) = (try row.text(), try row.text())
@@ -73,7 +73,7 @@ extension Push {
       conversationId: flags.take() ? try row.text() : nil, messageId: flags.take() ? try row.text() : nil,
       senderId: flags.take() ? try row.text() : nil, ttlSeconds: ttlSeconds, expiresAt: expiresAt,
       decidedAt: decidedAt)
-    // From version 2 on.
+    // Since version 2.
     if flags.take() { avatarUrl = try row.text() }
     if flags.take() { replaces = try row.byte() != 0 }
     if flags.take() { mentioned = try row.byte() != 0 }

@@ -1,60 +1,58 @@
 import NudgeSchema
 
-/// A push that waits in a device's lane, or is in the air for it.
+/// A push in a device's lane: waiting, or in flight.
 struct WaitingPush: Codable, Sendable, Equatable {
-  /// Why it is not to be sent any more. One in the air ends by its answer; only where that says "again" does this count.
+  /// Why it must not be sent any more. A push in flight ends by its answer, unless that would have it sent again.
   enum Withdrawal: String, Codable, Sendable, CaseIterable {
     /// A `push.cancelled` named it.
     case cancelled
-    /// A later push says all that this one said.
+    /// A later push makes this one redundant.
     case superseded
   }
 
   /// The push, without its targets.
   var push: Push
-  /// The device.
   var target: PushTarget
-  /// The push's own origin, by which a `push.cancelled` knows what came before it.
+  /// The push's own origin: a `push.cancelled` applies to pushes with an earlier one.
   var cause: Origin
-  /// Where the push is on `nudge.pushes`, and which of its targets this is: the origin of the outcome.
+  /// The push's record on `nudge.pushes` and the index of the target: the origin of the outcome.
   var origin: Origin
-  /// The event it all began with.
+  /// The producer's event behind it.
   var source: RecordPosition
-  /// When that happened.
+  /// When that event happened.
   var occurredAt: Milliseconds
-  /// The push record's trace context.
+  /// The trace context of the push's record.
   var traceparent: String?
-  /// The push record's replay.
+  /// The replay id of the push's record.
   var replayId: String?
-  /// Requests made for it, the one in the air included.
+  /// Requests made, one in flight included.
   var attempts = 0
-  /// When the first was made.
+  /// When the first request was made.
   var firstAttemptAt: Milliseconds?
-  /// When the first request was made that failed through FCM or the way to it, without a pause since: from here on its
-  /// time budget runs.
+  /// The start of its time budget: when the first request was made that FCM or the network failed, with no open breaker
+  /// since.
   var failingSince: Milliseconds?
-  /// Not sent again before this; while it is in the air: not unless its answer was lost with the process.
+  /// The earliest next request, by the wall clock. In flight: when the answer counts as lost, should the process die.
   var notBefore: Milliseconds = 0
-  /// A request was made and its answer has not come.
+  /// A request was made and has no answer.
   var inAir = false
   /// The last answer's status.
   var httpStatus: Int?
   /// The last answer's code.
   var errorCode: String?
-  /// Why it is not to be sent any more.
   var withdrawn: Withdrawal?
 
-  /// It changes the badge and nothing else.
+  /// It changes only the badge.
   var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }
 
-  /// It shows nothing: the first to go where a lane is full.
+  /// It shows nothing: a full lane drops such pushes first.
   var isQuiet: Bool { push.kind == .read || push.kind == .deleted || isBadgeOnly }
 
   /// When the message was written.
   var sentAt: Milliseconds { push.sentAt ?? occurredAt }
 
-  /// Whether this one, later, says all that `other` said: the last badge wins (P2); a read also takes off the screen what
-  /// earlier reads and deletions of its conversation were to take; an edited message stands for its former text.
+  /// Whether this later push makes `other` redundant: the last badge wins (P2); a read also removes from the screen what
+  /// earlier reads and deletions of its conversation would have; an edited message replaces its former text.
   func supersedes(_ other: WaitingPush) -> Bool {
     switch push.kind {
     case .read:
@@ -74,7 +72,7 @@ struct WaitingPush: Codable, Sendable, Equatable {
       && sameId(push.conversationId, other.push.conversationId)
   }
 
-  /// The push it replaces was not sent: it appears as that one would have.
+  /// Takes over how the push that it replaces would have appeared, because that one was not sent.
   mutating func appear(as other: WaitingPush) {
     push.priority = other.push.priority
     push.presentation = other.push.presentation
@@ -86,16 +84,16 @@ struct WaitingPush: Codable, Sendable, Equatable {
 }
 
 extension WaitingPush {
-  /// The longest token that is taken, in bytes; FCM's have some 200.
+  /// The longest token taken, in bytes; FCM's have about 200.
   static let maxTokenBytes = 4096
   private static let maxBodyBytes = 3600
   private static let maxTitleBytes = 1024
   private static let maxImageUrlBytes = 2048
   private static let maxAvatarUrlBytes = 704
-  /// As many as preferences may have (`SchemaLimits.timeZoneBytes`).
+  /// The limit of preferences (`SchemaLimits.timeZoneBytes`).
   private static let maxTimeZoneBytes = 64
 
-  /// Cuts what FCM would not take anyway, so that every waiting push fits a row (`LaneRow.maxBytes`). All as JSON.
+  /// Cuts what FCM would refuse anyway, so that every push fits a row. Sizes are those of the JSON.
   mutating func fitRow() {
     push.body = push.body.flatMap {
       TextCut.shortened($0, toBytes: Self.maxBodyBytes, measuring: TextCut.jsonBytes)
@@ -110,16 +108,15 @@ extension WaitingPush {
     }
   }
 
-  /// About what it takes, in bytes, at no cost: the texts that make the difference, and a usual rest.
+  /// A cheap estimate of its bytes: the long texts, and a constant for the rest.
   var approximateBytes: Int {
     700 + (push.title?.utf8.count ?? 0) + (push.body?.utf8.count ?? 0) + target.token.utf8.count
   }
 
-  /// An upper bound of what it takes in a row, in bytes.
+  /// An upper bound of its bytes in a row.
   var rowBytes: Int {
     func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
-    // Numbers, codes and lengths: counted once, and generously, so that a row which changes with its first push stays short;
-    // a test holds it to the real encoding.
+    // Numbers, codes and lengths, with room to grow. A test compares the bound with the real encoding.
     var bytes = 1280
     bytes += size(push.pushId) + size(push.userId) + size(push.title) + size(push.body) + size(push.imageUrl)
     bytes += size(push.avatarUrl) + size(push.quietHours?.timeZone)

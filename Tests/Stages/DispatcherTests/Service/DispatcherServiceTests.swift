@@ -16,14 +16,14 @@ struct DispatcherServiceTests {
     return (exitCode, lines)
   }
 
-  @Test("without credentials it ends with 64 and says where they may be given")
+  @Test("without credentials it exits with 64 and names the settings")
   func noCredentials() {
     let (exitCode, lines) = run([])
     #expect(exitCode == ExitCode.usage)
     #expect(lines.first?.contains("NUDGE_FCM_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS") == true)
   }
 
-  @Test("credentials come from NUDGE_FCM_CREDENTIALS, else from GOOGLE_APPLICATION_CREDENTIALS")
+  @Test("credentials come from NUDGE_FCM_CREDENTIALS, or else from GOOGLE_APPLICATION_CREDENTIALS")
   func credentialsFromEnvironment() {
     let google = ["GOOGLE_APPLICATION_CREDENTIALS": "google.json"]
     #expect(run(["--print-config"], environment: google).lines.first?.contains("= google.json  (GOOGLE_") == true)
@@ -31,7 +31,7 @@ struct DispatcherServiceTests {
     #expect(run(["--print-config"], environment: both).lines.first?.contains("= nudge.json  (NUDGE_") == true)
   }
 
-  @Test("credentials that cannot be read end it, and --check, with the name of the file")
+  @Test("unreadable credentials end it, and --check, with the name of the file")
   func unreadableCredentials() {
     let started = run(["--fcm-credentials", "/nowhere/account.json"])
     #expect(started.exitCode == ExitCode.software)
@@ -41,7 +41,7 @@ struct DispatcherServiceTests {
     #expect(checked.lines == started.lines)
   }
 
-  @Test("a URL that is none, and a CA file that cannot be read, are refused")
+  @Test("a malformed URL and an unreadable CA file are refused")
   func wrongSettings() throws {
     #expect(run(["--fcm-credentials", "x", "--fcm-url", "fcm"]).exitCode == ExitCode.usage)
     let emulator = try FCMEmulator()
@@ -51,7 +51,7 @@ struct DispatcherServiceTests {
     #expect(lines.first?.contains("/nowhere/ca.pem") == true)
   }
 
-  @Test("a lost request's wait is longer than the request may take; requests under way are bounded by the runtime")
+  @Test("a lost request is repeated only after its time-out; the runtime bounds requests in flight")
   func unanswered() throws {
     let request = try DispatcherService.assembly.schema.parse(
       ["--bootstrap-servers", "127.0.0.1:1", "--fcm-credentials", "x", "--fcm-timeout", "40s", "--fcm-in-flight", "7"],
@@ -64,7 +64,7 @@ struct DispatcherServiceTests {
   }
 
   @Test(
-    "there is a thread for four connections at least, and as many as are asked for",
+    "there is a thread for each four connections, and as many as configured",
     arguments: [
       ([], 1), (["--fcm-connections", "5"], 2), (["--fcm-connections", "64"], 16), (["--fcm-loops", "3"], 3),
     ])

@@ -1,17 +1,17 @@
 import NudgeSchema
 import StreamRuntime
 
-/// FCM's limits on what one Android device gets (P5): so many requests in a minute and in an hour. What is above waits in
-/// its lane instead of using up the project's quota on a 429.
+/// FCM's limits for one Android device (P5), per minute and per hour. A push above them waits in its lane instead of using up
+/// the project's quota on a 429. Times are of a steady clock.
 ///
-/// Devices are counted in two tables by different hashes of their keys, of which the lower count stands (a count-min
-/// sketch): memory does not grow with the number of devices, and a device is never counted too low. One may be counted too
-/// high where both its places are shared with busy devices; at the full quota of a project that is some hundred an hour.
+/// Requests are counted in a count-min sketch: two tables by different hashes of the device's key, of which the lower count
+/// is taken. Memory does not grow with the number of devices, and no count is too low. A count is too high where busy
+/// devices share both places; at the full quota of a project that happens to some hundred devices an hour.
 struct DeviceLimits: Sendable {
   private var minute: SlidingCounts
   private var hour: SlidingCounts
 
-  /// Limits of a minute and an hour; 0: none.
+  /// 0: no limit.
   init(perMinute: Int, perHour: Int) {
     minute = SlidingCounts(limit: perMinute, window: 60_000)
     hour = SlidingCounts(limit: perHour, window: 3_600_000)
@@ -27,8 +27,8 @@ struct DeviceLimits: Sendable {
   }
 }
 
-/// Counts of the last window, taken as those of the window that runs and, of the one before, as much as still reaches into
-/// the last `window` milliseconds.
+/// Estimates counts of the last `window` milliseconds: the current fixed window, and the share of the one before that still
+/// reaches into them.
 private struct SlidingCounts: Sendable {
   /// Half a megabyte for both windows.
   private static let places = 1 << 15
@@ -63,7 +63,6 @@ private struct SlidingCounts: Sendable {
       current = [UInt16](repeating: 0, count: 2 * Self.places)
       former = current
     } else if next != number {
-      // A clock that was set back begins anew as well.
       former = next == number + 1 ? current : [UInt16](repeating: 0, count: 2 * Self.places)
       current = [UInt16](repeating: 0, count: 2 * Self.places)
     }

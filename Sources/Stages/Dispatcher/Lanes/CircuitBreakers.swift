@@ -1,0 +1,196 @@
+import NudgeSchema
+
+/// The open circuit breakers of a task. They are kept in memory only: after a restart the first answers open them again.
+/// Times are of the steady clock.
+struct CircuitBreakers {
+  /// Whether a request to a scope may be sent.
+  enum Gate: Equatable {
+    case open
+    /// Not before this time, when a probe is due.
+    case closed(until: Milliseconds)
+    /// Not before the probe in flight is answered.
+    case probing
+  }
+
+  /// The end of a scope's last open breaker.
+  private struct Closing {
+    /// The request whose answer closed it: a refusal of an earlier request is older news.
+    var request: UInt64
+    var at: Milliseconds
+  }
+
+  private let rules: DispatcherRules
+  private var breakers: [DeliveryScope: CircuitBreaker] = [:]
+  private var closings: [DeliveryScope: Closing] = [:]
+  private var windows: [DeliveryScope: InvalidTokenWindow] = [:]
+
+  init(rules: DispatcherRules) { self.rules = rules }
+
+  func count(in statistics: inout LaneStatistics) {
+    for breaker in breakers.values {
+      statistics.openBreakers[breaker.reason.label, default: 0] += 1
+      if breaker.trial != nil { statistics.tokenTrials += 1 }
+    }
+  }
+
+  func gate(_ scope: DeliveryScope, now: Milliseconds) -> Gate {
+    if breakers.isEmpty { return .open }
+    var gate = Gate.open
+    for scope in [scope.project, scope] {
+      guard let breaker = breakers[scope] else { continue }
+      if breaker.probe != nil { return .probing }
+      guard breaker.probeAt > now else { continue }
+      if case .closed(let until) = gate, until >= breaker.probeAt { continue }
+      gate = .closed(until: breaker.probeAt)
+    }
+    return gate
+  }
+
+  /// Whether a breaker of the scope was open at some time since `start`.
+  func wereOpen(_ scope: DeliveryScope, since start: Milliseconds) -> Bool {
+    [scope.project, scope].contains { breakers[$0] != nil || closings[$0].map { $0.at >= start } ?? false }
+  }
+
+  /// A request was sent. Returns the scopes whose breakers it probes.
+  mutating func sent(_ id: UInt64, to scope: DeliveryScope) -> [DeliveryScope] {
+    if breakers.isEmpty { return [] }
+    let probed = [scope.project, scope].filter { breakers[$0] != nil }
+    for scope in probed { breakers[scope]?.probe = id }
+    return probed
+  }
+
+  /// A request was not made: its probes find out nothing.
+  mutating func cancelled(_ id: UInt64, probing scopes: [DeliveryScope]) {
+    for scope in scopes where breakers[scope]?.probe == id { breakers[scope]?.probe = nil }
+  }
+
+  /// Learns from an answer: opens, keeps open or closes breakers.
+  ///
+  /// - Parameters:
+  ///   - scopes: the breakers that the request probed.
+  ///   - nextRequest: the id of the next request; answers to earlier ones do not close what opens now.
+  ///   - hasQueued: whether other lanes of a scope wait for a probe.
+  /// - Returns: whether the answer is not believed: it calls a token invalid while the breaker over invalid tokens is open.
+  mutating func record(
+    _ reply: SendReply, to scope: DeliveryScope, probing scopes: [DeliveryScope], nextRequest: UInt64,
+    now: Milliseconds, hasQueued: (DeliveryScope) -> Bool
+  ) -> Bool {
+    let isDoubted = judgeToken(reply, scope.project, nextRequest, now)
+    switch reply.answer.verdict {
+    case .projectRefused: open(scope.project, .refused, reply, nextRequest, now)
+    case .platformRefused:
+      // FCM accepted the project's credentials.
+      close(scope.project, by: reply, now)
+      open(scope, .refused, reply, nextRequest, now)
+    case .quotaExceeded(.project): open(scope.project, .quota, reply, nextRequest, now)
+    case .sent, .invalidToken, .senderMismatch:
+      close(scope.project, by: reply, now)
+      close(scope, by: reply, now)
+    case .rejected, .quotaExceeded(.device):
+      // FCM looked at the request; that says nothing about the platform's key.
+      close(scope.project, by: reply, now)
+    case .serverFailed, .unreachable, .notSent: break
+    }
+    endProbes(of: reply, scopes, now, hasQueued)
+    return isDoubted
+  }
+
+  /// A breaker that is still open after its probe probes again later. A trial continues at once after a good answer where
+  /// another device waits; the same device again would only repeat the answer.
+  private mutating func endProbes(
+    of reply: SendReply, _ scopes: [DeliveryScope], _ now: Milliseconds, _ hasQueued: (DeliveryScope) -> Bool
+  ) {
+    for scope in scopes where breakers[scope]?.probe == reply.id {
+      guard var breaker = breakers[scope] else { continue }
+      breaker.probe = nil
+      if breaker.probeAt <= now {
+        if breaker.trial != nil, reply.answer.isSent, hasQueued(scope) {
+          breaker.interval = 2 * rules.firstProbeAfter
+        } else {
+          breaker.probeAt = now + breaker.interval
+          breaker.interval = min(breaker.interval * 2, rules.longestProbeInterval)
+        }
+      }
+      breakers[scope] = breaker
+    }
+  }
+
+  private mutating func open(
+    _ scope: DeliveryScope, _ reason: CircuitBreaker.Reason, _ reply: SendReply, _ nextRequest: UInt64,
+    _ now: Milliseconds
+  ) {
+    let answer = reply.answer
+    // A server that asks for a longer wait is still probed: it may have meant one request, or be mended before.
+    let asked = answer.retryAfter.map { min($0, rules.longestProbeInterval) }
+    let wait =
+      reason == .quota
+      ? Backoff.quota.wait(after: 1, retryAfter: asked, jitter: 0) : max(rules.firstProbeAfter, asked ?? 0)
+    guard var breaker = breakers[scope] else {
+      // A refusal of a request sent before the one that closed the last breaker is older news. A quota is not: it says
+      // how long to wait from now on.
+      if reason != .quota, let last = closings[scope], reply.id < last.request { return }
+      breakers[scope] = CircuitBreaker(
+        reason: reason, probeAt: now + wait, interval: min(2 * wait, rules.longestProbeInterval),
+        firstDecisive: nextRequest)
+      return
+    }
+    if reason == .quota {
+      breaker.reason = reason
+      breaker.probeAt = max(breaker.probeAt, now + wait)
+      breaker.firstDecisive = nextRequest
+    } else if reply.id >= breaker.firstDecisive {
+      breaker.reason = reason
+      breaker.probeAt = max(breaker.probeAt, now + max(breaker.interval, asked ?? 0))
+      breaker.interval = min(breaker.interval * 2, rules.longestProbeInterval)
+      breaker.firstDecisive = nextRequest
+    }
+    breakers[scope] = breaker
+  }
+
+  /// The scope works, as the answer to a request sent after its breaker opened shows. A breaker over invalid tokens
+  /// stays open until its trial is passed.
+  private mutating func close(_ scope: DeliveryScope, by reply: SendReply, _ now: Milliseconds) {
+    guard let breaker = breakers[scope], reply.id >= breaker.firstDecisive else { return }
+    if let trial = breaker.trial {
+      guard trial.result(length: rules.tokenTrialLength, ratio: rules.invalidTokenRatio) == .passed else {
+        breakers[scope]?.reason = .invalidTokens
+        return
+      }
+    }
+    breakers[scope] = nil
+    closings[scope] = Closing(request: reply.id, at: now)
+    windows[scope] = nil
+  }
+
+  /// Runs the breaker over invalid tokens. Returns whether the answer is not believed.
+  private mutating func judgeToken(
+    _ reply: SendReply, _ project: DeliveryScope, _ nextRequest: UInt64, _ now: Milliseconds
+  ) -> Bool {
+    guard reply.answer.judgesToken else { return false }
+    let isInvalid = !reply.answer.isSent
+    if var breaker = breakers[project], var trial = breaker.trial {
+      // Requests that were in flight when the breaker opened decide nothing, and are not believed either.
+      guard reply.id >= breaker.firstDecisive else { return isInvalid }
+      if isInvalid { trial.invalid += 1 } else { trial.good += 1 }
+      breaker.trial = trial
+      if trial.result(length: rules.tokenTrialLength, ratio: rules.invalidTokenRatio) == .failed {
+        breaker.trial = HalfOpenTrial()
+        breaker.probeAt = max(breaker.probeAt, now + breaker.interval)
+        breaker.interval = min(breaker.interval * 2, rules.longestProbeInterval)
+      }
+      breakers[project] = breaker
+      return isInvalid
+    }
+    windows[project, default: InvalidTokenWindow(size: rules.invalidTokenWindow)].record(isInvalid: isInvalid)
+    guard isInvalid, windows[project]?.exceeds(rules.invalidTokenRatio) ?? false else { return false }
+    var breaker =
+      breakers[project]
+      ?? CircuitBreaker(
+        reason: .invalidTokens, probeAt: now + rules.firstProbeAfter, interval: 2 * rules.firstProbeAfter,
+        firstDecisive: nextRequest)
+    breaker.trial = HalfOpenTrial()
+    breaker.firstDecisive = nextRequest
+    breakers[project] = breaker
+    return true
+  }
+}

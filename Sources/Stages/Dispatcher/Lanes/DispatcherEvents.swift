@@ -1,0 +1,92 @@
+import NudgeCodec
+import NudgeSchema
+import StreamRuntime
+
+/// A step, and the record it processes.
+struct LaneContext {
+  let step: Step<DispatcherStage>
+  /// nil: the step processes an answer or a wake-up.
+  var record: RecordPosition?
+
+  /// The wall clock: for rows, outcomes, freshness and quiet hours.
+  var now: Milliseconds { step.now }
+  /// The steady clock: for waits in memory.
+  var steadyNow: Milliseconds { step.steadyNow }
+
+  /// Whether the stream thread has room for another request to the project.
+  func hasRoom(for scope: DeliveryScope) -> Bool { step.hasRoom(forEffectsOf: scope.projectId ?? "") }
+}
+
+/// Builds and emits the records that the dispatcher writes about a push.
+struct DispatcherEvents {
+  let codec: RecordCodec
+  let hash: @Sendable (String) -> String
+
+  /// The outcome of a push and device (P8). Its event id is a function of both, so that a checker recognises a second one.
+  func emitOutcome(
+    _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, _ context: LaneContext
+  ) throws {
+    let body = OutcomeBody(
+      pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
+      tokenHash: hash(item.target.token), result: result, httpStatus: item.httpStatus,
+      errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
+      fcmName: fcmName, attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: context.step.now)
+    let outcome = Outcome(
+      Envelope(eventId: eventId(of: item, for: "outcome"), occurredAt: item.occurredAt), origin: item.origin,
+      source: item.source, body)
+    try context.step.emit(
+      bytes: codec.encode(outcome), to: .outcomes, key: item.push.userId, headers: headers(of: item, context))
+  }
+
+  /// The dead letter of a push that cannot be sent as it was built, with the one device it failed on. The headers say
+  /// where the push's own record is.
+  func emitDeadLetter(_ item: WaitingPush, _ context: LaneContext) throws {
+    var push = item.push
+    push.targets = [item.target]
+    let code = item.errorCode ?? "UNKNOWN"
+    let reason =
+      item.httpStatus.map { "FCM answered \($0) \(code)" }
+      ?? "the payload is too large for FCM, however much of the text is cut"
+    try context.step.emit(
+      PushEvent(
+        Envelope(eventId: eventId(of: item, for: "rejected"), occurredAt: item.occurredAt), origin: item.cause,
+        source: item.source, .push(push)),
+      to: .deadLetters, key: item.push.userId,
+      headers: headers(of: item, context) + [
+        RecordHeaderField(RecordHeader.errorCode, DeadLetterCode.fcmRejected.rawValue),
+        RecordHeaderField(RecordHeader.errorMessage, reason),
+        RecordHeaderField(RecordHeader.errorStage, DispatcherStage.definition.name),
+        RecordHeaderField(RecordHeader.originTopic, item.origin.topic),
+        RecordHeaderField(RecordHeader.originPartition, String(item.origin.partition)),
+        RecordHeaderField(RecordHeader.originOffset, String(item.origin.offset)),
+        // The lane does not keep the record's timestamp; the record was written when the push was decided.
+        RecordHeaderField(RecordHeader.originTimestamp, String(item.push.decidedAt)),
+      ])
+  }
+
+  /// Tells the analyzer that a token is gone. The analyzer checks whether the device has registered again since (T3).
+  func emitInvalidated(_ item: WaitingPush, code: String, _ context: LaneContext) throws {
+    let body = TimelineEventBody.deviceInvalidated(
+      DeviceInvalidated(
+        userId: item.push.userId, deviceId: item.target.deviceId, tokenHash: hash(item.target.token),
+        version: item.target.version, code: code))
+    let event = TimelineEvent(
+      Envelope(eventId: eventId(of: item, for: "invalidated"), occurredAt: context.step.now), origin: item.origin,
+      source: item.source, body)
+    try context.step.emit(
+      bytes: codec.encode(event), to: .timeline, key: item.push.userId, headers: headers(of: item, context))
+  }
+
+  private func eventId(of item: WaitingPush, for purpose: String) -> String {
+    hash([purpose, item.push.userId, item.target.deviceId, item.push.pushId].joined(separator: "\u{1}"))
+  }
+
+  /// The headers of the push's record. The step itself adds those of the record it processes.
+  private func headers(of item: WaitingPush, _ context: LaneContext) -> [RecordHeaderField] {
+    if item.origin.position == context.record { return [] }
+    var headers: [RecordHeaderField] = []
+    if let value = item.traceparent { headers.append(RecordHeaderField(RecordHeader.traceparent, value)) }
+    if let value = item.replayId { headers.append(RecordHeaderField(RecordHeader.replayId, value)) }
+    return headers
+  }
+}

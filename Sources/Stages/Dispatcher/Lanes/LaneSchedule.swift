@@ -1,0 +1,320 @@
+import NudgeSchema
+import StreamRuntime
+
+/// Which lanes of a task hold work and what each waits for: a time, its turn in a scope's queue, or an answer. No rows and
+/// no decisions about pushes.
+///
+/// Opening or closing a breaker moves nothing: lanes wait in the queue of their scope, whether or not it may be sent to.
+/// A lane takes some 250 bytes, so that 200,000 of them fit beside the rows. All times are of the steady clock: setting the
+/// wall clock neither holds a lane back nor hurries it.
+struct LaneSchedule {
+  /// A lane, as queues and requests refer to it. An id of a lane that was removed is never reused.
+  struct LaneID: Hashable {
+    fileprivate var index: UInt32
+    fileprivate var generation: UInt32
+  }
+
+  /// What to do next.
+  enum Action: Equatable {
+    /// Look at a lane: a time it waited for has come.
+    case look(LaneID)
+    /// Look at a lane, which is the next in line of its scope, and send.
+    case send(LaneID)
+    /// Nothing can be done before this time; nil: before the next record or answer.
+    case wait(until: Milliseconds?)
+  }
+
+  private enum Place: Equatable {
+    /// Being looked at.
+    case idle
+    case inFlight
+    case due(at: Milliseconds)
+    /// In its scope's queue, since this time.
+    case queued(since: Milliseconds)
+  }
+
+  private struct Lane {
+    var key: DeviceKey
+    var generation: UInt32
+    var place = Place.idle
+    /// When the push was decided that made the lane non-empty.
+    var since: Milliseconds
+    var pushes: Int32 = 0
+    var bytes: Int32 = 0
+    /// The queue that has an entry of this lane; `none`: no queue.
+    var queue = LaneSchedule.none
+    /// The earliest entry in `due`.
+    var nextDue = Milliseconds.max
+    var nextOfPerson = LaneSchedule.none
+  }
+
+  private struct ScopeQueue {
+    let scope: DeliveryScope
+    /// May hold ids of lanes that have left; `count` does not.
+    var ids = Fifo<LaneID>()
+    var count = 0
+  }
+
+  private static let none = UInt32.max
+  /// How long until another look whether the stream thread has room for more requests.
+  private static let effectWait: Milliseconds = 20
+  private static let noKey = DeviceKey(lane: RowKey(bytes: []))
+
+  private var lanes: [Lane] = []
+  private var free: [UInt32] = []
+  private var generation: UInt32 = 0
+  private var indexes: [RowKey: UInt32] = [:]
+  /// The first lane of a person, by a hash of the user id; the others follow by `nextOfPerson`.
+  private var persons: [Int: UInt32] = [:]
+  private var due = DueQueue<LaneID>()
+  private var queues: [ScopeQueue] = []
+  private var queueOfScope: [DeliveryScope: UInt32] = [:]
+  /// The queue whose turn is next.
+  private var turn = 0
+  /// Pushes in the lanes.
+  private(set) var pushes = 0
+  /// About the bytes of these pushes.
+  private(set) var bytes = 0
+
+  /// Lanes that hold work.
+  var count: Int { indexes.count }
+
+  /// The earliest `since` of all lanes. Reads every lane.
+  var oldestSince: Milliseconds? { indexes.values.lazy.map { self.lanes[Int($0)].since }.min() }
+
+  // MARK: Lanes
+
+  func id(of key: DeviceKey) -> LaneID? {
+    indexes[key.lane].map { LaneID(index: $0, generation: lanes[Int($0)].generation) }
+  }
+
+  func key(_ id: LaneID) -> DeviceKey { lanes[Int(id.index)].key }
+
+  /// The lanes of a person, the oldest first.
+  func lanes(of userId: String) -> [LaneID] {
+    let user = DeviceKey(userId: userId, deviceId: "").userBytes
+    var found: [LaneID] = []
+    var next = persons[Self.hash(user)] ?? Self.none
+    while next != Self.none {
+      let lane = lanes[Int(next)]
+      if lane.key.userBytes == user { found.append(LaneID(index: next, generation: lane.generation)) }
+      next = lane.nextOfPerson
+    }
+    return found
+  }
+
+  mutating func add(_ key: DeviceKey, since: Milliseconds) -> LaneID {
+    generation &+= 1
+    let lane = Lane(key: key, generation: generation, since: since)
+    let index: UInt32
+    if let reused = free.popLast() {
+      index = reused
+      lanes[Int(index)] = lane
+    } else {
+      index = UInt32(lanes.count)
+      lanes.append(lane)
+    }
+    indexes[key.lane] = index
+    let hash = Self.hash(key.userBytes)
+    if var last = persons[hash] {
+      while lanes[Int(last)].nextOfPerson != Self.none { last = lanes[Int(last)].nextOfPerson }
+      lanes[Int(last)].nextOfPerson = index
+    } else {
+      persons[hash] = index
+    }
+    return LaneID(index: index, generation: generation)
+  }
+
+  /// Forgets a lane, which is empty.
+  mutating func remove(_ id: LaneID) {
+    guard isCurrent(id) else { return }
+    setPlace(.idle, id)
+    let lane = lanes[Int(id.index)]
+    pushes -= Int(lane.pushes)
+    bytes -= Int(lane.bytes)
+    indexes[lane.key.lane] = nil
+    unlink(id.index, lane)
+    generation &+= 1
+    lanes[Int(id.index)] = Lane(key: Self.noKey, generation: generation, since: 0)
+    free.append(id.index)
+    if indexes.isEmpty { self = LaneSchedule(after: self) }
+  }
+
+  init() {}
+
+  /// Without lanes, and without the memory they took.
+  private init(after emptied: LaneSchedule) { generation = emptied.generation }
+
+  private mutating func unlink(_ index: UInt32, _ lane: Lane) {
+    let hash = Self.hash(lane.key.userBytes)
+    guard var previous = persons[hash] else { return }
+    if previous == index {
+      persons[hash] = lane.nextOfPerson == Self.none ? nil : lane.nextOfPerson
+      return
+    }
+    while previous != Self.none {
+      let next = lanes[Int(previous)].nextOfPerson
+      if next == index { return lanes[Int(previous)].nextOfPerson = lane.nextOfPerson }
+      previous = next
+    }
+  }
+
+  /// Counts pushes that joined a lane (or left it, where negative).
+  mutating func count(_ id: LaneID, pushes: Int, bytes: Int) {
+    guard isCurrent(id) else { return }
+    let index = Int(id.index)
+    // Bytes are an estimate: those of a lane never fall below zero, and go with the lane.
+    let change = max(bytes, -Int(lanes[index].bytes))
+    lanes[index].pushes += Int32(clamping: pushes)
+    lanes[index].bytes += Int32(clamping: change)
+    self.pushes += pushes
+    self.bytes += change
+  }
+
+  private static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
+    var hasher = Hasher()
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
+
+  // MARK: What lanes wait for
+
+  private func isCurrent(_ id: LaneID) -> Bool {
+    lanes.indices.contains(Int(id.index)) && lanes[Int(id.index)].generation == id.generation
+  }
+
+  private mutating func setPlace(_ place: Place, _ id: LaneID) {
+    let index = Int(id.index)
+    let queue = lanes[index].queue
+    if case .queued = lanes[index].place, queue != Self.none { queues[Int(queue)].count -= 1 }
+    lanes[index].place = place
+    if case .queued = place, queue != Self.none { queues[Int(queue)].count += 1 }
+  }
+
+  /// A request is in flight.
+  mutating func setInFlight(_ id: LaneID) { setPlace(.inFlight, id) }
+
+  func isInFlight(_ id: LaneID) -> Bool { lanes[Int(id.index)].place == .inFlight }
+
+  /// The lane waits for nothing: the next look decides.
+  mutating func setIdle(_ id: LaneID) { setPlace(.idle, id) }
+
+  /// Waits until a time.
+  mutating func wait(_ id: LaneID, until time: Milliseconds) {
+    setPlace(.due(at: time), id)
+    noteDue(id, at: time)
+  }
+
+  /// Whether the lane waits for an answer or for a later time.
+  func isWaiting(_ id: LaneID, now: Milliseconds) -> Bool {
+    switch lanes[Int(id.index)].place {
+    case .inFlight: true
+    case .due(let time): time > now
+    case .idle, .queued: false
+    }
+  }
+
+  /// Joins the end of its scope's queue, where it is not in it; comes up for a look at `lookAt` too.
+  mutating func enqueue(_ id: LaneID, in scope: DeliveryScope, now: Milliseconds, lookAt: Milliseconds) {
+    let queue = index(of: scope)
+    let index = Int(id.index)
+    defer { noteDue(id, at: lookAt) }
+    if lanes[index].queue == queue {
+      if case .queued = lanes[index].place { return }
+    } else {
+      setPlace(.idle, id)
+      lanes[index].queue = queue
+      queues[Int(queue)].ids.append(id)
+    }
+    setPlace(.queued(since: now), id)
+  }
+
+  /// Since when a lane has been in its queue; nil: it is in none.
+  func queuedSince(_ id: LaneID) -> Milliseconds? {
+    if case .queued(let since) = lanes[Int(id.index)].place { since } else { nil }
+  }
+
+  /// Whether lanes wait in queues of a scope: its own, or those of all platforms of a project.
+  func hasQueued(_ scope: DeliveryScope) -> Bool {
+    if scope.platform != nil { return queueOfScope[scope].map { queues[Int($0)].count > 0 } ?? false }
+    return queues.contains { $0.count > 0 && $0.scope.projectId == scope.projectId }
+  }
+
+  private mutating func index(of scope: DeliveryScope) -> UInt32 {
+    if let index = queueOfScope[scope] { return index }
+    let index = UInt32(queues.count)
+    queues.append(ScopeQueue(scope: scope))
+    queueOfScope[scope] = index
+    return index
+  }
+
+  private mutating func noteDue(_ id: LaneID, at time: Milliseconds) {
+    let index = Int(id.index)
+    // An earlier look asks for the later one again.
+    guard time < lanes[index].nextDue else { return }
+    lanes[index].nextDue = time
+    due.insert(id, at: time)
+  }
+
+  // MARK: What is next
+
+  /// The next lane to look at.
+  ///
+  /// - Parameters:
+  ///   - hasRoom: the task may have another request in flight.
+  ///   - hasEffects: the stream thread has room for another request to a scope.
+  ///   - budget: bounds the work of a step. Each entry that is taken from a queue uses up one; without any left the action is to
+  ///     wait until now.
+  mutating func next(
+    now: Milliseconds, hasRoom: Bool, breakers: CircuitBreakers, quotas: ProjectQuotas,
+    hasEffects: (DeliveryScope) -> Bool, budget: inout Int
+  ) -> Action {
+    while let first = due.first, first <= now {
+      guard budget > 0 else { return .wait(until: now) }
+      budget -= 1
+      guard let (id, time) = due.pop(), isCurrent(id), lanes[Int(id.index)].nextDue == time else { continue }
+      lanes[Int(id.index)].nextDue = .max
+      switch lanes[Int(id.index)].place {
+      case .inFlight: continue
+      // It waits for longer than it did when the entry was made.
+      case .due(let later) where later > now: noteDue(id, at: later)
+      case .due, .idle, .queued: return .look(id)
+      }
+    }
+    var earliest = due.first
+    guard hasRoom else { return .wait(until: earliest) }
+    for offset in queues.indices {
+      let index = (turn + offset) % queues.count
+      guard queues[index].count > 0 else { continue }
+      switch breakers.gate(queues[index].scope, now: now) {
+      case .probing: continue
+      case .closed(let until): earliest = min(earliest ?? until, until)
+      case .open:
+        if let wait = quotas.wait(queues[index].scope.projectId, at: now) {
+          earliest = min(earliest ?? .max, now + wait)
+          continue
+        }
+        guard hasEffects(queues[index].scope) else {
+          // An answer to another task of the thread may make room, which this task is not told.
+          earliest = min(earliest ?? .max, now + Self.effectWait)
+          continue
+        }
+        while let id = queues[index].ids.first {
+          guard budget > 0 else { return .wait(until: now) }
+          budget -= 1
+          _ = queues[index].ids.popFirst()
+          guard isCurrent(id), lanes[Int(id.index)].queue == UInt32(index) else { continue }
+          guard case .queued = lanes[Int(id.index)].place else {
+            lanes[Int(id.index)].queue = Self.none
+            continue
+          }
+          queues[index].count -= 1
+          lanes[Int(id.index)].queue = Self.none
+          turn = (index + 1) % queues.count
+          return .send(id)
+        }
+      }
+    }
+    return .wait(until: earliest)
+  }
+}

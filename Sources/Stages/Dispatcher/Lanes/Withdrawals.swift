@@ -1,0 +1,76 @@
+import NudgeSchema
+
+/// Takes pushes out of a lane before they are sent.
+enum Withdrawals {
+  /// The effect of a withdrawal on a lane.
+  struct Result {
+    /// Pushes that left the lane, in order; each needs an outcome.
+    var removed: [WaitingPush] = []
+    /// The front left: what the lane waited for no longer holds.
+    var hasNewFront = false
+  }
+
+  /// Whether a `push.cancelled` names a push. `cause`: its origin; what was decided after it is not meant.
+  static func names(_ cancelled: PushCancelled, cause: Origin, _ item: WaitingPush) -> Bool {
+    let isEarlier =
+      item.cause.topic != cause.topic || item.cause.partition != cause.partition || item.cause.order < cause.order
+    guard isEarlier, matches(cancelled.conversationId, item.push.conversationId),
+      cancelled.kind.map({ $0 == item.push.kind }) ?? true
+    else { return false }
+    if cancelled.conversationId != nil || cancelled.messageId != nil,
+      item.push.kind == .read || item.push.kind == .deleted
+    {
+      // These remove notifications from the screen and are still needed.
+      return false
+    }
+    if cancelled.exceptMentions == true, item.push.mentioned == true { return false }
+    guard cancelled.conversationId != nil, let sentUpTo = cancelled.sentUpTo else {
+      return matches(cancelled.messageId, item.push.messageId)
+    }
+    return item.sentAt < sentUpTo || item.sentAt == sentUpTo && matches(cancelled.messageId, item.push.messageId)
+  }
+
+  /// Whether an id is the wanted one, by bytes; nil wants any.
+  static func matches(_ wanted: String?, _ id: String?) -> Bool {
+    guard let wanted else { return true }
+    return id.map { $0.utf8.elementsEqual(wanted.utf8) } ?? false
+  }
+
+  /// Removes what matches. A front whose request is in flight, or may be after a crash, stays: it ends by its answer, and
+  /// is only marked as not to be sent again.
+  static func withdraw(
+    from queue: LaneQueue, as withdrawal: WaitingPush.Withdrawal, where matches: (WaitingPush) -> Bool
+  ) throws -> Result {
+    guard var first = try queue.first() else { return Result() }
+    if first.inAir, matches(first), first.withdrawn == nil {
+      first.withdrawn = withdrawal
+      try queue.replaceFirst(first)
+    }
+    var removed = try queue.remove(from: first.inAir ? 1 : 0, where: matches)
+    for index in removed.indices { removed[index].withdrawn = withdrawal }
+    return Result(removed: removed, hasNewFront: !first.inAir && removed.first.map { $0.cause == first.cause } ?? false)
+  }
+
+  /// Removes one push where the lane is full: the oldest that shows nothing, else the oldest.
+  static func makeRoom(in queue: LaneQueue, limit: Int) throws -> Result {
+    guard let first = try queue.first() else { return Result() }
+    let start = first.inAir ? 1 : 0
+    let items = try queue.all().dropFirst(start)
+    guard items.count + start >= limit, let oldest = items.first else { return Result() }
+    let victim = items.first { $0.isQuiet } ?? oldest
+    var removed = try queue.remove(from: start, where: { $0.cause == victim.cause })
+    for index in removed.indices { removed[index].errorCode = "lane_full" }
+    return Result(removed: removed, hasNewFront: !first.inAir && victim.cause == first.cause)
+  }
+
+  /// A message was withdrawn unsent: the edit that replaces it in the lane appears as the message would have.
+  static func passAppearance(of former: WaitingPush, in queue: LaneQueue) throws {
+    var found = false
+    try queue.update(from: 0) { later in
+      guard !found, later.replaces(former) else { return false }
+      found = true
+      later.appear(as: former)
+      return true
+    }
+  }
+}
