@@ -4,24 +4,24 @@ import TestSupport
 
 @testable import KafkaTransactions
 
-/// The sink against brokers that are broken on purpose: each call ends in time, with an error that says what happened.
+/// The transactional producer against brokers that are broken on purpose: each call ends in time, with an error that says what happened.
 @Suite("Brokers that misbehave", .ownThread)
 struct HostileBrokerTests {
-  private func sink(_ broker: FakeBroker) throws -> TransactionSink {
-    var configuration = try SinkConfiguration(bootstrapServers: "127.0.0.1:\(broker.port)")
+  private func producer(_ broker: FakeBroker) throws -> TransactionalProducer {
+    var configuration = try TransactionalProducerConfiguration(bootstrapServers: "127.0.0.1:\(broker.port)")
     configuration.requestTimeout = .milliseconds(300)
-    return try TransactionSink(configuration, transactionalIDs: ["x"], topics: ["t"], group: nil)
+    return try TransactionalProducer(configuration, transactionalIDs: ["x"], topics: ["t"], group: nil)
   }
 
-  /// What opening a sink on a broker that answers so fails with; it must not take longer than it was given.
-  private func failure(_ answer: @escaping FakeBroker.Answer) throws -> SinkError? {
+  /// What opening a producer on a broker that answers so fails with; it must not take longer than it was given.
+  private func failure(_ answer: @escaping FakeBroker.Answer) throws -> TransactionalProducerError? {
     let broker = FakeBroker(answer)
     defer { broker.close() }
-    let sink = try sink(broker)
-    var failure: SinkError?
+    let producer = try producer(broker)
+    var failure: TransactionalProducerError?
     let time = ContinuousClock().measure {
-      do throws(SinkError) {
-        try sink.open(timeout: .seconds(1))
+      do throws(TransactionalProducerError) {
+        try producer.open(timeout: .seconds(1))
       } catch { failure = error }
     }
     #expect(time < .seconds(3))
@@ -44,8 +44,8 @@ struct HostileBrokerTests {
   func nobody() throws {
     let broker = FakeBroker { _, _ in nil }
     broker.close()
-    let sink = try sink(broker)
-    let failure = #expect(throws: SinkError.self) { try sink.open(timeout: .seconds(1)) }
+    let producer = try producer(broker)
+    let failure = #expect(throws: TransactionalProducerError.self) { try producer.open(timeout: .seconds(1)) }
     #expect(failure?.kind == .passing)
   }
 
@@ -204,9 +204,9 @@ struct HostileBrokerTests {
   func wellBehaved() throws {
     let broker = broker { _, bytes in bytes }
     defer { broker.close() }
-    let sink = try sink(broker)
-    try sink.open(timeout: .seconds(5))
-    guard case .committed(let records) = sink.commit(Self.content(), timeout: .seconds(5)) else {
+    let producer = try producer(broker)
+    try producer.open(timeout: .seconds(5))
+    guard case .committed(let records) = producer.commit(Self.content(), timeout: .seconds(5)) else {
       Issue.record("not committed")
       return
     }
@@ -226,11 +226,11 @@ struct HostileBrokerTests {
     var outcomes: [String: Int] = [:]
     for _ in 0..<60 {
       isOpen.withLock { $0 = false }
-      let sink = try sink(broker)
-      try sink.open(timeout: .seconds(5))
+      let producer = try producer(broker)
+      try producer.open(timeout: .seconds(5))
       isOpen.withLock { $0 = true }
       let time = ContinuousClock().measure {
-        let name = "\(sink.commit(Self.content(), timeout: .milliseconds(400)))".prefix { $0 != "(" }
+        let name = "\(producer.commit(Self.content(), timeout: .milliseconds(400)))".prefix { $0 != "(" }
         outcomes[String(name), default: 0] += 1
       }
       #expect(time < .seconds(2))
@@ -244,9 +244,9 @@ struct HostileBrokerTests {
     for (key, isUnknown) in [(EndTxnRequest.key, true), (ProduceRequest.key, false)] {
       let broker = broker { asked, bytes in asked == key ? [] : bytes }
       defer { broker.close() }
-      let sink = try sink(broker)
-      try sink.open(timeout: .seconds(5))
-      let outcome = sink.commit(Self.content(), timeout: .seconds(1))
+      let producer = try producer(broker)
+      try producer.open(timeout: .seconds(5))
+      let outcome = producer.commit(Self.content(), timeout: .seconds(1))
       switch outcome {
       case .unknown: #expect(isUnknown)
       case .notCommitted: #expect(!isUnknown)
@@ -255,18 +255,18 @@ struct HostileBrokerTests {
     }
   }
 
-  @Test("a commit on a sink whose last outcome was not a commit is none, until it is opened")
+  @Test("a commit on a producer whose last outcome was not a commit is none, until it is opened")
   func notOpen() throws {
     let broker = broker { asked, bytes in asked == ProduceRequest.key ? [] : bytes }
     defer { broker.close() }
-    let sink = try sink(broker)
-    guard case .notCommitted = sink.commit(Self.content(), timeout: .seconds(1)) else {
+    let producer = try producer(broker)
+    guard case .notCommitted = producer.commit(Self.content(), timeout: .seconds(1)) else {
       Issue.record("it was never opened")
       return
     }
-    try sink.open(timeout: .seconds(5))
-    _ = sink.commit(Self.content(), timeout: .milliseconds(300))
-    guard case .notCommitted(let reason) = sink.commit(Self.content(), timeout: .seconds(1)) else {
+    try producer.open(timeout: .seconds(5))
+    _ = producer.commit(Self.content(), timeout: .milliseconds(300))
+    guard case .notCommitted(let reason) = producer.commit(Self.content(), timeout: .seconds(1)) else {
       Issue.record("its epoch is used up")
       return
     }
@@ -277,14 +277,14 @@ struct HostileBrokerTests {
   func nobodysOffsets() throws {
     let broker = broker { _, bytes in bytes }
     defer { broker.close() }
-    let sink = try sink(broker)
-    try sink.open(timeout: .seconds(5))
+    let producer = try producer(broker)
+    try producer.open(timeout: .seconds(5))
     for (member, generation) in [("", 3), ("m", -1)] as [(String, Int32)] {
       var content = Self.content()
       content.offsets = TransactionOffsets(
         group: "g", memberID: member, generation: generation, instanceID: nil,
         offsets: [.init(topic: "i", partition: 0, offset: 1, metadata: "")])
-      guard case .notMember = sink.commit(content, timeout: .seconds(1)) else {
+      guard case .notMember = producer.commit(content, timeout: .seconds(1)) else {
         Issue.record("sent")
         return
       }

@@ -60,7 +60,7 @@ struct ThrottleTests {
         "--bootstrap-server", secured.servers, "--alter", "--add-config", "producer_byte_rate=1000", "--entity-type",
         "clients", "--entity-name", client,
       ])
-    let configuration = try SinkConfiguration(
+    let configuration = try TransactionalProducerConfiguration(
       bootstrapServers: secured.servers, properties: [("client.id", client), ("transaction.timeout.ms", "5000")])
     #expect(configuration.requestTimeout == .seconds(5))
     let topic = "throttled-\(UUID().uuidString.prefix(8))"
@@ -69,17 +69,17 @@ struct ThrottleTests {
       [.init(name: topic, partitions: 1, replicationFactor: 1, configuration: [:])], timeout: .seconds(30))
     try made[topic]?.get()
     try wait(for: "the new topic") { try admin.partitionCounts(of: [topic], timeout: .seconds(5))[topic] == 1 }
-    let sink = try TransactionSink(
+    let producer = try TransactionalProducer(
       configuration, transactionalIDs: ["\(client)-a", "\(client)-b"], topics: [topic], group: nil)
     var throttles: [Duration] = []
-    sink.onThrottle = { throttles.append($0) }
-    try sink.open(timeout: .seconds(30))
+    producer.onThrottle = { throttles.append($0) }
+    try producer.open(timeout: .seconds(30))
     var random = SeededGenerator(announcedFor: "throttled records")
     func commit(bytes: Int) -> TransactionOutcome {
-      var content = sink.makeContent(timestamp: Int64(Date().timeIntervalSince1970 * 1000))
+      var content = producer.makeContent(timestamp: Int64(Date().timeIntervalSince1970 * 1000))
       // Random, so that compression does not shorten it.
       content.append(topic: 0, partition: 0, key: nil, value: (0..<bytes).map { _ in UInt8(random.below(256)) })
-      return sink.commit(content, timeout: .seconds(10))
+      return producer.commit(content, timeout: .seconds(10))
     }
     // The quota is in force once the broker throttles. 18 kB at 1 kB/s, over Kafka's window of about 10 s, is some 8 s.
     var first: ContinuousClock.Instant?

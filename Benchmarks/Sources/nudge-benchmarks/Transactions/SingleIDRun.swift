@@ -15,8 +15,9 @@ enum SingleIDRun {
   static func measure(_ context: BenchmarkContext, _ broker: BenchmarkBroker, _ target: TransactionTarget) throws {
     let transactions = context.options.transactions
     try broker.create([(topic, TopicPlan(.decisions))], partitions: 1)
-    let sink = try TransactionSink(
-      SinkConfiguration(bootstrapServers: target.bootstrapServers), transactionalIDs: [id], topics: [topic],
+    let sink = try TransactionalProducer(
+      TransactionalProducerConfiguration(bootstrapServers: target.bootstrapServers), transactionalIDs: [id],
+      topics: [topic],
       group: target.group)
     try sink.open(timeout: timeout)
     defer { sink.close() }

@@ -5,9 +5,9 @@ import StreamRuntime
 extension Examination {
   /// Whether the rest can be looked at.
   func examineProtocol(_ found: (Finding) -> Void) -> Bool {
-    do throws(SinkError) {
-      let sink = try TransactionSink(
-        SinkConfiguration(
+    do throws(TransactionalProducerError) {
+      let sink = try TransactionalProducer(
+        TransactionalProducerConfiguration(
           bootstrapServers: cluster.bootstrapServers,
           properties: cluster.properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
         transactionalIDs: [], topics: [], group: nil)

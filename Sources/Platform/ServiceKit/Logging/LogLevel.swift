@@ -1,5 +1,5 @@
 /// The severity of a log line, in swift-log's order.
-public enum LogLevel: String, Sendable, Comparable, CaseIterable, SettingValue {
+public enum LogLevel: String, Sendable, Comparable, CaseIterable {
   /// Every step, for debugging the code that logs it.
   case trace
   /// Details that help to follow one request or record.
@@ -35,7 +35,7 @@ public enum LogLevel: String, Sendable, Comparable, CaseIterable, SettingValue {
 }
 
 /// The format of log lines.
-public enum LogFormat: String, Sendable, CaseIterable, SettingValue {
+public enum LogFormat: String, Sendable, CaseIterable {
   /// One JSON object a line, for machines.
   case json
   /// `time LEVEL label: message key=value …`, for people.

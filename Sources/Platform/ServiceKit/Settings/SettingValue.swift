@@ -216,6 +216,9 @@ extension SettingValue where Self: RawRepresentable & CaseIterable, RawValue == 
   public static var choices: [String] { allCases.map(\.rawValue) }
 }
 
+extension LogLevel: SettingValue {}
+extension LogFormat: SettingValue {}
+
 /// `a, b or c`.
 func alternatives(_ choices: [String]) -> String {
   guard let last = choices.last, choices.count > 1 else { return choices.first ?? "" }

@@ -22,7 +22,9 @@ final class BrokerConnection {
   private static let staleAfter: Duration = .seconds(1)
 
   /// Connects, encrypts, logs in, and requests the broker's API versions.
-  init(to peer: BrokerAddress, _ security: ConnectionSecurity, client: String, deadline: Deadline) throws(SinkError) {
+  init(to peer: BrokerAddress, _ security: ConnectionSecurity, client: String, deadline: Deadline)
+    throws(TransactionalProducerError)
+  {
     let socket = try TCPSocket.connect(to: peer, deadline: deadline)
     if let tls = security.tls {
       stream = try TLSStream(socket, tls, peer: peer, deadline: deadline)
@@ -35,11 +37,11 @@ final class BrokerConnection {
     versions = try call(APIVersionsRequest(), deadline: deadline)
   }
 
-  private func logIn(_ credentials: SASLCredentials, _ deadline: Deadline) throws(SinkError) {
+  private func logIn(_ credentials: SASLCredentials, _ deadline: Deadline) throws(TransactionalProducerError) {
     let operation = "log in to \(peer) with \(credentials.mechanism)"
     let handshake = try call(SASLHandshakeRequest(mechanism: credentials.mechanism), deadline: deadline)
     guard handshake.error == .none else {
-      throw SinkError(
+      throw TransactionalProducerError(
         .refused, operation,
         "\(handshake.error); the broker takes \(handshake.mechanisms.sorted().joined(separator: ", "))"
       )
@@ -48,18 +50,18 @@ final class BrokerConnection {
     do throws(BearerTokenError) {
       login = try credentials.makeLogin(deadline: deadline)
     } catch {
-      throw SinkError(error.isPassing ? .passing : .refused, operation, error.description)
+      throw TransactionalProducerError(error.isPassing ? .passing : .refused, operation, error.description)
     }
     var message: [UInt8]? = login.first
     while let next = message {
       let answer = try call(SASLAuthenticateRequest(message: next), deadline: deadline)
       guard answer.error == .none else {
-        throw SinkError(.refused, operation, "\(answer.error)\(answer.reason.map { ": \($0)" } ?? "")")
+        throw TransactionalProducerError(.refused, operation, "\(answer.error)\(answer.reason.map { ": \($0)" } ?? "")")
       }
       do throws(SASLError) {
         message = try login.answer(to: answer.message)
       } catch {
-        throw SinkError(.refused, operation, error.description)
+        throw TransactionalProducerError(.refused, operation, error.description)
       }
       // The broker closes a connection with an expired login at the next request: reconnect before that.
       if answer.lifetime > 0 { expiry = Deadline(after: .milliseconds(answer.lifetime * 8 / 10)) }
@@ -74,7 +76,7 @@ final class BrokerConnection {
 
   /// Sends a request and waits for its answer. First waits until the connection is not throttled; a broker that mutes the
   /// connection would answer no sooner.
-  func call<R: WireRequest>(_ request: R, deadline: Deadline) throws(SinkError) -> R.Answer {
+  func call<R: WireRequest>(_ request: R, deadline: Deadline) throws(TransactionalProducerError) -> R.Answer {
     correlation &+= 1
     throttle.wait(atMost: deadline)
     isBroken = true
@@ -84,7 +86,8 @@ final class BrokerConnection {
     do throws(WireError) {
       answer = try WireFrame.decode(R.self, bytes, correlation: correlation)
     } catch {
-      throw SinkError(.passing, "read the answer of \(peer) to \(R.name)", "it cannot be understood (\(error))")
+      throw TransactionalProducerError(
+        .passing, "read the answer of \(peer) to \(R.name)", "it cannot be understood (\(error))")
     }
     isBroken = false
     idleSince = Deadline(after: Self.staleAfter)
@@ -92,14 +95,14 @@ final class BrokerConnection {
     return answer.content
   }
 
-  private func readFrame(_ name: String, _ deadline: Deadline) throws(SinkError) -> [UInt8] {
+  private func readFrame(_ name: String, _ deadline: Deadline) throws(TransactionalProducerError) -> [UInt8] {
     var bytes: [UInt8] = []
     var length: Int?
     while true {
       if length == nil, bytes.count >= 4 {
         let told = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
         guard (4...Self.maxAnswerBytes).contains(told) else {
-          throw SinkError(
+          throw TransactionalProducerError(
             .passing, "read the answer of \(peer) to \(name)",
             "it says that it has \(told) bytes; is this a Kafka listener, and security.protocol right?")
         }

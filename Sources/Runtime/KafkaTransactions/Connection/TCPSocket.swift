@@ -6,11 +6,11 @@ final class TCPSocket: ByteStream {
   private let peer: BrokerAddress
 
   /// Connects to the first address of the broker that accepts.
-  static func connect(to peer: BrokerAddress, deadline: Deadline) throws(SinkError) -> TCPSocket {
-    var failure = SinkError(.passing, "connect to \(peer)", "it has no address")
+  static func connect(to peer: BrokerAddress, deadline: Deadline) throws(TransactionalProducerError) -> TCPSocket {
+    var failure = TransactionalProducerError(.passing, "connect to \(peer)", "it has no address")
     let addresses = try NameLookup.resolve(peer, deadline: deadline)
     for (index, address) in addresses.enumerated() {
-      do throws(SinkError) {
+      do throws(TransactionalProducerError) {
         // Each address gets only its share of the time.
         let share = deadline.remaining / (addresses.count - index)
         return try TCPSocket(address, peer, deadline: min(deadline, Deadline(after: share)))
@@ -21,7 +21,7 @@ final class TCPSocket: ByteStream {
     throw failure
   }
 
-  private init(_ address: SocketAddress, _ peer: BrokerAddress, deadline: Deadline) throws(SinkError) {
+  private init(_ address: SocketAddress, _ peer: BrokerAddress, deadline: Deadline) throws(TransactionalProducerError) {
     self.peer = peer
     descriptor = socket(address.family, streamSocket, 0)
     guard descriptor >= 0 else { throw Self.failure("connect to \(peer)") }
@@ -53,21 +53,21 @@ final class TCPSocket: ByteStream {
     setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  private static func failure(_ operation: String, _ code: Int32 = errno) -> SinkError {
-    SinkError(.passing, operation, String(cString: strerror(code)))
+  private static func failure(_ operation: String, _ code: Int32 = errno) -> TransactionalProducerError {
+    TransactionalProducerError(.passing, operation, String(cString: strerror(code)))
   }
 
-  private func wait(for event: Int32, _ verb: String, _ deadline: Deadline) throws(SinkError) {
+  private func wait(for event: Int32, _ verb: String, _ deadline: Deadline) throws(TransactionalProducerError) {
     var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     while true {
       let count = poll(&entry, 1, deadline.milliseconds)
       if count > 0 { return }
       if count < 0 && errno != EINTR { throw Self.failure("\(verb) \(peer)") }
-      if deadline.isPast { throw SinkError(.passing, "\(verb) \(peer)", "it does not answer in time") }
+      if deadline.isPast { throw TransactionalProducerError(.passing, "\(verb) \(peer)", "it does not answer in time") }
     }
   }
 
-  func write(_ bytes: [UInt8], deadline: Deadline) throws(SinkError) {
+  func write(_ bytes: [UInt8], deadline: Deadline) throws(TransactionalProducerError) {
     #if os(Linux)
       let flags = Int32(MSG_NOSIGNAL)
     #else
@@ -86,7 +86,7 @@ final class TCPSocket: ByteStream {
     }
   }
 
-  func read(atMost count: Int, deadline: Deadline) throws(SinkError) -> [UInt8] {
+  func read(atMost count: Int, deadline: Deadline) throws(TransactionalProducerError) -> [UInt8] {
     while true {
       var got = 0
       let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -94,7 +94,7 @@ final class TCPSocket: ByteStream {
         initialized = max(0, got)
       }
       if got > 0 { return bytes }
-      if got == 0 { throw SinkError(.passing, "read from \(peer)", "it closed the connection") }
+      if got == 0 { throw TransactionalProducerError(.passing, "read from \(peer)", "it closed the connection") }
       if errno == EAGAIN || errno == EWOULDBLOCK {
         try wait(for: POLLIN, "read from", deadline)
       } else if errno != EINTR {

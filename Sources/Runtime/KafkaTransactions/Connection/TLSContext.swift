@@ -6,7 +6,7 @@ final class TLSContext {
   let pointer: OpaquePointer
   let settings: TLSSettings
 
-  init(_ settings: TLSSettings) throws(SinkError) {
+  init(_ settings: TLSSettings) throws(TransactionalProducerError) {
     self.settings = settings
     guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw Self.failure("prepare TLS") }
     self.pointer = pointer
@@ -21,7 +21,7 @@ final class TLSContext {
 
   deinit { SSL_CTX_free(pointer) }
 
-  private func trust() throws(SinkError) {
+  private func trust() throws(TransactionalProducerError) {
     switch settings.authorities {
     case nil:
       guard SSL_CTX_set_default_verify_paths(pointer) == 1 else {
@@ -41,7 +41,7 @@ final class TLSContext {
     }
   }
 
-  private func identify() throws(SinkError) {
+  private func identify() throws(TransactionalProducerError) {
     guard let source = settings.certificate else { return }
     let certificates = try Self.certificates(in: source)
     defer { for certificate in certificates { X509_free(certificate) } }
@@ -84,19 +84,19 @@ final class TLSContext {
     }
   }
 
-  private static func contents(of source: TLSSettings.Source) throws(SinkError) -> [UInt8] {
+  private static func contents(of source: TLSSettings.Source) throws(TransactionalProducerError) -> [UInt8] {
     switch source {
     case .text(let text): return Array(text.utf8)
     case .file(let path, _):
       guard let data = FileManager.default.contents(atPath: path) else {
-        throw SinkError(.refused, "read \(name(source))", "the file is not there, or may not be read")
+        throw TransactionalProducerError(.refused, "read \(name(source))", "the file is not there, or may not be read")
       }
       return Array(data)
     }
   }
 
   /// All certificates of a PEM; the caller frees them.
-  static func certificates(in source: TLSSettings.Source) throws(SinkError) -> [OpaquePointer] {
+  static func certificates(in source: TLSSettings.Source) throws(TransactionalProducerError) -> [OpaquePointer] {
     let bytes = try contents(of: source)
     guard let bio = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw failure("prepare TLS") }
     defer { BIO_free(bio) }
@@ -104,18 +104,22 @@ final class TLSContext {
     while let certificate = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(certificate) }
     // OpenSSL reports the end of the text as an error.
     ERR_clear_error()
-    guard !found.isEmpty else { throw SinkError(.refused, "read \(name(source))", "there is no certificate in PEM") }
+    guard !found.isEmpty else {
+      throw TransactionalProducerError(.refused, "read \(name(source))", "there is no certificate in PEM")
+    }
     return found
   }
 
   /// An error with the reasons from OpenSSL's queue, which is emptied.
-  static func failure(_ operation: String, kind: SinkError.Kind = .refused, else fallback: String = "no reason given")
-    -> SinkError
+  static func failure(
+    _ operation: String, kind: TransactionalProducerError.Kind = .refused, else fallback: String = "no reason given"
+  )
+    -> TransactionalProducerError
   {
     var reasons: [String] = []
     while case let code = ERR_get_error(), code != 0 {
       if let reason = ERR_reason_error_string(code) { reasons.append(String(cString: reason)) }
     }
-    return SinkError(kind, operation, reasons.isEmpty ? fallback : reasons.joined(separator: "; "))
+    return TransactionalProducerError(kind, operation, reasons.isEmpty ? fallback : reasons.joined(separator: "; "))
   }
 }

@@ -12,7 +12,9 @@ final class TLSStream: ByteStream {
   private let peer: BrokerAddress
 
   /// Performs the handshake and verifies the broker.
-  init(_ socket: TCPSocket, _ context: TLSContext, peer: BrokerAddress, deadline: Deadline) throws(SinkError) {
+  init(_ socket: TCPSocket, _ context: TLSContext, peer: BrokerAddress, deadline: Deadline)
+    throws(TransactionalProducerError)
+  {
     self.socket = socket
     self.context = context
     self.peer = peer
@@ -44,17 +46,17 @@ final class TLSStream: ByteStream {
   // SSL_CTRL_SET_TLSEXT_HOSTNAME, a macro that Swift does not import.
   private static let setServerName: Int32 = 55
 
-  private func shakeHands(_ operation: String, _ deadline: Deadline) throws(SinkError) {
+  private func shakeHands(_ operation: String, _ deadline: Deadline) throws(TransactionalProducerError) {
     while true {
       ERR_clear_error()
       let code = SSL_do_handshake(session)
       let error = code == 1 ? SSL_ERROR_NONE : SSL_get_error(session, code)
       if code != 1 && error != SSL_ERROR_WANT_READ {
         let verdict = SSL_get_verify_result(session)
-        let reason: SinkError
+        let reason: TransactionalProducerError
         if verdict != Int(X509_V_OK) {
           let text = String(cString: X509_verify_cert_error_string(verdict))
-          reason = SinkError(
+          reason = TransactionalProducerError(
             .refused, operation,
             "the broker's certificate is not accepted (\(text)): see ssl.ca.location and the broker's name")
           ERR_clear_error()
@@ -71,7 +73,7 @@ final class TLSStream: ByteStream {
     }
   }
 
-  private func sendPending(_ deadline: Deadline) throws(SinkError) {
+  private func sendPending(_ deadline: Deadline) throws(TransactionalProducerError) {
     let count = BIO_ctrl_pending(outgoing)
     guard count > 0 else { return }
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -80,14 +82,14 @@ final class TLSStream: ByteStream {
     try socket.write(bytes, deadline: deadline)
   }
 
-  private func receive(_ deadline: Deadline) throws(SinkError) {
+  private func receive(_ deadline: Deadline) throws(TransactionalProducerError) {
     let bytes = try socket.read(atMost: 32 << 10, deadline: deadline)
     guard BIO_write(incoming, bytes, Int32(bytes.count)) == Int32(bytes.count) else {
       throw TLSContext.failure("read from \(peer)", kind: .passing)
     }
   }
 
-  func write(_ bytes: [UInt8], deadline: Deadline) throws(SinkError) {
+  func write(_ bytes: [UInt8], deadline: Deadline) throws(TransactionalProducerError) {
     var done = 0
     while done < bytes.count {
       ERR_clear_error()
@@ -108,7 +110,7 @@ final class TLSStream: ByteStream {
     }
   }
 
-  func read(atMost count: Int, deadline: Deadline) throws(SinkError) -> [UInt8] {
+  func read(atMost count: Int, deadline: Deadline) throws(TransactionalProducerError) -> [UInt8] {
     while true {
       ERR_clear_error()
       var got: Int32 = 0
@@ -121,7 +123,8 @@ final class TLSStream: ByteStream {
       case SSL_ERROR_WANT_READ:
         try sendPending(deadline)
         try receive(deadline)
-      case SSL_ERROR_ZERO_RETURN: throw SinkError(.passing, "read from \(peer)", "it closed the connection")
+      case SSL_ERROR_ZERO_RETURN:
+        throw TransactionalProducerError(.passing, "read from \(peer)", "it closed the connection")
       default:
         // TLS 1.3: the broker's request for a client certificate fails after the handshake.
         throw TLSContext.failure("read from \(peer)", kind: .passing, else: "the connection is broken")
@@ -132,7 +135,7 @@ final class TLSStream: ByteStream {
   var isStale: Bool {
     // Session tickets arrive unrequested; they are read with the next answer.
     guard socket.isStale else { return false }
-    do throws(SinkError) {
+    do throws(TransactionalProducerError) {
       try receive(Deadline(after: .zero))
     } catch {
       return true

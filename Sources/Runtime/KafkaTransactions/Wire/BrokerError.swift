@@ -52,9 +52,6 @@ struct BrokerError: Equatable, Hashable, CustomStringConvertible {
   /// The client is not authorized or not authenticated.
   var isAuthorization: Bool { [29, 30, 31, 53, 58].contains(code) }
 
-  /// The kind of refusal of an error with the meaning `refused`.
-  var refusal: TransactionRefusal { isAuthorization ? .forbidden : code == 10 || code == 18 ? .tooLarge : .invalid }
-
   /// The name in Kafka's documentation.
   var description: String { Self.names[code] ?? "error \(code)" }
 
@@ -78,4 +75,9 @@ struct BrokerError: Equatable, Hashable, CustomStringConvertible {
     100: "UNKNOWN_TOPIC_ID", 110: "FENCED_MEMBER_EPOCH", 111: "UNRELEASED_INSTANCE_ID", 113: "STALE_MEMBER_EPOCH",
     120: "TRANSACTION_ABORTABLE",
   ]
+}
+
+extension WireReader {
+  /// An error code.
+  mutating func errorCode() throws(WireError) -> BrokerError { BrokerError(try int16()) }
 }

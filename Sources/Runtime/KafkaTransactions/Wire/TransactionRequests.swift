@@ -1,13 +1,3 @@
-/// A producer's id and epoch, from the coordinator's last answer. Never computed: near its maximum, the epoch starts over with another
-/// id.
-struct ProducerIdentity: Equatable {
-  var id: Int64
-  var epoch: Int16
-
-  /// The coordinator's answer without a producer.
-  static let none = ProducerIdentity(id: -1, epoch: -1)
-}
-
 /// Requests a new epoch of a transactional id: aborts the open transaction of its last producer and fences that producer.
 struct InitProducerIDRequest: WireRequest {
   static let key: Int16 = 22

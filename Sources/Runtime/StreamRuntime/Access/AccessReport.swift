@@ -9,8 +9,10 @@ public struct AccessReport: Sendable {
 
   /// Asks the brokers, without using or changing a resource.
   /// - Parameter timeout: for each request.
-  /// - Throws: `SinkError` if a broker does not answer or does not know the requests.
-  public init(on rules: [AccessRule], asking sink: TransactionSink, timeout: Duration) throws(SinkError) {
+  /// - Throws: `TransactionalProducerError` if a broker does not answer or does not know the requests.
+  public init(on rules: [AccessRule], asking sink: TransactionalProducer, timeout: Duration)
+    throws(TransactionalProducerError)
+  {
     var topics: [String] = []
     for rule in rules { if case .topic(let name) = rule.resource { topics.append(name) } }
     let ofTopics = topics.isEmpty ? [:] : try sink.access(toTopics: topics, timeout: timeout)

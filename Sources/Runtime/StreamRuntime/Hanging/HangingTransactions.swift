@@ -78,7 +78,7 @@ struct HangingTransactions {
   /// - Parameters:
   ///   - ids: look only for decided transactions of these, for which the sink must be open; nil: of all current and former threads.
   func look(
-    by sink: TransactionSink, ids: [String]? = nil, depth: Depth = .recent
+    by sink: TransactionalProducer, ids: [String]? = nil, depth: Depth = .recent
   ) throws -> Look {
     let open = try sink.openTransactions(in: writtenTopics, timeout: Self.timeout)
     return try look(by: sink, at: ids == nil ? open : sink.decided(of: open), ids: ids, depth: depth)
@@ -86,7 +86,7 @@ struct HangingTransactions {
 
   /// Looks up the decisions of open transactions.
   func look(
-    by sink: TransactionSink, at open: [OpenTransaction], ids: [String]? = nil, depth: Depth = .recent
+    by sink: TransactionalProducer, at open: [OpenTransaction], ids: [String]? = nil, depth: Depth = .recent
   ) throws -> Look {
     guard !open.isEmpty else { return Look() }
     var look = try explain(open, readLogs(ids, of: open, depth))
@@ -121,7 +121,7 @@ struct HangingTransactions {
   }
 
   /// Writes the missing markers. Returns those that were written; other transactions had ended meanwhile.
-  func end(_ found: [Found], by sink: TransactionSink) throws(SinkError) -> [Found] {
+  func end(_ found: [Found], by sink: TransactionalProducer) throws(TransactionalProducerError) -> [Found] {
     var ended: [Found] = []
     for it in found where try sink.writeMarker(of: it.open, isCommit: it.isCommit, timeout: Self.timeout) {
       ended.append(it)

@@ -34,8 +34,8 @@ struct KafkaStreamSettings: Sendable {
   var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
 
   /// The configuration of the transactional client.
-  func sinkConfiguration() throws(SinkError) -> SinkConfiguration {
-    try SinkConfiguration(
+  func sinkConfiguration() throws(TransactionalProducerError) -> TransactionalProducerConfiguration {
+    try TransactionalProducerConfiguration(
       bootstrapServers: bootstrapServers, properties: [("client.id", "\(transactionalID)-sink")] + properties)
   }
 }

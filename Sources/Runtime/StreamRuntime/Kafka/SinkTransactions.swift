@@ -6,7 +6,7 @@ import ServiceKit
 /// Transactions of version 2. `commit` sends a transaction's records, then the offsets, then the end.
 final class SinkTransactions: TransactionWriter {
   private let settings: KafkaStreamSettings
-  private let sink: TransactionSink
+  private let sink: TransactionalProducer
   private let changelog: String
   /// The index of each topic in the content.
   private let places: [Topic: Int]
@@ -27,7 +27,7 @@ final class SinkTransactions: TransactionWriter {
   private static let openTimeout: Duration = .seconds(10)
   private static let commitTimeout: Duration = .seconds(10)
 
-  init(_ settings: KafkaStreamSettings) throws(SinkError) {
+  init(_ settings: KafkaStreamSettings) throws(TransactionalProducerError) {
     self.settings = settings
     changelog = settings.topics(settings.stage.changelog)
     let topics = settings.writtenTopics
@@ -35,7 +35,7 @@ final class SinkTransactions: TransactionWriter {
     hanging = HangingTransactions(
       stage: settings.stage, topics: settings.topics, bootstrapServers: settings.bootstrapServers,
       properties: settings.properties, log: settings.log)
-    sink = try TransactionSink(
+    sink = try TransactionalProducer(
       settings.sinkConfiguration(), transactionalIDs: settings.transactionalIDs,
       topics: topics.map { settings.topics($0) }, group: settings.group)
     content = sink.makeContent(timestamp: 0)
@@ -52,7 +52,7 @@ final class SinkTransactions: TransactionWriter {
   #endif
 
   func open() throws(IOFailure) {
-    do throws(SinkError) {
+    do throws(TransactionalProducerError) {
       try sink.open(timeout: Self.openTimeout)
     } catch {
       throw IOFailure(
@@ -99,7 +99,7 @@ final class SinkTransactions: TransactionWriter {
       unexplained = look.unexplained
       strangers.formUnion(look.strangers)
       ended += HangingTransactions.transactions(try hanging.end(look.found, by: sink))
-    } catch let error as SinkError {
+    } catch let error as TransactionalProducerError {
       guard error.kind == .refused else {
         throw IOFailure(kind: .retriable, operation: operation, reason: error.description)
       }

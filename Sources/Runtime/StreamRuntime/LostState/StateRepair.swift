@@ -128,7 +128,7 @@ public final class StateRepair {
 
   /// The hanging transactions of all current and former threads of the stage.
   ///
-  /// - Throws: `KafkaError`; `SinkError` if the broker does not answer or refuses.
+  /// - Throws: `KafkaError`; `TransactionalProducerError` if the broker does not answer or refuses.
   public func hangingTransactions() throws -> HangingState {
     let (hanging, sink) = try hanging()
     defer { sink.close() }
@@ -144,11 +144,12 @@ public final class StateRepair {
     return HangingState(look)
   }
 
-  private func hanging() throws -> (HangingTransactions, TransactionSink) {
+  private func hanging() throws -> (HangingTransactions, TransactionalProducer) {
     let hanging = HangingTransactions(
       stage: stage, topics: topics, bootstrapServers: bootstrapServers, properties: overrides, log: log)
-    let sink = try TransactionSink(
-      SinkConfiguration(bootstrapServers: bootstrapServers, properties: overrides), transactionalIDs: [], topics: [],
+    let sink = try TransactionalProducer(
+      TransactionalProducerConfiguration(bootstrapServers: bootstrapServers, properties: overrides),
+      transactionalIDs: [], topics: [],
       group: nil)
     return (hanging, sink)
   }

@@ -14,7 +14,7 @@ protocol ClusterUnderCheck {
   /// The effective settings of topics.
   func settings(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>]
   /// Throws if the cluster lacks transactions of version 2, or refuses them to this client.
-  func checkTransactions() throws(SinkError)
+  func checkTransactions() throws(TransactionalProducerError)
   /// Waits before the next check.
   func pause()
 }
@@ -62,8 +62,8 @@ struct ClusterCheck {
     if hasController { try cluster.checkAccess() }
     let counts = try topics.partitionCounts(from: found)
     guard !isStopping() else { return nil }
-    let refusal: SinkError?
-    do throws(SinkError) {
+    let refusal: TransactionalProducerError?
+    do throws(TransactionalProducerError) {
       try cluster.checkTransactions()
       refusal = nil
     } catch {
@@ -92,7 +92,7 @@ struct ClusterCheck {
   }
 
   /// The result for a broker that does not report topic settings. It is embedded if it also refuses transactions of version 2.
-  private func finding(_ counts: [Topic: Int32], _ refusal: SinkError?) -> Finding {
+  private func finding(_ counts: [Topic: Int32], _ refusal: TransactionalProducerError?) -> Finding {
     if let refusal { tell("transactions are librdkafka's, as with an embedded broker", "\(refusal)") }
     return Finding(counts: counts, isEmbedded: refusal != nil)
   }

@@ -80,7 +80,7 @@ struct KafkaClusterProbe: ClusterUnderCheck {
     try admin.describeTopicConfigurations(topics, timeout: Self.patience)
   }
 
-  func checkTransactions() throws(SinkError) {
+  func checkTransactions() throws(TransactionalProducerError) {
     let sink = try makeSink()
     defer { sink.close() }
     try sink.checkBroker(timeout: Self.patience)
@@ -88,11 +88,11 @@ struct KafkaClusterProbe: ClusterUnderCheck {
 
   func pause() { ThreadSignal().wait(atMost: 200) }
 
-  private func makeSink() throws(SinkError) -> TransactionSink {
-    let configuration = try SinkConfiguration(
+  private func makeSink() throws(TransactionalProducerError) -> TransactionalProducer {
+    let configuration = try TransactionalProducerConfiguration(
       bootstrapServers: settings.bootstrapServers,
       properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     for notice in configuration.notices { logger.notice("\(notice)") }
-    return try TransactionSink(configuration, transactionalIDs: [], topics: [], group: nil)
+    return try TransactionalProducer(configuration, transactionalIDs: [], topics: [], group: nil)
   }
 }

@@ -40,7 +40,7 @@ struct LoneBrokerTests {
   }
 
   /// One transaction over all partitions of outputs and changelog, and offsets of all inputs, as a stream thread's.
-  private func write(_ sink: TransactionSink, _ group: ConsumerGroupMetadata) -> TransactionOutcome {
+  private func write(_ sink: TransactionalProducer, _ group: ConsumerGroupMetadata) -> TransactionOutcome {
     var content = sink.makeContent(timestamp: SystemClock.milliseconds())
     for topic in 0..<2 {
       for partition in 0..<partitions {
@@ -68,8 +68,8 @@ struct LoneBrokerTests {
     let hanging = HangingTransactions(
       stage: CountingStage.definition, topics: TopicNames(prefix: prefix), bootstrapServers: brokers, properties: [],
       log: { _ in })
-    let sink = try TransactionSink(
-      SinkConfiguration(bootstrapServers: brokers, properties: []),
+    let sink = try TransactionalProducer(
+      TransactionalProducerConfiguration(bootstrapServers: brokers, properties: []),
       transactionalIDs: [id],
       topics: [Topic.decisions, .analyzerState].map { TopicNames(prefix: prefix)($0) }, group: group)
     func look() throws -> [OpenTransaction] {

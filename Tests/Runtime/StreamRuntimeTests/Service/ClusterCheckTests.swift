@@ -13,7 +13,7 @@ private final class FakeCluster: ClusterUnderCheck {
   var hasController = true
   /// Its answers, in order. After the last one every answer is good.
   var settings: [Settings] = []
-  var transactions: [SinkError?] = []
+  var transactions: [TransactionalProducerError?] = []
   /// Called at each question.
   var onAsk: (String) -> Void = { _ in }
   private let topics: [Topic]
@@ -42,7 +42,7 @@ private final class FakeCluster: ClusterUnderCheck {
     return all
   }
 
-  func checkTransactions() throws(SinkError) {
+  func checkTransactions() throws(TransactionalProducerError) {
     note("transactions")
     if !transactions.isEmpty, let error = transactions.removeFirst() { throw error }
   }
@@ -87,7 +87,7 @@ struct ClusterCheckTests {
       .failure(KafkaError(timedOut: "describe topics")),
       .failure(failure(-195, "_TRANSPORT")),
     ]
-    cluster.transactions = [SinkError(.passing, "connect", "refused")]
+    cluster.transactions = [TransactionalProducerError(.passing, "connect", "refused")]
     #expect(try run(cluster)?.isEmbedded == false)
     #expect(
       cluster.asked == ["broker", "access", "transactions", "pause"] + allWell + ["pause"] + allWell + ["pause"]
@@ -100,14 +100,14 @@ struct ClusterCheckTests {
     settings.settings = [.failure(KafkaError(timedOut: "describe topics"))]
     #expect(throws: ClusterCheck.Unanswered.self) { try run(settings, isPatient: false) }
     let transactions = cluster()
-    transactions.transactions = [SinkError(.passing, "connect", "refused")]
+    transactions.transactions = [TransactionalProducerError(.passing, "connect", "refused")]
     #expect(throws: ClusterCheck.Unanswered.self) { try run(transactions, isPatient: false) }
   }
 
   @Test("a stop ends the check after the current request", arguments: 0..<8)
   func stop(_ question: Int) throws {
     let cluster = cluster()
-    cluster.transactions = [SinkError(.passing, "connect", "refused")]
+    cluster.transactions = [TransactionalProducerError(.passing, "connect", "refused")]
     var isStopping = false
     cluster.onAsk = { _ in if cluster.asked.count == question + 1 { isStopping = true } }
     let finding = try run(cluster, isStopping: { isStopping })
@@ -119,7 +119,7 @@ struct ClusterCheckTests {
   @Test(
     "a broker without controller or topic settings, and without transactions of version 2, is embedded")
   func embedded() throws {
-    let refusal = SinkError(.refused, "check the broker", "transaction.version is 0")
+    let refusal = TransactionalProducerError(.refused, "check the broker", "transaction.version is 0")
     let mock = cluster()
     mock.hasController = false
     mock.transactions = [refusal]
@@ -139,8 +139,8 @@ struct ClusterCheckTests {
   @Test("errors name the fix: Kafka without transactions of version 2, a wrong topic setting")
   func wrong() throws {
     let old = cluster()
-    old.transactions = [SinkError(.refused, "check the broker", "transaction.version is 1")]
-    #expect(throws: SinkError.self) { try run(old) }
+    old.transactions = [TransactionalProducerError(.refused, "check the broker", "transaction.version is 1")]
+    #expect(throws: TransactionalProducerError.self) { try run(old) }
     let compacted = cluster()
     compacted.settings = [.success([Topic.timeline.rawValue: .success(["cleanup.policy": "compact"])])]
     let failure = #expect(throws: TopicCheck.Failure.self) { try run(compacted) }

@@ -5,7 +5,7 @@ import KafkaTransactions
 final class SinkClient: TransactionClient {
   static let name = "sink"
   private let target: TransactionTarget
-  private let sink: TransactionSink
+  private let sink: TransactionalProducer
   private var content: TransactionContent
   private let value: [UInt8]
   private var number: Int64 = 0
@@ -15,8 +15,9 @@ final class SinkClient: TransactionClient {
   /// Opens a sink whose ids begin so.
   init(_ target: TransactionTarget, id: String = "sink") throws {
     self.target = target
-    sink = try TransactionSink(
-      SinkConfiguration(bootstrapServers: target.bootstrapServers), transactionalIDs: ["\(id)-0", "\(id)-1"],
+    sink = try TransactionalProducer(
+      TransactionalProducerConfiguration(bootstrapServers: target.bootstrapServers),
+      transactionalIDs: ["\(id)-0", "\(id)-1"],
       topics: target.topics, group: target.group)
     content = sink.makeContent(timestamp: 0)
     value = [UInt8](repeating: UInt8(ascii: "x"), count: target.recordBytes)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import KafkaTransactions
 
-/// The sink and a real Kafka. Off unless there is one:
+/// The transactional producer and a real Kafka. Off unless there is one:
 /// `KAFKA_HOME=/path/to/kafka swift test --filter KafkaTransactionsTests`.
 @Suite(
-  "The sink on a real broker", .ownThread, .serialized,
+  "The transactional producer on a real broker", .ownThread, .serialized,
   .enabled(if: SecuredBroker.isAvailable, "KAFKA_HOME=/path/to/kafka enables it"))
-struct RealSinkTests {
+struct RealBrokerTests {
   private let secured: SecuredBroker
   private let servers: String
   private let admin: Admin
@@ -34,12 +34,13 @@ struct RealSinkTests {
     }
   }
 
-  private func sink(
+  private func producer(
     _ ids: [String] = ["s-\(UUID().uuidString.prefix(8))-a", "s-\(UUID().uuidString.prefix(8))-b"],
     group: String? = nil, at address: String? = nil, _ properties: [(name: String, value: String)] = []
-  ) throws -> TransactionSink {
-    try TransactionSink(
-      SinkConfiguration(bootstrapServers: address ?? servers, properties: properties), transactionalIDs: ids,
+  ) throws -> TransactionalProducer {
+    try TransactionalProducer(
+      TransactionalProducerConfiguration(bootstrapServers: address ?? servers, properties: properties),
+      transactionalIDs: ids,
       topics: topics, group: group)
   }
 
@@ -93,9 +94,9 @@ struct RealSinkTests {
   @Test(
     "records of many partitions in one transaction, with keys, tombstones and headers, are read as they were written")
   func content() throws {
-    let sink = try sink()
-    try sink.open(timeout: patience)
-    var content = sink.makeContent(timestamp: now)
+    let producer = try producer()
+    try producer.open(timeout: patience)
+    var content = producer.makeContent(timestamp: now)
     var expected: [String] = []
     for topic in 0..<3 {
       for partition in 0..<4 {
@@ -106,7 +107,7 @@ struct RealSinkTests {
         expected += ["\(topic)/\(partition)/0 k v", "\(topic)/\(partition)/1 é - h=x empty=-"]
       }
     }
-    let outcome = sink.commit(content, timeout: patience)
+    let outcome = producer.commit(content, timeout: patience)
     guard case .committed(let records) = outcome else {
       Issue.record("\(outcome)")
       return
@@ -117,12 +118,12 @@ struct RealSinkTests {
 
   @Test("many transactions with two ids in turn, each visible, with a marker behind each")
   func inTurn() throws {
-    let sink = try sink()
-    try sink.open(timeout: patience)
+    let producer = try producer()
+    try producer.open(timeout: patience)
     for number in 0..<50 {
-      var content = sink.makeContent(timestamp: now)
+      var content = producer.makeContent(timestamp: now)
       content.append(topic: 0, partition: 1, key: nil, value: Array("\(number)".utf8))
-      let outcome = sink.commit(content, timeout: patience)
+      let outcome = producer.commit(content, timeout: patience)
       guard case .committed(let records) = outcome else {
         Issue.record("\(outcome)")
         return
@@ -140,17 +141,18 @@ struct RealSinkTests {
 
   @Test("content larger than a batch and a request is split, and comes in order")
   func large() throws {
-    var configuration = try SinkConfiguration(bootstrapServers: servers)
+    var configuration = try TransactionalProducerConfiguration(bootstrapServers: servers)
     configuration.maxRequestBytes = 1_000_000
-    let sink = try TransactionSink(configuration, transactionalIDs: ["s-\(UUID())"], topics: topics, group: nil)
-    try sink.open(timeout: patience)
+    let producer = try TransactionalProducer(
+      configuration, transactionalIDs: ["s-\(UUID())"], topics: topics, group: nil)
+    try producer.open(timeout: patience)
     var content = TransactionContent(topics: topics, timestamp: now, maxBatchBytes: 300_000)
     for number in 0..<400 {
       content.append(
         topic: 0, partition: Int32(number % 2), key: Array("\(number)".utf8),
         value: [UInt8](repeating: 7, count: 10_000))
     }
-    let outcome = sink.commit(content, timeout: patience)
+    let outcome = producer.commit(content, timeout: patience)
     guard case .committed(let records) = outcome else {
       Issue.record("\(outcome)")
       return
@@ -168,30 +170,30 @@ struct RealSinkTests {
 
   @Test("content that the broker never takes is refused for good, and says why")
   func tooLarge() throws {
-    let sink = try sink()
-    try sink.open(timeout: patience)
-    var content = sink.makeContent(timestamp: now)
+    let producer = try producer()
+    try producer.open(timeout: patience)
+    var content = producer.makeContent(timestamp: now)
     // What cannot be compressed.
     var random = SeededGenerator(seed: 1)
     let noise = (0..<2_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     content.append(topic: 0, partition: 0, key: nil, value: noise)
-    guard case .refused(_, let reason) = sink.commit(content, timeout: patience) else {
+    guard case .refused(_, let reason) = producer.commit(content, timeout: patience) else {
       Issue.record("taken")
       return
     }
     #expect(reason.contains("MESSAGE_TOO_LARGE"))
-    try sink.open(timeout: patience)
-    var small = sink.makeContent(timestamp: now)
+    try producer.open(timeout: patience)
+    var small = producer.makeContent(timestamp: now)
     small.append(topic: 0, partition: 0, key: nil, value: [1])
-    expectCommitted(sink.commit(small, timeout: patience))
+    expectCommitted(producer.commit(small, timeout: patience))
   }
 
   @Test("who opens the same ids shuts the other out, at once, and what that one had not committed is gone")
   func fencing() throws {
     let ids = ["s-\(UUID())-a", "s-\(UUID())-b"]
-    let former = try sink(ids)
+    let former = try producer(ids)
     try former.open(timeout: patience)
-    let latter = try sink(ids)
+    let latter = try producer(ids)
     try latter.open(timeout: patience)
     var content = former.makeContent(timestamp: now)
     content.append(topic: 0, partition: 0, key: nil, value: Array("former".utf8))
@@ -218,10 +220,10 @@ struct RealSinkTests {
     }
     try consumer.assign([])
     let member = try consumer.groupMetadata()
-    let sink = try sink(group: group)
-    try sink.open(timeout: patience)
+    let producer = try producer(group: group)
+    try producer.open(timeout: patience)
     func content(_ generation: Int32, _ memberID: String) -> TransactionContent {
-      var content = sink.makeContent(timestamp: now)
+      var content = producer.makeContent(timestamp: now)
       content.append(topic: 1, partition: 0, key: nil, value: Array("\(generation)".utf8))
       content.offsets = TransactionOffsets(
         group: group, memberID: memberID, generation: generation, instanceID: nil,
@@ -230,20 +232,20 @@ struct RealSinkTests {
         })
       return content
     }
-    expectCommitted(sink.commit(content(member.generation, member.memberID), timeout: patience))
+    expectCommitted(producer.commit(content(member.generation, member.memberID), timeout: patience))
     let place = TopicPartition(topic: topics[0], partition: 3)
     wait(for: "stable offsets") {
       let found = try? consumer.committed([place], timeout: .milliseconds(500))
       return found == [TopicPartitionOffset(place, offset: 10, metadata: "nudge:41 ✓")]
     }
     for (generation, id) in [(member.generation - 1, member.memberID), (member.generation, "stranger")] {
-      guard case .notMember = sink.commit(content(generation, id), timeout: patience) else {
+      guard case .notMember = producer.commit(content(generation, id), timeout: patience) else {
         Issue.record("not refused")
         continue
       }
-      try sink.open(timeout: patience)
+      try producer.open(timeout: patience)
     }
-    expectCommitted(sink.commit(content(member.generation, member.memberID), timeout: patience))
+    expectCommitted(producer.commit(content(member.generation, member.memberID), timeout: patience))
     // What was refused is not seen.
     #expect(try committed(2).count == 2)
   }
@@ -273,27 +275,27 @@ struct RealSinkTests {
     }
   }
 
-  private func commitOne(_ sink: TransactionSink) throws {
-    try sink.open(timeout: patience)
-    var content = sink.makeContent(timestamp: now)
+  private func commitOne(_ producer: TransactionalProducer) throws {
+    try producer.open(timeout: patience)
+    var content = producer.makeContent(timestamp: now)
     content.append(topic: 0, partition: 0, key: nil, value: [UInt8](repeating: 0x61, count: 100_000))
-    expectCommitted(sink.commit(content, timeout: patience))
+    expectCommitted(producer.commit(content, timeout: patience))
   }
 
   @Test(
     "encrypted; mutual TLS with a plain and an encrypted key; PLAIN; one listener's login lasts 3 s, and is renewed")
   func encrypted() throws {
-    try commitOne(try sink(at: secured.address("MUTUAL"), mutual("client.key", nil)))
-    try commitOne(try sink(at: secured.address("MUTUAL"), mutual("client-enc.key", "key-secret")))
-    let plain = try sink(at: secured.address("SASL_SSL"), security("alice", "PLAIN", "alice-secret"))
+    try commitOne(try producer(at: secured.address("MUTUAL"), mutual("client.key", nil)))
+    try commitOne(try producer(at: secured.address("MUTUAL"), mutual("client-enc.key", "key-secret")))
+    let plain = try producer(at: secured.address("SASL_SSL"), security("alice", "PLAIN", "alice-secret"))
     let began = ContinuousClock.now
     while began.duration(to: .now) < .seconds(5) { try commitOne(plain) }
   }
 
   @Test("SCRAM-SHA-256 and -512; without permission a clear error, with it a commit")
   func scram() throws {
-    let bob = try sink(at: secured.address("SASL_SSL"), security("bob", "SCRAM-SHA-256", "bob-secret"))
-    let refusal = #expect(throws: SinkError.self) { try bob.open(timeout: patience) }
+    let bob = try producer(at: secured.address("SASL_SSL"), security("bob", "SCRAM-SHA-256", "bob-secret"))
+    let refusal = #expect(throws: TransactionalProducerError.self) { try bob.open(timeout: patience) }
     #expect(refusal?.kind == .refused)
     #expect(refusal?.reason.contains("allow the service's user") == true, "\(String(describing: refusal))")
     try allow("bob")
@@ -301,7 +303,7 @@ struct RealSinkTests {
     // The broker learns of a permission a moment after the tool was told.
     wait(for: "permission") { (try? bob.open(timeout: patience)) != nil }
     try commitOne(bob)
-    try commitOne(try sink(at: secured.address("SASL_SSL"), security("carol", "SCRAM-SHA-512", "carol-secret")))
+    try commitOne(try producer(at: secured.address("SASL_SSL"), security("carol", "SCRAM-SHA-512", "carol-secret")))
   }
 
   @Test(
@@ -309,7 +311,7 @@ struct RealSinkTests {
   )
   func bearer() throws {
     let properties = try secured.bearer(#""sub":"mia""#, lifetime: 4, file: "mia.jwt")
-    let mia = try sink(at: secured.address("BEARER"), properties)
+    let mia = try producer(at: secured.address("BEARER"), properties)
     let admin = try Admin(
       ClientConfiguration(bootstrapServers: secured.address("BEARER"), properties: properties), name: "mia")
     try commitOne(mia)
@@ -322,8 +324,8 @@ struct RealSinkTests {
     // Not issued before next year: the broker says so, in JSON.
     let later = Int64(Date().timeIntervalSince1970) + 31_536_000
     let refused = try secured.bearer(#""sub":"mia","iat":\#(later)"#, lifetime: 63_072_000, file: "later.jwt")
-    let error = #expect(throws: SinkError.self) {
-      try sink(at: secured.address("BEARER"), refused).open(timeout: .seconds(3))
+    let error = #expect(throws: TransactionalProducerError.self) {
+      try producer(at: secured.address("BEARER"), refused).open(timeout: .seconds(3))
     }
     #expect(error?.kind == .refused)
     #expect(error?.reason.contains("SASL_AUTHENTICATION_FAILED") == true, "\(String(describing: error))")
@@ -333,8 +335,8 @@ struct RealSinkTests {
     #expect(stranger.connectionFailure?.isLoginRefused == true, "\(String(describing: stranger.connectionFailure))")
     // No token at all: what is missing is named.
     let none = refused.dropLast() + [("sasl.oauthbearer.token.endpoint.url", "file:///nowhere.jwt")]
-    let missing = #expect(throws: SinkError.self) {
-      try sink(at: secured.address("BEARER"), Array(none)).open(timeout: .seconds(3))
+    let missing = #expect(throws: TransactionalProducerError.self) {
+      try producer(at: secured.address("BEARER"), Array(none)).open(timeout: .seconds(3))
     }
     #expect(missing?.description.contains("/nowhere.jwt cannot be read") == true, "\(String(describing: missing))")
     let without = try Admin(
@@ -346,8 +348,10 @@ struct RealSinkTests {
   @Test(
     "a wrong password, a wrong authority, a certificate that is missing, a key's wrong password: each says what it is")
   func refusals() throws {
-    func failure(_ at: String, _ properties: [(name: String, value: String)]) -> SinkError? {
-      #expect(throws: SinkError.self) { try sink(at: secured.address(at), properties).open(timeout: .seconds(3)) }
+    func failure(_ at: String, _ properties: [(name: String, value: String)]) -> TransactionalProducerError? {
+      #expect(throws: TransactionalProducerError.self) {
+        try producer(at: secured.address(at), properties).open(timeout: .seconds(3))
+      }
     }
     let password = failure("SASL_SSL", security("alice", "PLAIN", "nonsense"))
     #expect(password?.kind == .refused)

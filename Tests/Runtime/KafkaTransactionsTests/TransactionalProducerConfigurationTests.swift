@@ -2,12 +2,12 @@ import Testing
 
 @testable import KafkaTransactions
 
-@Suite("The sink's configuration")
-struct SinkConfigurationTests {
+@Suite("The transactional producer's configuration")
+struct TransactionalProducerConfigurationTests {
   private func make(_ servers: String = "h:1", _ properties: [(name: String, value: String)] = []) throws
-    -> SinkConfiguration
+    -> TransactionalProducerConfiguration
   {
-    try SinkConfiguration(bootstrapServers: servers, properties: properties)
+    try TransactionalProducerConfiguration(bootstrapServers: servers, properties: properties)
   }
 
   @Test("brokers as librdkafka takes them")
@@ -17,7 +17,7 @@ struct SinkConfigurationTests {
     #expect(try make("ssl://a:1").bootstrap == [.init(host: "a", port: 1)])
     #expect(try make("[::1]:5,::1").bootstrap == [.init(host: "::1", port: 5), .init(host: "::1", port: 9092)])
     for wrong in ["", "a:", "a:0", "a:99999", ":1", "a:x"] {
-      #expect(throws: SinkError.self, "\(wrong)") { try make(wrong) }
+      #expect(throws: TransactionalProducerError.self, "\(wrong)") { try make(wrong) }
     }
   }
 
@@ -70,7 +70,7 @@ struct SinkConfigurationTests {
       _ = try make("h:1", properties.map { (name: $0.0, value: $0.1) })
       Issue.record("taken")
     } catch {
-      let failure = error as? SinkError
+      let failure = error as? TransactionalProducerError
       #expect(failure?.kind == .refused)
       #expect(failure?.reason.hasPrefix(name) == true, "\(error)")
     }
@@ -103,17 +103,19 @@ struct SinkConfigurationTests {
     var answer = APIVersionsRequest.Answer(
       error: .none, versions: [0: 0...13, 3: 0...13, 10: 0...6, 22: 0...6, 26: 0...5, 28: 0...5],
       features: ["transaction.version": 2])
-    try TransactionSink.check(answer)
+    try TransactionalProducer.check(answer)
     answer.features = ["transaction.version": 1]
-    let old = #expect(throws: SinkError.self) { try TransactionSink.check(answer) }
+    let old = #expect(throws: TransactionalProducerError.self) { try TransactionalProducer.check(answer) }
     #expect(old?.kind == .refused)
     #expect(old?.reason.contains("upgrade --feature transaction.version=2") == true)
     answer.features = [:]
-    #expect(throws: SinkError.self) { try TransactionSink.check(answer) }
+    #expect(throws: TransactionalProducerError.self) { try TransactionalProducer.check(answer) }
     answer.features = ["transaction.version": 2]
     answer.versions[26] = 0...4
-    let lacking = #expect(throws: SinkError.self) { try TransactionSink.check(answer) }
+    let lacking = #expect(throws: TransactionalProducerError.self) { try TransactionalProducer.check(answer) }
     #expect(lacking?.reason.contains("EndTxn in versions 0 to 4") == true)
-    #expect(throws: SinkError.self) { try TransactionSink.check(.init(error: .unsupportedVersion)) }
+    #expect(throws: TransactionalProducerError.self) {
+      try TransactionalProducer.check(.init(error: .unsupportedVersion))
+    }
   }
 }

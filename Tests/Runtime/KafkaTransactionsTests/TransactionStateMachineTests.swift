@@ -2,31 +2,33 @@ import Testing
 
 @testable import KafkaTransactions
 
-/// A conversation by reference, so that expectations can move it on.
+/// A machine by reference, so that expectations can move it on.
 private final class Played {
-  private var conversation: Conversation
-  init(_ conversation: Conversation) { self.conversation = conversation }
-  var parts: [Conversation.Part] { conversation.parts }
-  func next(_ cluster: ClusterView, isLate: Bool) -> Conversation.Action { conversation.next(cluster, isLate: isLate) }
-  func leadersFound(_ cluster: ClusterView, _ answer: MetadataRequest.Answer) {
-    conversation.leadersFound(cluster, answer)
+  private var machine: TransactionStateMachine
+  init(_ machine: TransactionStateMachine) { self.machine = machine }
+  var parts: [TransactionStateMachine.Part] { machine.parts }
+  func next(_ cluster: ClusterView, isLate: Bool) -> TransactionStateMachine.Action {
+    machine.next(cluster, isLate: isLate)
   }
-  func coordinatorFound(_ kind: CoordinatorKind, _ error: BrokerError) { conversation.coordinatorFound(kind, error) }
-  func failed(_ error: SinkError) { conversation.failed(error) }
+  func leadersFound(_ cluster: ClusterView, _ answer: MetadataRequest.Answer) {
+    machine.leadersFound(cluster, answer)
+  }
+  func coordinatorFound(_ kind: CoordinatorKind, _ error: BrokerError) { machine.coordinatorFound(kind, error) }
+  func failed(_ error: TransactionalProducerError) { machine.failed(error) }
   func produced(_ chosen: [Int], _ answer: ProduceRequest.Answer, elapsed: Duration) -> [Int] {
-    conversation.produced(chosen, answer, elapsed: elapsed)
+    machine.produced(chosen, answer, elapsed: elapsed)
   }
   func offsetsCommitted(_ answer: TxnOffsetCommitRequest.Answer, expected: Int, elapsed: Duration) -> Bool {
-    conversation.offsetsCommitted(answer, expected: expected, elapsed: elapsed)
+    machine.offsetsCommitted(answer, expected: expected, elapsed: elapsed)
   }
   func ended(_ answer: EndTxnRequest.Answer, elapsed: Duration) -> Bool {
-    conversation.ended(answer, elapsed: elapsed)
+    machine.ended(answer, elapsed: elapsed)
   }
 }
 
 /// The decisions of a transaction, against brokers that are played here.
 @Suite("A transaction with the brokers")
-struct ConversationTests {
+struct TransactionStateMachineTests {
   private let id = "nudge-analyzer-0-a"
   private var cluster = ClusterView()
 
@@ -53,11 +55,11 @@ struct ConversationTests {
       })
   }
 
-  private func conversation(
-    _ parts: [Conversation.Part]? = nil, hasOffsets: Bool = true, maxRequestBytes: Int = 1 << 20
+  private func machine(
+    _ parts: [TransactionStateMachine.Part]? = nil, hasOffsets: Bool = true, maxRequestBytes: Int = 1 << 20
   ) -> Played {
     Played(
-      Conversation(
+      TransactionStateMachine(
         parts: parts ?? [
           .init(topic: "a", partition: 0, batches: [(3, 100)]), .init(topic: "a", partition: 1, batches: [(1, 100)]),
           .init(topic: "b", partition: 0, batches: [(2, 100)]),
@@ -81,9 +83,9 @@ struct ConversationTests {
     .init(error: BrokerError(code), producer: code == 0 ? .init(id: 9, epoch: 4) : .none)
   }
 
-  /// A conversation whose records and offsets are acknowledged.
+  /// A machine whose records and offsets are acknowledged.
   private func atEnd() -> Played {
-    let it = conversation()
+    let it = machine()
     #expect(it.produced([0, 1], answer([("a", 0, 0, 10), ("a", 1, 0, 20)]), elapsed: .zero) == [])
     #expect(it.produced([2], answer([("b", 0, 0, 30)]), elapsed: .zero) == [])
     #expect(!it.offsetsCommitted(offsets(0), expected: 1, elapsed: .zero))
@@ -93,7 +95,7 @@ struct ConversationTests {
 
   @Test("records go to one leader after the other, then the offsets, then the end")
   func order() {
-    let it = conversation()
+    let it = machine()
     #expect(it.next(cluster, isLate: false) == .produce(at: 1, [0, 1]))
     _ = it.produced([0, 1], answer([("a", 0, 0, 10), ("a", 1, 0, 20)]), elapsed: .zero)
     #expect(it.next(cluster, isLate: false) == .produce(at: 2, [2]))
@@ -114,16 +116,16 @@ struct ConversationTests {
 
   @Test("without offsets none are committed; without records the offsets come first")
   func parts() {
-    let recordsOnly = conversation([.init(topic: "a", partition: 0, batches: [(1, 1)])], hasOffsets: false)
+    let recordsOnly = machine([.init(topic: "a", partition: 0, batches: [(1, 1)])], hasOffsets: false)
     _ = recordsOnly.produced([0], answer([("a", 0, 0, 1)]), elapsed: .zero)
     #expect(recordsOnly.next(cluster, isLate: false) == .end(at: 3))
-    let offsetsOnly = conversation([])
+    let offsetsOnly = machine([])
     #expect(offsetsOnly.next(cluster, isLate: false) == .commitOffsets(at: 2))
   }
 
   @Test("a partition's batches go one after the other, with rising sequences; requests keep their bound")
   func batches() {
-    let it = conversation(
+    let it = machine(
       [
         .init(topic: "a", partition: 0, batches: [(5, 600), (7, 600)]),
         .init(topic: "a", partition: 1, batches: [(2, 600)]),
@@ -148,7 +150,7 @@ struct ConversationTests {
     "the same request again after a while: only for the partitions that were not written",
     arguments: [7, 13, 14, 15, 16, 19, 20, 51, 56] as [Int16])
   func again(_ code: Int16) {
-    let it = conversation()
+    let it = machine()
     #expect(it.produced([0, 1], answer([("a", 0, 0, 10), ("a", 1, code, -1)]), elapsed: .zero) == [])
     #expect(it.next(cluster, isLate: false) == .pause(.milliseconds(1)))
     #expect(it.next(cluster, isLate: false) == .produce(at: 1, [1]))
@@ -161,7 +163,7 @@ struct ConversationTests {
 
   @Test("waits double up to a bound")
   func waits() {
-    let it = conversation([])
+    let it = machine([])
     var waits: [Duration] = []
     for _ in 0..<12 {
       _ = it.offsetsCommitted(offsets(51), expected: 1, elapsed: .zero)
@@ -174,7 +176,7 @@ struct ConversationTests {
   @Test("a leader that has moved is looked for, and gets what the former one did not take")
   func leaderMoved() {
     var cluster = cluster
-    let it = conversation()
+    let it = machine()
     let moved = it.produced([0, 1], answer([("a", 0, 6, -1), ("a", 1, 0, 5)]), elapsed: .zero)
     #expect(moved == [0])
     cluster.forgetLeader(of: "a", 0)
@@ -207,7 +209,7 @@ struct ConversationTests {
     it.coordinatorFound(.transaction, .none)
     #expect(it.next(cluster, isLate: false) == .end(at: 1))
 
-    let offsetsOnly = conversation([])
+    let offsetsOnly = machine([])
     #expect(offsetsOnly.offsetsCommitted(offsets(16), expected: 1, elapsed: .zero))
     cluster.forgetCoordinator(.group, of: "g")
     _ = offsetsOnly.next(cluster, isLate: false)
@@ -217,8 +219,8 @@ struct ConversationTests {
   @Test("a broker that is gone: what it led is looked for; a batch that it had written already counts")
   func brokerGone() {
     var cluster = cluster
-    let it = conversation()
-    it.failed(SinkError(.passing, "write to h1", "Broken pipe"))
+    let it = machine()
+    it.failed(TransactionalProducerError(.passing, "write to h1", "Broken pipe"))
     cluster.forget(1)
     #expect(it.next(cluster, isLate: false) == .pause(.milliseconds(1)))
     #expect(it.next(cluster, isLate: false) == .findLeaders)
@@ -241,7 +243,7 @@ struct ConversationTests {
   @Test("the answer to the end is lost: it is asked for again, and the broker tells the same once more")
   func endLost() {
     let it = atEnd()
-    it.failed(SinkError(.passing, "read from h3", "it does not answer in time"))
+    it.failed(TransactionalProducerError(.passing, "read from h3", "it does not answer in time"))
     #expect(it.next(cluster, isLate: false) == .pause(.milliseconds(1)))
     #expect(it.next(cluster, isLate: false) == .end(at: 3))
     // Its markers are being written.
@@ -257,13 +259,13 @@ struct ConversationTests {
 
   @Test("out of time before the end was sent it is not committed; afterwards nobody knows")
   func late() {
-    let early = conversation()
+    let early = machine()
     guard case .finish(.notCommitted) = early.next(cluster, isLate: true) else {
       Issue.record("sent nothing, and does not know it")
       return
     }
     let it = atEnd()
-    it.failed(SinkError(.passing, "read from h3", "it does not answer in time"))
+    it.failed(TransactionalProducerError(.passing, "read from h3", "it does not answer in time"))
     guard case .finish(.unknown(let reason)) = it.next(cluster, isLate: true) else {
       Issue.record("may be committed")
       return
@@ -273,15 +275,15 @@ struct ConversationTests {
 
   enum Place: CaseIterable { case records, offsets, end }
 
-  /// The outcome of an error at some place of the conversation.
+  /// The outcome of an error at some place of the machine.
   private func outcome(_ code: Int16, _ place: Place, after elapsed: Duration) -> TransactionOutcome? {
     let it: Played
     switch place {
     case .records:
-      it = conversation()
+      it = machine()
       _ = it.produced([0, 1], answer([("a", 0, code, -1), ("a", 1, 0, 1)]), elapsed: elapsed)
     case .offsets:
-      it = conversation([])
+      it = machine([])
       _ = it.offsetsCommitted(offsets(code), expected: 1, elapsed: elapsed)
     case .end:
       it = atEnd()
@@ -320,7 +322,7 @@ struct ConversationTests {
   @Test("the second end finds the transaction aborted, or committed and forgotten: nobody knows")
   func secondEnd() {
     let it = atEnd()
-    it.failed(SinkError(.passing, "read", "lost"))
+    it.failed(TransactionalProducerError(.passing, "read", "lost"))
     _ = it.next(cluster, isLate: false)
     _ = it.next(cluster, isLate: false)
     _ = it.ended(end(49), elapsed: .zero)
@@ -359,11 +361,11 @@ struct ConversationTests {
 
   @Test("an answer that leaves out a partition, or tells of others, acknowledges nothing it does not name")
   func answersOfOthers() {
-    let it = conversation()
+    let it = machine()
     _ = it.produced([0, 1], answer([("a", 1, 0, 5), ("x", 0, 0, 5), ("a", 1, 0, 6)]), elapsed: .zero)
     #expect(it.next(cluster, isLate: false) == .pause(.milliseconds(1)))
     #expect(it.next(cluster, isLate: false) == .produce(at: 1, [0]))
-    let offsetsOnly = conversation([])
+    let offsetsOnly = machine([])
     _ = offsetsOnly.offsetsCommitted(offsets(0), expected: 2, elapsed: .zero)
     _ = offsetsOnly.next(cluster, isLate: false)
     #expect(offsetsOnly.next(cluster, isLate: false) == .commitOffsets(at: 2))

@@ -1,7 +1,7 @@
 import OAuthBearer
 
 /// The configuration of a transactional producer, from librdkafka's properties, so that operators set them once for all clients.
-public struct SinkConfiguration: Sendable {
+public struct TransactionalProducerConfiguration: Sendable {
   /// The bootstrap servers.
   var bootstrap: [BrokerAddress]
   var client = "nudge"
@@ -26,7 +26,9 @@ public struct SinkConfiguration: Sendable {
   ///   - bootstrapServers: A `host:port` list.
   ///   - properties: In order; the last value of a name wins.
   /// - Throws: `refused`, with the property and the fix, if a value is invalid or not supported.
-  public init(bootstrapServers: String, properties: [(name: String, value: String)] = []) throws(SinkError) {
+  public init(bootstrapServers: String, properties: [(name: String, value: String)] = [])
+    throws(TransactionalProducerError)
+  {
     var values: [String: String] = ["bootstrap.servers": bootstrapServers]
     for (name, value) in properties { values[Self.aliases[name] ?? name] = value }
     bootstrap = try Self.addresses(values["bootstrap.servers"] ?? "")
@@ -65,11 +67,11 @@ public struct SinkConfiguration: Sendable {
     "ssl.keystore.location": "give certificate and key in PEM: ssl.certificate.location and ssl.key.location"
   ]
 
-  private static func refusal(_ property: String, _ reason: String) -> SinkError {
-    SinkError(.refused, "configure transactions", "\(property): \(reason)")
+  private static func refusal(_ property: String, _ reason: String) -> TransactionalProducerError {
+    TransactionalProducerError(.refused, "configure transactions", "\(property): \(reason)")
   }
 
-  private static func addresses(_ list: String) throws(SinkError) -> [BrokerAddress] {
+  private static func addresses(_ list: String) throws(TransactionalProducerError) -> [BrokerAddress] {
     var found: [BrokerAddress] = []
     for part in list.split(whereSeparator: { $0 == "," || $0 == " " }) {
       var text = part
@@ -93,14 +95,16 @@ public struct SinkConfiguration: Sendable {
     return found
   }
 
-  private static func milliseconds(_ name: String, _ value: String) throws(SinkError) -> Int64 {
+  private static func milliseconds(_ name: String, _ value: String) throws(TransactionalProducerError) -> Int64 {
     guard let number = Int32(value), number > 0 else {
       throw refusal(name, "\"\(value)\" is not a number of milliseconds")
     }
     return Int64(number)
   }
 
-  private static func protocolParts(_ name: String) throws(SinkError) -> (isEncrypted: Bool, hasLogin: Bool) {
+  private static func protocolParts(_ name: String) throws(TransactionalProducerError) -> (
+    isEncrypted: Bool, hasLogin: Bool
+  ) {
     switch name.lowercased() {
     case "plaintext": return (false, false)
     case "ssl": return (true, false)
@@ -111,8 +115,8 @@ public struct SinkConfiguration: Sendable {
     }
   }
 
-  private static func tls(_ values: [String: String]) throws(SinkError) -> TLSSettings {
-    func flag(_ name: String) throws(SinkError) -> Bool {
+  private static func tls(_ values: [String: String]) throws(TransactionalProducerError) -> TLSSettings {
+    func flag(_ name: String) throws(TransactionalProducerError) -> Bool {
       switch values[name]?.lowercased() {
       case nil, "true", "t", "1": return true
       case "false", "f", "0": return false
@@ -138,9 +142,9 @@ public struct SinkConfiguration: Sendable {
     return settings
   }
 
-  private static func credentials(_ values: [String: String]) throws(SinkError) -> SASLCredentials {
+  private static func credentials(_ values: [String: String]) throws(TransactionalProducerError) -> SASLCredentials {
     let mechanism = values["sasl.mechanisms"] ?? "GSSAPI"
-    func secret(_ name: String) throws(SinkError) -> String {
+    func secret(_ name: String) throws(TransactionalProducerError) -> String {
       guard let value = values[name], !value.isEmpty else { throw refusal(name, "\(mechanism) needs it") }
       return value
     }
@@ -159,7 +163,7 @@ public struct SinkConfiguration: Sendable {
     }
   }
 
-  private static func bearer(_ values: [String: String]) throws(SinkError) -> BearerTokenSource {
+  private static func bearer(_ values: [String: String]) throws(TransactionalProducerError) -> BearerTokenSource {
     do throws(BearerTokenError) {
       if let settings = try BearerTokenSettings(properties: values.map { ($0.key, $0.value) }) {
         return BearerTokenSource(settings)

@@ -58,9 +58,6 @@ struct WireReader {
   mutating func int64() throws(WireError) -> Int64 { try integer(Int64.self) }
   mutating func bool() throws(WireError) -> Bool { try int8() != 0 }
 
-  /// An error code.
-  mutating func errorCode() throws(WireError) -> BrokerError { BrokerError(try int16()) }
-
   /// Skips bytes.
   mutating func skip(_ count: Int) throws(WireError) { _ = try take(count) }
 

@@ -2,11 +2,11 @@
 public enum TransactionOutcome: Sendable, Equatable {
   /// Committed; consumers see it once the broker has written the markers.
   case committed(CommittedRecords)
-  /// Not committed, and it will not be. Get a new epoch with ``TransactionSink/open(timeout:)`` before sending the content again.
+  /// Not committed, and it will not be. Get a new epoch with ``TransactionalProducer/open(timeout:)`` before sending the content again.
   case notCommitted(String)
   /// As `notCommitted`, because the consumer is not a member of the group's current generation.
   case notMember(String)
-  /// Possibly committed, now or later. After ``TransactionSink/open(timeout:)`` it is decided, and the written records show the result.
+  /// Possibly committed, now or later. After ``TransactionalProducer/open(timeout:)`` it is decided, and the written records show the result.
   case unknown(String)
   /// Another process uses the transactional id or the consumer's instance id.
   case fenced(String)
@@ -22,6 +22,11 @@ public enum TransactionRefusal: Sendable, Equatable {
   case tooLarge
   /// Any other invalid content.
   case invalid
+}
+
+extension BrokerError {
+  /// The kind of refusal of an error with the meaning `refused`.
+  var refusal: TransactionRefusal { isAuthorization ? .forbidden : code == 10 || code == 18 ? .tooLarge : .invalid }
 }
 
 /// The positions of a committed transaction's records.

@@ -1,5 +1,5 @@
 /// An error of the transactional producer: the operation and the reason. Never contains secrets.
-public struct SinkError: Error, Equatable, CustomStringConvertible {
+public struct TransactionalProducerError: Error, Equatable, CustomStringConvertible {
   /// Whether a retry can succeed.
   public enum Kind: Sendable, Equatable {
     /// The same call may succeed later: a broker is unavailable or slow.

@@ -11,9 +11,9 @@ public enum TransactionStep: Sendable, Equatable {
 /// librdkafka does not support them yet. Needs Kafka 4 with the feature `transaction.version` at 2.
 ///
 /// Not thread-safe. Calls block: a request at most for its time-out, a call at most for the caller's.
-public final class TransactionSink {
-  private let configuration: SinkConfiguration
-  private let security: ConnectionSecurity
+public final class TransactionalProducer {
+  let configuration: TransactionalProducerConfiguration
+  let security: ConnectionSecurity
   private let topics: [String]
   private let group: String?
   /// Used alternately: the broker writes the markers of one id's transaction after its answer, while the other id has the next
@@ -21,19 +21,19 @@ public final class TransactionSink {
   private var producers: [(id: String, identity: ProducerIdentity?)]
   private var turn = 0
   var cluster = ClusterView()
-  private var connections: [BrokerAddress: BrokerConnection] = [:]
+  var connections: [BrokerAddress: BrokerConnection] = [:]
   /// The latest moment until which a broker has throttled one of the connections (KIP-219). The next transaction begins then.
-  private var throttle = Deadline(after: .zero)
+  var throttle = Deadline(after: .zero)
   /// Called with the length of each throttle that a broker imposes.
   public var onThrottle: (Duration) -> Void = { _ in }
 
   /// A longer throttle within a transaction is not waited out on its connection.
-  private static let longestThrottleInTransaction: Duration = .milliseconds(500)
+  static let longestThrottleInTransaction: Duration = .milliseconds(500)
   /// A commit waits out at most this much of a throttle before its transaction begins.
   static let longestThrottle: Duration = .seconds(30)
 
   /// Whether a broker has failed to answer since the last `open`.
-  private var wasCutOff = false
+  var wasCutOff = false
 
   /// Whether the cluster has one broker and that was unavailable since the last `open`: it may have omitted markers, and the producer must
   /// be opened again before an id is used.
@@ -59,14 +59,14 @@ public final class TransactionSink {
   ///   - group: The consumer group whose offsets are committed.
   /// - Throws: `refused` if a certificate or key cannot be used.
   public init(
-    _ configuration: SinkConfiguration, transactionalIDs: [String], topics: [String], group: String?
-  ) throws(SinkError) {
+    _ configuration: TransactionalProducerConfiguration, transactionalIDs: [String], topics: [String], group: String?
+  ) throws(TransactionalProducerError) {
     self.configuration = configuration
     self.topics = topics
     self.group = group
     producers = transactionalIDs.map { ($0, nil) }
     security = ConnectionSecurity(
-      tls: try configuration.tls.map { (settings) throws(SinkError) in try TLSContext(settings) },
+      tls: try configuration.tls.map { (settings) throws(TransactionalProducerError) in try TLSContext(settings) },
       login: configuration.credentials)
   }
 
@@ -84,7 +84,7 @@ public final class TransactionSink {
   /// coordinators for the first transaction.
   ///
   /// - Throws: `refused` if the cluster does not support transactions of version 2, or does not authorize this client.
-  public func open(timeout: Duration) throws(SinkError) {
+  public func open(timeout: Duration) throws(TransactionalProducerError) {
     let deadline = Deadline(after: timeout)
     for index in producers.indices { producers[index].identity = nil }
     turn = 0
@@ -100,11 +100,11 @@ public final class TransactionSink {
   }
 
   /// Checks that the broker supports this client's request versions and has the required feature.
-  static func check(_ answer: APIVersionsRequest.Answer) throws(SinkError) {
+  static func check(_ answer: APIVersionsRequest.Answer) throws(TransactionalProducerError) {
     let operation = "check the broker"
     let level = answer.features["transaction.version"] ?? 0
     guard answer.error == .none, level >= 2 else {
-      throw SinkError(
+      throw TransactionalProducerError(
         .refused, operation,
         "the cluster's transaction.version is \(level), and must be 2 (Kafka 4.0 or later); on such a cluster: "
           + "kafka-features.sh --bootstrap-server BROKER upgrade --feature transaction.version=2")
@@ -119,27 +119,27 @@ public final class TransactionSink {
     ]
     for (name, key, version) in needed where !(answer.versions[key]?.contains(version) ?? false) {
       let range = answer.versions[key].map { "\($0.lowerBound) to \($0.upperBound)" } ?? "none"
-      throw SinkError(
+      throw TransactionalProducerError(
         .refused, operation, "it speaks \(name) in versions \(range); \(version) is needed (Kafka 4.0 or later)")
     }
   }
 
   /// Checks that the cluster supports transactions of version 2 and authenticates this client. Changes nothing.
-  public func checkBroker(timeout: Duration) throws(SinkError) {
+  public func checkBroker(timeout: Duration) throws(TransactionalProducerError) {
     try Self.check(anyBroker(Deadline(after: timeout)).versions)
   }
 
-  private func initialize(_ id: String, _ deadline: Deadline) throws(SinkError) -> ProducerIdentity {
+  private func initialize(_ id: String, _ deadline: Deadline) throws(TransactionalProducerError) -> ProducerIdentity {
     let operation = "open transactional id \(id)"
     let request = InitProducerIDRequest(
       transactionalID: id,
       transactionTimeout: Int32(
         clamping: configuration.transactionTimeout.components.seconds * 1000
           + configuration.transactionTimeout.components.attoseconds / 1_000_000_000_000_000))
-    var trouble = SinkError(.passing, operation, "no time was given")
+    var trouble = TransactionalProducerError(.passing, operation, "no time was given")
     var wait: Int64 = 1
     while !deadline.isPast {
-      do throws(SinkError) {
+      do throws(TransactionalProducerError) {
         let node: Int32
         if let known = cluster.transactionCoordinator(of: id) {
           node = known
@@ -150,7 +150,7 @@ public final class TransactionSink {
         switch answer.error.meaning {
         case .success:
           guard answer.producer.id >= 0, answer.producer.epoch >= 0 else {
-            throw SinkError(.passing, operation, "the answer has no producer id")
+            throw TransactionalProducerError(.passing, operation, "the answer has no producer id")
           }
           return answer.producer
         case .refused:
@@ -158,13 +158,13 @@ public final class TransactionSink {
             answer.error.isAuthorization
             ? ": allow the service's user to describe and write this transactional id"
             : answer.error.code == 50 ? ": transaction.timeout.ms is above the broker's transaction.max.timeout.ms" : ""
-          throw SinkError(.refused, operation, "\(answer.error)\(fix)")
+          throw TransactionalProducerError(.refused, operation, "\(answer.error)\(fix)")
         case .findCoordinator:
           cluster.forgetCoordinator(.transaction, of: id)
-          trouble = SinkError(.passing, operation, "\(answer.error)")
+          trouble = TransactionalProducerError(.passing, operation, "\(answer.error)")
         default:
           // The former open transaction is being aborted.
-          trouble = SinkError(.passing, operation, "\(answer.error)")
+          trouble = TransactionalProducerError(.passing, operation, "\(answer.error)")
         }
       } catch {
         if error.kind == .refused { throw error }
@@ -189,13 +189,13 @@ public final class TransactionSink {
     if let offsets = content.offsets, offsets.memberID.isEmpty || offsets.generation < 0 {
       return .notMember("the consumer has not joined group \(offsets.group)")
     }
-    guard !producers.isEmpty else { return .refused(.invalid, "the sink has no transactional id") }
+    guard !producers.isEmpty else { return .refused(.invalid, "the producer has no transactional id") }
     throttle.wait(atMost: Deadline(after: Self.longestThrottle))
     guard throttle.isPast else {
       return .notCommitted("a quota of the brokers throttles this client for another \(throttle.remaining)")
     }
     turn = (turn + 1) % producers.count
-    guard let identity = producers[turn].identity else { return .notCommitted("the sink is not open") }
+    guard let identity = producers[turn].identity else { return .notCommitted("the producer is not open") }
     // Until the outcome is known.
     producers[turn].identity = nil
     let transaction = Transaction(
@@ -220,7 +220,7 @@ public final class TransactionSink {
     let began: ContinuousClock.Instant
     /// The batches of each part, by index.
     let batches: [[RecordBatch]]
-    let parts: [Conversation.Part]
+    let parts: [TransactionStateMachine.Part]
 
     init(
       id: String, producer: ProducerIdentity, content: TransactionContent, deadline: Deadline,
@@ -232,13 +232,13 @@ public final class TransactionSink {
       self.deadline = deadline
       self.began = began
       var batches: [[RecordBatch]] = []
-      var parts: [Conversation.Part] = []
+      var parts: [TransactionStateMachine.Part] = []
       for topic in content.topics {
         for partition in topic.partitions where partition.used > 0 {
           let filled = Array(partition.batches[..<partition.used])
           batches.append(filled)
           parts.append(
-            Conversation.Part(
+            TransactionStateMachine.Part(
               topic: topic.name, partition: partition.index,
               batches: filled.map { (records: $0.count, bytes: $0.size) }))
         }
@@ -251,34 +251,34 @@ public final class TransactionSink {
   }
 
   private func run(_ transaction: Transaction) -> (TransactionOutcome, ProducerIdentity?) {
-    var conversation = Conversation(
+    var machine = TransactionStateMachine(
       parts: transaction.parts, hasOffsets: !(transaction.content.offsets?.offsets.isEmpty ?? true),
       transactionalID: transaction.id, transactionTimeout: configuration.transactionTimeout,
       maxRequestBytes: configuration.maxRequestBytes)
     var next: ProducerIdentity?
     var reached: TransactionStep?
     while true {
-      if let interrupt, let step = conversation.step, step != reached {
+      if let interrupt, let step = machine.step, step != reached {
         reached = step
         if let reason = interrupt(step) { return (.notCommitted(reason), nil) }
       }
-      do throws(SinkError) {
-        switch conversation.next(cluster, isLate: transaction.deadline.isPast) {
+      do throws(TransactionalProducerError) {
+        switch machine.next(cluster, isLate: transaction.deadline.isPast) {
         case .finish(let outcome): return (outcome, next)
         case .pause(let wait): Self.pause(wait, transaction.deadline)
         case .findLeaders:
           let answer = try ask(MetadataRequest(topics: topics), transaction.deadline)
           cluster.learn(answer)
           isTopicUnknown = answer.topics.contains { $0.error == .unknownTopic }
-          conversation.leadersFound(cluster, answer)
+          machine.leadersFound(cluster, answer)
         case .findCoordinator(let kind):
           guard let id = kind == .transaction ? transaction.id : transaction.content.offsets?.group else { continue }
-          conversation.coordinatorFound(kind, try askForCoordinator(kind, of: id, transaction.deadline))
+          machine.coordinatorFound(kind, try askForCoordinator(kind, of: id, transaction.deadline))
         case .produce(let node, let chosen):
           let answer = try call(
-            request(transaction, conversation.parts, chosen), at: node, transaction.deadline)
-          for index in conversation.produced(chosen, answer, elapsed: transaction.elapsed) {
-            cluster.forgetLeader(of: conversation.parts[index].topic, conversation.parts[index].partition)
+            request(transaction, machine.parts, chosen), at: node, transaction.deadline)
+          for index in machine.produced(chosen, answer, elapsed: transaction.elapsed) {
+            cluster.forgetLeader(of: machine.parts[index].topic, machine.parts[index].partition)
           }
         case .commitOffsets(let node):
           guard let offsets = transaction.content.offsets else { continue }
@@ -286,7 +286,7 @@ public final class TransactionSink {
             TxnOffsetCommitRequest(
               transactionalID: transaction.id, producer: transaction.producer, offsets: offsets),
             at: node, transaction.deadline)
-          if conversation.offsetsCommitted(answer, expected: offsets.offsets.count, elapsed: transaction.elapsed) {
+          if machine.offsetsCommitted(answer, expected: offsets.offsets.count, elapsed: transaction.elapsed) {
             cluster.forgetCoordinator(.group, of: offsets.group)
           }
         case .end(let node):
@@ -294,15 +294,15 @@ public final class TransactionSink {
             EndTxnRequest(transactionalID: transaction.id, producer: transaction.producer), at: node,
             transaction.deadline)
           if answer.error == .none { next = answer.producer }
-          if conversation.ended(answer, elapsed: transaction.elapsed) {
+          if machine.ended(answer, elapsed: transaction.elapsed) {
             cluster.forgetCoordinator(.transaction, of: transaction.id)
           }
         }
       } catch {
-        conversation.failed(error)
+        machine.failed(error)
         // The only broker may have stopped and omitted markers of this id's previous transaction. A repeated request could begin a
         // transaction that is aborted later together with the previous one.
-        if hasLoneBroker && !conversation.hasBegun {
+        if hasLoneBroker && !machine.hasBegun {
           return (.notCommitted("the only broker did not answer: \(error)"), nil)
         }
       }
@@ -310,7 +310,7 @@ public final class TransactionSink {
   }
 
   private func request(
-    _ transaction: Transaction, _ parts: [Conversation.Part], _ chosen: [Int]
+    _ transaction: Transaction, _ parts: [TransactionStateMachine.Part], _ chosen: [Int]
   ) -> ProduceRequest {
     var topics: [ProduceRequest.Topic] = []
     for index in chosen {
@@ -328,115 +328,5 @@ public final class TransactionSink {
       transactionalID: transaction.id, producer: transaction.producer,
       timeout: Int32(configuration.requestTimeout.components.seconds * 1000), compression: configuration.compression,
       topics: topics)
-  }
-
-  // MARK: Brokers
-
-  static func pause(_ wait: Duration, _ deadline: Deadline) { Deadline(after: wait).wait(atMost: deadline) }
-
-  @discardableResult
-  private func findCoordinator(
-    _ kind: CoordinatorKind, of id: String, _ deadline: Deadline
-  ) throws(SinkError) -> Int32 {
-    let error = try askForCoordinator(kind, of: id, deadline)
-    guard error == .none, let node = coordinator(kind, of: id) else {
-      let fix = error.isAuthorization ? ": allow the service's user to use it" : ""
-      throw SinkError(
-        error.meaning == .refused ? .refused : .passing, "find the coordinator of \(kind) \(id)", "\(error)\(fix)")
-    }
-    return node
-  }
-
-  /// The known coordinator; for groups only that of the last group.
-  func coordinator(_ kind: CoordinatorKind, of id: String) -> Int32? {
-    kind == .group ? cluster.groupCoordinator : cluster.transactionCoordinator(of: id)
-  }
-
-  func askForCoordinator(
-    _ kind: CoordinatorKind, of id: String, _ deadline: Deadline
-  ) throws(SinkError) -> BrokerError {
-    let answer = try ask(FindCoordinatorRequest(kind: kind, id: id), deadline)
-    guard let found = answer.coordinators.first(where: { $0.id == id }) else {
-      throw SinkError(.passing, "find the coordinator of \(kind) \(id)", "the answer is for another key")
-    }
-    if found.error == .none { cluster.learn(kind, of: id, at: found.node, found.address) }
-    return found.error
-  }
-
-  /// Asks any broker that answers.
-  func ask<R: WireRequest>(_ request: R, _ deadline: Deadline) throws(SinkError) -> R.Answer {
-    let limit = min(deadline, Deadline(after: configuration.requestTimeout))
-    return try call(request, on: try anyBroker(limit), limit, deadline)
-  }
-
-  /// Asks one broker. If it does not answer, forgets what it led and coordinated.
-  func call<R: WireRequest>(_ request: R, at node: Int32, _ deadline: Deadline) throws(SinkError) -> R.Answer {
-    let limit = min(deadline, Deadline(after: configuration.requestTimeout))
-    do throws(SinkError) {
-      guard let address = cluster.brokers[node] else {
-        throw SinkError(.passing, "send \(R.name)", "broker \(node) is unknown")
-      }
-      return try call(request, on: try connection(to: address, limit), limit, deadline)
-    } catch {
-      wasCutOff = true
-      cluster.forget(node)
-      throw error
-    }
-  }
-
-  /// - Parameters:
-  ///   - limit: of the request, without the time that the connection is throttled.
-  ///   - deadline: of the caller.
-  private func call<R: WireRequest>(
-    _ request: R, on connection: BrokerConnection, _ limit: Deadline, _ deadline: Deadline
-  ) throws(SinkError) -> R.Answer {
-    var limit = limit
-    if !connection.throttle.isPast {
-      connection.throttle.wait(atMost: deadline)
-      limit = min(deadline, Deadline(after: configuration.requestTimeout))
-    }
-    let answer = try connection.call(request, deadline: limit)
-    if !connection.throttle.isPast {
-      throttle = max(throttle, connection.throttle)
-      onThrottle(connection.throttle.remaining)
-    }
-    return answer
-  }
-
-  private func connection(to address: BrokerAddress, _ deadline: Deadline) throws(SinkError) -> BrokerConnection {
-    // A transaction has seconds before its coordinator aborts it. Its remaining requests go over a new connection, and the throttle is
-    // waited out before the next transaction.
-    if let open = connections[address], open.isUsable, open.throttle.remaining <= Self.longestThrottleInTransaction {
-      return open
-    }
-    connections[address] = nil
-    let connection = try BrokerConnection(to: address, security, client: configuration.client, deadline: deadline)
-    connections[address] = connection
-    return connection
-  }
-
-  /// An open connection, or a new one to the first broker that accepts.
-  func anyBroker(_ deadline: Deadline) throws(SinkError) -> BrokerConnection {
-    for (address, connection) in connections {
-      if connection.isUsable {
-        if connection.throttle.remaining <= Self.longestThrottleInTransaction { return connection }
-      } else {
-        connections[address] = nil
-      }
-    }
-    let candidates = cluster.brokers.sorted { $0.key < $1.key }.map(\.value)
-    let others = configuration.bootstrap.filter { !candidates.contains($0) }
-    var failure = SinkError(.passing, "connect", "no broker is known")
-    let all = candidates + others
-    for (index, address) in all.enumerated() {
-      do throws(SinkError) {
-        let share = deadline.remaining / (all.count - index)
-        return try connection(to: address, min(deadline, Deadline(after: share)))
-      } catch {
-        // Prefer the error of a broker that refuses to that of one that is unavailable.
-        if failure.kind != .refused { failure = error }
-      }
-    }
-    throw failure
   }
 }

@@ -1,14 +1,16 @@
 import Foundation
 
 // The permissions of the connections' user, found without using them.
-extension TransactionSink {
+extension TransactionalProducer {
   /// The level of the cluster's feature `transaction.version`; 0 if it has none.
-  public func transactionVersion(timeout: Duration) throws(SinkError) -> Int {
+  public func transactionVersion(timeout: Duration) throws(TransactionalProducerError) -> Int {
     Int(try anyBroker(Deadline(after: timeout)).versions.features["transaction.version"] ?? 0)
   }
 
   /// The authorized operations on each topic. Creates no topics, even with the brokers' `auto.create.topics.enable`.
-  public func access(toTopics names: [String], timeout: Duration) throws(SinkError) -> [String: ResourceAccess] {
+  public func access(toTopics names: [String], timeout: Duration) throws(TransactionalProducerError) -> [String:
+    ResourceAccess]
+  {
     let answer = try ask(MetadataRequest(topics: names, asksForOperations: true), Deadline(after: timeout))
     var found: [String: ResourceAccess] = [:]
     for topic in answer.topics {
@@ -19,10 +21,10 @@ extension TransactionSink {
   }
 
   /// The authorized operations on a group, which need not exist.
-  public func access(toGroup name: String, timeout: Duration) throws(SinkError) -> ResourceAccess {
+  public func access(toGroup name: String, timeout: Duration) throws(TransactionalProducerError) -> ResourceAccess {
     let deadline = Deadline(after: timeout)
     return try atCoordinator(.group, of: name, "look at the access to group \(name)", deadline) {
-      (node) throws(SinkError) in
+      (node) throws(TransactionalProducerError) in
       let answer = try call(DescribeGroupsRequest(group: name), at: node, deadline)
       guard let group = answer.groups.first(where: { $0.id == name }) else { return (.none, .unknown) }
       return (group.error, ResourceAccess(bits: group.operations))
@@ -31,10 +33,12 @@ extension TransactionSink {
 
   /// Whether a transactional id may be used. It must not be in use: the call tries to end a transaction that cannot exist. Without the
   /// permission to write, the coordinator refuses that before it looks up the transaction.
-  public func access(toTransactionalID id: String, timeout: Duration) throws(SinkError) -> ResourceAccess {
+  public func access(toTransactionalID id: String, timeout: Duration) throws(TransactionalProducerError)
+    -> ResourceAccess
+  {
     let deadline = Deadline(after: timeout)
     return try atCoordinator(.transaction, of: id, "look at the access to transactional id \(id)", deadline) {
-      (node) throws(SinkError) in
+      (node) throws(TransactionalProducerError) in
       let answer = try call(EndTxnRequest(transactionalID: id, producer: .none), at: node, deadline)
       // The coordinator was returned, so describing is allowed.
       if answer.error.isAuthorization { return (.none, .operations([.describe])) }
@@ -46,8 +50,8 @@ extension TransactionSink {
   /// Sends a request to a coordinator; retries if it has moved or does not exist yet.
   private func atCoordinator(
     _ kind: CoordinatorKind, of id: String, _ operation: String, _ deadline: Deadline,
-    _ ask: (Int32) throws(SinkError) -> (BrokerError, ResourceAccess)
-  ) throws(SinkError) -> ResourceAccess {
+    _ ask: (Int32) throws(TransactionalProducerError) -> (BrokerError, ResourceAccess)
+  ) throws(TransactionalProducerError) -> ResourceAccess {
     var error = try askForCoordinator(kind, of: id, deadline)
     while true {
       if error.isAuthorization { return .operations([]) }
@@ -58,7 +62,7 @@ extension TransactionSink {
         error = refusal
       }
       guard error == .none || error.meaning == .findCoordinator, !deadline.isPast else {
-        throw SinkError(.passing, operation, "\(error)")
+        throw TransactionalProducerError(.passing, operation, "\(error)")
       }
       // The first request makes the broker create the coordinators' internal topic.
       Self.pause(.milliseconds(50), deadline)

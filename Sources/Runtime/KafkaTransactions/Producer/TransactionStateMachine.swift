@@ -7,7 +7,7 @@
 ///
 /// Every request may be repeated: batches have sequences, offsets and the end are idempotent, and a request after the end has a stale
 /// epoch.
-struct Conversation {
+struct TransactionStateMachine {
   /// The caller's next action.
   enum Action: Equatable {
     case findLeaders
@@ -148,7 +148,7 @@ struct Conversation {
   }
 
   /// A request failed, or its answer was unreadable. Whether the broker processed it is unknown.
-  mutating func failed(_ error: SinkError) { again(error.description) }
+  mutating func failed(_ error: TransactionalProducerError) { again(error.description) }
 
   /// A leader's answer to `produce` of these parts. Returns the parts whose leader has moved.
   mutating func produced(_ chosen: [Int], _ answer: ProduceRequest.Answer, elapsed: Duration) -> [Int] {
