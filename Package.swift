@@ -149,7 +149,7 @@ let package = Package(
     Layer.runtime.tests("KafkaTests", ["Kafka", "TestSupport"]),
     Layer.runtime.tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
     Layer.runtime.tests("SQLiteTests", ["SQLite"]),
-    Layer.platform.tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator"]),
+    Layer.platform.tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator", "TestSupport"]),
     Layer.platform.tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
     Layer.platform.tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
     Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "TestSupport"]),

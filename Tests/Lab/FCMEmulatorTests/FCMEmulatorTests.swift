@@ -1,6 +1,7 @@
 import FCMEmulator
 import Foundation
 import HTTPTransport
+import TestSupport
 import Testing
 
 @Suite("The emulator as a server", .timeLimit(.minutes(2)))

@@ -109,13 +109,3 @@ final class Clock: Sendable {
 
   func advance(_ interval: Double) { seconds.withLock { $0 += interval } }
 }
-
-/// Waits until a condition holds; false when it does not within the deadline.
-func eventually(within limit: Duration = .seconds(20), _ condition: @Sendable () -> Bool) async throws -> Bool {
-  let deadline = ContinuousClock.now + limit
-  while !condition() {
-    if ContinuousClock.now > deadline { return false }
-    try await Task.sleep(for: .milliseconds(2))
-  }
-  return true
-}

@@ -2,6 +2,7 @@ import FCMEmulator
 import Foundation
 import HTTPTransport
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("The HTTP/2 client against the FCM emulator", .timeLimit(.minutes(2)))

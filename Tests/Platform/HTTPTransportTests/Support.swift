@@ -99,13 +99,3 @@ extension Answer {
   var status: Int? { if case .success(let response) = self { response.status } else { nil } }
   var failure: HTTPTransportError? { if case .failure(let error) = self { error } else { nil } }
 }
-
-/// Waits until a condition holds; false when it does not within the deadline.
-func eventually(within limit: Duration = .seconds(20), _ condition: @Sendable () -> Bool) async throws -> Bool {
-  let deadline = ContinuousClock.now + limit
-  while !condition() {
-    if ContinuousClock.now > deadline { return false }
-    try await Task.sleep(for: .milliseconds(2))
-  }
-  return true
-}
