@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
 
-/// Runs work at a count that suites of seconds never reach, and tells what it cost in memory.
+/// Runs work far more often than other tests do, and measures its memory.
 public enum Endurance {
-  /// Runs `body` on a thread whose stack is as small as the ones Foundation gives (512 kB), waits for its end, and returns by
-  /// how many bytes the process's resident memory grew.
+  /// Runs `body` on a thread with a stack as small as Foundation's (512 kB), waits for its end, and returns the growth of the process's
+  /// resident memory in bytes.
   ///
   /// A call chain that grows with each round overflows that stack, and the process dies.
   public static func residentGrowth(of body: @escaping @Sendable () -> Void) -> Int {

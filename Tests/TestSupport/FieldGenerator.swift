@@ -1,6 +1,6 @@
 /// Values of fields, drawn at random; texts may be anything that JSON can hold.
 public struct FieldGenerator {
-  /// What is drawn from.
+  /// The source of randomness.
   public var random: SeededGenerator
   /// Every optional field is set, no list is empty and no text: a value says something in each of its fields.
   public var isFull: Bool

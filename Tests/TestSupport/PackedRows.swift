@@ -7,7 +7,7 @@ public struct PackedRows<Row: PackedRow> {
   public let packed: Row
   /// As it was written before there were packed rows.
   public let json: Row
-  /// What each part of its packed bytes, cut off behind any byte, is read as: nothing, if all is well.
+  /// The values read from truncated packed bytes, for each length; empty if all are refused, as they should be.
   public let truncated: [Row]
   /// Whether bytes behind its own are refused.
   public let refusesMore: Bool

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A number that whoever starts the tests gives in the environment; nil where it is not given.
+/// A number from the environment of the test run; nil if it is not set.
 ///
-/// Ends the run with status 2 where it is no such number: a run of other seeds than those asked for would prove nothing and
-/// look right.
+/// Ends the run with status 2 if the text is not a valid number: a run with other seeds than the requested ones would prove nothing
+/// and look right.
 public func runParameter<Number: LosslessStringConvertible>(_ name: String) -> Number? {
   guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return nil }
   guard let number = Number(text) else {

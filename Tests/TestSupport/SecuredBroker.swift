@@ -2,8 +2,7 @@ import Foundation
 public import Kafka
 import Synchronization
 
-/// A broker with a listener of every kind, its own authority, users and access rules; one for all tests, started by the
-/// first.
+/// A broker with a listener of every kind, its own authority, users and ACLs. The first test starts it, and all share it.
 public final class SecuredBroker: Sendable {
   /// Whether there is a distribution to start it from.
   public static let isAvailable = LocalBroker.find() != nil
@@ -60,7 +59,7 @@ public final class SecuredBroker: Sendable {
       "inter.broker.listener.name": "PLAINTEXT", "controller.listener.names": "CONTROLLER",
       "controller.quorum.bootstrap.servers": "127.0.0.1:\(first + 1)",
       "log.dirs": file("data"),
-      // The default: whoever asks for a topic in the wrong way makes it.
+      // The broker's default: a wrong metadata request creates a topic.
       "auto.create.topics.enable": "true",
       "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "4",
       "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
@@ -104,7 +103,7 @@ public final class SecuredBroker: Sendable {
 
   /// Why it cannot be used.
   public struct Failure: Error, CustomStringConvertible {
-    /// What a program said.
+    /// The program's output.
     public let description: String
   }
 
@@ -189,7 +188,7 @@ public final class SecuredBroker: Sendable {
     ]
   }
 
-  /// The settings of whoever has a token with these claims, in a file of this name, on the listener `BEARER`.
+  /// The settings for the listener `BEARER`, with a token of these claims in a file of this name.
   /// - Parameter claims: JSON's members, such as `"sub":"mia"`; the rest is added where it is not there.
   public func bearer(_ claims: String, lifetime: Int64 = 3_600, file name: String) throws -> [(
     name: String, value: String

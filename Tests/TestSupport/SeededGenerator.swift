@@ -1,7 +1,7 @@
-/// Numbers that look random and are the same for the same seed, on every machine (SplitMix64): a property test says its
-/// seed, and a seed is a simulated schedule.
+/// Pseudorandom numbers that depend only on the seed (SplitMix64): a property test prints its seed, and a seed determines a simulated
+/// schedule.
 public struct SeededGenerator: RandomNumberGenerator {
-  /// What it began with.
+  /// The seed.
   public let seed: UInt64
   @usableFromInline var state: UInt64
 

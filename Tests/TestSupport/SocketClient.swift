@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A blocking HTTP client on a plain socket, so that tests decide about every byte. Gives up after ten seconds without one.
+/// A blocking HTTP client on a plain socket, so that tests control every byte. Fails after ten seconds without a byte.
 public final class SocketClient {
-  /// What went wrong.
+  /// A failure of the connection or of the answer.
   public struct Failure: Error, CustomStringConvertible {
     /// In words.
     public let description: String
@@ -74,7 +74,7 @@ public final class SocketClient {
     return try answer(hasBody: method != "HEAD")
   }
 
-  /// Asks for a page by HTTP 1.0, whose end is that of the connection, and returns its body whatever its status.
+  /// Requests a page with HTTP/1.0, whose end is that of the connection, and returns its body with any status.
   public func page(_ target: String) throws -> String {
     try send("GET \(target) HTTP/1.0\r\nHost: localhost\r\n\r\n")
     while try receive() {}

@@ -2,7 +2,7 @@ import Foundation
 public import HTTPServer
 import Synchronization
 
-/// A collector of OpenTelemetry's, for tests: takes OTLP over HTTP with JSON bodies, and remembers.
+/// An OpenTelemetry collector for tests: accepts OTLP over HTTP with JSON bodies, and keeps the spans.
 public final class SpanCollector: Sendable {
   /// A span as it arrived; what it lacks of the format is a failure of decoding.
   public struct ReceivedSpan: Decodable, Sendable {
@@ -33,7 +33,7 @@ public final class SpanCollector: Sendable {
     public var spanId: String
     /// 16 hexadecimal digits.
     public var parentSpanId: String
-    /// Of a small set.
+    /// The name, from a small set.
     public var name: String
     /// 2: server, 3: client, 5: consumer.
     public var kind: Int
@@ -104,7 +104,7 @@ public final class SpanCollector: Sendable {
     try server.start()
   }
 
-  /// What `--otlp-endpoint` says.
+  /// The value for `--otlp-endpoint`.
   public var endpoint: String { "http://127.0.0.1:\(server.port)" }
 
   /// The bodies of all requests, in their order.

@@ -2,7 +2,7 @@
 #include <lz4frame.h>
 #include <string.h>
 
-// How Kafka's readers want a frame: blocks that stand alone, of 64 kB. With the length of what is in it, a reader has memory for just
+// The frame format that Kafka's readers expect: independent blocks of 64 kB. With the content size, a reader allocates just
 // that; librdkafka guesses four times the frame else, and moves and grows what it has by three quarters until all is in. (Java skips the
 // field.) The structure has nested fields that differ between versions of the library, so it is filled in here.
 static inline LZ4F_preferences_t nudge_lz4_preferences(size_t length) {
@@ -14,13 +14,13 @@ static inline LZ4F_preferences_t nudge_lz4_preferences(size_t length) {
   return preferences;
 }
 
-// The most that a frame of so many bytes takes.
+// The greatest size of the frame of this many bytes.
 static inline size_t nudge_lz4_bound(size_t length) {
   LZ4F_preferences_t preferences = nudge_lz4_preferences(length);
   return LZ4F_compressFrameBound(length, &preferences);
 }
 
-// Writes one frame; 0: it cannot be compressed, which the caller takes as a reason to send the bytes as they are.
+// Writes one frame; 0: it cannot be compressed, and the caller sends the bytes uncompressed.
 static inline size_t nudge_lz4_compress(void *target, size_t capacity, const void *bytes, size_t length) {
   LZ4F_preferences_t preferences = nudge_lz4_preferences(length);
   size_t written = LZ4F_compressFrame(target, capacity, bytes, length, &preferences);

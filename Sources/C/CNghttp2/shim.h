@@ -1,6 +1,6 @@
 #pragma once
 #include <nghttp2/nghttp2.h>
-// What a server built on nghttp2 waits with; Swift's Glibc module leaves these out.
+// The waiting functions for a server on nghttp2, which Swift's Glibc module lacks.
 #ifdef __linux__
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

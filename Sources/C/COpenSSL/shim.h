@@ -15,7 +15,7 @@
 
 // Macros and variadic functions that Swift cannot import, as inline functions.
 
-// The numbers of a public key are asked for.
+// Reads the parameters of a public key.
 static inline int nudge_evp_pkey_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
 static inline EVP_PKEY *nudge_rsa_generate(unsigned int bits) { return EVP_RSA_gen(bits); }
 static inline EVP_PKEY *nudge_ec_generate(const char *curve) { return EVP_EC_gen(curve); }
@@ -27,7 +27,7 @@ static inline int nudge_ssl_ctx_set_min_version(SSL_CTX *ctx, int version) {
 static inline void nudge_ssl_ctx_set_partial_writes(SSL_CTX *ctx) {
   SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
-// As Java's X500Principal.getName() writes a name: RFC 2253, with letters beyond ASCII as they are.
+// Writes a name like Java's X500Principal.getName(): RFC 2253, without escaping non-ASCII characters.
 static inline int nudge_x509_name_print(BIO *bio, const X509_NAME *name) {
   return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
 }

@@ -4,7 +4,7 @@
 /// Accessors answer nil where the value is of another type.
 @frozen
 public struct JSONNode {
-  /// What a value is. A number is `int64` if it is an integer that fits, else `uint64` if it fits that, else `double`.
+  /// The type of a value. A number is `int64` if it is an integer that fits, else `uint64` if it fits that, else `double`.
   @frozen
   public enum Kind: Sendable, Equatable {
     /// `{…}`
@@ -54,7 +54,7 @@ public struct JSONNode {
   @inlinable @inline(__always)
   func at(_ index: Int) -> JSONNode { JSONNode(tape: tape, strings: strings, index: index) }
 
-  /// What this value is.
+  /// The type of this value.
   @inlinable
   public var kind: Kind {
     switch tag {
@@ -166,7 +166,7 @@ public struct JSONNode {
     return true
   }
 
-  /// The value of a member of an object, nil where there is none or this is no object. Of members with the same key
+  /// The value of a member of an object; nil if it is missing or this is not an object. Among members with the same key
   /// the first counts, as for `JSONDecoder`. Takes time in proportion to the members before it.
   @inlinable
   public subscript(key: StaticString) -> JSONNode? {

@@ -19,7 +19,7 @@ public final class JSONParser {
     self.maximumDepth = min(max(1, maximumDepth), 1_024)
     self.maximumBytes = min(max(0, maximumBytes), Int(UInt32.max))
     guard let parser = nudge_json_parser_new(self.maximumDepth) else {
-      // A few kilobytes at start: as with any object of Swift's, there is no going on without them.
+      // A few kilobytes at start; like Swift itself, the program traps if they cannot be allocated.
       fatalError("no memory for a JSON parser")
     }
     self.parser = parser

@@ -31,7 +31,7 @@ public final class SQLiteConnection {
     public var mode: OpenMode
     /// How long, in milliseconds, to wait for another connection's lock before `isBusy`.
     public var busyTimeoutMilliseconds: Int32
-    /// What a commit waits for.
+    /// The durability of a commit.
     public var synchronous: Synchronous
     /// Memory for pages, in KiB (`PRAGMA cache_size`). Upserts get two to three times slower where the pages they
     /// touch do not fit.
@@ -89,7 +89,7 @@ public final class SQLiteConnection {
     // read no lock.
     if options.isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
     try setCacheSize(options.cacheKibibytes)
-    // Before journal_mode: with it the file gets its first page, and with that its page size for good.
+    // Before journal_mode, which writes the first page and so fixes the page size.
     try execute("PRAGMA page_size = \(options.pageSize)")
     try useWriteAheadLog()
     try execute("PRAGMA synchronous = \(options.synchronous == .off ? "OFF" : "NORMAL")")

@@ -1,10 +1,10 @@
 import CSQLite
 
-/// What SQLite refused, with the operation it happened in and, in `description`, what to do about it.
+/// An error of SQLite, with its operation and, in `description`, what to do about it.
 ///
 /// Values bound to a statement are never part of it: they may be message texts or tokens.
 public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What was being done, in words: "open", "prepare", "run", "read a row", "commit" …
+  /// The operation in words: "open", "prepare", "run", "read a row", "commit" …
   public let operation: String
   /// SQLite's primary result code, the low 8 bits of `extendedCode` (`SQLITE_FULL` is 13).
   public let code: Int32

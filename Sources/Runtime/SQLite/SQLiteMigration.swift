@@ -1,8 +1,8 @@
 import CSQLite
 
-/// A step from one shape of the tables to the next, known by its name for good.
+/// A step from one schema to the next, identified by its name.
 public struct SQLiteMigration: Sendable {
-  /// What the step does; recorded in the file, so it never changes once released.
+  /// The statements of the step. Recorded in the file, so a released step must never change.
   public let name: String
   /// One or more statements, without `BEGIN` or `COMMIT`.
   public let sql: String
@@ -18,7 +18,7 @@ extension SQLiteConnection {
   /// Brings the file up to the last of `migrations`: those it has not had yet are run in order, each in a transaction
   /// with the record of its name (table `schema_migrations`).
   ///
-  /// What the file has had must be a beginning of the list. If not, a newer version has written it, or the list was
+  /// The file's steps must be a prefix of the list. If not, a newer version has written the file, or the list was
   /// changed in its middle: it throws, and the file is as it was.
   public func migrate(_ migrations: [SQLiteMigration]) throws {
     guard Set(migrations.map(\.name)).count == migrations.count else {

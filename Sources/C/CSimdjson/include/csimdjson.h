@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/// Why a document was refused. Fixed here, because simdjson's own numbers change between versions.
+/// Why a document was refused. Own numbers, because simdjson's change between versions.
 enum nudge_json_status {
   NUDGE_JSON_OK = 0,
   /// No value at all: no bytes, or blanks only.
@@ -33,7 +33,7 @@ nudge_json_parser *nudge_json_parser_new(size_t maximum_depth);
 void nudge_json_parser_free(nudge_json_parser *parser);
 
 /// Reads a document: a `nudge_json_status`. The bytes are copied, since simdjson wants padding behind them; a UTF-8 byte order mark is skipped.
-/// Integers beyond 64 bits become doubles. What an earlier call left on the tape is gone, whatever the status.
+/// Integers beyond 64 bits become doubles. Each call discards the former tape, whatever its status.
 int nudge_json_parse(nudge_json_parser *parser, const uint8_t *bytes, size_t length);
 
 /// simdjson's tape (https://github.com/simdjson/simdjson/blob/master/doc/tape.md) of the last document. The first value is at index 1.
