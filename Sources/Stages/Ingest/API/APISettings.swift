@@ -39,9 +39,18 @@ enum APISettings {
       "Events a second that one user may send to this instance with a token of their own, with bursts of ten times as many."
   )
 
+  static let bodyBudget = Setting<Int>(
+    "http-body-budget", default: 64, in: 1...65_536, placeholder: "MIB",
+    help: "MiB of request bodies that are being read or handled; requests beyond get 503 before their body is read.")
+
+  static let connectionsPerAddress = Setting<Int>(
+    "http-connections-per-address", default: 1_024, in: 1...2_048,
+    help: "Connections of one client address (IPv6: one /64); further ones get 429. A proxy in front is one address.")
+
   /// In the order of the help.
   static let all: [any AnySetting] = [
-    address, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, userRate,
+    address, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, userRate, bodyBudget,
+    connectionsPerAddress,
   ]
 
   /// Whether the API is on: nobody can use it without keys.

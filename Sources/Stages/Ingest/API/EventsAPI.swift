@@ -53,9 +53,9 @@ final class EventsAPI: ReloadingService {
       address: values[APISettings.address], routes: [events.route] + DocumentRoutes.all,
       limits: serverLimits
         ?? HTTPServerLimits(
-          bodySize: RequestBody.maxBytes, connections: Self.connections,
-          connectionsPerAddress: Self.connections / 2, idleTimeout: .seconds(15), transferTime: .seconds(20),
-          handlerThreads: 1),
+          bodySize: RequestBody.maxBytes, bodyBudget: values[APISettings.bodyBudget] << 20,
+          connections: Self.connections, connectionsPerAddress: values[APISettings.connectionsPerAddress],
+          idleTimeout: .seconds(15), transferTime: .seconds(20), handlerThreads: 1),
       log: { logger.warning("HTTP API: \($0)") }, onAnswer: { metrics.count($0) })
     if values[APISettings.anyAudience] {
       logger.warning("users' tokens for any audience are accepted (--jwt-any-audience)")
