@@ -82,9 +82,11 @@ struct HTTPServerBudgetTests {
     }
   }
 
-  @Test("a client that breaks off gives back what its body used")
+  @Test("a client that breaks off frees its part of the budget, at the latest after the time for a transfer")
   func brokenOff() throws {
-    let limits = HTTPServerLimits(bodySize: 100_000, bodyBudget: 100_000)
+    // libmicrohttpd 0.9.75 may miss the end of a connection that arrives together with the last bytes (it uses edge-triggered epoll
+    // and takes a short read for the last one). The deadline of the transfer closes such a connection.
+    let limits = HTTPServerLimits(bodySize: 100_000, bodyBudget: 100_000, transferTime: .seconds(1))
     try withServer([Route(.post, "/") { .text("\($0.body.count)") }], limits: limits) { server in
       for _ in 0..<5 {
         let client = try SocketClient(port: server.port)
