@@ -167,7 +167,7 @@ struct JSONParserTests {
     #expect(error([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + Array("[1]".utf8)) == .syntax)
   }
 
-  @Test("what is no document is refused with its kind")
+  @Test("invalid documents are refused with the kind of error")
   func errors() {
     let cases: [(String, JSONParseError)] = [
       ("", .empty), (" \n", .empty), ("{", .syntax), ("[1,]", .syntax), ("{\"a\":1,}", .syntax), ("{\"a\" 1}", .syntax),

@@ -22,7 +22,7 @@ struct JSONPropertyTests {
     }
   }
 
-  @Test("what JSONSerialization writes, pretty or not, is read alike")
+  @Test("JSONSerialization's output, pretty or not, is read correctly")
   func serialization() throws {
     var generator = SeededGenerator(announcedFor: "serialization")
     let seed = generator.seed

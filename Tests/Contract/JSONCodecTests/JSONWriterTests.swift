@@ -125,7 +125,7 @@ struct JSONWriterTests {
     }
   }
 
-  @Test("what is no JSON number is written as null")
+  @Test("numbers that JSON lacks are written as null")
   func notFinite() {
     for value in [Double.nan, .infinity, -.infinity] { #expect(written { $0.value(value) } == Array("null".utf8)) }
   }
@@ -145,7 +145,7 @@ struct JSONWriterTests {
     #expect(String(decoding: bytes, as: UTF8.self) == #"[{"x":1},{"x":1},1]"#)
   }
 
-  @Test("a writer starts again with nothing of what it had written")
+  @Test("a reset writer is empty")
   func reuse() {
     var writer = JSONWriter()
     for value in 0..<3 {

@@ -59,7 +59,7 @@ struct HTTPServerRequestTests {
     }
   }
 
-  @Test("JSON answers have their keys in order and say what they are")
+  @Test("JSON answers have sorted keys and their content type")
   func json() throws {
     try withServer([Route(.get, "/") { _ in .json(["b": "x/y", "a": "ü"], status: 202) }]) { server in
       let answer = try SocketClient(port: server.port).request("GET", "/")
@@ -110,7 +110,7 @@ struct HTTPServerRefusalTests {
     }
   }
 
-  @Test("405 says in Allow what is allowed")
+  @Test("405 lists the allowed methods in Allow")
   func wrongMethod() throws {
     let routes = [Route(.get, "/a") { _ in .text("") }, Route(.post, "/a") { _ in .text("") }]
     try withServer(routes) { server in
@@ -160,7 +160,7 @@ struct HTTPServerRefusalTests {
     }
   }
 
-  @Test("who asks with Expect: 100-continue is refused before the body, or told to go on")
+  @Test("a request with Expect: 100-continue is refused before the body, or gets 100")
   func expectation() throws {
     try withServer([Route(.post, "/", bodyLimit: 10) { HTTPServerResponse(body: $0.body) }]) { server in
       let refused = try SocketClient(port: server.port)
@@ -340,7 +340,7 @@ struct HTTPServerLifeTests {
     }
   }
 
-  @Test("stop waits for the request in flight, answers it, closes, and lets nobody in meanwhile")
+  @Test("stop waits for the request in flight, answers it, closes, and refuses new connections")
   func stopInFlight() throws {
     let release = DispatchSemaphore(value: 0)
     let entered = DispatchSemaphore(value: 0)
@@ -371,7 +371,7 @@ struct HTTPServerLifeTests {
     #expect(try client.isClosedByPeer())
   }
 
-  @Test("stop gives 503 to who is not answered in time, and the late answer does no harm")
+  @Test("stop answers late requests with 503, and the handler's answer afterwards has no effect")
   func stopHung() throws {
     let kept = Mutex<HTTPResponder?>(nil)
     let entered = DispatchSemaphore(value: 0)
@@ -406,7 +406,7 @@ struct HTTPServerLifeTests {
     }
   }
 
-  @Test("who sends, or takes, too slowly is closed, though something moves all the time")
+  @Test("connections that send or read too slowly are closed, in spite of constant traffic")
   func slow() throws {
     let limits = HTTPServerLimits(idleTimeout: .seconds(30), transferTime: .milliseconds(500))
     try withServer([Route(.post, "/") { _ in .text("ok") }], limits: limits) { server in

@@ -65,7 +65,7 @@ struct HTTPTransportTests {
     bench.end()
   }
 
-  @Test("what a burst needed is let go of once it is not needed any more, and a later one is served all the same")
+  @Test("transfers of a burst are freed once they are unneeded, and a later burst is served")
   func trims() async throws {
     let bench = try Bench(client: { $0.idleTransferLifetime = .milliseconds(20) })
     for _ in 0..<2 {
@@ -334,7 +334,7 @@ struct HTTPTransportTests {
     bench.end()
   }
 
-  @Test("Shutdown lets what is on the wire finish within the grace")
+  @Test("Shutdown lets requests on the wire finish within the grace")
   func shutdownWaits() async throws {
     let bench = try Bench(emulator: FCMEmulatorConfiguration(delay: .milliseconds(500)))
     let collector = Collector(expecting: 20)
@@ -362,7 +362,7 @@ struct HTTPTransportTests {
     bench.end()
   }
 
-  @Test("A client that is dropped ends what it has in flight")
+  @Test("A released client ends its requests in flight")
   func dropped() async throws {
     let bench = try Bench(emulator: FCMEmulatorConfiguration(faults: [Fault(action: .hang)]))
     let collector = Collector(expecting: 1)

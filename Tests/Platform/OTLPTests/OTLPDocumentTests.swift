@@ -39,7 +39,7 @@ struct OTLPDocumentTests {
     #expect(!text.contains("status"))
   }
 
-  @Test("what a collector answers: taken, in part, to be tried again, refused")
+  @Test("a collector's answers: accepted, partly accepted, retry, refused")
   func answers() {
     func outcome(_ status: Int, _ body: String = "", retryAfter: String? = nil) -> SpanQueue.Outcome {
       SpanExporter.outcome(

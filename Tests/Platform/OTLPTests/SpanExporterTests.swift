@@ -25,7 +25,7 @@ struct SpanExporterTests {
     }
   }
 
-  @Test("what is recorded arrives, each span once, with the service's name; what is left is sent at the end")
+  @Test("each recorded span arrives once, with the service's name; remaining spans are sent at the end")
   func arrives() throws {
     let collector = try SpanCollector()
     defer { collector.stop() }
@@ -58,7 +58,7 @@ struct SpanExporterTests {
     #expect(collector.bodies.count == 4)
   }
 
-  @Test("a collector that is away, or never answers, keeps nobody waiting: what finds no room is dropped and counted")
+  @Test("an unavailable or silent collector blocks no caller: spans that do not fit are dropped and counted")
   func away() throws {
     let silent = try SpanCollector(isSilent: true)
     defer { silent.stop() }

@@ -36,7 +36,7 @@ struct SpanQueueTests {
     #expect(queue.next(now: 2_001) == .wait(until: 3_000))
   }
 
-  @Test("no more wait than there is room for, those on the wire included; what comes beyond is dropped")
+  @Test("the queue is bounded, including spans on the wire; further spans are dropped")
   func bound() {
     var queue = SpanQueue()
     var taken = 0

@@ -48,7 +48,7 @@ struct CommandTests {
     #expect(run("echo", "a", "--", "--b").code == 4)
   }
 
-  @Test("usage errors exit with 64 and name what was meant")
+  @Test("usage errors exit with 64 and suggest the intended name")
   func usage() {
     #expect(run("topcis") == (64, "", "unknown command 'topcis': did you mean 'topics'?\nSee nudge --help"))
     #expect(run("topics", "crate").errors == "unknown command 'crate': did you mean 'create'?\nSee nudge topics --help")

@@ -54,7 +54,7 @@ struct JSONWebTokenTests {
     }
   }
 
-  @Test("what is signed here verifies, many times, because ES256's halves may begin with zeros")
+  @Test("own signatures verify, many times, because ES256's halves may begin with zeros")
   func signAndVerify() throws {
     let keys = try keySet()
     for (pem, kid) in [(TokenVectors.rsaPrivate, "rsa-1"), (TokenVectors.ecPrivate, "ec-1")] {
@@ -188,7 +188,7 @@ struct JSONWebTokenTests {
     }
   }
 
-  @Test("what is wrong is told of a signed token only: an expired forgery is a forgery")
+  @Test("only a signed token's fault is named: an expired forgery is a forgery")
   func signatureFirst() throws {
     let parts = TokenVectors.rs256.split(separator: ".")
     let forged = part(#"{"iss":"x","exp":1}"#)

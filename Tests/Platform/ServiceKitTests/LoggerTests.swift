@@ -34,7 +34,7 @@ struct LoggerTests {
     #expect((try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil)
   }
 
-  @Test("a text line stays one line and quotes what has blanks")
+  @Test("a text line stays one line and quotes values with blanks")
   func text() {
     let text = line(.text) { $0.info("two\nlines", ["a": "b c", "d": "e", "f": ""]) }
     #expect(text == #"2025-12-31T23:59:59.123Z INFO    ingest: two\nlines a="b c" d=e f="""# + "\n")
@@ -52,7 +52,7 @@ struct LoggerTests {
     }
   }
 
-  @Test("what is below the level is not written, nor its message made; the level can be changed at run time")
+  @Test("lines below the level are not written, nor their messages evaluated; the level can change at run time")
   func levels() {
     let capture = LogCapture(level: .info)
     var logger = Logger(label: "a", sink: capture.sink)

@@ -117,7 +117,7 @@ struct ServiceGroupTests {
     #expect(diary.entries == ["start a", "start broken", "stop a"])
   }
 
-  @Test("what does not stop within the deadline is named, and the process exits without it")
+  @Test("a service that does not stop by the deadline is named, and the process exits without it")
   func hang() async {
     let release = DispatchSemaphore(value: 0)
     defer { release.signal() }
@@ -164,7 +164,7 @@ struct ServiceGroupTests {
     }
   }
 
-  @Test("SIGTERM keeps what is there for a restart, also where SIGUSR1 comes after it")
+  @Test("SIGTERM keeps membership for a restart, even if SIGUSR1 follows")
   func keeps() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let diary = Diary()

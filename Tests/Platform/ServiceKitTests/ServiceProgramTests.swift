@@ -24,7 +24,7 @@ struct ServiceProgramTests {
     return (code, output, errors)
   }
 
-  @Test("a run's result is the exit code; what it throws is printed and exits with 70")
+  @Test("the run's result is the exit code; a thrown error is printed and exits with 70")
   func runs() {
     #expect(run("--threads=5") == (5, "", ""))
     #expect(run("--threads=2") == (ExitCode.software, "", "nudge-x: keys.json cannot be read"))
@@ -36,7 +36,7 @@ struct ServiceProgramTests {
     #expect(run("--check", "--threads=2") == (ExitCode.failure, "", "nudge-x: keys.json cannot be read"))
   }
 
-  @Test("wrong settings exit with 64 before anything runs; what is asked for is printed")
+  @Test("wrong settings exit with 64 before anything runs; help and version are printed")
   func settings() {
     #expect(run("--threads=x") == (ExitCode.usage, "", "nudge-x: --threads: 'x' is not allowed: use a whole number"))
     #expect(run("--version") == (0, "nudge-x 1.0", ""))

@@ -88,7 +88,7 @@ struct SettingsTests {
     #expect(try self.values(["--ratio", "-1"])[Example.ratio] == -1)
   }
 
-  @Test("--no-flag takes back what the environment set; =false does too")
+  @Test("--no-flag and =false override the environment")
   func booleans() throws {
     let environment = ["NUDGE_VERBOSE": "yes"]
     #expect(try values([], environment: environment)[Example.verbose])
@@ -150,7 +150,7 @@ struct SettingsTests {
     #expect(problem(["extra"]) == "unexpected argument 'extra'; see nudge-test --help")
   }
 
-  @Test("a value that is not allowed is named with its setting, its source and what is allowed")
+  @Test("a refused value is named with its setting, its source and the allowed values")
   func badValues() {
     #expect(problem(["--count", "x"]) == "--count: 'x' is not allowed: use a whole number")
     #expect(problem(["--count", "10"]) == "--count: '10' is not allowed: use a value from 1 to 9")

@@ -48,7 +48,7 @@ struct ConfigurationTests {
     #expect(configuration["acks"] == "1")
   }
 
-  @Test("a duration becomes whole milliseconds, rounded up, within what librdkafka takes")
+  @Test("a duration becomes whole milliseconds, rounded up, within librdkafka's range")
   func milliseconds() {
     #expect(Duration.microseconds(1).milliseconds == 1)
     #expect(Duration.milliseconds(20).milliseconds == 20)

@@ -80,7 +80,7 @@ struct EmbeddedBrokerTests {
     }
     #expect(records.map(\.offset) == [0, 1, 2])
 
-    // What was fetched with them is there by now: 250 bytes are reached with the third.
+    // The records fetched with them have arrived: the third one reaches 250 bytes.
     var bySize: [ConsumerRecord] = []
     #expect(consumer.poll(into: &bySize, maxRecords: 100, maxBytes: 250, timeout: patience) == nil)
     #expect(bySize.map(\.offset) == [3, 4, 5])
@@ -197,7 +197,7 @@ struct EmbeddedBrokerTests {
     #expect(try consumer.records(500).map { text($0.valueBytes()) } == (0..<500).map { "\($0)" })
   }
 
-  @Test("what is too large is refused at once, by its size")
+  @Test("records that are too large are refused at once")
   func tooLarge() throws {
     try broker.createTopic("t", partitions: 1)
     let producer = try producer()

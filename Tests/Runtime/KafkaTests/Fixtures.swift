@@ -4,14 +4,14 @@ import Testing
 
 @testable import Kafka
 
-/// Nothing in these tests may take longer; on a loaded machine things may come close.
+/// The time-out of everything in these tests; generous for a loaded machine.
 let patience = Duration.seconds(30)
 
 struct Impatience: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Does something again and again until it gives a value; the deadline ends it as a failure.
+/// Repeats an attempt until it returns a value; throws at the deadline.
 func eventually<Value>(_ what: String, within limit: Duration = patience, _ attempt: () throws -> Value?) throws
   -> Value
 {
@@ -28,7 +28,7 @@ func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
 
-/// Collects what callbacks say.
+/// Collects the arguments of callbacks.
 final class Collected<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   func add(_ element: Element) { elements.withLock { $0.append(element) } }
@@ -48,7 +48,7 @@ extension Consumer {
     return consumer
   }
 
-  /// Polls until there are so many records.
+  /// Polls until there are this many records.
   func records(_ count: Int) throws -> [ConsumerRecord] {
     var records: [ConsumerRecord] = []
     _ = try eventually("\(count) records") {

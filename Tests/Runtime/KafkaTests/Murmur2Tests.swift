@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Murmur2")
 struct Murmur2Tests {
-  /// Of Kafka's own UtilsTest, by Java's int.
+  /// From Kafka's own UtilsTest, as Java's int.
   static let vectors: [(String, Int32)] = [
     ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
     ("a-little-bit-longer-string", -1_486_304_829),

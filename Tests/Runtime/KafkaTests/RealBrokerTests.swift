@@ -23,7 +23,7 @@ enum SharedBroker {
   }
 }
 
-/// What only a real Kafka does. Off unless there is one:
+/// Behaviour of a real Kafka only. Disabled unless there is one:
 /// `KAFKA_HOME=/path/to/kafka swift test --filter KafkaTests` (a distribution with `bin` and `libs`, and Java 17 or later).
 @Suite("On a real broker", .ownThread, .enabled(if: LocalBroker.find() != nil, "KAFKA_HOME=/path/to/kafka enables it"))
 struct RealBrokerTests {
@@ -78,7 +78,7 @@ struct RealBrokerTests {
 
   // MARK: Transactions
 
-  @Test("a read_committed reader sees what was committed and nothing of what was aborted")
+  @Test("a read_committed reader sees committed records and no aborted ones")
   func commitAndAbort() throws {
     let producer = try transactional(uniqueName("tx"))
     for (value, commits) in [("a", true), ("b", false), ("c", true)] {
@@ -197,7 +197,7 @@ struct RealBrokerTests {
     try consumer.assign([])
     let old = try consumer.groupMetadata()
     let second = try member(name)
-    // The group goes on to the next generation when both have joined it.
+    // The next generation begins once both have joined the group.
     _ = try eventually("the next generation") {
       for member in [consumer, second] {
         switch member.poll(timeout: .milliseconds(20)) {
@@ -253,7 +253,7 @@ struct RealBrokerTests {
 
   // MARK: Groups
 
-  @Test("the owner commits between the revocation and its answer, and the next owner reads what it committed")
+  @Test("the owner commits between the revocation and its answer, and the next owner reads those offsets")
   func handOver() throws {
     let producer = try transactional(uniqueName("tx"))
     let name = uniqueName("group")

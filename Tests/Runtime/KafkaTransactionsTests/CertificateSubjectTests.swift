@@ -3,7 +3,7 @@ import Testing
 @testable import KafkaTransactions
 
 /// The names are what Java's `X500Principal.getName()` gives for these certificates: Kafka's users are called by it.
-@Suite("who a client is by its certificate")
+@Suite("The principal of a client certificate")
 struct CertificateSubjectTests {
   @Test("the subject's parts in Java's order, with its escapes, and letters beyond ASCII as they are")
   func names() {
@@ -29,7 +29,7 @@ struct CertificateSubjectTests {
         == #"CN=a\+b,UID=n1,O=Größe\, Inc.,C=CH,DC=example"#)
   }
 
-  @Test("a part that Java calls by its number is not guessed; nor is what cannot be read")
+  @Test("an attribute that Java writes as a number is not guessed, nor is an unreadable certificate")
   func unknown() {
     // Made with openssl req -subj '/CN=ann/emailAddress=ann@example.org'.
     let certificate = """

@@ -8,7 +8,7 @@ struct DecoderTests {
   @Test("each answer is read as it was written", arguments: AnswerSample.all)
   func samples(_ sample: AnswerSample) throws { _ = try sample.decode(sample.bytes) }
 
-  @Test("what an answer says is what is read")
+  @Test("fields of answers are decoded correctly")
   func values() throws {
     func sample(_ name: String) throws -> [UInt8] {
       try #require(AnswerSample.all.first { $0.name == name }).bytes

@@ -13,7 +13,7 @@ struct HostileBrokerTests {
     return try TransactionalProducer(configuration, transactionalIDs: ["x"], topics: ["t"], group: nil)
   }
 
-  /// What opening a producer on a broker that answers so fails with; it must not take longer than it was given.
+  /// The error of opening a producer on a broker with these answers, within the time-out.
   private func failure(_ answer: @escaping FakeBroker.Answer) throws -> TransactionalProducerError? {
     let broker = FakeBroker(answer)
     defer { broker.close() }
@@ -40,7 +40,7 @@ struct HostileBrokerTests {
     #expect(try failure { _, _ in nil }?.reason.contains("closed the connection") == true)
   }
 
-  @Test("nobody there")
+  @Test("no listener")
   func nobody() throws {
     let broker = FakeBroker { _, _ in nil }
     broker.close()
@@ -239,7 +239,7 @@ struct HostileBrokerTests {
     #expect(outcomes.values.reduce(0, +) == 60)
   }
 
-  @Test("no answer to the end: nobody knows; no answer to the records: not committed")
+  @Test("no answer to the end: unknown; no answer to the records: not committed")
   func lostAnswers() throws {
     for (key, isUnknown) in [(EndTxnRequest.key, true), (ProduceRequest.key, false)] {
       let broker = broker { asked, bytes in asked == key ? [] : bytes }
@@ -273,7 +273,7 @@ struct HostileBrokerTests {
     #expect(reason.contains("not open"))
   }
 
-  @Test("offsets of nobody are not sent: the coordinator would not fence them")
+  @Test("offsets without a member are not sent: the coordinator would not fence them")
   func nobodysOffsets() throws {
     let broker = broker { _, bytes in bytes }
     defer { broker.close() }

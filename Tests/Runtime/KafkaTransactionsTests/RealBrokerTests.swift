@@ -173,7 +173,7 @@ struct RealBrokerTests {
     let producer = try producer()
     try producer.open(timeout: patience)
     var content = producer.makeContent(timestamp: now)
-    // What cannot be compressed.
+    // Incompressible bytes.
     var random = SeededGenerator(seed: 1)
     let noise = (0..<2_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     content.append(topic: 0, partition: 0, key: nil, value: noise)
@@ -188,7 +188,7 @@ struct RealBrokerTests {
     expectCommitted(producer.commit(small, timeout: patience))
   }
 
-  @Test("who opens the same ids shuts the other out, at once, and what that one had not committed is gone")
+  @Test("opening the same ids fences the other producer at once and aborts its transaction")
   func fencing() throws {
     let ids = ["s-\(UUID())-a", "s-\(UUID())-b"]
     let former = try producer(ids)
@@ -246,7 +246,7 @@ struct RealBrokerTests {
       try producer.open(timeout: patience)
     }
     expectCommitted(producer.commit(content(member.generation, member.memberID), timeout: patience))
-    // What was refused is not seen.
+    // Refused records are not visible.
     #expect(try committed(2).count == 2)
   }
 
@@ -316,7 +316,7 @@ struct RealBrokerTests {
       ClientConfiguration(bootstrapServers: secured.address("BEARER"), properties: properties), name: "mia")
     try commitOne(mia)
     #expect(try admin.listTopics(timeout: patience)[topics[0]] != nil)
-    // Whoever keeps the file puts the next token there before the last one expires.
+    // The program that writes the file replaces the token before it expires.
     _ = try secured.bearer(#""sub":"mia""#, file: "mia.jwt")
     let began = ContinuousClock.now
     while began.duration(to: .now) < .seconds(6) { try commitOne(mia) }

@@ -149,7 +149,7 @@ struct RecordBatchTests {
     #expect(partition.batches[..<partition.used].filter { $0.size > 10_100 }.map(\.count) == [1])
   }
 
-  @Test("text becomes much smaller; what is too little to gain by is left as it is")
+  @Test("text becomes much smaller; batches that are too small to gain stay uncompressed")
   func compression() throws {
     var batch = RecordBatch(timestamp: 1)
     let value = Array(#"{"schema":1,"userId":"u-17","conversationId":"c-3","notify":true,"reason":"mentioned"}"#.utf8)
@@ -168,7 +168,7 @@ struct RecordBatchTests {
     #expect(try ReadBatch(bytes).attributes == 0x10)
   }
 
-  @Test("content that is reset has nothing of what it had")
+  @Test("reset content is empty")
   func reset() throws {
     var content = TransactionContent(topics: ["t"], timestamp: 1)
     content.append(topic: 0, partition: 0, key: [1], value: [2])

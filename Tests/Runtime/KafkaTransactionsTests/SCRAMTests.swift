@@ -41,7 +41,7 @@ struct SCRAMTests {
     #expect(throws: SASLError.self) { try login.answer(to: Array(message.utf8)) }
   }
 
-  @Test("a user's name may hold what separates the fields")
+  @Test("a user name may contain the field separator")
   func escaping() {
     let login = SCRAMLogin(.sha256, user: "a=b,c", password: "p", nonce: Array("n".utf8))
     #expect(text(login.first) == "n,,n=a=3Db=2Cc,r=n")

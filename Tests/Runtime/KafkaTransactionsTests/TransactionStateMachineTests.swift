@@ -173,7 +173,7 @@ struct TransactionStateMachineTests {
     #expect(waits.last == .milliseconds(100))
   }
 
-  @Test("a leader that has moved is looked for, and gets what the former one did not take")
+  @Test("a moved leader is looked up and gets the records that the former one refused")
   func leaderMoved() {
     var cluster = cluster
     let it = machine()
@@ -216,7 +216,7 @@ struct TransactionStateMachineTests {
     #expect(offsetsOnly.next(cluster, isLate: false) == .findCoordinator(.group))
   }
 
-  @Test("a broker that is gone: what it led is looked for; a batch that it had written already counts")
+  @Test("an unavailable broker's leaders are looked up; a batch that it had already written counts")
   func brokerGone() {
     var cluster = cluster
     let it = machine()
@@ -257,7 +257,7 @@ struct TransactionStateMachineTests {
     }
   }
 
-  @Test("out of time before the end was sent it is not committed; afterwards nobody knows")
+  @Test("after the time-out: not committed before the end was sent, unknown afterwards")
   func late() {
     let early = machine()
     guard case .finish(.notCommitted) = early.next(cluster, isLate: true) else {
@@ -319,7 +319,7 @@ struct TransactionStateMachineTests {
     }
   }
 
-  @Test("the second end finds the transaction aborted, or committed and forgotten: nobody knows")
+  @Test("the second end finds the transaction aborted, or committed and forgotten: the outcome is unknown")
   func secondEnd() {
     let it = atEnd()
     it.failed(TransactionalProducerError(.passing, "read", "lost"))
@@ -346,7 +346,7 @@ struct TransactionStateMachineTests {
     }
   }
 
-  @Test("what will always be refused says the fix", arguments: [(29, Place.records), (30, .offsets), (53, .end)])
+  @Test("a permanent refusal names the fix", arguments: [(29, Place.records), (30, .offsets), (53, .end)])
   func refused(_ code: Int, _ place: Place) {
     guard case .refused(.forbidden, let reason) = outcome(Int16(code), place, after: .zero) else {
       Issue.record("\(code)")

@@ -25,7 +25,7 @@ struct WireTests {
     }
   }
 
-  @Test("zigzag sizes are what is written")
+  @Test("zigzag sizes match the written bytes")
   func zigzag() {
     for value: Int64 in [0, -1, 1, -64, 64, 8191, -8193, .max, .min] {
       var bytes: [UInt8] = []
@@ -63,7 +63,7 @@ struct WireTests {
     #expect(next == 42)
   }
 
-  @Test("CRC-32C has the published value, and the instruction says what the table says")
+  @Test("CRC-32C has the published value, and the instruction agrees with the table")
   func crc() {
     #expect(nudge_crc32c(0, "123456789", 9) == 0xe306_9283)
     #expect(nudge_crc32c_table(0, "123456789", 9) == 0xe306_9283)

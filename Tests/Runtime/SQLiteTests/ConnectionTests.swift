@@ -19,7 +19,7 @@ struct ConnectionTests {
     #expect(try second.statement("PRAGMA synchronous").first { try $0.int64(0) } == 1)
   }
 
-  @Test("what was committed is there after the file is opened again")
+  @Test("committed rows are there after the file is opened again")
   func reopen() throws {
     let database = try TemporaryDatabase()
     do {
@@ -118,7 +118,7 @@ struct ConnectionTests {
     #expect(error.isReadOnly)
   }
 
-  @Test("a second writer waits for its busy time-out and is told who is in its way")
+  @Test("a second writer waits for its busy time-out, and the error names the lock")
   func busy() throws {
     let database = try TemporaryDatabase()
     let first = try database.open()

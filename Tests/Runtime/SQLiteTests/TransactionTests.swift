@@ -26,7 +26,7 @@ struct TransactionTests {
     #expect(try count(reader) == 10)
   }
 
-  @Test("a process killed inside a transaction leaves what was committed before, whole, and nothing of the transaction")
+  @Test("a process that is killed inside a transaction leaves all earlier commits and nothing of the transaction")
   func killed() throws {
     let database = try TemporaryDatabase()
     let crashed = try TemporaryDatabase()
@@ -40,7 +40,7 @@ struct TransactionTests {
     try connection.transaction { try write(1) }
     try connection.transaction {
       try write(2)
-      // What the kernel has of the files is what a killed process leaves.
+      // A killed process leaves the kernel's view of the files.
       for suffix in ["", "-wal"] {
         try FileManager.default.copyItem(atPath: database.path + suffix, toPath: crashed.path + suffix)
       }

@@ -10,7 +10,7 @@
     @Test("threads share two arenas")
     func arenas() throws {
       #expect(Allocator.shareArenas(environment: [:]))
-      // Threads that all hold memory at once would have an arena each. What was made before the setting stays.
+      // Threads that all hold memory at once would each have an arena. Arenas from before the setting stay.
       let before = try arenaCount()
       let ready = DispatchSemaphore(value: 0)
       let go = DispatchSemaphore(value: 0)
@@ -41,7 +41,7 @@
       return String(cString: try #require(text)).components(separatedBy: "<heap nr=").count - 1
     }
 
-    @Test("what the operator has set stays", arguments: ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
+    @Test("the operator's setting stays", arguments: ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
     func operatorsChoiceStays(name: String) {
       #expect(!Allocator.shareArenas(environment: [name: "4"]))
     }
