@@ -193,10 +193,10 @@ final class PhoneWorld {
     return number
   }
 
-  private func envelope() -> Envelope {
+  private func envelope(at time: Date = Date()) -> Envelope {
     lastEvent += 1
     return Envelope(
-      eventId: "backend-\(lastEvent)", occurredAt: Int64(Date().timeIntervalSince1970 * 1_000))
+      eventId: "backend-\(lastEvent)", occurredAt: Int64(time.timeIntervalSince1970 * 1_000))
   }
 
   /// Publishes a conversation of these people; with a name it is a group.
@@ -215,14 +215,14 @@ final class PhoneWorld {
     (userId.split(separator: ".").last.map(String.init) ?? userId).capitalized
   }
 
-  /// The backend publishes a message.
+  /// The backend publishes a message that was sent at a time.
   func write(
     _ messageId: String, in conversation: String, from sender: String, _ text: String, replyTo: String? = nil,
-    mentions: [String]? = nil
+    mentions: [String]? = nil, at time: Date = Date()
   ) throws {
     try fleet.publish(
       ChatEvent(
-        envelope(),
+        envelope(at: time),
         .messageCreated(
           MessageCreated(
             conversationId: conversation, messageId: messageId, senderId: sender, text: text, replyTo: replyTo,
