@@ -28,20 +28,20 @@ struct SignOutTests {
     #expect(signOut.timeReached(at: at(5)) == [])
   }
 
-  @Test("C6: it goes on where that fails, and says so in the log")
+  @Test("C6: it continues after a failure, with a line in the log")
   func failure() {
     var signOut = begun()
     #expect(
       signOut.finished(eventId: "id1", succeeded: false)
-        == [.cancelWake, .log("the services could not be told of the sign-out")] + cleared)
+        == [.cancelWake, .log("the services did not accept the sign-out")] + cleared)
   }
 
-  @Test("C6: it goes on where no answer comes within 5 s; one that comes later changes nothing")
+  @Test("C6: it continues if no answer comes within 5 s; a later answer changes nothing")
   func silence() {
     var signOut = begun()
     #expect(signOut.timeReached(at: at(4.9)) == [.wake(at: at(5))])
     #expect(
-      signOut.timeReached(at: at(5)) == [.log("the services did not answer to the sign-out within 5 s")] + cleared)
+      signOut.timeReached(at: at(5)) == [.log("the services did not answer the sign-out within 5 s")] + cleared)
     #expect(signOut.finished(eventId: "id1", succeeded: true) == [])
     #expect(signOut.begin(userId: "bob", at: at(9)).count == 2)
   }

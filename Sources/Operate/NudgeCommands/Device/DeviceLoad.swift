@@ -166,6 +166,8 @@ final class DeviceLoad {
       var change = PreferencesChange()
       change.maxAnalysesPerHour = 0
       change.fallback = rule == .notifyAll ? .notifyAll : .simpleRules
+      // Only at this level the fallback decides.
+      change.defaultLevels = .init(direct: .smart, group: .smart)
       try fleet.tell(phones[0], .prefer(change))
       if index % 100 == 0 { try fleet.turn(waiting: .zero) }
     }
