@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import NudgeClient
 import NudgeSchema
+import ServiceKit
 import TestSupport
 import Testing
 import VirtualPhone
@@ -11,8 +12,15 @@ import VirtualPhone
 extension PipelineTests {
   @Suite("A reply from the lock screen")
   struct LockScreenReplyTests {
-    /// The user that `TokenVectors.rs256` names.
     private static let user = "u-7"
+
+    /// A token of the user, valid for an hour, with the issuer and audience that ingest expects.
+    private static func userToken() throws -> String {
+      let now = Int64(Date().timeIntervalSince1970)
+      let claims = JSONWebClaims(
+        issuer: "https://accounts.example", subject: user, audience: ["nudge"], expiresAt: now + 3_600, issuedAt: now)
+      return try JSONWebToken.sign(claims, key: PrivateKey(pem: TokenVectors.rsaPrivate), kid: "rsa-1")
+    }
 
     /// A request's message, as the emulator recorded it.
     private struct RecordedRequest: Decodable {
@@ -95,9 +103,10 @@ extension PipelineTests {
       let pipeline = try Pipeline("reply")
       let url = try startIngest(pipeline)
       try pipeline.start([.analyzer, .dispatcher], instance: nil)
-      let owner = try Owner(url: url, jwt: TokenVectors.rs256)
+      let owner = try Owner(url: url, jwt: try Self.userToken())
       try owner.take(.signIn(userId: Self.user))
       #expect(owner.published.map(\.body.type) == ["device.registered"])
+      try #require(owner.accepted == 1)
 
       let now = ChatLoad.now()
       try pipeline.publisher.publish([
