@@ -61,7 +61,7 @@ extension PipelineTests {
       var expected: Set<String> = []
 
       func publish(_ heading: String, file: String, _ program: String, _ arguments: [String], _ id: String) throws {
-        // The pipeline of this test has a prefix before its topics.
+        // The topics of this pipeline have a prefix.
         let code = try example(heading).replacing("chat.events", with: pipeline.names(.chatEvents))
           .replacing("user.events", with: pipeline.names(.userEvents))
         try Data(code.utf8).write(to: pipeline.directory.appendingPathComponent(file))
@@ -73,6 +73,7 @@ extension PipelineTests {
       let python = Repository.file(".build/python/bin/python").path
       if FileManager.default.isExecutableFile(atPath: python) {
         try publish("Python", file: "publish.py", python, ["publish.py"], "m-python")
+        try storesReplies(pipeline, python, environment)
       } else {
         print("the example in Python with confluent-kafka is skipped: make tools")
       }
@@ -80,7 +81,7 @@ extension PipelineTests {
       try publish("Java", file: "Publish.java", "java", ["-cp", "\(home.path)/libs/*", "Publish.java"], "m-java")
       try publish("kcat", file: "kcat.sh", "bash", ["-eu", "kcat.sh"], "m-kcat")
       try publish("curl", file: "curl.sh", "bash", ["-eu", "curl.sh"], "m-curl")
-      // Not http.py: Python would take it for its own module of that name.
+      // Not http.py: Python has a module of that name.
       try publish("HTTP from Python", file: "publish_http.py", "python3", ["publish_http.py"], "m-http")
 
       let cluster = ClusterSettings(bootstrapServers: pipeline.brokers, topics: pipeline.names)
@@ -98,6 +99,20 @@ extension PipelineTests {
       pipeline.stop()
       pipeline.hasPassed = decided == expected
       #expect(decided == expected)
+    }
+
+    /// Runs the example of a backend that stores replies twice, after the message of the Python example: the
+    /// second run finds nothing new.
+    private func storesReplies(_ pipeline: Pipeline, _ python: String, _ environment: [String: String]) throws {
+      let code =
+        try example("A backend that stores replies").replacing("chat.events", with: pipeline.names(.chatEvents))
+        + "print(store.execute('SELECT messageId, text FROM messages').fetchall())\n"
+      try Data(code.utf8).write(to: pipeline.directory.appendingPathComponent("backend.py"))
+      for _ in 0..<2 {
+        let (status, output) = try run(python, ["backend.py"], in: pipeline.directory, environment)
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("[('m-python', 'Bob, from Python')]"), "\(output)")
+      }
     }
 
     @Test("nudge publish --wait tells decision and outcome, and what was refused and why")
