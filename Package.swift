@@ -22,9 +22,9 @@ enum Layer: String {
   case runtime = "Runtime"
   /// Ingest, analyzer, dispatcher.
   case stages = "Stages"
-  /// The operator's commands.
+  /// The operator's commands of `nudge`.
   case operate = "Operate"
-  /// The FCM emulator, virtual phones, the demo.
+  /// The FCM emulator, virtual phones, and the commands of `nudge` that need them: load, demo, device.
   case lab = "Lab"
   /// The programs: a few lines each.
   case programs = "Programs"
@@ -125,15 +125,21 @@ let package = Package(
     Layer.operate.module(
       "NudgeCommands",
       [
-        "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "FCMEmulator", "Ingest", "Analyzer",
-        "Dispatcher", "Gzip", "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone", "JSONCodec",
+        "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Dispatcher",
+        "JSONCodec",
+      ]),
+    Layer.lab.module(
+      "NudgeLab",
+      [
+        "NudgeCommands", "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Gzip", "CZlib",
+        "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone", "JSONCodec",
       ]),
 
     Layer.programs.program("nudge-ingest", ["Ingest", "ServiceKit"]),
     Layer.programs.program("nudge-analyzer", ["Analyzer", "ServiceKit"]),
     Layer.programs.program("nudge-dispatcher", ["Dispatcher", "ServiceKit"]),
     Layer.programs.program("fcm-emulator", ["FCMEmulator", "ServiceKit"]),
-    Layer.programs.program("nudge", ["NudgeCommands", "ServiceKit"]),
+    Layer.programs.program("nudge", ["NudgeCommands", "NudgeLab", "ServiceKit"]),
 
     // What the tests of several modules share.
     .target(
@@ -146,13 +152,13 @@ let package = Package(
     Layer.contract.tests("NudgeClientTests", ["NudgeClient", "TestSupport"]),
     Layer.lab.tests("VirtualPhoneTests", ["VirtualPhone", "NudgeClient", "TestSupport"]),
     Layer.platform.tests("OAuthBearerTests", ["OAuthBearer", "HTTPServer", "TestSupport"]),
-    Layer.runtime.tests("KafkaTests", ["Kafka", "TestSupport"]),
+    Layer.runtime.tests("KafkaTests", ["Kafka", "CLibrdkafka", "TestSupport"]),
     Layer.runtime.tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
     Layer.runtime.tests("SQLiteTests", ["SQLite"]),
     Layer.platform.tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator", "TestSupport"]),
     Layer.platform.tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
     Layer.platform.tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
-    Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "TestSupport"]),
+    Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "COpenSSL", "TestSupport"]),
     Layer.runtime.tests(
       "StreamRuntimeTests",
       ["StreamRuntime", "Kafka", "KafkaTransactions", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),
@@ -160,31 +166,43 @@ let package = Package(
       "IngestTests",
       [
         "Ingest", "Analyzer", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "HTTPServer",
-        "HTTPTransport", "Gzip", "JSONCodec", "TestSupport",
+        "HTTPTransport", "Gzip", "JSONCodec", "TestSupport", "Relevance",
       ]),
     Layer.stages.tests("RelevanceTests", ["Relevance", "TestSupport"]),
     Layer.stages.tests(
       "AnalyzerTests",
-      ["Analyzer", "Relevance", "Wording", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "TestSupport"]),
+      [
+        "Analyzer", "Relevance", "Wording", "NudgeSchema", "NudgeCodec", "StreamRuntime", "Kafka", "ServiceKit",
+        "TestSupport",
+      ]),
     Layer.stages.tests(
       "DispatcherTests",
       [
         "Dispatcher", "NudgeCodec", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit",
         "JSONCodec", "TestSupport",
       ]),
-    Layer.lab.tests("FCMEmulatorTests", ["FCMEmulator", "HTTPTransport", "TestSupport", "VirtualPhone"]),
+    Layer.lab.tests("FCMEmulatorTests", ["FCMEmulator", "COpenSSL", "HTTPTransport", "TestSupport", "VirtualPhone"]),
     Layer.operate.tests(
       "NudgeCommandsTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "KafkaTransactions", "FCMEmulator", "ServiceKit", "StreamRuntime",
-        "Ingest", "Analyzer", "Dispatcher", "NudgeClient", "VirtualPhone", "HTTPServer", "TestSupport",
+        "Ingest", "Analyzer", "Dispatcher", "HTTPServer", "TestSupport",
+      ]),
+    Layer.lab.tests(
+      "NudgeLabTests",
+      [
+        "NudgeLab", "NudgeCommands", "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
+        "NudgeClient", "VirtualPhone", "HTTPServer", "TestSupport",
       ]),
     Layer.lab.tests(
       "IntegrationTests",
       [
-        "NudgeCommands", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest", "Analyzer",
-        "HTTPServer", "OTLP", "NudgeClient", "VirtualPhone", "TestSupport",
+        "NudgeCommands", "NudgeLab", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest",
+        "Analyzer", "HTTPServer", "OTLP", "NudgeClient", "VirtualPhone", "TestSupport",
       ]),
+    .testTarget(
+      name: "RepositoryTests", dependencies: ["TestSupport"], path: "Tests/Style/RepositoryTests",
+      swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx17
 )

@@ -8,4 +8,10 @@ public enum Repository {
 
   /// A file or folder by its path from the root, such as `docs/apps.md`.
   public static func file(_ path: String) -> URL { url.appendingPathComponent(path) }
+
+  /// The Swift files of a folder and its subfolders, by path; empty if there is no such folder.
+  public static func swiftFiles(in folder: URL) -> [URL] {
+    let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    return (found?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
+  }
 }

@@ -1,10 +1,12 @@
 import Foundation
-import ServiceKit
+public import ServiceKit
 
-/// The `nudge` program: what operators and developers do with a pipeline.
-public enum NudgeCLI {
-  /// Every command, in the order of the help. Each has a folder of its own beside this file.
-  static let commands: [Command] = [
+/// The `nudge` program: the operator's commands, and those that other modules add.
+public struct NudgeCLI: Sendable {
+  /// Every command, in the order of the help.
+  package let commands: [Command]
+
+  private static let operatorCommands: [Command] = [
     TopicsCommand.command,
     StateCommand.command,
     PublishCommand.command,
@@ -16,28 +18,30 @@ public enum NudgeCLI {
     SimulateCommand.command,
     LagCommand.command,
     DoctorCommand.command,
-    LoadCommand.command,
-    DemoCommand.command,
-    DeviceCommand.command,
-    RelevanceCommand.command,
     PolicyCommand.command,
     RulesCommand.command,
-    CompletionCommand.command,
   ]
 
-  /// Runs what the process's own command line asks for: `endProcess(NudgeCLI.main())`.
-  public static func main() -> Int32 {
+  /// The operator's commands, `added` after them, and `completion`, which completes all of these.
+  public init(adding added: [Command] = []) {
+    commands = CompletionCommand.completing(Self.operatorCommands + added)
+  }
+
+  /// Runs the process's own command line: `endProcess(NudgeCLI().main())`.
+  public func main() -> Int32 {
     let process = ProcessInfo.processInfo
     return run(
       Array(process.arguments.dropFirst()), environment: process.environment, output: { print($0) },
       errors: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
   }
 
-  /// Runs what the arguments (without the program's name) ask for, and returns what the process exits with.
+  /// Runs a command line.
   /// - Parameters:
-  ///   - output: Takes help and version, without their last newline; commands write to standard output themselves.
-  ///   - errors: The same for standard error.
-  public static func run(
+  ///   - arguments: The words after the program's name.
+  ///   - output: Takes help and version, without the last newline. Commands write to standard output themselves.
+  ///   - errors: Takes error messages, without the last newline.
+  /// - Returns: The process's exit code.
+  public func run(
     _ arguments: [String], environment: [String: String], output: (String) -> Void, errors: (String) -> Void
   ) -> Int32 {
     CommandDispatcher(

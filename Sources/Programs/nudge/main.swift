@@ -1,4 +1,5 @@
 import NudgeCommands
+import NudgeLab
 import ServiceKit
 
-endProcess(NudgeCLI.main())
+endProcess(NudgeCLI(adding: LabCommands.all).main())

@@ -1,32 +1,30 @@
 import Kafka
 import NudgeSchema
 
-/// What the headers of a dead letter say, and where it is. The value, which may hold tokens and texts, is left out.
+/// The headers of a dead letter, with its position. The value is left out: it may hold tokens and texts.
 struct DeadLetterFacts: Sendable, Encodable, Equatable {
-  /// Where the dead letter is on `nudge.dead-letters`.
+  /// On `nudge.dead-letters`.
   var position: RecordPosition
-  /// When it was written, in milliseconds since the epoch.
+  /// Milliseconds since the epoch.
   var timestamp: Milliseconds
-  /// A `DeadLetterCode`, as it stands there.
+  /// A `DeadLetterCode`, as text: newer services may write others.
   var code: String
-  /// The reason in words.
   var message: String
-  /// The stage that refused it.
+  /// The stage that rejected the record.
   var stage: String
-  /// Where the record was; nil where the headers do not say.
+  /// The rejected record's position; nil if the headers have none.
   var origin: RecordPosition?
-  /// The record's own timestamp.
+  /// The rejected record's timestamp.
   var originTimestamp: Milliseconds?
-  /// The record's key.
+  /// The rejected record's key.
   var key: String?
-  /// It was too large for the topic, so that a part of key, headers or value is missing.
+  /// The record was too large for the topic: a part of key, headers or value is missing.
   var isCut: Bool
   /// Bytes of the value.
   var size: Int
-  /// The replay it came from.
+  /// The replay that caused the record.
   var replayId: String?
 
-  /// Reads the headers.
   init(_ record: ConsumerRecord) {
     self.init(
       position: RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset),
@@ -34,7 +32,7 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
     ) { record.header($0) }
   }
 
-  /// Takes what `value` says of the header of a name; nil: there is none.
+  /// Decodes the headers; `value` returns a header's value by name, nil if it is missing.
   init(
     position: RecordPosition, timestamp: Milliseconds, key: [UInt8]?, size: Int, value: (_ header: String) -> [UInt8]?
   ) {

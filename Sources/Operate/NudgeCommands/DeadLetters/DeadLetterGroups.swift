@@ -1,21 +1,21 @@
 import NudgeSchema
 
-/// Dead letters that were refused for the same reason.
+/// Dead letters grouped by code, stage and topic.
 struct DeadLetterGroups: Encodable {
   struct Group: Encodable, Equatable {
-    /// A `DeadLetterCode`, as it stands in the records.
+    /// A `DeadLetterCode`, as text: newer services may write others.
     var code: String
-    /// The stage that refused them.
+    /// The stage that rejected them.
     var stage: String
-    /// Where they were; nil: not said.
+    /// The topic of the rejected records; nil if the headers do not say.
     var topic: String?
     var count: Int
-    /// Different keys among them; counted up to 1,000.
+    /// Distinct keys, counted up to 1,000.
     var keys: Int
-    /// When the first and the last were written, in milliseconds since the epoch.
+    /// Timestamps of the first and the last, in milliseconds since the epoch.
     var first: Milliseconds
     var last: Milliseconds
-    /// One of them, the last.
+    /// The last one.
     var example: DeadLetterFacts
   }
 
@@ -24,12 +24,10 @@ struct DeadLetterGroups: Encodable {
   private var keys: [Set<String>] = []
   private(set) var groups: [Group] = []
 
-  /// Different keys that are counted.
   private static let maxKeys = 1_000
 
   private enum CodingKeys: String, CodingKey { case groups }
 
-  /// Counts a letter.
   mutating func add(_ letter: DeadLetterFacts) {
     let name = Name(code: letter.code, stage: letter.stage, topic: letter.origin?.topic)
     guard let place = places[name] else {
@@ -58,10 +56,10 @@ struct DeadLetterGroups: Encodable {
     try fields.encode(sorted, forKey: .groups)
   }
 
-  /// The largest first.
+  /// Largest group first.
   var sorted: [Group] { groups.sorted { ($1.count, $0.code) < ($0.count, $1.code) } }
 
-  /// For a person: a line a group, and one with an example.
+  /// Two lines a group: counts, and an example.
   var text: String {
     guard !groups.isEmpty else { return "No dead letters." }
     return sorted.map { group in

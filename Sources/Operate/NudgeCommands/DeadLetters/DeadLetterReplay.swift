@@ -1,34 +1,32 @@
 import Kafka
 import NudgeSchema
 
-/// Writes dead letters to the producers' topics they began on again, as they were.
+/// Republishes dead letters, unchanged, to the producers' topics they came from.
 ///
-/// Ingest looks at each as at any other event: what is still wrong is refused again, what it has processed before has no
-/// second effect, and what is past its freshness notifies nobody. Letters of other topics are not written again: what
-/// was processed since would come before them.
+/// Ingest treats each as any other event: an invalid one is rejected again, one it has processed has no second effect, and
+/// one past its freshness notifies nobody. Dead letters of other topics are not republished: records processed since then
+/// would be out of order with them.
 struct DeadLetterReplay {
-  /// What became of a letter, or would.
+  /// The result for one dead letter.
   enum Fate: Equatable {
-    /// It is written to this topic.
+    /// Republished to this topic.
     case written(Topic)
-    /// It is left where it is.
+    /// Not republished, for this reason.
     case left(String)
   }
 
-  /// What a replay did, or would do.
   struct Summary: Encodable, Equatable {
-    /// nil: a dry run.
+    /// nil in a dry run.
     var replayId: String?
-    /// Written, by code.
+    /// Republished dead letters by code.
     var written: [String: Int] = [:]
-    /// Left, by the reason.
+    /// The others by reason.
     var left: [String: Int] = [:]
-    /// Of those written, such whose code says that the record itself is wrong: refused again, unless the services have
-    /// changed.
+    /// Republished ones with a code about the record itself: ingest rejects them again unless the services have changed.
     var likelyRefusedAgain = 0
   }
 
-  /// Codes that say something of the record alone, which is what it was.
+  /// Codes about the record alone, which does not change.
   private static let aboutTheRecord: Set<DeadLetterCode> = [
     .invalidJSON, .invalidUTF8, .schemaViolation, .unsupportedVersion, .unknownType, .tooLarge, .missingKey,
     .keyMismatch, .tooOld,
@@ -36,26 +34,24 @@ struct DeadLetterReplay {
 
   let topics: TopicNames
 
-  /// What is done with a letter.
   func fate(of letter: DeadLetterFacts) -> Fate {
     guard let origin = letter.origin, let topic = topics.topic(named: origin.topic) else {
-      return .left("it does not say where it began")
+      return .left("its headers name no origin")
     }
     guard topic == .chatEvents || topic == .userEvents else {
-      return .left("it began on \(origin.topic): only producers' events are written again")
+      return .left("it came from \(origin.topic): only producers' events are republished")
     }
-    // Before the key: it may be what was cut.
-    guard !letter.isCut else { return .left("it was too large and is cut: what is left is another record") }
-    guard letter.key != nil else { return .left("it has no key: mend it and publish it anew") }
+    // Before the key, which may be the part that is missing.
+    guard !letter.isCut else { return .left("it was too large and is truncated") }
+    guard letter.key != nil else { return .left("it has no key: correct it and publish it again") }
     return .written(topic)
   }
 
-  /// Whether a letter is likely to be refused again.
   static func isLikelyRefusedAgain(_ letter: DeadLetterFacts) -> Bool {
     DeadLetterCode(rawValue: letter.code).map { aboutTheRecord.contains($0) } ?? false
   }
 
-  /// The record to be written: value, key and the producer's headers as they were. Its partition is its key's.
+  /// The record to publish: value, key and the producer's headers unchanged, on the key's partition.
   static func record(
     _ letter: ConsumerRecord, to topic: Topic, partitions: Int32, replayId: String
   ) -> OutgoingRecord {

@@ -1,9 +1,9 @@
 import Kafka
 import NudgeSchema
 
-/// Which dead letters are meant.
+/// Selects dead letters by place, code, stage, topic, key and time.
 struct DeadLetterSelection: Sendable {
-  /// A place of one, as `PARTITION@OFFSET`.
+  /// `PARTITION@OFFSET` on `nudge.dead-letters`.
   struct Place: Hashable, Sendable {
     var partition: Int32
     var offset: Int64
@@ -13,7 +13,7 @@ struct DeadLetterSelection: Sendable {
       self.offset = offset
     }
 
-    /// nil: no such place.
+    /// nil if the text is not a place.
     init?(_ text: String) {
       let parts = text.split(separator: "@", omittingEmptySubsequences: false)
       guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]), partition >= 0, offset >= 0
@@ -28,12 +28,11 @@ struct DeadLetterSelection: Sendable {
   var stage: String?
   var topic: String?
   var key: String?
-  /// Written from this time on, in milliseconds since the epoch.
+  /// Only those written at or after this time, in milliseconds since the epoch.
   var since: Milliseconds?
-  /// Also those that were replayed or discarded.
+  /// Whether replayed and discarded ones are selected too.
   var includesHandled = false
 
-  /// Whether a letter is meant.
   func contains(_ letter: DeadLetterFacts, handled: [Int32: Set<Int64>]) -> Bool {
     if !includesHandled, handled[letter.position.partition]?.contains(letter.position.offset) == true { return false }
     let place = Place(partition: letter.position.partition, offset: letter.position.offset)
@@ -45,13 +44,13 @@ struct DeadLetterSelection: Sendable {
     return true
   }
 
-  /// Hands over the letters that are meant, each with its record, as they come. `body` returns whether to go on.
+  /// Reads the selected dead letters with their records, in order within a partition, until `body` returns false.
   func read(_ browser: TopicBrowser, _ body: (DeadLetterFacts, ConsumerRecord) throws -> Bool) throws {
     try browser.find([.deadLetters, .audit])
     let handled = includesHandled ? [:] : try AuditTrail(browser).handledDeadLetters
     var ranges = try browser.ranges(of: .deadLetters, from: places.isEmpty ? since : nil)
     if !places.isEmpty {
-      // Some places are read by themselves: from the first to the last of each partition.
+      // Places are read from the first to the last of each partition.
       ranges = ranges.compactMap { range in
         let offsets = places.filter { $0.partition == range.place.partition }.map(\.offset)
         guard let first = offsets.min(), let last = offsets.max() else { return nil }

@@ -7,47 +7,49 @@ import ServiceKit
 enum DeadLettersCommand {
   private static let reason = Setting<String?>(
     "reason", environment: .none, default: nil, placeholder: "CODE",
-    help: "Only of this code, such as schema_violation.",
+    help: "Only with this code, such as schema_violation.",
     check: { code in
       guard let code, DeadLetterCode(rawValue: code) == nil else { return nil }
       return "one of \(DeadLetterCode.allCases.map(\.rawValue).joined(separator: ", "))"
     })
   private static let stage = Setting<String?>(
-    "stage", environment: .none, default: nil, placeholder: "STAGE", help: "Only those this stage refused.")
+    "stage", environment: .none, default: nil, placeholder: "STAGE", help: "Only those this stage rejected.")
   private static let topic = Setting<String?>(
-    "topic", environment: .none, default: nil, placeholder: "TOPIC", help: "Only those that were on this topic.")
+    "topic", environment: .none, default: nil, placeholder: "TOPIC", help: "Only those from this topic.")
   private static let key = Setting<String?>(
     "key", environment: .none, default: nil, placeholder: "KEY",
-    help: "Only of this key: a conversation on chat.events, a person on user.events.")
+    help: "Only with this key: a conversation on chat.events, a person on user.events.")
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(7 * 86_400)),
-    help: "Only those written since then: so long ago (1h), or a time (2026-11-22T10:30:00Z).")
+    help: "Only those written since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
   private static let handled = Setting<Bool>(
-    "handled", environment: .none, default: false, help: "Also those that were replayed or discarded.")
+    "handled", environment: .none, default: false, help: "Include replayed and discarded ones.")
   private static let limit = Setting<Int>(
-    "limit", environment: .none, default: 10, in: 1...10_000, help: "Letters at most.")
+    "limit", environment: .none, default: 10, in: 1...10_000, help: "The most dead letters to print.")
   private static let texts = Setting<Bool>(
     "texts", environment: .none, default: false,
-    help: "Shows the value too, where it is JSON, with texts of messages. Tokens are never shown.")
+    help: "Print JSON values with message texts. Tokens are never printed.")
   private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+    "json", environment: .none, default: false, help: "Print JSON.")
   private static let yes = Setting<Bool>(
-    "yes", environment: .none, default: false, help: "Does it. Without, what would be done is printed.")
+    "yes", environment: .none, default: false, help: "Execute; without it, only print what would happen.")
   private static let why = Setting<String>(
-    "why", environment: .none, default: "", placeholder: "TEXT", help: "Why, for the audit; needed with --yes.")
+    "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit; required with --yes."
+  )
   private static let rate = Setting<Double>(
-    "rate", environment: .none, default: 100, in: 1...10_000, placeholder: "N", help: "Records a second at most.")
+    "rate", environment: .none, default: 100, in: 1...10_000, placeholder: "N", help: "The most records a second.")
 
   private static let selection: [any AnySetting] = [reason, stage, topic, key, since]
 
   static let command = Command(
-    "dead-letters", abstract: "Records that were refused: see why, write them again, set them aside.",
+    "dead-letters", abstract: "Inspect, replay or discard rejected records.",
     subcommands: [list, show, replay, discard])
 
   private static let list = Command(
     "list",
-    abstract:
-      "Dead letters by reason, those that were replayed or discarded left out. Exits with 1 where there are any.",
+    abstract: "Counts dead letters by reason.",
+    discussion:
+      "Leaves out those that were replayed or discarded. Exits with 1 if there are any.",
     settings: ClusterSettings.all + selection + [handled, json],
     examples: [
       "nudge dead-letters list --bootstrap-servers kafka:9092",
@@ -69,14 +71,13 @@ enum DeadLettersCommand {
     return groups.groups.isEmpty ? ExitCode.success : ExitCode.failure
   }
 
-  /// A letter as `show` prints it.
   private struct Shown: Encodable {
     var letter: DeadLetterFacts
     var value: JSONValue?
   }
 
   private static let show = Command(
-    "show", abstract: "Single dead letters: reason, place, key, and with --texts what they say.",
+    "show", abstract: "Print single dead letters.",
     settings: ClusterSettings.all + selection + [handled, limit, texts, json],
     arguments: [optionalPlace],
     examples: [
@@ -102,7 +103,7 @@ enum DeadLettersCommand {
   }
 
   private static let optionalPlace = PositionalArgument(
-    "place", help: "PARTITION@OFFSET of a dead letter, as 'list' shows it; without, those that the flags select.",
+    "place", help: "PARTITION@OFFSET of a dead letter, as 'list' prints it. Default: those the flags select.",
     count: .optional)
 
   private static func printOne(_ shown: Shown, asJSON: Bool, wantsValue: Bool) throws {
@@ -111,7 +112,7 @@ enum DeadLettersCommand {
     let origin = letter.origin.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "?"
     var lines = [
       "\(letter.position.partition)@\(letter.position.offset)  \(RFC3339.text(letter.timestamp))  \(letter.code): \(letter.message)",
-      "    refused by \(letter.stage), was \(origin)"
+      "    rejected by \(letter.stage), from \(origin)"
         + (letter.originTimestamp.map { " of \(RFC3339.text($0))" } ?? "")
         + ", key \(letter.key ?? "none"), \(letter.size) bytes",
     ]
@@ -119,17 +120,19 @@ enum DeadLettersCommand {
     if let value = shown.value {
       lines.append("    " + String(decoding: try CommandOutput.encoder.encode(value), as: UTF8.self))
     } else if wantsValue {
-      // It may hold a token somewhere in its bytes.
-      lines.append("    its value is no JSON and is not shown")
+      // The bytes may contain a token.
+      lines.append("    the value is not JSON and is not shown")
     }
     print(lines.joined(separator: "\n"))
   }
 
   private static let replay = Command(
     "replay",
-    abstract:
-      "Writes dead letters of producers' topics there again, as they were: ingest looks at them anew, what was processed "
-      + "before has no second effect, what is too old notifies nobody. Without --yes it only says what it would do.",
+    abstract: "Republishes dead letters of producers' topics.",
+    discussion:
+      "They are republished as they were. Ingest treats each as a new event: one it has processed has no "
+      + "second effect, and one past its freshness notifies nobody. Without --yes, the command only prints "
+      + "what it would do.",
     settings: ClusterSettings.all + selection + [rate, yes, why, json], arguments: [optionalPlace],
     examples: [
       "nudge dead-letters replay --reason unknown_conversation --since 2h --bootstrap-servers kafka:9092",
@@ -140,21 +143,21 @@ enum DeadLettersCommand {
 
   private static let discard = Command(
     "discard",
-    abstract:
-      "Sets dead letters aside: 'list' leaves them out from then on. They stay on the topic as long as it keeps records. "
-      + "Without --yes it only says what it would do.",
+    abstract: "Hides dead letters from the list.",
+    discussion:
+      "They stay on the topic for its retention. Without --yes, the command only prints what it would do.",
     settings: ClusterSettings.all + selection + [yes, why, json], arguments: [optionalPlace],
     examples: [
       "nudge dead-letters discard --reason invalid_json --yes --why 'test of producer X' --bootstrap-servers kafka:9092"
     ]
   ) { try handle($0, .discarded) }
 
-  /// Letters of one transaction: their audit record names each.
+  /// Dead letters of one transaction: its audit record names each.
   private static let batchSize = 200
 
   private static func handle(_ input: CommandInput, _ action: DeadLettersHandled.Action) throws -> Int32 {
     let cluster = ClusterSettings(input)
-    if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: say why, for the audit") }
+    if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: give the reason, for the audit") }
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let plan = DeadLetterReplay(topics: cluster.topics)
@@ -237,10 +240,10 @@ enum DeadLettersCommand {
     lines += summary.written.sorted { $0.key < $1.key }.map { "    \($0.value)  \($0.key)" }
     if summary.likelyRefusedAgain > 0 {
       lines.append(
-        "\(summary.likelyRefusedAgain) of them were refused for what they are: unless the services have changed, they will be "
-          + "again. Mend such a record and publish it with a new eventId.")
+        "\(summary.likelyRefusedAgain) of them have a code about the record itself: unless the services have changed, they will be "
+          + "rejected again. Correct such a record and publish it with a new eventId.")
     }
-    lines += summary.left.sorted { $0.key < $1.key }.map { "\($0.value) are left: \($0.key)" }
+    lines += summary.left.sorted { $0.key < $1.key }.map { "\($0.value) are skipped: \($0.key)" }
     if summary.replayId == nil, total > 0 { lines.append("Nothing was written. Add --yes --why TEXT to do it.") }
     return lines.joined(separator: "\n")
   }
@@ -249,13 +252,13 @@ enum DeadLettersCommand {
     var places: [DeadLetterSelection.Place] = []
     for text in input.arguments("place") {
       guard let place = DeadLetterSelection.Place(text) else {
-        throw SettingsError("\(text) is no place: use PARTITION@OFFSET, such as 2@17")
+        throw SettingsError("\(text) is not a place: use PARTITION@OFFSET, such as 2@17")
       }
       places.append(place)
     }
     return DeadLetterSelection(
       places: places, reason: input[reason], stage: input[stage],
-      topic: try input[topic].map { ClusterSettings(input).topics(try TailCommand.topic($0)) }, key: input[key],
+      topic: try input[topic].map { ClusterSettings(input).topics(try Topic(commandLine: $0)) }, key: input[key],
       since: input[since].milliseconds(now: SystemClock.milliseconds()), includesHandled: includesHandled)
   }
 }

@@ -5,21 +5,22 @@ import ServiceKit
 enum DoctorCommand {
   private static let credentials = Setting<String?>(
     "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]), default: nil,
-    placeholder: "FILE", help: "A service account's file to look at. Default: not looked at.")
+    placeholder: "FILE", help: "Also check this service account's file.")
   private static let role = Setting<DoctorRole>(
     "role", environment: .none, default: .oncall,
     help:
-      "Whose access rules to look for, with that user's login in --kafka-property: oncall (looks), replay (also replays), or "
-      + "ingest, analyzer, dispatcher, of which nothing else is looked at than brokers and rules.")
+      "The role whose access rules are checked for the user that --kafka-property logs in as: oncall, replay, ingest, analyzer "
+      + "or dispatcher. The last three check brokers and access rules only.")
   private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, a line a finding.")
+    "json", environment: .none, default: false, help: "Print one line of JSON a finding.")
 
   static let command = Command(
     "doctor",
-    abstract:
-      "Looks at all that the pipeline stands on: brokers, their settings, access rules, topics, groups, lag, dead letters, clock, "
-      + "credentials, librdkafka's known traps; each finding with its mend. Changes nothing. Exits with 1 where there is a "
-      + "problem.",
+    abstract: "Checks everything the pipeline depends on.",
+    discussion:
+      "Checks brokers, their settings, access rules, topics, groups, lag, dead letters, clocks, "
+      + "credentials, and known issues of librdkafka. Each finding comes with its fix. Changes nothing. "
+      + "Exits with 1 if there is a problem.",
     settings: ClusterSettings.all + [credentials, role, json],
     examples: [
       "nudge doctor --bootstrap-servers kafka:9092",
@@ -29,7 +30,7 @@ enum DoctorCommand {
   ) { input in
     var hasProblem = false
     var failure: (any Error)?
-    let examination = Examination(
+    let examination = HealthChecks(
       cluster: ClusterSettings(input), credentials: input[credentials], role: input[role],
       now: SystemClock.milliseconds())
     try examination.run { finding in

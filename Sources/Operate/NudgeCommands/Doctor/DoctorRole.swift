@@ -5,23 +5,23 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Whose access rules an examination looks for.
+/// The role whose access rules are checked.
 enum DoctorRole: String, CaseIterable, SettingValue {
-  /// Who is on call, and looks.
+  /// On call, reading only.
   case oncall
-  /// Who is on call, and replays.
+  /// On call, with replays.
   case replay
   case ingest
   case analyzer
   case dispatcher
 
-  /// Whether the pipeline is looked at as well, which a service's user need not be allowed to.
+  /// Whether the pipeline is checked too; a service's user may lack the rights for it.
   var looks: Bool { self == .oncall || self == .replay }
 
-  /// What the role needs.
+  /// Access the role needs.
   func rules(_ topics: TopicNames) -> [AccessRule] {
     switch self {
-    case .oncall: AccessRule.rulesOfLooking(at: Examination.stages, topics: topics)
+    case .oncall: AccessRule.rulesOfLooking(at: HealthChecks.stages, topics: topics)
     case .replay: Self.oncall.rules(topics) + AccessRule.rulesOfReplaying(topics: topics)
     case .ingest: AccessRule.rules(of: IngestStage.definition, topics: topics)
     case .analyzer: AccessRule.rules(of: AnalyzerStage.definition, topics: topics)

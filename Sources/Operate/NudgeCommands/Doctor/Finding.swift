@@ -1,20 +1,18 @@
-/// What an examination found of one thing.
+/// The result of one check.
 struct Finding: Encodable, Equatable {
-  /// How bad it is.
   enum Weight: String, Encodable {
     /// As it should be.
     case good
-    /// It works, and could be better or surprise somebody.
+    /// It works, but could be better or surprise someone.
     case notice
-    /// It does not work, or will not.
+    /// It does not work, or will fail.
     case problem
   }
   var weight: Weight
-  /// What was looked at, such as `topics`.
+  /// The subject, such as `topics`.
   var subject: String
-  /// What was found.
   var text: String
-  /// What to do about it; nil where there is nothing to do.
+  /// How to fix it; nil if there is nothing to fix.
   var mend: String?
 
   static func good(_ subject: String, _ text: String) -> Finding {
@@ -29,7 +27,7 @@ struct Finding: Encodable, Equatable {
     Finding(weight: .problem, subject: subject, text: text, mend: mend)
   }
 
-  /// For a person: a line, and one with the mend.
+  /// One line for a person, and a second with the fix.
   var shown: String {
     let mark =
       switch weight {

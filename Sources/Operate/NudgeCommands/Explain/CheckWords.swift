@@ -1,18 +1,14 @@
 import NudgeSchema
 
-/// A check of a decision in plain words, from its record alone: names and inputs that this version does not know are shown
-/// as they are.
+/// Words for a check of a decision, from its record alone; unknown names and inputs are shown as they are.
 struct CheckWords {
-  /// The check's name in the record.
   let name: String
-  /// Whether it suppressed.
   let suppresses: Bool
-  /// What it found.
   let text: String
 
-  /// The words for an element of `checks`, and what the decision says of it in fields of its own.
+  /// Words for an element of `checks`, with the decision's own fields about it.
   init(_ check: JSONValue, of decision: JSONValue = .null) {
-    // One that passed and has no more to say is its name alone.
+    // A passed check without inputs is recorded by its name alone.
     name = check.string ?? check["check"]?.string ?? "?"
     suppresses = check["result"]?.string == "suppress"
     var inputs = check["inputs"]?.fields ?? [:]
@@ -30,7 +26,7 @@ struct CheckWords {
   }
 }
 
-/// The inputs of a check. Each that a sentence uses is taken out, and what is left is put behind it.
+/// The inputs of a check. A sentence takes those it uses; the rest is appended.
 private struct Inputs {
   private var fields: [String: JSONValue]
 
@@ -49,7 +45,7 @@ private struct Inputs {
     return sentence.isEmpty ? left : "\(sentence) (\(left))"
   }
 
-  /// Fields with a time among those this version does not know, by the names the records use for times.
+  /// Shows an unknown field as a time if its name is that of a time in our records.
   private static func shown(_ name: String, _ value: JSONValue) -> String {
     let isTime =
       name.hasSuffix("At") || name.hasSuffix("Since") || name == "until" || name == "now" || name == "readUpTo"

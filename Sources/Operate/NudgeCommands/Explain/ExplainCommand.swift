@@ -7,33 +7,34 @@ enum ExplainCommand {
     "user", environment: .none, default: nil, placeholder: "USER", help: "The person, by userId.")
   private static let message = Setting<String?>(
     "message", environment: .none, default: nil, placeholder: "MESSAGE",
-    help: "One message, by messageId, however long ago; followed from its event on where nothing was decided.")
+    help: "One message, by messageId, of any age; without a decision, it is followed from its event on.")
   private static let conversation = Setting<String?>(
     "conversation", environment: .none, default: nil, placeholder: "CONVERSATION",
-    help: "Only this conversation; with --message it makes the search shorter.")
+    help: "Only this conversation; with --message it shortens the search.")
   private static let since = Setting<PointInTime?>(
     "since", environment: .none, default: nil,
-    help: "Decisions since then: so long ago (1h), or a time (2026-11-22T10:30:00Z). Default: 1h; with --message: all.")
+    help: "Decisions since then: a duration (1h) or a time (2026-11-22T10:30:00Z). Default: 1h; with --message: all.")
   private static let limit = Setting<Int>(
-    "limit", environment: .none, default: 20, in: 1...1_000, help: "Messages at most, the latest.")
+    "limit", environment: .none, default: 20, in: 1...1_000, help: "The most messages to show, the latest ones.")
   private static let texts = Setting<Bool>(
     "texts", environment: .none, default: false,
-    help: "Shows texts of messages too. Without, their lengths; tokens are never shown.")
+    help: "Show message texts instead of their lengths. Tokens are never shown.")
   private static let devices = Setting<Bool>(
     "devices", environment: .none, default: true,
-    help: "Reads the person's state too: devices, badge, what waits. Takes longer where a task's state is large.")
+    help: "Also read the person's state: devices, badge, waiting pushes. Slower for a task with a large state.")
   private static let tokenHash = Setting<String?>(
     "token-hash", environment: .none, default: nil, placeholder: "HASH",
-    help: "Instead of --user: who has, and had, the token of this hash (32 digits, or the first 12 to 31).",
+    help: "Instead of --user: the present and past owners of the token with this hash (12 to 32 digits).",
     check: { $0.map(TokenAnswer.isHash) ?? true ? nil : "12 to 32 hexadecimal digits in lower case" })
   private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+    "json", environment: .none, default: false, help: "Print JSON.")
 
   static let command = Command(
     "explain",
-    abstract:
-      "Why did, or didn't, somebody get a notification: event, candidate, every check with its inputs, push, attempts, "
-      + "outcome, and what their devices show now. Exits with 1 where nothing was found.",
+    abstract: "Says why a person was or was not notified.",
+    discussion:
+      "Shows event, candidate, every check with its inputs, push, attempts, outcome, and what the person's "
+      + "devices show now. Exits with 1 if nothing was found.",
     settings: ClusterSettings.all + [
       user, message, conversation, since, limit, texts, devices, tokenHash, json,
     ],
@@ -46,11 +47,11 @@ enum ExplainCommand {
   ) { input in
     let cluster = ClusterSettings(input)
     if let hash = input[tokenHash] {
-      guard input[user] == nil else { throw SettingsError("--user and --token-hash: give one of them") }
+      guard input[user] == nil else { throw SettingsError("give either --user or --token-hash") }
       return try explain(tokenHash: hash, cluster, asJSON: input[json])
     }
     guard let userId = input[user], !userId.isEmpty else {
-      throw SettingsError("--user is missing: whose notifications? (or --token-hash)")
+      throw SettingsError("--user is missing: give --user or --token-hash")
     }
     let now = SystemClock.milliseconds()
     let question = ExplainSearch.Question(

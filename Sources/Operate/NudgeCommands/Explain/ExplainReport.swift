@@ -2,7 +2,7 @@ import Analyzer
 import Dispatcher
 import NudgeSchema
 
-/// An answer as text for a person.
+/// An answer as text.
 struct ExplainReport {
   let answer: ExplainAnswer
 
@@ -56,7 +56,7 @@ struct ExplainReport {
   }
 }
 
-/// A story as text for a person.
+/// A story as text.
 struct StoryText {
   let story: MessageStory
 
@@ -129,7 +129,7 @@ struct StoryText {
       let name = check.name + String(repeating: " ", count: width - check.name.count)
       lines.append("    \(check.suppresses ? "✗" : "✓") \(name)  \(check.text)")
     }
-    // What each signal added to the log-odds of the score; of the simple rules, the score itself.
+    // A signal's contribution to the log-odds of the score; for simple rules, the score itself.
     let signals = (record["signals"]?.elements ?? []).map { signal in
       "\(signal["name"]?.string ?? "?") \(signal["weight"]?.shown ?? "?")"
     }

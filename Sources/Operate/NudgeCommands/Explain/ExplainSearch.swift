@@ -5,28 +5,26 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// Gathers the records of an answer: by the person's partition and by time, never by whole topics.
+/// Finds the records of an answer by partition and time, without reading whole topics.
 struct ExplainSearch {
-  /// What is asked.
   struct Question: Sendable {
     var userId: String
     /// One message; nil: all since `since`.
     var messageId: String?
-    /// The message's conversation, where it is known.
+    /// The message's conversation, if known.
     var conversationId: String?
-    /// Decisions from this time on; nil, with a message: however far back they are kept.
+    /// Decisions from this time on; nil, with a message: all that the topics hold.
     var since: Milliseconds?
-    /// Messages at most, the latest.
+    /// The most messages, the latest ones.
     var limit: Int
-    /// Whether texts are shown.
     var showsTexts: Bool
-    /// Whether the state is read, for devices, badge and lanes.
+    /// Whether to read the state, for devices, badge and lanes.
     var readsState: Bool
     /// The wall clock.
     var now: Milliseconds
   }
 
-  /// How much earlier than a decision's own time its records may be stamped: hosts' clocks differ.
+  /// How much older than a decision the timestamps of its records may be: hosts' clocks differ.
   private static let clockSlack: Milliseconds = 5_000
 
   let question: Question
@@ -41,7 +39,6 @@ struct ExplainSearch {
     redaction = Redaction(showsTexts: question.showsTexts)
   }
 
-  /// The whole answer.
   func answer() throws -> ExplainAnswer {
     try browser.find([.chatEvents, .timeline, .decisions, .pushes, .outcomes, .analyzerState, .dispatcherState])
     var answer = ExplainAnswer(userId: question.userId, since: question.since)
@@ -51,10 +48,10 @@ struct ExplainSearch {
     } else {
       try TopicBrowser.searchBack(now: question.now) { from, until in
         let found = try readDecisions(from: from, until: until)
-        // Where a broker does not find times, each piece is the whole partition.
+        // On a broker that does not find times, each piece is the whole partition.
         decisions = found.decisions.filter { !decisions.contains($0) } + decisions
         answer.older += found.older
-        // What a replay decided was decided before.
+        // A replay's decision was preceded by another.
         return decisions.contains { $0.replayId == nil }
       }
     }
@@ -114,7 +111,7 @@ struct ExplainSearch {
     return stories
   }
 
-  /// Candidates and events: the decisions say exactly where they are.
+  /// Adds candidates and events; the decisions contain their positions.
   private func addCauses(to stories: inout [MessageStory]) throws {
     for index in stories.indices {
       guard let first = stories[index].decisions.first else { continue }
@@ -135,7 +132,7 @@ struct ExplainSearch {
     return RecordPosition(topic: topic, partition: Int32(clamping: partition), offset: offset)
   }
 
-  /// The candidate without its other recipients: what is told is one person's story.
+  /// Removes the other recipients: a story is about one person.
   static func onlyRecipient(_ userId: String, of candidate: PlacedRecord) -> PlacedRecord {
     guard case .object(var fields) = candidate.record, let recipients = fields["recipients"]?.elements else {
       return candidate
@@ -149,7 +146,7 @@ struct ExplainSearch {
 
   // MARK: Pushes and outcomes
 
-  /// Adds pushes, cancellations and outcomes. Returns the pushes that say a conversation was read, with their outcomes.
+  /// Adds pushes, cancellations and outcomes. Returns the conversation's read pushes, with their outcomes.
   private func addPushes(to stories: inout [MessageStory]) throws -> (pushes: [PlacedRecord], outcomes: [PlacedRecord])
   {
     guard let first = stories.flatMap(\.decisions).map(\.timestamp).min() else { return ([], []) }
@@ -183,7 +180,7 @@ struct ExplainSearch {
     return reads
   }
 
-  /// Whether a `push.cancelled` names something of the story, after its push.
+  /// Whether a `push.cancelled` names a part of the story, and follows its push.
   private static func concerns(_ cancelled: JSONValue, _ story: MessageStory) -> Bool {
     guard !story.pushIds.isEmpty else { return false }
     if let message = cancelled["messageId"]?.string, message != story.messageId { return false }
@@ -198,7 +195,7 @@ struct ExplainSearch {
 
   // MARK: Afterwards
 
-  /// What the person and the apps did since, and edits and deletions.
+  /// Adds later events: of the person, of apps, edits and deletions.
   private func addLater(to stories: inout [MessageStory]) throws {
     let starts = stories.compactMap { Self.position($0.decisions.first?.record["origin"])?.offset }
     guard let start = starts.min() else { return }
@@ -244,7 +241,7 @@ struct ExplainSearch {
 
   // MARK: State
 
-  /// Devices, badge and the message's standing by the analyzer's state; what waits by the dispatcher's.
+  /// Adds devices, badge and the message's standing from the analyzer's state, and waiting pushes from the dispatcher's.
   private func readState(into answer: inout ExplainAnswer) throws -> PersonView? {
     guard question.readsState else { return nil }
     var person = PersonView(userId: question.userId)
@@ -265,7 +262,7 @@ struct ExplainSearch {
     return person
   }
 
-  /// The rows of the person's task, in the order of the changelog.
+  /// The rows of the person's task, in changelog order.
   private func rows(of changelog: Topic, taskOf input: Topic, _ body: (RowKey, UnsafeRawBufferPointer?) throws -> Void)
     throws
   {
@@ -290,7 +287,7 @@ struct ExplainSearch {
 
   // MARK: No decision
 
-  /// Follows a message without a decision from its event on, to where it stopped.
+  /// Follows a message without a decision from its event to where it stopped.
   private func missing(_ messageId: String) throws -> MissingDecision {
     guard let event = try findEvent(messageId) else {
       return MissingDecision(
@@ -357,7 +354,7 @@ struct ExplainSearch {
 
   private func findEvent(_ messageId: String) throws -> PlacedRecord? {
     var found: PlacedRecord?
-    // Producers in other languages may write an id with other escapes than ours: only plain ones can be looked for as bytes.
+    // Producers may escape ids in other ways than we do: only plain ids can be searched for as bytes.
     let isPlain = messageId.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C && $0 != 0x2F }
     let needle = isPlain ? Array(messageId.utf8) : []
     let partitions = try question.conversationId.map { [try browser.partition(of: $0, on: .chatEvents)] }
@@ -389,7 +386,7 @@ struct ExplainSearch {
     return found
   }
 
-  /// The candidate with this person, and whether there is one with others on the same partition.
+  /// The candidate with this person, and whether one exists with others on the same partition.
   private func findCandidate(_ messageId: String, of event: PlacedRecord) throws -> (PlacedRecord?, Bool) {
     var found: PlacedRecord?
     var isAnywhere = false

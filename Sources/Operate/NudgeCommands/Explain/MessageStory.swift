@@ -2,58 +2,56 @@ import Analyzer
 import Dispatcher
 import NudgeSchema
 
-/// What became of one message for one person, from the event to what their devices show.
+/// A message and a person: every record from the event to what the person's devices show.
 struct MessageStory: Encodable {
   var userId: String
   var conversationId: String
   var messageId: String
-  /// The chat event; nil: no longer kept.
+  /// The chat event; nil: deleted by retention.
   var event: PlacedRecord?
-  /// The candidate, with this person as its only recipient; nil: no longer kept.
+  /// The candidate, with this person as its only recipient; nil: deleted by retention.
   var candidate: PlacedRecord?
-  /// What was decided, first decision first; more than one after a replay.
+  /// In order; more than one after a replay.
   var decisions: [PlacedRecord] = []
-  /// The pushes that the decisions made; fewer where they are no longer kept.
+  /// The decisions' pushes, as far as retention kept them.
   var pushes: [PlacedRecord] = []
-  /// What took back pushes that were waiting.
+  /// Cancellations of waiting pushes.
   var cancellations: [PlacedRecord] = []
-  /// How each push ended on each device.
+  /// One for each push and device that has ended.
   var outcomes: [PlacedRecord] = []
   /// Pushes without an outcome that wait in the dispatcher's lanes.
   var waiting: [LaneView.Waiting] = []
-  /// What came after: reads of the conversation, what the app said of the notification, edits and deletions.
+  /// Later reads of the conversation, the app's feedback, edits and deletions.
   var later: [PlacedRecord] = []
-  /// How the message stands with the person now; nil: not known any more.
+  /// The message's current standing; nil: unknown.
   var standing: PersonView.MessageStanding?
-  /// What each device shows of it now, as far as the records tell.
+  /// The devices' present display of it, as far as the records tell.
   var devices: [DeviceNow] = []
 
-  /// What a device shows of the message now.
   struct DeviceNow: Encodable, Equatable {
-    /// Whether a notification of the message is on the device, as far as is known.
+    /// Whether it is visible on the device, as far as the records tell.
     enum Shows: String, Encodable {
-      /// It was delivered to FCM, and nothing says that it is gone.
+      /// FCM has accepted it, and no record says that it was removed.
       case notification
-      /// The badge counts it; nothing else.
+      /// Only the badge counts it.
       case badge
-      /// It is gone: opened, dismissed, or the conversation was read.
+      /// It was opened or dismissed, or the conversation was read.
       case gone
-      /// Nothing was delivered to FCM yet, and it still may be.
+      /// FCM has not accepted it yet, and still may.
       case pending
-      /// Nothing was delivered to FCM, and nothing will be.
+      /// FCM has not accepted it, and will not.
       case nothing
     }
     var deviceId: String
     var shows: Shows
-    /// In words.
+    /// The same in words.
     var text: String
   }
 
-  /// Ids of the pushes of the decisions.
   var pushIds: Set<String> { Set(decisions.compactMap { $0.record["pushId"]?.string }) }
 
-  /// Works out what each device that a push went to shows. `readPushes`: pushes of the kind `read` for the conversation;
-  /// `readOutcomes`: their outcomes.
+  /// Concludes what each device shows. `readPushes`: the conversation's pushes of the kind `read`; `readOutcomes`: their
+  /// outcomes.
   mutating func concludeDevices(readPushes: [PlacedRecord], readOutcomes: [PlacedRecord]) {
     var order: [String] = []
     for push in pushes {
@@ -61,7 +59,7 @@ struct MessageStory: Encodable {
         if let device = target["deviceId"]?.string, !order.contains(device) { order.append(device) }
       }
     }
-    // Where the push is no longer kept, its outcomes name the devices.
+    // Without the push, its outcomes name the devices.
     for outcome in outcomes {
       if let device = outcome.record["deviceId"]?.string, !order.contains(device) { order.append(device) }
     }
@@ -106,7 +104,7 @@ struct MessageStory: Encodable {
     return said(.notification, text)
   }
 
-  /// Why the notification is no longer there, where a later read says so.
+  /// Why the notification was removed, if a later read says so.
   private func removal(
     from device: String, after sent: PlacedRecord, _ readPushes: [PlacedRecord], _ readOutcomes: [PlacedRecord]
   ) -> String? {
@@ -130,7 +128,7 @@ struct MessageStory: Encodable {
 
   static func time(_ time: Milliseconds) -> String { RFC3339.text(time) }
 
-  /// A push that waits, in words.
+  /// A waiting push in words.
   static func words(_ item: LaneView.Waiting) -> String {
     if item.isInAir {
       return "attempt \(item.attempts) is under way, or its answer was lost; again from \(time(item.notBefore))"
@@ -147,7 +145,7 @@ struct MessageStory: Encodable {
 
 /// An outcome in words.
 enum OutcomeWords {
-  /// The whole outcome: how it ended, after how many attempts, and FCM's word.
+  /// How it ended, after how many attempts, and FCM's answer.
   static func of(_ outcome: JSONValue) -> String {
     let result = outcome["result"]?.string ?? "?"
     let code = outcome["errorCode"]?.string
@@ -175,7 +173,7 @@ enum OutcomeWords {
 
   static func attempts(_ count: Int) -> String { count == 1 ? "1 attempt" : "\(count) attempts" }
 
-  /// The last answer; nil where there is nothing to say of it.
+  /// The last answer; nil if it adds nothing.
   static func answer(status: Int?, code: String?) -> String? {
     guard status != nil || code != nil else { return nil }
     return [status.map { "HTTP \($0)" }, code].compactMap { $0 }.joined(separator: " ")

@@ -1,22 +1,21 @@
 import Kafka
 import NudgeSchema
 
-/// A record with its place: what is shown of it, secrets taken out.
+/// A record with its position, without secrets.
 struct PlacedRecord: Sendable, Encodable, Equatable {
   var position: RecordPosition
-  /// The record's timestamp, in milliseconds since the epoch.
+  /// Milliseconds since the epoch.
   var timestamp: Milliseconds
   var traceparent: String?
   var replayId: String?
-  /// The value.
   var record: JSONValue
 
-  /// `nudge.decisions-3@17`.
+  /// Such as `nudge.decisions-3@17`.
   var place: String { "\(position.topic)-\(position.partition)@\(position.offset)" }
 }
 
 extension PlacedRecord {
-  /// Takes what may be shown of a record. nil: its value is no JSON.
+  /// Redacts a record; nil: its value is not JSON.
   init?(_ record: ConsumerRecord, of topic: Topic, redaction: Redaction) {
     guard let value = record.value, let json = try? JSONValue(value) else { return nil }
     self.init(

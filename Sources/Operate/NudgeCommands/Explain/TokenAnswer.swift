@@ -3,17 +3,16 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// Who has, and had, a token: by its hash, which is all that logs and records tell of one.
+/// The present and past owners of a token, found by its hash; logs and records contain nothing else of it.
 struct TokenAnswer: Encodable {
-  /// The person and device that have the token.
   struct Owner: Encodable, Equatable {
     var userId: String
     var deviceId: String
-    /// When it was registered, in milliseconds since the epoch.
+    /// Milliseconds since the epoch.
     var registeredAt: Milliseconds
     var version: Int64
   }
-  /// Something that happened to the token.
+  /// An event in the token's history.
   struct Claim: Encodable, Equatable {
     /// Milliseconds since the epoch.
     var at: Milliseconds
@@ -23,19 +22,19 @@ struct TokenAnswer: Encodable {
     var deviceId: String
   }
   var tokenHash: String
-  /// Who has it now; nil: nobody.
+  /// nil: nobody owns it.
   var owner: Owner?
-  /// Whether ingest knows the token at all.
+  /// Whether ingest's state has the token.
   var isKnown = false
-  /// What is still kept of its history, oldest first.
+  /// Its history, oldest first, as far as retention kept it.
   var claims: [Claim] = []
 
-  /// A hash as people may have it: the 32 digits of records, or the first 12 to 31 of them, as logs show.
+  /// Whether a text is a hash: the 32 digits of records, or the first 12 to 31 of them, as in logs.
   static func isHash(_ text: String) -> Bool {
     (12...32).contains(text.utf8.count) && text.utf8.allSatisfy { ($0 >= 48 && $0 <= 57) || ($0 >= 97 && $0 <= 102) }
   }
 
-  /// Looks the token up. A whole hash is looked for on its partition, the beginning of one on all.
+  /// Searches by a whole hash on its partition, by a prefix on all partitions.
   init(_ hash: String, browser: TopicBrowser) throws {
     tokenHash = hash
     let isWhole = hash.utf8.count == 32
@@ -83,7 +82,6 @@ struct TokenAnswer: Encodable {
     }
   }
 
-  /// For a person.
   var text: String {
     var lines: [String] = []
     if let owner {

@@ -1,28 +1,27 @@
 import Foundation
 import NudgeSchema
 
-/// How far a file was imported: a small file beside it, so that an import which was interrupted goes on.
+/// The progress of an import, in a small file beside the imported one. An interrupted import continues from it.
 struct ImportCheckpoint: Codable, Equatable {
-  /// What kind it was imported as.
   var kind: String
-  /// The file's size when the import began: another size is another file.
+  /// The file's size when the import began; a different size means a different file.
   var size: Int64
-  /// What the events of this import say as their time.
+  /// The time of this import's events.
   var asOf: Milliseconds
-  /// Bytes that are published.
+  /// Bytes whose events are published.
   var offset: Int64
-  /// Lines that were read.
+  /// Lines read.
   var lines: Int
-  /// Events that Kafka has.
+  /// Acknowledged events.
   var published: Int
-  /// Lines that were refused.
+  /// Rejected lines.
   var refused: Int
 
-  /// Where the checkpoint of a file is.
+  /// The path of a file's checkpoint.
   static func path(of file: String) -> String { file + ".nudge-import" }
 
-  /// The checkpoint of a file; nil where there is none.
-  /// - Throws: `ReadingError` where there is one that cannot be read.
+  /// The checkpoint of a file; nil without one.
+  /// - Throws: `CommandError` if it cannot be read.
   static func read(of file: String) throws -> ImportCheckpoint? {
     let path = path(of: file)
     guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -30,17 +29,17 @@ struct ImportCheckpoint: Codable, Equatable {
       return try JSONDecoder().decode(
         ImportCheckpoint.self, from: try Data(contentsOf: URL(fileURLWithPath: path)))
     } catch {
-      throw ReadingError("\(path) cannot be read: remove it to import \(file) from its start")
+      throw CommandError("\(path) cannot be read: remove it to import \(file) from its start")
     }
   }
 
-  /// Writes it, whole or not at all.
+  /// Writes it atomically.
   func write(of file: String) throws {
     let data = try CommandOutput.encoder.encode(self)
     try data.write(to: URL(fileURLWithPath: Self.path(of: file)), options: .atomic)
   }
 
-  /// Takes it away: the import is done.
+  /// Deletes it after a finished import.
   static func remove(of file: String) throws {
     let path = path(of: file)
     if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }

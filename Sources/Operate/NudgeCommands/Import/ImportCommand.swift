@@ -6,15 +6,17 @@ import ServiceKit
 enum ImportCommand {
   private static let kind = Setting<ImportKind>(
     required: "kind", environment: .none,
-    help: "What each line is: its fields are those of conversation.updated, "
+    help: "The kind of the lines: each has the fields of conversation.updated,  "
       + "preferences.updated or device.registered.")
   private static let asOf = Setting<PointInTime?>(
     "as-of", environment: .none, default: nil,
-    help: "When the file was true: what was published with a later time stays. Default: the file's own time.")
+    help: "The time of the file's content: newer values already published stay. Default: the file's own time.")
 
   static let command = Command(
     "import",
-    abstract: "Publishes conversations, preferences or devices of an existing store from a file of JSON lines.",
+    abstract: "Publishes conversations, preferences or devices from a file.",
+    discussion:
+      "The file has one JSON object a line. An interrupted import continues where it stopped.",
     settings: [kind, asOf] + ClusterSettings.all,
     arguments: [PositionalArgument("file", help: "A JSON object a line, as the event without its envelope.")],
     examples: [
@@ -31,11 +33,11 @@ enum ImportCommand {
 
 /// One run of an import.
 struct ImportRun {
-  /// Lines between two looks at whether Kafka has them.
+  /// Lines between two waits for acknowledgements.
   static let batchLines = 2_000
-  /// How many lines that are refused are told of one by one.
+  /// Rejected lines that are reported one by one.
   private static let shownRefusals = 20
-  /// The oldest time that ingest takes, less a day for what the import itself and a lag may take.
+  /// The oldest time that ingest accepts, less a day for the import itself and for lag.
   private static let oldest: Milliseconds = 6 * 86_400_000
 
   let file: String
@@ -44,7 +46,7 @@ struct ImportRun {
   let isInterrupted: () -> Bool
   var progress = ReadingProgress.standardError()
   var now: Milliseconds = SystemClock.milliseconds()
-  /// Takes lines for people.
+  /// Prints a line for a person.
   var say: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
 
   init(file: String, kind: ImportKind, asOf: PointInTime?, isInterrupted: @escaping () -> Bool = { false }) {
@@ -54,7 +56,7 @@ struct ImportRun {
     self.isInterrupted = isInterrupted
   }
 
-  /// Imports what is not imported yet; returns what the process exits with.
+  /// Imports the rest of the file; returns the exit code.
   func run(_ cluster: ClusterSettings) throws -> Int32 {
     var checkpoint = try begin()
     if checkpoint.offset > 0 {
@@ -95,19 +97,19 @@ struct ImportRun {
     return try end(checkpoint, isAtEnd: isAtEnd)
   }
 
-  /// Where to begin, and with which time.
+  /// Where to begin, and the events' time.
   private func begin() throws -> ImportCheckpoint {
     let attributes: [FileAttributeKey: Any]
     do {
       attributes = try FileManager.default.attributesOfItem(atPath: file)
     } catch {
-      throw ReadingError("\(file) cannot be read: \((error as NSError).localizedDescription)")
+      throw CommandError("\(file) cannot be read: \((error as NSError).localizedDescription)")
     }
     let size = (attributes[.size] as? NSNumber)?.int64Value ?? 0
     let modified = (attributes[.modificationDate] as? Date).map { Int64($0.timeIntervalSince1970 * 1_000) } ?? now
     let time = asOf?.milliseconds(now: now) ?? modified
     guard time <= now + 60_000, now - time <= Self.oldest else {
-      throw ReadingError(
+      throw CommandError(
         "what the file says would be of \(RFC3339.text(time)): ingest refuses events older than 7 days, and those of the "
           + "future. Give --as-of with a time of the last 6 days; what was published with a later time stays as it is")
     }
@@ -118,7 +120,7 @@ struct ImportRun {
     guard checkpoint.kind == kind.rawValue, checkpoint.size == size,
       asOf == nil || checkpoint.asOf == time, now - checkpoint.asOf <= Self.oldest
     else {
-      throw ReadingError(
+      throw CommandError(
         "\(ImportCheckpoint.path(of: file)) belongs to an import of another file, kind or time: remove it to begin anew"
       )
     }
@@ -137,7 +139,7 @@ struct ImportRun {
     return checkpoint.refused == 0 ? ExitCode.success : ExitCode.failure
   }
 
-  /// Why a line is refused; nil for what is not the line's fault. Names fields, never values: those may be tokens.
+  /// Why a line is rejected; nil for errors that are not about the line. Names fields, never values, which may be tokens.
   private static func reason(_ error: any Error) -> String? {
     switch error {
     case let error as SchemaViolation: error.description

@@ -1,7 +1,7 @@
 import NudgeSchema
 import ServiceKit
 
-/// What a file for `nudge import` holds, a line each.
+/// The content of a file for `nudge import`, one object a line.
 enum ImportKind: String, SettingValue, CaseIterable {
   /// The fields of `conversation.updated`.
   case conversations
@@ -10,7 +10,7 @@ enum ImportKind: String, SettingValue, CaseIterable {
   /// The fields of `device.registered`.
   case devices
 
-  /// An event, ready to be published.
+  /// An event with its topic and key.
   struct Imported {
     let topic: Topic
     let key: String
@@ -18,11 +18,10 @@ enum ImportKind: String, SettingValue, CaseIterable {
   }
 
   /// The event of a line.
-  /// - Parameters:
-  ///   - occurredAt: When what the file says was so.
-  /// - Throws: `DecodingError` or `EventFormatError` for a line that has not the fields, `SchemaViolation` for one that breaks a rule.
+  /// - Parameter occurredAt: The time of the file's content.
+  /// - Throws: `DecodingError` or `EventFormatError` for missing or wrong fields, `SchemaViolation` for a broken rule.
   func event(of line: [UInt8], occurredAt: Milliseconds, coder: RecordCoder) throws -> Imported {
-    // The same line is the same event: who imports a file again changes nothing.
+    // Equal lines have equal event ids: importing a file again has no effect.
     let digest = SHA256Digest.of(line).prefix(16).map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()
     let envelope = Envelope(eventId: "import-\(digest)", occurredAt: occurredAt)
     switch self {

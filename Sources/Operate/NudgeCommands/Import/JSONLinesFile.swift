@@ -1,9 +1,9 @@
 import Foundation
 
-/// A file of lines, read in pieces from a byte on. One thread uses it.
+/// Reads a file line by line, from any byte on. Not thread-safe.
 final class JSONLinesFile {
   private static let readSize = 1 << 18
-  /// The longest line, in bytes: what the topics take.
+  /// The longest line, in bytes: the most a topic accepts.
   static let maxLineBytes = 4 << 20
 
   private let path: String
@@ -11,11 +11,10 @@ final class JSONLinesFile {
   private var bytes: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
-  /// Where the next line begins, in bytes from the file's start.
+  /// The start of the next line, in bytes from the file's start.
   private(set) var offset: Int64
 
-  /// Opens a file.
-  /// - Throws: `ReadingError` that names it.
+  /// - Throws: `CommandError` with the path.
   init(path: String, offset: Int64 = 0) throws {
     self.path = path
     self.offset = offset
@@ -23,11 +22,11 @@ final class JSONLinesFile {
       file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       try file.seek(toOffset: UInt64(offset))
     } catch {
-      throw ReadingError("\(path) cannot be read: \((error as NSError).localizedDescription)")
+      throw CommandError("\(path) cannot be read: \((error as NSError).localizedDescription)")
     }
   }
 
-  /// The next line without its end; nil at the end of the file.
+  /// The next line without its line break; nil at the end of the file.
   func next() throws -> [UInt8]? {
     var searched = start
     while true {
@@ -36,7 +35,7 @@ final class JSONLinesFile {
         return start < bytes.count ? take(upTo: bytes.count, skipping: 0) : nil
       }
       guard bytes.count - start <= Self.maxLineBytes else {
-        throw ReadingError(
+        throw CommandError(
           "\(path) has a line of more than \(Self.maxLineBytes) bytes at byte \(offset): is it JSON, an object a line?")
       }
       searched = bytes.count - start
@@ -51,7 +50,7 @@ final class JSONLinesFile {
     return line
   }
 
-  /// Afterwards what is not used up begins at 0.
+  /// Reads more bytes; unconsumed ones move to the start of the buffer.
   private func readOn() throws {
     bytes.removeFirst(start)
     start = 0
@@ -60,7 +59,7 @@ final class JSONLinesFile {
       isAtEnd = piece.isEmpty
       bytes.append(contentsOf: piece)
     } catch {
-      throw ReadingError("\(path) cannot be read: \((error as NSError).localizedDescription)")
+      throw CommandError("\(path) cannot be read: \((error as NSError).localizedDescription)")
     }
   }
 }

@@ -3,13 +3,13 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// What a stage's group has committed.
+/// Reads a stage's committed offsets.
 final class GroupOffsets {
   private let consumer: Consumer
   private let cluster: ClusterSettings
   private let group: String
 
-  /// A client that asks for a stage's offsets and never joins its group.
+  /// Uses the group's id, and never joins the group.
   init(_ cluster: ClusterSettings, stage: StageDefinition) throws(KafkaError) {
     self.cluster = cluster
     group = stage.group(cluster.topics)
@@ -19,8 +19,8 @@ final class GroupOffsets {
       name: "nudge-offsets")
   }
 
-  /// The next offsets, of the partitions that have one. Throws where the coordinator does not answer, also because a
-  /// transaction with offsets stays open.
+  /// Committed offsets; partitions without one are left out. Throws if the coordinator does not answer, which also happens
+  /// while a transaction with offsets is open.
   func committed(_ places: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
     var offsets: [TopicPartition: Int64] = [:]
     do throws(KafkaError) {
@@ -28,7 +28,7 @@ final class GroupOffsets {
         offsets[found.topicPartition] = found.offset
       }
     } catch {
-      // A group that this user may not see is looked for until the time is over; asked for its members it says so.
+      // librdkafka retries until the time-out if this user may not see the group; describing the group returns the error.
       if error.isTimedOut {
         let admin = try Admin(
           cluster.client(ClientConfiguration(bootstrapServers: cluster.bootstrapServers)), name: "nudge")

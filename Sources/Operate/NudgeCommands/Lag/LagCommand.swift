@@ -6,16 +6,16 @@ import ServiceKit
 /// `nudge lag`.
 enum LagCommand {
   private static let partitions = Setting<Bool>(
-    "partitions", environment: .none, default: false, help: "Lists the partitions that are behind.")
+    "partitions", environment: .none, default: false, help: "List the partitions that are behind.")
   private static let maxAge = Setting<Duration?>(
     "max-age", environment: .none, default: nil,
-    help: "Exits with 1 where the oldest unprocessed record is older than this.")
+    help: "Exit with 1 if the oldest unprocessed record is older than this.")
   private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+    "json", environment: .none, default: false, help: "Print JSON.")
 
   static let command = Command(
     "lag",
-    abstract: "How far each stage is behind: records that are not processed yet, and the age of the oldest.",
+    abstract: "Shows how far each stage is behind, in records and in time.",
     settings: ClusterSettings.all + [partitions, maxAge, json],
     examples: [
       "nudge lag --bootstrap-servers kafka:9092",

@@ -3,16 +3,14 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Finds how far the stages are behind: what their groups have committed, the ends of their inputs, and the time of the
-/// oldest record between.
+/// Measures the stages' lag: committed offsets, the inputs' end offsets, and the time of the oldest record between them.
 struct LagReading {
-  /// Offsets looked at first for the oldest record. Beyond it lie markers of transactions only, which is rare.
+  /// Offsets read first to find the oldest record; beyond them are, rarely, transaction markers only.
   private static let firstPiece: Int64 = 200
 
   let browser: TopicBrowser
   let cluster: ClusterSettings
 
-  /// The lag of stages at a time.
   func report(of stages: [StageDefinition], now: Milliseconds) throws -> LagReport {
     try browser.find(stages.flatMap(\.inputs))
     return LagReport(
@@ -26,7 +24,7 @@ struct LagReading {
   private func input(_ topic: Topic, of stage: StageDefinition, _ offsets: GroupOffsets, now: Milliseconds) throws
     -> LagReport.Input
   {
-    // The group first: what is committed meanwhile makes the lag look larger, never negative.
+    // Committed offsets first: later commits then make the lag too large, never negative.
     let places = (0..<(try browser.partitionCount(of: topic))).map {
       TopicPartition(topic: browser.names(topic), partition: $0)
     }
@@ -45,7 +43,7 @@ struct LagReading {
         if oldest[record.topicPartition] == nil { oldest[record.topicPartition] = (record.offset, record.timestamp) }
         return oldest.count < open.count
       }
-      // Where all was read and no record found, there are only markers.
+      // A range that was read to its end without a record has only markers.
       open.removeAll { oldest[$0.place] == nil && $0.count <= piece }
     }
     let ends = Dictionary(uniqueKeysWithValues: ranges.map { ($0.place, $0.to) })

@@ -1,34 +1,34 @@
 import NudgeSchema
 import ServiceKit
 
-/// How far the stages are behind.
+/// The stages' lag.
 struct LagReport: Encodable, Equatable {
   /// An input of a stage.
   struct Input: Encodable, Equatable {
-    /// A partition of it that has something unprocessed.
+    /// A partition with unprocessed records.
     struct Partition: Encodable, Equatable {
       var partition: Int32
-      /// The next offset by the group; nil: it has committed none.
+      /// The group's offset; nil: none committed.
       var committed: Int64?
-      /// Behind the last record.
+      /// The end offset.
       var end: Int64
-      /// Offsets between the two: records, and markers of transactions.
+      /// Offsets between the two: records and transaction markers.
       var records: Int64
-      /// The timestamp of the oldest unprocessed record, in milliseconds since the epoch.
+      /// The oldest unprocessed record's timestamp, in milliseconds since the epoch.
       var oldest: Milliseconds
-      /// How old that is, in milliseconds.
+      /// Its age, in milliseconds.
       var age: Milliseconds
     }
     var stage: String
     var topic: String
     /// Partitions of the topic.
     var partitions: Int
-    /// Those that are behind; the one that is furthest behind in time first.
+    /// Partitions with lag, the oldest first.
     var behind: [Partition]
 
-    /// Offsets that are not processed, of all partitions.
+    /// Unprocessed offsets of all partitions.
     var records: Int64 { behind.reduce(0) { $0 + $1.records } }
-    /// The age of the oldest unprocessed record, in milliseconds; 0 where there is none.
+    /// The oldest unprocessed record's age, in milliseconds; 0 without one.
     var age: Milliseconds { behind.map(\.age).max() ?? 0 }
 
     private enum CodingKeys: String, CodingKey { case stage, topic, partitions, behind, records, age }
@@ -46,10 +46,10 @@ struct LagReport: Encodable, Equatable {
 
   var inputs: [Input]
 
-  /// The age of the oldest unprocessed record of all, in milliseconds; 0 where there is none.
+  /// The oldest unprocessed record's age over all inputs, in milliseconds; 0 without one.
   var age: Milliseconds { inputs.map(\.age).max() ?? 0 }
 
-  /// For a person: a line an input; with `byPartition` one a partition that is behind.
+  /// One line an input; with `byPartition` one for each partition with lag.
   func text(byPartition: Bool) -> String {
     let stages = inputs.map(\.stage.count).max() ?? 0
     let topics = inputs.map(\.topic.count).max() ?? 0
@@ -71,7 +71,7 @@ struct LagReport: Encodable, Equatable {
     }.joined(separator: "\n")
   }
 
-  /// In seconds, and the two largest units beyond.
+  /// Seconds, and the two largest units above.
   private static func shown(_ milliseconds: Milliseconds) -> String {
     guard milliseconds >= 1_000 else { return "less than 1s" }
     return Duration.seconds(milliseconds / 1_000).settingText

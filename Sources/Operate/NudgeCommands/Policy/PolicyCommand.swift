@@ -10,11 +10,11 @@ enum PolicyCommand {
 
   static let command = Command(
     "policy",
-    abstract: "The operator's policy: default levels, thresholds, limits, urgent words and simple rules.",
+    abstract: "Checks and prints the operator's policy.",
     subcommands: [check, show])
 
   private static let check = Command(
-    "check", abstract: "Says whether a policy file can be used, its version, and where it differs from the defaults.",
+    "check", abstract: "Checks a policy file; prints its version and its differences from the defaults.",
     arguments: [file], examples: ["nudge policy check policy.json"]
   ) { input in
     let path = input.argument("file") ?? ""
@@ -25,16 +25,15 @@ enum PolicyCommand {
       let differences = try PolicyDifferences(of: policy)
       print(differences.text)
     } catch let error as PolicyError {
-      throw CommandFailure("\(path): \(error)")
+      throw CommandError("\(path): \(error)")
     }
     return ExitCode.success
   }
 
   private static let show = Command(
     "show",
-    abstract:
-      "Prints the whole policy that these settings make, defaults included, as a policy file has it. Its version goes to "
-      + "standard error.",
+    abstract: "Prints the whole policy, with defaults, as a policy file.",
+    discussion: "Its version goes to standard error.",
     settings: [ServiceSettings.freshness] + AnalyzerSettings.all,
     examples: ["nudge policy show > policy.json", "nudge policy show --policy policy.json"]
   ) { input in

@@ -3,9 +3,9 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Publishes producers' events, and knows where Kafka put each of them. One thread uses it.
+/// Publishes producers' events, and returns the position of each. Not thread-safe.
 final class AcknowledgedWriter {
-  /// How long Kafka may take.
+  /// How long an acknowledgement may take.
   static let timeout: Duration = .seconds(15)
 
   private final class Deliveries: Sendable {
@@ -19,9 +19,9 @@ final class AcknowledgedWriter {
   private var lastTag: UInt64 = 0
 
   /// Connects to a broker that answers.
-  /// - Throws: `NoBroker` where none does within some seconds; `KafkaError` for a property that is wrong.
+  /// - Throws: `NoBroker` if none answers in time; `KafkaError` for an invalid property.
   init(_ cluster: ClusterSettings) throws {
-    // A producer alone would not say that nobody answers before its records' time-out.
+    // A producer alone reports a missing broker only after its records' time-out.
     _ = try cluster.admin()
     names = cluster.topics
     let deliveries = deliveries
@@ -30,14 +30,14 @@ final class AcknowledgedWriter {
     configuration.set("message.timeout.ms", String(Self.timeout.milliseconds))
     configuration.set("message.max.bytes", String(TopicPlan(.chatEvents).maxMessageBytes))
     configuration = cluster.client(configuration)
-    // Another one would put records on partitions that ingest must write them away from (M9).
+    // With another partitioner ingest would have to re-key the records (M9).
     configuration.set("partitioner", "murmur2_random")
     producer = try Producer(
       configuration, name: "nudge-publish", log: { if $0.level <= 4 { complaint.note($0.message) } },
       onDelivery: { delivery in deliveries.all.withLock { $0[delivery.tag] = delivery } })
   }
 
-  /// Queues an event; returns the number that `flush` tells its place by.
+  /// Queues an event; returns its number, a key of `flush`'s result.
   @discardableResult
   func add(_ value: [UInt8], to topic: Topic, key: String) throws(KafkaError) -> UInt64 {
     lastTag += 1
@@ -47,14 +47,14 @@ final class AcknowledgedWriter {
     return lastTag
   }
 
-  /// Waits until Kafka has all that was added since the last time, and says where.
-  /// - Throws: `ReadingError` where it did not take some.
+  /// Waits until Kafka has acknowledged everything since the last call, and returns the positions.
+  /// - Throws: `CommandError` if it did not.
   func flush() throws -> [UInt64: RecordPosition] {
     do throws(KafkaError) {
-      // Behind the records' own time-out, so that each has its report.
+      // Longer than the records' own time-out, so that each has its report.
       try producer.flush(timeout: Self.timeout + .seconds(5))
     } catch {
-      throw ReadingError("Kafka did not acknowledge: \(error.name): \(error.reason)" + complaint.text)
+      throw CommandError("Kafka did not acknowledge: \(error.name): \(error.reason)" + complaint.text)
     }
     let all = deliveries.all.withLock { all in
       defer { all.removeAll() }
@@ -63,7 +63,7 @@ final class AcknowledgedWriter {
     return try all.mapValues { delivery in
       guard let offset = delivery.offset else {
         let reason = delivery.error.map { "\($0.name): \($0.reason)" } ?? "no reason given"
-        throw ReadingError(
+        throw CommandError(
           "Kafka did not take a record of \(delivery.topicPartition.topic): \(reason). Is the address right, and are the "
             + "topics made ('nudge topics create')?" + complaint.text)
       }
@@ -72,6 +72,5 @@ final class AcknowledgedWriter {
     }
   }
 
-  /// Ends the client.
   func close() { producer.close() }
 }

@@ -1,39 +1,38 @@
 import Kafka
 import NudgeSchema
 
-/// What became of a published event, as far as the topics tell: what Nudge writes says in `source` which event it began with.
+/// Follows a published event through the topics: records have the event that caused them in `source`.
 struct EventFate {
-  /// A push, and the devices it is for.
   struct PushSeen {
     var userId: String
     var deviceIds: [String]
   }
 
-  /// Where the event is.
+  /// The event's position.
   let position: RecordPosition
   private let coder = RecordCoder()
 
-  /// Why it was refused, if it was.
+  /// Why ingest rejected it; nil if it did not.
   private(set) var refusal: (code: String, message: String)?
-  /// Whether a person's timeline has it: for what is about a person.
+  /// Whether it is on a person's timeline; for events about a person.
   private(set) var isOnTimeline = false
-  /// People it is decided for, where it is a message.
+  /// People with a decision due, for a message.
   private(set) var recipients: Set<String> = []
-  /// How many people it is for: those of a large group come a part at a time.
+  /// Number of these people; a large group's candidates arrive in parts.
   private var recipientsToCome = 0
-  /// Decisions, in the order they came.
+  /// In the order they came.
   private(set) var decisions: [Decision] = []
-  /// Pushes by their ids.
+  /// By push id.
   private(set) var pushes: [String: PushSeen] = [:]
-  /// What became of each push on each device.
+  /// One for each push and device that has ended.
   private(set) var outcomes: [Outcome] = []
 
   init(position: RecordPosition) { self.position = position }
 
-  /// The topics that tell.
+  /// The topics to read.
   static let topics: [Topic] = [.timeline, .decisions, .pushes, .outcomes, .deadLetters]
 
-  /// Takes in a record of one of `topics`. What cannot be read is not about this event.
+  /// Adds a record of one of `topics`; one that cannot be decoded is not about this event.
   mutating func read(_ record: ConsumerRecord, of topic: Topic) {
     if topic == .deadLetters {
       let letter = DeadLetterFacts(record)
@@ -64,7 +63,7 @@ struct EventFate {
     }
   }
 
-  /// Whether all is known of a message: who is concerned has a decision, and each push an outcome on each device.
+  /// Whether every recipient has a decision, and every push an outcome on each device.
   var isMessageSettled: Bool {
     guard refusal == nil else { return true }
     guard isOnTimeline, recipients.count >= recipientsToCome,
@@ -77,10 +76,10 @@ struct EventFate {
     }
   }
 
-  /// Whether all is known of an event about a person.
+  /// Whether an event about a person is on the timeline, or was rejected.
   var isUserEventSettled: Bool { refusal != nil || isOnTimeline }
 
-  /// In words, a line each.
+  /// One line a fact.
   var lines: [String] {
     if let refusal { return ["refused: \(refusal.code): \(refusal.message)"] }
     var lines: [String] = []

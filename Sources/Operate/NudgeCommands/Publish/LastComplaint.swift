@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The last thing librdkafka complained of: why a broker does not answer stands nowhere else.
+/// librdkafka's last warning: the only place that says why a broker does not answer.
 final class LastComplaint: Sendable {
   private let line = Mutex("")
 
   func note(_ message: String) { line.withLock { $0 = message } }
 
-  /// To be put behind an error; empty where nothing was complained of.
+  /// Text to append to an error; empty without a warning.
   var text: String {
     let line = line.withLock { $0 }
     return line.isEmpty ? "" : "\nlibrdkafka said last: \(line)"

@@ -6,24 +6,24 @@ import ServiceKit
 /// `nudge publish`.
 enum PublishCommand {
   static let command = Command(
-    "publish", abstract: "Publishes a message, a device or preferences, and tells what became of it.",
+    "publish", abstract: "Publishes a message, a device or preferences.",
     subcommands: [PublishMessage.command, PublishDevice.command, PublishPreferences.command])
 
   // MARK: What all three take
 
   static let wait = Setting<Bool>(
     "wait", environment: .none, default: false,
-    help: "Waits for what becomes of it: a message's decisions and outcomes, or that it has been taken in.")
+    help: "Wait for the result: a message's decisions and outcomes, or ingest's acceptance.")
   static let timeout = Setting<Duration>(
     "timeout", environment: .none, default: .seconds(20), in: .seconds(1)...(.seconds(600)),
     help: "How long --wait waits.")
   static let eventId = Setting<String?>(
     "event-id", environment: .none, default: nil, placeholder: "ID",
-    help: "The event's id; the same once more has no second effect. Default: a new one.")
+    help: "The event's id; publishing it again has no second effect. Default: a new one.")
 
   static let common: [any AnySetting] = ClusterSettings.all + [wait, timeout, eventId]
 
-  /// A required setting of text.
+  /// A required text setting.
   static func required(_ name: String, _ placeholder: String, _ help: String) -> Setting<String> {
     Setting(
       required: name, environment: .none, placeholder: placeholder, help: help,
@@ -43,19 +43,17 @@ enum PublishCommand {
 
   // MARK: Publishing
 
-  /// Publishes a chat event.
   static func publish(_ event: ChatEvent, _ input: CommandInput, awaiting: Set<String> = []) throws -> Int32 {
     try checked { () throws(SchemaViolation) in try event.validate() }
     return try publish(
       try RecordCoder().encode(event), event.body.type, event.envelope, .chatEvents, key: event.body.conversationId,
       input
     ) { fate in
-      // A large group's candidates lie on several partitions, and need not become visible at once.
+      // A large group's candidates are on several partitions, and become visible one by one.
       fate.isMessageSettled && (fate.refusal != nil || fate.recipients.isSuperset(of: awaiting))
     }
   }
 
-  /// Publishes a user event.
   static func publish(_ event: UserEvent, _ input: CommandInput) throws -> Int32 {
     try checked { () throws(SchemaViolation) in try event.validate() }
     return try publish(
@@ -67,7 +65,7 @@ enum PublishCommand {
     do throws(SchemaViolation) {
       try validate()
     } catch {
-      throw SettingsError("ingest would refuse this: \(error.description)")
+      throw SettingsError("ingest would reject this: \(error.description)")
     }
   }
 
@@ -76,7 +74,7 @@ enum PublishCommand {
     isSettled: (EventFate) -> Bool
   ) throws -> Int32 {
     let cluster = ClusterSettings(input)
-    // Before the event: what it causes comes behind these ends.
+    // Before the event: its effects are behind these ends.
     let browser = input[wait] ? try TopicBrowser(cluster) : nil
     defer { browser?.close() }
     let ends = try browser.map { browser in
@@ -87,7 +85,7 @@ enum PublishCommand {
     defer { writer.close() }
     let tag = try writer.add(value, to: topic, key: key)
     guard let position = try writer.flush()[tag] else {
-      throw ReadingError("Kafka did not say where the event is")
+      throw CommandError("Kafka did not return the event's position")
     }
     print(
       "published \(type) \(envelope.eventId) to \(position.topic), partition \(position.partition), offset \(position.offset)"
@@ -107,7 +105,7 @@ enum PublishCommand {
         fate.read(record, of: topic)
         return ContinuousClock.now < deadline
       }
-      // Nothing more has come for a moment: now it may be judged.
+      // No further record for a moment: the fate can be judged now.
       return !isSettled(fate) && ContinuousClock.now < deadline
     }
     for line in fate.lines { print(line) }

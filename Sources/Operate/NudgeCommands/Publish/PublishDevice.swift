@@ -5,20 +5,19 @@ import ServiceKit
 enum PublishDevice {
   private static let user = PublishCommand.required("user", "USER", "Whose device it is.")
   private static let device = Setting<String>(
-    "device", environment: .none, default: "phone", placeholder: "ID", help: "The device's id, the person's own.")
+    "device", environment: .none, default: "phone", placeholder: "ID", help: "The device's id, unique for the person.")
   private static let token = Setting<String?>(
     "token", environment: "NUDGE_DEVICE_TOKEN", default: nil, placeholder: "TOKEN",
-    help: "FCM's registration token of the app on it.", secret: true)
+    help: "The app's FCM registration token.", secret: true)
   private static let platform = Setting<DevicePlatform>(
-    "platform", environment: .none, default: .ios, help: "What it runs.")
+    "platform", environment: .none, default: .ios, help: "The device's platform.")
   private static let appVersion = PublishCommand.optional("app-version", "VERSION", "The app's version.")
   private static let locale = PublishCommand.optional("locale", "TAG", "Its language, such as de-CH.")
   private static let project = PublishCommand.optional(
     "project", "ID", "The FCM project the token belongs to. Default: the dispatcher's own.")
   private static let unregister = Setting<Bool>(
-    "unregister", environment: .none, default: false, help: "The person signed out on it: it gets no more pushes.")
+    "unregister", environment: .none, default: false, help: "Sign the person out: the device gets no further pushes.")
 
-  /// A platform as a setting.
   enum DevicePlatform: String, SettingValue, CaseIterable {
     case ios, android, web
   }

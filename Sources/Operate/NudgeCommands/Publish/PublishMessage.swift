@@ -6,19 +6,19 @@ enum PublishMessage {
   private static let from = PublishCommand.required("from", "USER", "Who writes.")
   private static let to = Setting<[String]>(
     "to", environment: .none, default: [], placeholder: "USER,…",
-    help: "Who is there besides. Makes the conversation what it says; without, it must be known (--conversation).")
+    help: "The other members: publishes the conversation with them. Without it, --conversation must be known.")
   private static let text = PublishCommand.optional("text", "TEXT", "What it says.")
   private static let attachment = Setting<AttachmentKind?>(
-    "attachment", environment: .none, default: nil, help: "What comes with it, or instead of a text.")
+    "attachment", environment: .none, default: nil, help: "An attachment, with or without a text.")
   private static let conversation = PublishCommand.optional(
     "conversation", "ID", "The conversation. Default with --to: one of these people.")
   private static let group = PublishCommand.optional(
     "group", "NAME", "Makes it a group of this name. Default: direct if --to names one.")
   private static let names = Setting<[String: String]>(
     "name", environment: .none, default: [:], placeholder: "USER=NAME",
-    help: "The name others see of a person. Default: the id.")
+    help: "A person's display name. Default: the id.")
   private static let mention = Setting<[String]>(
-    "mention", environment: .none, default: [], placeholder: "USER,…", help: "Who is named in it.")
+    "mention", environment: .none, default: [], placeholder: "USER,…", help: "Mentioned people.")
   private static let replyTo = PublishCommand.optional("reply-to", "ID", "The message it answers.")
   private static let messageId = PublishCommand.optional("message-id", "ID", "The message's id. Default: a new one.")
 
@@ -38,7 +38,6 @@ enum PublishMessage {
     return try PublishCommand.publish(event, input, awaiting: Set(input[to]).subtracting([input[from]]))
   }
 
-  /// An attachment's kind as a setting.
   enum AttachmentKind: String, SettingValue, CaseIterable {
     case image, video, audio, file, location
   }
@@ -53,7 +52,7 @@ enum PublishMessage {
         kind: isGroup ? .group : .direct, name: input[group],
         members: ([sender] + others).map { Member(userId: $0, displayName: input[names][$0] ?? $0) })
     } else if input[conversation] == nil {
-      throw SettingsError("say who it is for: --to USER, or the --conversation, if its members were published before")
+      throw SettingsError("a message needs --to USER, or a --conversation whose members were published before")
     }
     guard input[text] != nil || input[attachment] != nil else {
       throw SettingsError("a message needs --text or --attachment")

@@ -5,32 +5,32 @@ import ServiceKit
 enum PublishPreferences {
   private static let user = PublishCommand.required("user", "USER", "Whose preferences they are.")
   private static let enabled = Setting<Bool?>(
-    "enabled", environment: .none, default: nil, help: "Whether the person wants notifications at all.")
+    "enabled", environment: .none, default: nil, help: "Whether the person gets notifications.")
   private static let previews = Setting<Bool?>(
-    "previews", environment: .none, default: nil, help: "Whether texts may be shown in notifications.")
+    "previews", environment: .none, default: nil, help: "Whether notifications show texts.")
   private static let quietHours = PublishCommand.optional(
     "quiet-hours", "HH:MM-HH:MM", "Quiet hours, in --time-zone; none: there are none.")
   private static let timeZone = PublishCommand.optional(
     "time-zone", "ZONE", "The time zone of --quiet-hours, such as Europe/Berlin. Default: UTC.")
   private static let limit = Setting<Int?>(
-    "analyses-per-hour", environment: .none, default: nil, help: "Smart analyses in an hour.",
+    "analyses-per-hour", environment: .none, default: nil, help: "The most smart analyses in an hour.",
     check: { ($0 ?? 0) >= 0 ? nil : "0 or more" })
   private static let fallback = Setting<Fallback?>(
-    "fallback", environment: .none, default: nil, help: "What applies past that.")
+    "fallback", environment: .none, default: nil, help: "The rule after that limit.")
   private static let muted = Setting<[String]?>(
     "muted", environment: .none, default: nil, placeholder: "CONVERSATION,…",
-    help: "All muted conversations; they replace those of before.")
+    help: "All muted conversations; replaces the former list.")
   private static let starred = Setting<[String]?>(
     "starred", environment: .none, default: nil, placeholder: "USER,…",
-    help: "All starred senders; they replace those of before.")
+    help: "All starred senders; replaces the former list.")
   private static let keywords = Setting<[String]?>(
     "keywords", environment: .none, default: nil, placeholder: "WORD,…",
-    help: "All keywords; they replace those of before.")
-  private static let badge = Setting<Badge?>("badge", environment: .none, default: nil, help: "What the badge counts.")
+    help: "All keywords; replaces the former list.")
+  private static let badge = Setting<Badge?>("badge", environment: .none, default: nil, help: "The badge mode.")
   private static let locale = PublishCommand.optional("locale", "TAG", "The person's language, such as de-CH.")
   private static let burst = Setting<Int?>(
     "burst-seconds", environment: .none, default: nil,
-    help: "For so long after an alert in a group, its messages are shown without one; 0: each may alert.",
+    help: "After an alert in a group, its messages are silent for this time; 0: each may alert.",
     check: { (0...SchemaLimits.burstSeconds).contains($0 ?? 0) ? nil : "from 0 to \(SchemaLimits.burstSeconds)" })
 
   private static let directLevel = Setting<Level?>(
@@ -56,7 +56,6 @@ enum PublishPreferences {
     case suppressAll = "suppress_all"
   }
 
-  /// A badge mode as a setting.
   enum Badge: String, SettingValue, CaseIterable {
     case conversations, messages
   }
@@ -76,7 +75,9 @@ enum PublishPreferences {
     ]
   ) { input in
     let patch = try patch(input)
-    guard patch != PreferencesPatch() else { throw SettingsError("say what changes, such as --no-enabled") }
+    guard patch != PreferencesPatch() else {
+      throw SettingsError("nothing to change: give a preference, such as --no-enabled")
+    }
     return try PublishCommand.publish(
       UserEvent(
         PublishCommand.envelope(input, "publish"),
@@ -115,7 +116,7 @@ enum PublishPreferences {
 
   private static func hours(_ input: CommandInput) throws(SettingsError) -> Change<QuietHours?> {
     guard let text = input[quietHours] else {
-      guard input[timeZone] == nil else { throw SettingsError("--time-zone is that of --quiet-hours: give both") }
+      guard input[timeZone] == nil else { throw SettingsError("--time-zone belongs to --quiet-hours: give both") }
       return .unchanged
     }
     if text == "none" { return .set(nil) }

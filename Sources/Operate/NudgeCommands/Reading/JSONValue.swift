@@ -1,7 +1,6 @@
 import JSONCodec
 
-/// Any JSON: what people are shown of a record is taken from it by name, so that a field which a newer service writes is
-/// shown by an older command as well.
+/// A JSON value. Commands show a record's fields by name, so an older command shows fields of newer services too.
 enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -11,16 +10,15 @@ enum JSONValue: Sendable, Equatable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// A field of an object; nil where this is none, or has no such field, or the field is null.
+  /// An object's field; nil for another kind of value, a missing field, or null.
   subscript(_ name: String) -> JSONValue? {
     guard case .object(let fields) = self, let value = fields[name], value != .null else { return nil }
     return value
   }
 
-  /// The text of a string.
   var string: String? { if case .string(let text) = self { text } else { nil } }
 
-  /// A whole number, also one that is written as text.
+  /// A whole number; a string of digits is parsed.
   var integer: Int64? {
     switch self {
     case .integer(let number): number
@@ -30,7 +28,7 @@ enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// true or false, also written as text.
+  /// A boolean; the strings `true` and `false` are parsed.
   var bool: Bool? {
     switch self {
     case .bool(let flag): flag
@@ -40,13 +38,13 @@ enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// The elements of an array; none for anything else.
+  /// An array's elements; empty for another kind of value.
   var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 
-  /// The fields of an object; none for anything else.
+  /// An object's fields; empty for another kind of value.
   var fields: [String: JSONValue] { if case .object(let fields) = self { fields } else { [:] } }
 
-  /// The value in one line, a string without quotes.
+  /// The value in one line; a string has no quotes.
   var shown: String {
     switch self {
     case .null: "none"
@@ -62,16 +60,16 @@ enum JSONValue: Sendable, Equatable {
 }
 
 extension JSONValue {
-  /// Reads any JSON.
-  /// - Throws: `JSONParseError` for bytes that are none.
+  /// Decodes JSON.
+  /// - Throws: `JSONParseError` for invalid JSON.
   init(_ bytes: UnsafeRawBufferPointer) throws(JSONParseError) {
     let parser = JSONParser(maximumDepth: 512)
     self.init(try parser.parse(bytes))
     withExtendedLifetime(parser) {}
   }
 
-  /// Reads any JSON.
-  /// - Throws: `JSONParseError` for bytes that are none.
+  /// Decodes JSON.
+  /// - Throws: `JSONParseError` for invalid JSON.
   init(_ bytes: [UInt8]) throws { self = try bytes.withUnsafeBytes { try JSONValue($0) } }
 
   private init(_ node: JSONNode) {
@@ -98,7 +96,6 @@ extension JSONValue {
 }
 
 extension JSONValue: Encodable {
-  /// Writes it as it was read.
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

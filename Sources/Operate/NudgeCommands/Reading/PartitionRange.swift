@@ -1,13 +1,11 @@
 import Kafka
 
-/// Records of a partition from an offset on and before another.
+/// Offsets of a partition, `from` inclusive, `to` exclusive.
 struct PartitionRange: Sendable, Equatable {
   var place: TopicPartition
-  /// The first offset.
   var from: Int64
-  /// Behind the last offset.
   var to: Int64
 
-  /// Offsets it has; there may be fewer records, since markers of transactions take offsets.
+  /// Offsets, not records: transaction markers take offsets too.
   var count: Int64 { max(0, to - from) }
 }

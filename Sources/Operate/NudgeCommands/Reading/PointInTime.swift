@@ -1,14 +1,14 @@
 import NudgeSchema
 import ServiceKit
 
-/// A time as people give it on a command line: `2026-11-22T10:30:00Z`, or so long ago: `1h30m`.
+/// A time on a command line: `2026-11-22T10:30:00Z`, or a duration before now, such as `1h30m`.
 enum PointInTime: SettingValue, Equatable {
-  /// Before now.
+  /// This long before now.
   case ago(Duration)
   /// Milliseconds since the epoch.
   case at(Milliseconds)
 
-  /// The time, in milliseconds since the epoch.
+  /// Milliseconds since the epoch.
   func milliseconds(now: Milliseconds) -> Milliseconds {
     switch self {
     case .ago(let duration): now - duration.milliseconds
@@ -21,7 +21,8 @@ enum PointInTime: SettingValue, Equatable {
     do throws(SettingValueError) {
       return .ago(try Duration.parse(text))
     } catch {
-      throw SettingValueError(allowed: "so long ago, such as 30m or 1d, or a time such as 2026-11-22T10:30:00Z")
+      throw SettingValueError(
+        allowed: "a duration before now such as 30m or 1d, or a time such as 2026-11-22T10:30:00Z")
     }
   }
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Says on standard error how far a command has read, once it has taken two seconds.
+/// Prints a command's progress to standard error, once it has run for two seconds.
 final class ReadingProgress {
-  /// How long a command may take without a word.
+  /// Commands faster than this print no progress.
   static let quietFor: Duration = .seconds(2)
 
   private let now: () -> ContinuousClock.Instant
   private let write: (String) -> Void
-  /// Rewrites its line; otherwise it writes one every few seconds.
+  /// A terminal's line is rewritten; elsewhere a line is printed every few seconds.
   private let isTerminal: Bool
   private let started: ContinuousClock.Instant
   private var shownAt: ContinuousClock.Instant?
@@ -16,7 +16,7 @@ final class ReadingProgress {
   private var done: Int64 = 0
   private var begun: ContinuousClock.Instant
 
-  /// Progress of a command that begins now. `write` takes text as it is, without a newline of its own.
+  /// Starts the clock. `write` gets text that has its own newlines.
   init(
     isTerminal: Bool, now: @escaping () -> ContinuousClock.Instant = { ContinuousClock.now },
     write: @escaping (String) -> Void
@@ -28,12 +28,11 @@ final class ReadingProgress {
     begun = started
   }
 
-  /// On the process's standard error.
   static func standardError() -> ReadingProgress {
     ReadingProgress(isTerminal: isatty(2) != 0) { FileHandle.standardError.write(Data($0.utf8)) }
   }
 
-  /// A piece of work begins. `total`: records it may take, 0 where nobody knows.
+  /// Starts a piece of work. `total`: the most records it reads; 0 if unknown.
   func begin(_ what: String, total: Int64) {
     self.what = what
     self.total = total
@@ -41,7 +40,7 @@ final class ReadingProgress {
     begun = now()
   }
 
-  /// So much of it is done, in all.
+  /// Sets the records read so far.
   func reached(_ count: Int64) {
     done = count
     let time = now()
@@ -53,7 +52,7 @@ final class ReadingProgress {
     write(isTerminal ? "\r\u{1B}[K\(line)" : line + "\n")
   }
 
-  /// Work is over: a line that was rewritten is taken away, so that the answer stands alone.
+  /// Ends the work, and removes the line from a terminal so that the result stands alone.
   func end() {
     if isTerminal, shownAt != nil { write("\r\u{1B}[K") }
     shownAt = nil

@@ -1,17 +1,17 @@
 import NudgeSchema
 import ServiceKit
 
-/// Takes out of a record what nobody on call may see: tokens always, what people wrote unless it is asked for (T4).
+/// Removes secrets from a record: tokens always, message texts unless `showsTexts` (T4).
 struct Redaction: Sendable {
-  /// Whether texts of messages are shown. Tokens never are.
+  /// Message texts are kept; tokens never are.
   var showsTexts: Bool
 
-  /// Fields that hold what somebody wrote, or where their pictures are.
+  /// Fields with text that people wrote, or with URLs of their pictures.
   private static let texts: Set<String> = ["text", "title", "body", "preview", "keywords", "url", "imageUrl"]
 
-  /// The value without secrets. Of a token its hash is left, of a text its length.
+  /// Replaces a token by its hash, and a text by its length.
   func apply(to value: JSONValue, of topic: Topic) -> JSONValue {
-    // `text` of a decision is the reason in words, that of a notice the service's own.
+    // A decision's `text` is the reason in words.
     redacted(value, hidden: topic == .decisions ? Self.texts.subtracting(["text"]) : Self.texts)
   }
 

@@ -3,8 +3,7 @@ import Kafka
 import NudgeSchema
 
 extension TopicBrowser {
-  /// Calls `body` with the records whose key is an id, in order; those of others cost a comparison of bytes. `body` returns
-  /// whether to go on.
+  /// Passes records with this key to `body`, in order, until it returns false. Other records cost one comparison of bytes.
   func records(
     of topic: Topic, key: String, from: Milliseconds? = nil, until: Milliseconds? = nil,
     _ body: (ConsumerRecord) throws -> Bool
@@ -19,13 +18,11 @@ extension TopicBrowser {
     }
   }
 
-  /// How far back a search for something of unknown age goes, piece by piece: what is asked about is mostly of today, and a
-  /// piece is read whole.
+  /// How far back each piece of a search reaches: most questions are about today, and a piece is read as a whole.
   private static let searchAges: [Milliseconds?] =
     [1, 6, 12, 24, 36, 48, 72, 120, 168].map { $0 * 3_600_000 } + [nil]
 
-  /// Goes back from now in growing pieces of time until `body` has found something. `body` gets the bounds of a piece; nil:
-  /// no bound.
+  /// Searches backwards from now in growing pieces until `body` finds something. `body` gets a piece's bounds; nil: unbounded.
   static func searchBack(
     now: Milliseconds, _ body: (_ from: Milliseconds?, _ until: Milliseconds?) throws -> Bool
   ) throws {
@@ -39,19 +36,18 @@ extension TopicBrowser {
 }
 
 extension ConsumerRecord {
-  /// Whether the key is these bytes.
   func hasKey(_ bytes: [UInt8]) -> Bool {
     guard let key, key.count == bytes.count, let start = key.baseAddress else { return false }
-    // Of every record that is read, mostly somebody else's.
+    // Runs for every record read; most have another key.
     return memcmp(start, bytes, bytes.count) == 0
   }
 
-  /// Whether the value has these bytes somewhere: a glance that spares reading what cannot be meant.
+  /// Whether the value contains these bytes: cheaper than decoding records that cannot match.
   func valueContains(_ needle: [UInt8]) -> Bool {
     guard let first = needle.first else { return true }
     guard let value, var place = value.baseAddress else { return false }
     var rest = value.count
-    // The C library's search of a byte is far faster than a loop here, also in a debug build.
+    // memchr is much faster than a loop in Swift, in a debug build especially.
     while rest >= needle.count, let hit = memchr(place, Int32(first), rest - needle.count + 1) {
       if memcmp(hit, needle, needle.count) == 0 { return true }
       rest -= UnsafeRawPointer(hit) - place + 1
@@ -62,7 +58,7 @@ extension ConsumerRecord {
 }
 
 extension RecordCoder {
-  /// The bytes of a text as our services write it into JSON, without quotes: what to look for in a value.
+  /// The bytes that our services write into JSON for a string, without the quotes.
   func needle(_ text: String) -> [UInt8] {
     guard let quoted = try? encode(text) else { return Array(text.utf8) }
     return Array(quoted.dropFirst().dropLast())

@@ -4,22 +4,21 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Reads topics for people: finds records by time and key, reads up to an end, committed records only, apart from any group.
-/// One thread uses it.
+/// Reads committed records for commands, without a consumer group: finds offsets by time and key, and reads up to an end.
+/// Not thread-safe.
 final class TopicBrowser {
-  /// How long a broker may take for its first answer: a command without one ends within ten seconds.
+  /// A command without a broker ends within ten seconds, this included.
   static let answerTimeout: Duration = .seconds(8)
-  /// How long a reading waits for its next record.
+  /// How long a read waits for its next record.
   private static let readTimeout: Duration = .seconds(15)
 
-  /// Full names of topics.
   let names: NudgeSchema.TopicNames
   let coder = RecordCoder()
   private let consumer: Consumer
   private let progress: ReadingProgress
   private let bootstrapServers: String
   private var counts: [Topic: Int32] = [:]
-  /// Whether the broker finds offsets by time. librdkafka's embedded one answers "none" to everything.
+  /// Whether the broker finds offsets by time: librdkafka's mock broker finds none.
   private var findsTimes: Bool?
 
   /// Connects in the background; the first question fails where no broker answers.
@@ -33,30 +32,27 @@ final class TopicBrowser {
     bootstrapServers = cluster.bootstrapServers
     var configuration = ClientConfiguration.consumer(
       bootstrapServers: cluster.bootstrapServers, group: nil, reportsEndOfPartition: true)
-    // Once the queue is full, 2.0.2 stops fetching for 1 s: it must hold what comes while a piece of a partition is read,
-    // which are hundreds of thousands of records a second.
+    // librdkafka 2.0.2 pauses fetching for 1 s when the queue is full: it must hold the records that arrive while a piece
+    // is processed, hundreds of thousands a second.
     configuration.set("queued.min.messages", "300000")
     configuration.set("queued.max.messages.kbytes", String(queueBytes >> 10))
     configuration.set("fetch.message.max.bytes", "262144")
-    // Piece after piece is read, and each waits for the request that is under way. Where nothing comes for long, as behind
-    // an end, brokers are asked this often.
+    // A read waits for the fetch in flight, and reads follow each other; an idle partition is polled this often.
     configuration.set("fetch.wait.max.ms", "10")
     consumer = try Consumer(cluster.client(configuration), name: "nudge-reader")
   }
 
-  /// Ends the client.
   func close() { consumer.close() }
 
   // MARK: Finding
 
-  /// How many partitions a topic has.
   func partitionCount(of topic: Topic) throws -> Int32 {
     if let count = counts[topic] { return count }
     try find([topic])
     return counts[topic] ?? 0
   }
 
-  /// Learns partitions and leaders of topics, all in one go.
+  /// Looks up partitions and leaders of topics in one request.
   func find(_ topics: [Topic]) throws {
     let unknown = topics.filter { counts[$0] == nil }
     guard !unknown.isEmpty else { return }
@@ -66,7 +62,7 @@ final class TopicBrowser {
     }
     for topic in unknown {
       guard let count = found[names(topic)], count > 0 else {
-        throw ReadingError(
+        throw CommandError(
           "the topic \(names(topic)) is not on \(bootstrapServers): is --topic-prefix right? "
             + "'nudge topics create' makes the topics")
       }
@@ -77,18 +73,18 @@ final class TopicBrowser {
     }
   }
 
-  /// The partition that a key's records are on.
+  /// The partition of a key's records.
   func partition(of key: String, on topic: Topic) throws -> Int32 {
     Murmur2.partition(of: Array(key.utf8), count: try partitionCount(of: topic))
   }
 
-  /// What there is of a topic now: of the partitions given, or of all, from a time on and before another.
+  /// The topic's current offsets, in all or in some partitions, from one time on and before another.
   func ranges(
     of topic: Topic, partitions: [Int32]? = nil, from: Milliseconds? = nil, until: Milliseconds? = nil
   ) throws -> [PartitionRange] {
     let count = try partitionCount(of: topic)
     if let stranger = partitions?.first(where: { !(0..<count).contains($0) }) {
-      throw ReadingError("\(names(topic)) has no partition \(stranger): it has \(count), numbered from 0")
+      throw CommandError("\(names(topic)) has no partition \(stranger): it has \(count), numbered from 0")
     }
     let places = (partitions ?? Array(0..<count)).map { TopicPartition(topic: names(topic), partition: $0) }
     let low = try offsets(places, at: Offset.beginning)
@@ -107,7 +103,7 @@ final class TopicBrowser {
     if findsTimes == false { return }
     let found = try offsets(ranges.map(\.place), at: max(0, time))
     if found.isEmpty, findsTimes == nil, let longest = all.max(by: { $0.count < $1.count }), longest.count > 0 {
-      // "None so late" of every partition: true, or a broker that does not know. The last records tell.
+      // No partition has a record that late, or the broker does not search by time: the last records decide.
       var latest: Milliseconds = .min
       let end = PartitionRange(place: longest.place, from: max(longest.from, longest.to - 64), to: longest.to)
       try read([end], "looking for the end of \(longest.place)") { record in
@@ -123,7 +119,7 @@ final class TopicBrowser {
     for index in ranges.indices { apply(&ranges[index], found[ranges[index].place]) }
   }
 
-  /// Offsets by time, of the partitions that have one.
+  /// Offsets by time; partitions without one are left out.
   private func offsets(_ places: [TopicPartition], at time: Int64) throws -> [TopicPartition: Int64] {
     guard !places.isEmpty else { return [:] }
     let times = Dictionary(uniqueKeysWithValues: places.map { ($0, time) })
@@ -134,7 +130,7 @@ final class TopicBrowser {
 
   // MARK: Reading
 
-  /// Hands over the records of ranges as they come: in order within a partition. `body` returns whether to go on.
+  /// Passes the records of ranges to `body`, in order within a partition, until it returns false.
   func read(_ ranges: [PartitionRange], _ what: String, _ body: (ConsumerRecord) throws -> Bool) throws {
     var open = Dictionary(
       uniqueKeysWithValues: ranges.filter { $0.count > 0 }.map { ($0.place, $0.to) })
@@ -145,11 +141,11 @@ final class TopicBrowser {
     try asking { () throws(KafkaError) in
       try consumer.assign(open.keys.sorted().map { TopicPartitionOffset($0, offset: starts[$0] ?? 0) })
     }
-    // What is assigned goes on being fetched.
+    // An assigned partition is fetched even if nobody polls.
     defer { try? consumer.assign([]) }
     var done: Int64 = 0
     var deadline = ContinuousClock.now + Self.readTimeout
-    // Most records are of the partition that the one before was of. An end of 0: it is read, or was not asked for.
+    // Most records are on the same partition as the one before. An end of 0: not asked for, or read.
     var current = (place: TopicPartition(topic: "", partition: -1), end: Int64(0))
     var goesOn = true
     var failure: (any Error)?
@@ -186,15 +182,15 @@ final class TopicBrowser {
       case .endOfPartition(let place, let offset):
         if let end = open[place], offset >= end { open[place] = nil }
       case .error(let error) where error.isOffsetOutOfRange:
-        // Retention was faster than we are. What is left begins later; nobody can be shown the rest.
+        // Retention has removed the rest of the range.
         if let place = error.topicPartition { open[place] = nil }
       case .error(let error) where error.isFatal || error.isAuthorization: throw error
-      // Anything else passes, or lasts beyond the deadline.
+      // Other errors are transient; the deadline bounds them.
       case nil, .record, .assigned, .revoked, .error: break
       }
       guard ContinuousClock.now < deadline else {
         let places = open.keys.sorted().map(\.description).joined(separator: ", ")
-        throw ReadingError(
+        throw CommandError(
           "\(places) could not be read to the end: a transaction is still open there, or a broker does not answer. "
             + "Try again; if that does not help: kafka-transactions.sh find-hanging"
             + (consumer.connectionFailure.map { " (\(NoBroker.reason($0)))" } ?? ""))
@@ -203,7 +199,7 @@ final class TopicBrowser {
     progress.end()
   }
 
-  /// The record at a position; nil where it is no longer there.
+  /// Reads the record at a position; nil if it no longer exists.
   func withRecord<Result>(at position: RecordPosition, _ body: (ConsumerRecord) throws -> Result) throws -> Result? {
     let place = TopicPartition(topic: position.topic, partition: position.partition)
     guard let low = try offsets([place], at: Offset.beginning)[place], low <= position.offset,
@@ -218,8 +214,8 @@ final class TopicBrowser {
     return result
   }
 
-  /// Goes on with what comes after the ends of ranges, for as long as `body` returns true, which is asked at least every
-  /// half second, without a record where none came.
+  /// Reads on from the ends of ranges until `body` returns false. `body` is called at least every half second, with nil if
+  /// no record has arrived.
   func follow(_ ranges: [PartitionRange], _ body: (ConsumerRecord?) throws -> Bool) throws {
     try asking { () throws(KafkaError) in
       try consumer.assign(ranges.map { TopicPartitionOffset($0.place, offset: $0.to) })
@@ -234,7 +230,7 @@ final class TopicBrowser {
     }
   }
 
-  /// Asks about a topic until a broker answers, or refuses to, for which nobody need wait until the time is over.
+  /// Waits until a broker answers about a topic, or refuses to.
   private func connect(_ topic: Topic) throws {
     let end = ContinuousClock.now + Self.answerTimeout
     try asking { () throws(KafkaError) in
@@ -251,14 +247,14 @@ final class TopicBrowser {
     }
   }
 
-  /// Calls librdkafka, and turns the silence of a broker into what a person can do about it.
+  /// Calls librdkafka, and turns a timeout into an error that names the fix.
   private func asking<Result>(_ body: () throws(KafkaError) -> Result) throws -> Result {
     do throws(KafkaError) {
       return try body()
     } catch {
       guard error.isTimedOut || error.isCoordinatorLoss else { throw error }
       let why = consumer.connectionFailure ?? error
-      throw ReadingError(
+      throw CommandError(
         (why.isRefusedConnection
           ? "no connection to the brokers of --bootstrap-servers \(bootstrapServers)"
           : "no broker of --bootstrap-servers \(bootstrapServers) answered within \(Self.answerTimeout.settingText)")

@@ -1,21 +1,20 @@
 import Kafka
 import NudgeSchema
 
-/// What `nudge.audit` says.
+/// The records on `nudge.audit`.
 struct AuditTrail {
-  /// An event with its place.
+  /// An event with its position.
   struct Entry {
     var event: AuditEvent
     var position: RecordPosition
   }
 
-  /// In the order of each replay.
+  /// In order within each replay.
   let entries: [Entry]
 
-  /// A trail of these.
   init(entries: [Entry]) { self.entries = entries }
 
-  /// Reads all of it, or one replay's.
+  /// Reads the whole topic, or one replay's records.
   init(_ browser: TopicBrowser, replayId: String? = nil) throws {
     var entries: [Entry] = []
     let wanted = replayId.map { Array($0.utf8) }
@@ -36,7 +35,7 @@ struct AuditTrail {
     self.entries = entries
   }
 
-  /// Dead letters that were replayed or discarded: offsets by partition.
+  /// Offsets of replayed and discarded dead letters, by partition.
   var handledDeadLetters: [Int32: Set<Int64>] {
     var handled: [Int32: Set<Int64>] = [:]
     for entry in entries {

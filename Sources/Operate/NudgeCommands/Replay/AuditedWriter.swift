@@ -2,25 +2,23 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// Writes a replay's records and what it says of them on `nudge.audit` in one transaction: what the audit says is done is
-/// done, and what it does not say is not.
+/// Writes a replay's records and their audit event in one transaction: the audit names exactly what was written.
 ///
-/// The transactional id is the replay's. Whoever opens a second writer of the same replay, to stop it or to take it up,
-/// shuts the first out at once: its next write fails with ``ReplayTakenOver``.
+/// The transactional id is the replay's. Opening a second writer of the same replay, to stop or resume it, fences the first:
+/// its next write fails with ``ReplayTakenOver``.
 final class AuditedWriter {
   private static let timeout: Duration = .seconds(10)
 
-  /// The replay.
   let replayId: String
   private let producer: Producer
   private let names: NudgeSchema.TopicNames
   private let auditPartitions: Int32
   private let coder = RecordCoder()
   private var written = 0
-  /// Ids of what this writer says begin with it: another writer of the same replay says other things.
+  /// Prefix of this writer's event ids, different from those of other writers of the replay.
   private let session: Milliseconds
 
-  /// Opens the writer, and shuts out any other of the replay.
+  /// Fences any other writer of the replay.
   init(_ cluster: ClusterSettings, replayId: String, auditPartitions: Int32, now: Milliseconds) throws {
     self.replayId = replayId
     self.auditPartitions = auditPartitions
@@ -28,13 +26,13 @@ final class AuditedWriter {
     session = now
     var configuration = ClientConfiguration.producer(
       bootstrapServers: cluster.bootstrapServers, transactionalID: "\(cluster.topics.prefix)nudge-replay-\(replayId)")
-    // A person may be asked between two batches; it is each batch that must be quick.
+    // A person may be asked between two batches; each batch itself must be quick.
     configuration.set("transaction.timeout.ms", "30000")
     producer = try Producer(cluster.client(configuration), name: "nudge-replay")
     try producer.initTransactions(timeout: Self.timeout)
   }
 
-  /// Writes records and what the audit says of them: all, or none.
+  /// Writes records and their audit event, all or none.
   func commit(_ records: [OutgoingRecord], audit: AuditEventBody, now: Milliseconds) throws {
     do throws(KafkaError) {
       try producer.begin()
@@ -47,7 +45,7 @@ final class AuditedWriter {
       try producer.commit(timeout: .seconds(30))
     } catch {
       if error.isFenced { throw ReplayTakenOver(replayId: replayId) }
-      // What is open ends with the next writer of this replay, or by its time-out: nothing of it counts.
+      // An open transaction ends with the next writer of this replay, or at its time-out.
       if error.requiresAbort { try? producer.abort(timeout: Self.timeout) }
       throw error
     }
@@ -57,18 +55,17 @@ final class AuditedWriter {
     written += 1
     let event = AuditEvent(Envelope(eventId: "\(replayId)-\(session)-\(written)", occurredAt: now), body)
     let key = Array(replayId.utf8)
-    // All of the event's values are texts and numbers, which are always written.
+    // Encoding cannot fail: the event has strings and numbers only.
     guard let value = try? coder.encode(event) else { return }
     try producer.produce(
       topic: try producer.topic(names(.audit)), partition: Murmur2.partition(of: key, count: auditPartitions), key: key,
       value: value, headers: [(RecordHeader.replayId, key)])
   }
 
-  /// Ends the client.
   func close() { producer.close() }
 }
 
-/// A record to be written.
+/// A record to write.
 struct OutgoingRecord {
   var topic: Topic
   var partition: Int32
@@ -77,7 +74,7 @@ struct OutgoingRecord {
   var headers: [Header]
 }
 
-/// Another process has this replay now: it was stopped, or taken up elsewhere.
+/// Another process owns this replay: it was stopped or resumed there.
 struct ReplayTakenOver: Error, CustomStringConvertible {
   var replayId: String
 

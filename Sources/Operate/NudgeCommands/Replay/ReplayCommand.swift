@@ -5,19 +5,19 @@ import ServiceKit
 
 /// `nudge replay simulate | resend-missing | force | resume | stop | list`.
 enum ReplayCommand {
-  /// Notifications one replay may make by force. The analyzer has the same limit.
+  /// The most notifications of a forced replay; the analyzer has the same limit.
   static let forceCap = 100
 
   // MARK: Settings
 
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(3_600)),
-    help: "Messages that reached the timeline since then: so long ago (1h), or a time (2026-11-22T10:30:00Z).")
+    help: "Messages that reached the timeline since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
   private static let until = Setting<PointInTime?>(
     "until", environment: .none, default: nil, help: "And before then. Default: now.")
   private static let topic = Setting<String>(
     "topic", environment: .none, default: "timeline", placeholder: "timeline|chat.events",
-    help: "Whose numbers --partition, --from-offset and --to-offset are.",
+    help: "The topic of --partition, --from-offset and --to-offset.",
     check: { ["timeline", "nudge.timeline", "chat.events"].contains($0) ? nil : "timeline or chat.events" })
   private static let partition = Setting<Int?>(
     "partition", environment: .none, default: nil, help: "Only this partition.",
@@ -42,14 +42,15 @@ enum ReplayCommand {
       return "one of \(DecisionReason.allCases.map(\.rawValue).joined(separator: ", "))"
     })
   private static let rate = Setting<Double>(
-    "rate", environment: .none, default: 50, in: 1...10_000, placeholder: "N", help: "Notifications a second at most.")
+    "rate", environment: .none, default: 50, in: 1...10_000, placeholder: "N", help: "The most notifications a second.")
   private static let max = Setting<Int>(
     "max", environment: .none, default: 10_000, in: 1...1_000_000,
-    help: "Refuses to write more than so many notifications.")
+    help: "The most notifications to write.")
   private static let yes = Setting<Bool>(
-    "yes", environment: .none, default: false, help: "Does it. Without, what would be done is counted and printed.")
+    "yes", environment: .none, default: false, help: "Execute; without it, only count and print what would happen.")
   private static let why = Setting<String>(
-    "why", environment: .none, default: "", placeholder: "TEXT", help: "Why, for the audit; needed with --yes.")
+    "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit; required with --yes."
+  )
   private static let confirm = Setting<Int?>(
     "confirm", environment: .none, default: nil,
     help: "The number of notifications, instead of typing it when asked.")
@@ -73,9 +74,10 @@ enum ReplayCommand {
 
   private static let resendMissing = Command(
     "resend-missing",
-    abstract:
-      "Has messages decided again for people who were not notified of them. The analyzer looks at everything anew: who was "
-      + "notified before, has read it, or does not want it is left in peace, and so is what is past its freshness.",
+    abstract: "Notifies people who were not notified of a message.",
+    discussion:
+      "The analyzer runs every check again: a person who was notified before, has read the message or does "
+      + "not want it is not notified, and neither is anyone after the message's freshness.",
     settings: ClusterSettings.all + selecting + deciding + [max] + writing,
     examples: [
       "nudge replay resend-missing --since 2026-11-22T08:00:00Z --until 2026-11-22T08:10:00Z --reason quiet_hours "
@@ -87,9 +89,10 @@ enum ReplayCommand {
 
   private static let force = Command(
     "force",
-    abstract:
-      "Notifies again, by new pushes, also who was notified before; at most \(forceCap) notifications, which must be "
-      + "confirmed by their number. What a person does not want, has read, or is past its freshness is not sent by force either.",
+    abstract: "Notifies again, including people who were notified before.",
+    discussion:
+      "Makes new pushes, at most \(forceCap), confirmed by their number. A person's preferences, reads and "
+      + "the message's freshness still count.",
     settings: ClusterSettings.all + selecting + deciding + [confirm] + writing,
     examples: [
       "nudge replay force --message m-17 --bootstrap-servers kafka:9092",
@@ -101,7 +104,7 @@ enum ReplayCommand {
 
   private static let resume = Command(
     "resume",
-    abstract: "Takes up a replay that stopped by itself or was interrupted, where it ended.",
+    abstract: "Continues a replay that stopped or was interrupted.",
     settings: ClusterSettings.all + deciding + [confirm] + writing, arguments: [replayName],
     examples: ["nudge replay resume 20261122-103000-k3f9x2 --yes --why 'quota is back' --bootstrap-servers kafka:9092"]
   ) { input in
@@ -110,29 +113,31 @@ enum ReplayCommand {
     defer { browser.close() }
     let known = try find(input, browser)
     guard known.condition != .stopped else {
-      throw ReadingError("replay \(known.replayId) was stopped for good (\(known.note ?? "")): begin a new one")
+      throw CommandError(
+        "replay \(known.replayId) was stopped (\(known.note ?? "")) and cannot be resumed: start a new one")
     }
     guard let selection = ReplaySelection(flags: known.started.selection) else {
-      throw ReadingError("the selection of replay \(known.replayId) is not one that this version understands")
+      throw CommandError("the selection of replay \(known.replayId) has a format of another version")
     }
     return try run(input, known.started.mode, selection, resuming: known, cluster, browser)
   }
 
   private static let stop = Command(
     "stop",
-    abstract:
-      "Stops a replay for good, wherever it runs: nothing more of it is written, and what the analyzer has not come to yet "
-      + "notifies nobody. Pushes that were made already are not taken back.",
+    abstract: "Stops a replay for all time, on whatever machine it runs.",
+    discussion:
+      "Nothing more of it is written, and its records that the analyzer has not processed yet notify "
+      + "nobody. Pushes already made are not cancelled.",
     settings: ClusterSettings.all + [why], arguments: [replayName],
     examples: ["nudge replay stop 20261122-103000-k3f9x2 --why 'wrong conversation' --bootstrap-servers kafka:9092"]
   ) { input in
-    guard !input[why].isEmpty else { throw SettingsError("--why is missing: say why, for the audit") }
+    guard !input[why].isEmpty else { throw SettingsError("--why is missing: give the reason, for the audit") }
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let known = try find(input, browser)
     let now = SystemClock.milliseconds()
-    // Opening the writer shuts out the one of the process that runs the replay.
+    // Opening a writer fences the process that runs the replay.
     let writer = try AuditedWriter(
       cluster, replayId: known.replayId, auditPartitions: try browser.partitionCount(of: .audit), now: now)
     defer { writer.close() }
@@ -146,7 +151,7 @@ enum ReplayCommand {
   }
 
   private static let list = Command(
-    "list", abstract: "The replays there were, with who, why, and how they stand.",
+    "list", abstract: "Lists replays with their author, reason and result.",
     settings: ClusterSettings.all + [json],
     examples: ["nudge replay list --bootstrap-servers kafka:9092"]
   ) { input in
@@ -163,9 +168,11 @@ enum ReplayCommand {
 
   private static func find(_ input: CommandInput, _ browser: TopicBrowser) throws -> ReplayHistory.Replay {
     let id = input.argument("id") ?? ""
-    guard ReplayID.isValid(id) else { throw SettingsError("\(id) is no replay's id: 'nudge replay list' shows them") }
+    guard ReplayID.isValid(id) else {
+      throw SettingsError("\(id) is not a replay's id: 'nudge replay list' lists them")
+    }
     guard let known = ReplayHistory(try AuditTrail(browser, replayId: id)).replays.first else {
-      throw ReadingError("no replay \(id) is on \(browser.names(.audit)): 'nudge replay list' shows those there are")
+      throw CommandError("\(browser.names(.audit)) has no replay \(id): 'nudge replay list' lists them")
     }
     return known
   }
@@ -194,7 +201,7 @@ enum ReplayCommand {
   private static func replay(_ input: CommandInput, _ mode: ReplayMode) throws -> Int32 {
     let selection = try selection(input)
     if mode == .force, selection.message == nil, selection.conversation == nil, selection.user == nil {
-      throw SettingsError("force needs --message, --conversation or --user: it never means everybody")
+      throw SettingsError("force needs --message, --conversation or --user: it never applies to everybody")
     }
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
@@ -221,18 +228,18 @@ enum ReplayCommand {
       replayId: nil, mode: mode.rawValue, selection: selection.flags, selected: plan.selected,
       wouldSend: forecast.wouldSend)
     for (standing, count) in plan.standings where standing != .missing { report.standings[standing.rawValue] = count }
-    // By force they are decided again all the same, so that they are counted as what comes of it.
+    // The forecast of a forced replay counts them as decided again.
     if mode == .force {
       report.standings = report.standings.filter { $0.key != "already_sent" && $0.key != "already_notified" }
     }
     for (reason, count) in forecast.suppressed { report.suppressed[reason.rawValue] = count }
     let cap = mode == .force ? forceCap : resuming == nil ? input[max] : Int.max
-    // What an earlier run of the same replay wrote counts too.
+    // Notifications written by an earlier run of the replay count too.
     let recipients = plan.recipients + (mode == .force ? resuming?.progress?.recipients ?? 0 : 0)
     guard recipients <= cap else {
       let allowed =
         mode == .force ? "by force one replay makes at most \(cap)" : "--max allows \(cap)"
-      throw ReadingError("\(recipients) notifications are selected; \(allowed): narrow the selection")
+      throw CommandError("\(recipients) notifications are selected; \(allowed): narrow the selection")
     }
     guard input[yes] else { return try show(report, input) }
     guard !plan.items.isEmpty else {
@@ -261,8 +268,8 @@ enum ReplayCommand {
     ).run()
     report.result = result.ended.result.rawValue
     report.stoppedBecause = result.ended.reason
-    report.decisions = Dictionary(uniqueKeysWithValues: result.account.decisions.map { ($0.key.rawValue, $0.value) })
-    report.outcomes = Dictionary(uniqueKeysWithValues: result.account.outcomes.map { ($0.key.rawValue, $0.value) })
+    report.decisions = Dictionary(uniqueKeysWithValues: result.tally.decisions.map { ($0.key.rawValue, $0.value) })
+    report.outcomes = Dictionary(uniqueKeysWithValues: result.tally.outcomes.map { ($0.key.rawValue, $0.value) })
     _ = try show(report, input)
     return result.ended.result == .completed ? ExitCode.success : ExitCode.failure
   }
@@ -276,7 +283,7 @@ enum ReplayCommand {
     return ExitCode.success
   }
 
-  /// The number typed, or given by `--confirm`, must be that of the notifications.
+  /// The number from the prompt or from `--confirm` must be the number of notifications.
   private static func confirmed(_ count: Int, _ input: CommandInput) throws {
     var answer = input[confirm]
     if answer == nil {
@@ -285,7 +292,7 @@ enum ReplayCommand {
       answer = readLine().flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
     }
     guard answer == count else {
-      throw ReadingError(
+      throw CommandError(
         "not confirmed: there are \(count) notifications\(answer.map { ", not \($0)" } ?? ""). Nothing was written")
     }
   }

@@ -3,13 +3,13 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// Decides a plan's items as the analyzer would now: by its own code, on a copy of the people's state. Nothing is written.
+/// Decides a plan's items with the analyzer's code on a copy of the state. Writes nothing.
 struct ReplayForecast {
-  /// What a replay's records would be decided as.
+  /// The forecast.
   struct Result: Equatable {
     /// Notifications that would be made.
     var wouldSend = 0
-    /// Those that would not, by reason.
+    /// Suppressed ones by reason.
     var suppressed: [DecisionReason: Int] = [:]
   }
 
@@ -18,7 +18,7 @@ struct ReplayForecast {
   /// The wall clock, in milliseconds since the epoch.
   let now: Milliseconds
 
-  /// What would become of the items, were they written now.
+  /// The decisions on the items if they were written now.
   func result(of items: [ReplayPlan.Item], mode: ReplayMode) throws -> Result {
     var result = Result()
     guard !items.isEmpty else { return result }
@@ -65,19 +65,19 @@ struct ReplayForecast {
 
 /// The records a replay writes.
 enum ReplayRecord {
-  /// An item as `candidate.redecide`.
+  /// A `candidate.redecide` for an item.
   static func event(_ item: ReplayPlan.Item, replayId: String, mode: ReplayMode) -> TimelineEvent {
     var fields = item.fields
     fields.replayId = replayId
     fields.forced = mode == .force ? true : nil
     return TimelineEvent(
-      // The message's own time: by it freshness is judged.
+      // The message's own time decides freshness.
       Envelope(
         eventId: "\(replayId)-\(item.position.partition)-\(item.position.offset)", occurredAt: item.occurredAt),
       origin: Origin(item.position), source: item.source, takenAt: item.takenAt, .redecide(fields))
   }
 
-  /// The record of an item.
+  /// The record for an item.
   static func record(_ item: ReplayPlan.Item, replayId: String, mode: ReplayMode, coder: RecordCoder) throws
     -> OutgoingRecord
   {
@@ -87,7 +87,7 @@ enum ReplayRecord {
       headers: [(RecordHeader.replayId, Array(replayId.utf8))])
   }
 
-  /// The kill switch: one on each partition.
+  /// A stop event for each partition.
   static func stops(_ replayId: String, partitions: Int32, cause: RecordPosition, now: Milliseconds, coder: RecordCoder)
     throws -> [OutgoingRecord]
   {

@@ -1,34 +1,33 @@
 import NudgeSchema
 
-/// The replays that `nudge.audit` tells of.
+/// The replays on `nudge.audit`.
 struct ReplayHistory: Encodable {
-  /// A replay.
   struct Replay: Encodable {
-    /// How it stands.
+    /// A replay's state.
     enum Condition: String, Encodable {
-      /// It runs, or was interrupted.
+      /// Running, or its process was killed.
       case open
-      /// All that was selected is written.
+      /// Everything selected was written.
       case completed
-      /// It stopped by itself.
+      /// It stopped because of errors or lag; it can be resumed.
       case interrupted
-      /// Somebody stopped it for good.
+      /// An operator stopped it; it cannot be resumed.
       case stopped
     }
     var replayId: String
     var startedAt: Milliseconds
     var started: ReplayStarted
-    /// Where the record of its start is.
+    /// The position of its first record.
     var position: RecordPosition
     var progress: ReplayProgressed?
     var condition: Condition
-    /// Why it stopped, and who stopped it.
+    /// Why it stopped, and by whom.
     var note: String?
   }
 
   private(set) var replays: [Replay] = []
 
-  /// Puts the trail together.
+  /// Groups the trail by replay.
   init(_ trail: AuditTrail) {
     var places: [String: Int] = [:]
     for entry in trail.entries {
@@ -59,7 +58,7 @@ struct ReplayHistory: Encodable {
     replays.sort { $0.startedAt < $1.startedAt }
   }
 
-  /// For a person: a line a replay.
+  /// One line a replay.
   var text: String {
     guard !replays.isEmpty else { return "No replays." }
     return replays.map { replay in

@@ -1,11 +1,11 @@
 import Kafka
 import NudgeSchema
 
-/// What a replay would write, and how what is selected stands now.
+/// The records a replay would write, and the current standing of everything selected.
 struct ReplayPlan {
-  /// A candidate with those of its recipients that are to be decided again.
+  /// A candidate with the recipients to decide again.
   struct Item: Equatable {
-    /// Where the candidate is on the timeline.
+    /// The candidate's position on the timeline.
     var position: RecordPosition
     var source: RecordPosition
     var occurredAt: Milliseconds
@@ -13,47 +13,46 @@ struct ReplayPlan {
     var fields: MessageCandidate
   }
 
-  /// How a selected person and message stand.
+  /// The current standing of a person and a message.
   enum Standing: String, CaseIterable {
-    /// FCM has taken a push of it.
+    /// FCM has accepted a push.
     case alreadySent = "already_sent"
-    /// A push was made and was not sent, or not yet: its outcome says why, or it waits. It is never made again.
+    /// A push exists and was not sent, or not yet; its outcome or its lane says why. No second push is made.
     case alreadyNotified = "already_notified"
-    /// Nothing was decided yet: the analyzer will.
+    /// The analyzer has not decided yet, and will.
     case undecided
-    /// It is past its freshness.
+    /// Past its freshness.
     case expired
     /// Nobody was notified, and it is still fresh.
     case missing
   }
 
-  /// Pairs of a person and a message by how they stand.
+  /// Pairs of a person and a message, by standing.
   var standings: [Standing: Int] = [:]
-  /// What would be written, in the order of the timeline.
+  /// The records to write, in timeline order.
   var items: [Item] = []
 
   /// Recipients of all items.
   var recipients: Int { items.reduce(0) { $0 + $1.fields.recipients.count } }
-  /// People and messages that are selected.
+  /// Selected pairs.
   var selected: Int { standings.values.reduce(0, +) }
 }
 
-/// Makes a plan from the topics. Memory holds the decisions of the selected time.
+/// Makes a plan from the topics. Holds the decisions of the selected time in memory.
 struct ReplayPlanning {
-  /// Decisions that are held at most.
+  /// The most decisions held.
   static let maxDecisions = 1_000_000
-  /// A decision comes after its candidate; clocks of hosts may say otherwise by so much.
+  /// How much earlier than its candidate a decision may be stamped: hosts' clocks differ.
   private static let clockSlack: Milliseconds = 5_000
 
   let selection: ReplaySelection
   let mode: ReplayMode
-  /// How old a message may be, in milliseconds.
+  /// The longest age of a message, in milliseconds.
   let freshness: Milliseconds
   /// The wall clock, in milliseconds since the epoch.
   let now: Milliseconds
   let browser: TopicBrowser
 
-  /// A person and a message, in bytes.
   struct Pair: Hashable {
     private let bytes: [UInt8]
 
@@ -62,14 +61,13 @@ struct ReplayPlanning {
     }
   }
 
-  /// What was decided of a pair.
+  /// A pair's decision.
   struct Decided {
     var firstReason: DecisionReason
-    /// The pushes that were made.
     var pushIds: [String] = []
   }
 
-  /// The plan: of each partition of the timeline, what is at or behind `next` where that is told.
+  /// The plan. `next`: offsets to resume at, by partition of the timeline.
   func plan(resumingAt next: [Int32: Int64] = [:]) throws -> ReplayPlan {
     try browser.find([.timeline, .decisions, .outcomes])
     let decisions = try readDecisions()
@@ -117,7 +115,7 @@ struct ReplayPlanning {
 
   private func standing(_ decided: Decided?, sent: Set<String>, occurredAt: Milliseconds) -> ReplayPlan.Standing {
     guard let decided else { return .undecided }
-    // Age comes first: whatever became of it, nobody is told of it any more.
+    // Age first: an expired message notifies nobody, whatever was decided.
     if mode == .force, now > occurredAt + freshness { return .expired }
     if decided.pushIds.contains(where: { sent.contains($0) }) { return .alreadySent }
     if !decided.pushIds.isEmpty { return .alreadyNotified }
@@ -129,7 +127,7 @@ struct ReplayPlanning {
     return try selection.user.map { [try browser.partition(of: $0, on: topic)] }
   }
 
-  /// What was decided since the selected time began.
+  /// Decisions since the start of the selected time.
   func readDecisions() throws -> [Pair: Decided] {
     var decisions: [Pair: Decided] = [:]
     let user = selection.user.map { Array($0.utf8) }
@@ -145,7 +143,7 @@ struct ReplayPlanning {
       if let pushId = it.pushId { decided.pushIds.append(pushId) }
       decisions[pair] = decided
       guard decisions.count <= Self.maxDecisions else {
-        throw ReadingError(
+        throw CommandError(
           "more than \(Self.maxDecisions) decisions are selected: narrow the selection, by --until or --conversation")
       }
       return true
@@ -153,7 +151,7 @@ struct ReplayPlanning {
     return decisions
   }
 
-  /// Which of some pushes FCM has taken, on one device or more.
+  /// The pushes that FCM has accepted on at least one device.
   private func readSent(_ pushIds: Set<String>) throws -> Set<String> {
     guard !pushIds.isEmpty else { return [] }
     var sent: Set<String> = []

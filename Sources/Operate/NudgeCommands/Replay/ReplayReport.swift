@@ -1,25 +1,25 @@
 import NudgeSchema
 
-/// What a replay found, would do, or did.
+/// A replay's plan and result.
 struct ReplayReport: Encodable {
   /// nil: a dry run.
   var replayId: String?
   var mode: String
   var selection: [String: String]
-  /// People and messages that are selected.
+  /// Selected pairs of a person and a message.
   var selected: Int
-  /// Of them, by how they stand: `already_sent`, `already_notified`, `undecided`, `expired`.
+  /// Those that are not decided again, by standing: `already_sent`, `already_notified`, `undecided`, `expired`.
   var standings: [String: Int] = [:]
-  /// Notifications that would be made, by the analyzer's own code on a copy of the state.
+  /// Notifications that would be made, by the analyzer's code on a copy of the state.
   var wouldSend = 0
-  /// Those that would not, by reason.
+  /// Suppressed ones by reason.
   var suppressed: [String: Int] = [:]
   /// After a run: decisions by reason, outcomes by result.
   var decisions: [String: Int]?
   var outcomes: [String: Int]?
-  /// How it ended: `completed` or `stopped`.
+  /// `completed` or `stopped`.
   var result: String?
-  /// Why it stopped by itself.
+  /// Why it stopped.
   var stoppedBecause: String?
 
   /// The counts for the audit.
@@ -30,7 +30,6 @@ struct ReplayReport: Encodable {
     return counts
   }
 
-  /// For a person.
   var text: String {
     var lines = [
       "\(mode): \(selected) notifications are selected (a person and a message each), "
@@ -59,7 +58,7 @@ struct ReplayReport: Encodable {
     lines.append("    decided: \(list(decisions))")
     lines.append("    outcomes so far: \(list(outcomes))")
     if result == ReplayEnded.Result.stopped.rawValue {
-      lines.append("Once the cause is mended: nudge replay resume \(replayId) --yes --why TEXT")
+      lines.append("Once the cause is fixed: nudge replay resume \(replayId) --yes --why TEXT")
     }
     return lines.joined(separator: "\n")
   }

@@ -2,35 +2,34 @@ import Foundation
 import NudgeSchema
 import ServiceKit
 
-/// Writes a plan's items at a pace, in transactions with their progress, and stops by itself where errors or lag rise.
+/// Writes a plan's items at a pace, in transactions with their progress. Stops if errors or lag rise.
 struct ReplayRun {
-  /// How a run went.
   struct Result {
     var ended: ReplayEnded
-    var account: ReplayWatch.Account
+    var tally: ReplayWatch.Tally
   }
 
-  /// Offsets the analyzer may be behind by more than before the replay began.
+  /// How many more offsets than at the start the analyzer may be behind.
   private static let lagBound: Int64 = 2_000
-  /// How long it may stay so.
+  /// How long it may stay behind that bound.
   private static let lagPatience: Duration = .seconds(60)
-  /// How long the last decisions are waited for.
+  /// How long to wait for the last decisions.
   private static let settlePatience: Duration = .seconds(30)
 
   let replayId: String
   let mode: ReplayMode
   let items: [ReplayPlan.Item]
-  /// Notifications a second, at most.
+  /// The most notifications a second.
   let rate: Double
-  /// What an earlier run of the replay has done.
+  /// The progress of an earlier run of the replay.
   let before: ReplayProgressed?
   let writer: AuditedWriter
   let watch: ReplayWatch
   let coder: RecordCoder
-  /// Told how far it is, a line at a time.
+  /// Gets progress, a line at a time.
   let tell: (String) -> Void
 
-  /// Runs to the end, or to where it must not go on.
+  /// Runs to the end, or until an alarm.
   func run() throws -> Result {
     var progress =
       before ?? ReplayProgressed(replayId: replayId, candidates: 0, recipients: 0, next: [:])
@@ -55,16 +54,16 @@ struct ReplayRun {
       if start.duration(to: .now) >= ReadingProgress.quietFor, told.duration(to: .now) >= .seconds(1) {
         told = .now
         tell(
-          "\(written) of \(total) written, \(watch.account.notified) notified, "
+          "\(written) of \(total) written, \(watch.tally.notified) notified, "
             + "\(Int((Double(total - written) / rate).rounded(.up))) s left")
       }
       try watch.look()
-      if let alarm = try watch.account.alarm ?? lagAlarm(lagBefore) {
+      if let alarm = try watch.tally.alarm ?? lagAlarm(lagBefore) {
         return try end(.stopped, because: alarm, progress)
       }
     }
     let deadline = ContinuousClock.now + Self.settlePatience
-    while watch.account.decided < total, ContinuousClock.now < deadline {
+    while watch.tally.decided < total, ContinuousClock.now < deadline {
       Thread.sleep(forTimeInterval: 0.2)
       try watch.look()
     }
@@ -77,10 +76,10 @@ struct ReplayRun {
       replayId: replayId, result: result, reason: reason, candidates: progress.candidates,
       recipients: progress.recipients)
     try writer.commit([], audit: .ended(ended), now: SystemClock.milliseconds())
-    return Result(ended: ended, account: watch.account)
+    return Result(ended: ended, tally: watch.tally)
   }
 
-  /// Waits while the analyzer is behind; nil: it has caught up.
+  /// Waits while the analyzer is behind; returns an alarm, or nil once it has caught up.
   private func lagAlarm(_ before: Int64) throws -> String? {
     let deadline = ContinuousClock.now + Self.lagPatience
     while true {
@@ -93,7 +92,7 @@ struct ReplayRun {
     }
   }
 
-  /// Items that are written together: of one partition, of about a second's notifications, at most 100.
+  /// Batches of items: of one partition, of about a second, at most 100.
   private func batches() -> [[ReplayPlan.Item]] {
     var batches: [[ReplayPlan.Item]] = []
     var recipients = 0

@@ -1,17 +1,17 @@
 import NudgeSchema
 
-/// Which decisions a replay is about: those of candidates on the timeline, by place, time and whom they concern.
+/// Selects candidates on the timeline by position, time, person, conversation, message and reason.
 struct ReplaySelection: Sendable, Equatable {
-  /// Candidates written from this time on, in milliseconds since the epoch.
+  /// The first time, in milliseconds since the epoch.
   var since: Milliseconds
-  /// And before this.
+  /// The end, exclusive.
   var until: Milliseconds
-  /// Whose offsets `partition`, `fromOffset` and `toOffset` are: the timeline, or `chat.events`, where the messages began.
+  /// The topic of `partition`, `fromOffset` and `toOffset`: the timeline, or `chat.events`, where messages came from.
   var topic: Topic = .timeline
   var partition: Int32?
   /// The first offset.
   var fromOffset: Int64?
-  /// Behind the last offset.
+  /// The end, exclusive.
   var toOffset: Int64?
   var user: String?
   var conversation: String?
@@ -19,7 +19,7 @@ struct ReplaySelection: Sendable, Equatable {
   /// The reason of the first decision.
   var reason: DecisionReason?
 
-  /// Whether a candidate is meant, by its places.
+  /// Whether a candidate's positions match.
   func contains(candidateAt position: RecordPosition, source: RecordPosition, fields: MessageCandidate) -> Bool {
     contains(
       candidateAt: position, source: source, conversationId: fields.conversationId, messageId: fields.messageId)
@@ -38,7 +38,7 @@ struct ReplaySelection: Sendable, Equatable {
     return true
   }
 
-  /// By the names of the command's flags, for the audit.
+  /// By flag name, for the audit.
   var flags: [String: String] {
     var flags = ["since": RFC3339.text(since), "until": RFC3339.text(until), "topic": topic.rawValue]
     flags["partition"] = partition.map { String($0) }
@@ -56,7 +56,7 @@ struct ReplaySelection: Sendable, Equatable {
     self.until = until
   }
 
-  /// As `flags` wrote it; nil where it is not.
+  /// Parses `flags`; nil for another version's format.
   init?(flags: [String: String]) {
     guard let since = flags["since"].flatMap(RFC3339.milliseconds),
       let until = flags["until"].flatMap(RFC3339.milliseconds),

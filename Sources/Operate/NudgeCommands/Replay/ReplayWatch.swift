@@ -2,25 +2,23 @@ import Analyzer
 import Kafka
 import NudgeSchema
 
-/// Watches, beside a replay, what becomes of it and how the pipeline does.
+/// Watches a replay's results and the pipeline's health.
 final class ReplayWatch {
-  /// What has come of the replay so far.
-  struct Account: Equatable {
-    /// Decisions, by reason.
+  /// The replay's results so far.
+  struct Tally: Equatable {
     var decisions: [DecisionReason: Int] = [:]
-    /// Outcomes, by result.
     var outcomes: [OutcomeResult: Int] = [:]
-    /// Dead letters with its id.
+    /// Dead letters with the replay's id.
     var deadLetters = 0
 
     var decided: Int { decisions.values.reduce(0, +) }
     var notified: Int { decisions.filter { $0.key.notifies }.values.reduce(0, +) }
     var ended: Int { outcomes.values.reduce(0, +) }
 
-    /// Outcomes that say that something is wrong, rather than that a person or a clock was against it.
+    /// Outcomes that point to an error, rather than to a person or a deadline.
     var failed: Int { [.rejected, .invalidToken, .quarantined, .gaveUp].reduce(0) { $0 + (outcomes[$1] ?? 0) } }
 
-    /// Why the replay must not go on; nil: it may.
+    /// Why the replay must stop; nil: it may continue.
     var alarm: String? {
       if deadLetters >= 5 { return "\(deadLetters) of its records became dead letters" }
       if failed >= 10, failed * 5 > ended { return "\(failed) of its \(ended) pushes failed" }
@@ -32,9 +30,9 @@ final class ReplayWatch {
   private let browser: TopicBrowser
   private let offsets: GroupOffsets
   private var next: [TopicPartition: Int64] = [:]
-  private(set) var account = Account()
+  private(set) var tally = Tally()
 
-  /// Begins to watch, from now on.
+  /// Starts at the topics' ends.
   init(replayId: String, browser: TopicBrowser, cluster: ClusterSettings) throws {
     self.replayId = Array(replayId.utf8)
     self.browser = browser
@@ -47,7 +45,7 @@ final class ReplayWatch {
 
   private static let topics: [Topic] = [.decisions, .outcomes, .deadLetters]
 
-  /// Reads what has come since.
+  /// Reads the records since the last call.
   func look() throws {
     for topic in Self.topics {
       var ranges = try browser.ranges(of: topic)
@@ -66,13 +64,13 @@ final class ReplayWatch {
     switch topic {
     case .decisions:
       if let it = try? browser.coder.decode(DecisionGlance.self, from: value) {
-        account.decisions[it.reason, default: 0] += 1
+        tally.decisions[it.reason, default: 0] += 1
       }
     case .outcomes:
       if let it = try? browser.coder.decode(OutcomeGlance.self, from: value) {
-        account.outcomes[it.result, default: 0] += 1
+        tally.outcomes[it.result, default: 0] += 1
       }
-    default: account.deadLetters += 1
+    default: tally.deadLetters += 1
     }
   }
 

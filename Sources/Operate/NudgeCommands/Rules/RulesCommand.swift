@@ -6,17 +6,17 @@ import ServiceKit
 enum RulesCommand {
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(3_600)),
-    help: "Decisions since then: so long ago (1h), or a time (2026-11-22T10:30:00Z).")
+    help: "Decisions since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
   private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+    "json", environment: .none, default: false, help: "Print JSON.")
   private static let file = PositionalArgument(
     "file", help: "JSON file with simple rules, as nudge-analyzer --simple-rules takes it.", count: .one)
 
   static let command = Command(
-    "rules", abstract: "The simple rules, which decide past a person's hourly limit.", subcommands: [check, attempt])
+    "rules", abstract: "Checks a file of simple rules, or tries it on past decisions.", subcommands: [check, attempt])
 
   private static let check = Command(
-    "check", abstract: "Says whether a file of simple rules can be used, and what is wrong with it.",
+    "check", abstract: "Checks a file of simple rules.",
     arguments: [file], examples: ["nudge rules check rules.json"]
   ) { input in
     let rules = try read(input)
@@ -26,9 +26,10 @@ enum RulesCommand {
 
   private static let attempt = Command(
     "try",
-    abstract:
-      "Says what a file of simple rules would have changed: which decisions that rules made would have had another "
-      + "priority. It reads decisions, candidates and preferences, and writes nothing.",
+    abstract: "Shows which past decisions a file of rules would change.",
+    discussion:
+      "Compares the priorities of decisions that rules made. Reads decisions, candidates and preferences; "
+      + "writes nothing.",
     settings: ClusterSettings.all + [since, json], arguments: [file],
     examples: ["nudge rules try rules.json --since 1h --bootstrap-servers kafka:9092"]
   ) { input in
@@ -51,14 +52,7 @@ enum RulesCommand {
     do {
       return try SimpleRules(json: bytes)
     } catch {
-      throw CommandFailure("\(path): \(error)")
+      throw CommandError("\(path): \(error)")
     }
   }
-}
-
-/// Why a command did not do what it was asked to.
-struct CommandFailure: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
 }

@@ -3,14 +3,13 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// Finds what simple rules decided, and what others would have.
+/// Finds decisions made by simple rules, and what other rules would have decided.
 struct RulesSearch {
   let browser: TopicBrowser
 
   /// How long before its decision a message may have been ingested: the analyzer's backlog.
   private static let backlog: Milliseconds = 3_600_000
 
-  /// A person's message.
   private struct Key: Hashable {
     var userId: String
     var conversationId: String
@@ -47,7 +46,7 @@ struct RulesSearch {
 
   private static let needle = Array(#""message.candidate""#.utf8)
 
-  /// What rules decided: those decisions have the rules' version.
+  /// Decisions made by rules: they have the rules' version.
   private func decisions(since: Milliseconds) throws -> [Key: RulesReport.Decided] {
     var found: [Key: RulesReport.Decided] = [:]
     try browser.read(try browser.ranges(of: .decisions, from: since), "reading decisions") { record in
@@ -66,23 +65,22 @@ struct RulesSearch {
   }
 }
 
-/// What other rules would have changed.
+/// Decisions that other rules would change.
 struct RulesReport: Encodable, Equatable {
-  /// What rules decided.
   struct Decided: Equatable {
     var reason: String
     var priority: Priority
-    /// nil: none held.
+    /// nil: no rule matched.
     var rule: String?
   }
 
-  /// Decisions that would have been alike.
+  /// Decisions that would change in the same way.
   struct Change: Encodable, Equatable, Hashable {
-    /// The decision's reason, which a changed priority may change too: high priority passes quiet hours.
+    /// A changed priority may change the reason too: high priority passes quiet hours.
     var reason: String
     var from: Priority
     var to: Priority
-    /// nil: none held.
+    /// nil: no rule matched.
     var fromRule: String?
     var toRule: String?
   }
@@ -102,9 +100,9 @@ struct RulesReport: Encodable, Equatable {
 
   let version: String
   let since: Milliseconds
-  /// Decisions by rules.
+  /// Decisions made by rules.
   let decisions: Int
-  /// Decisions whose candidate is no longer kept.
+  /// Decisions whose candidate was deleted by retention.
   var notFound = 0
   private var changes: [Change: Int] = [:]
 
@@ -114,7 +112,7 @@ struct RulesReport: Encodable, Equatable {
     self.decisions = decisions
   }
 
-  /// Decisions that would have had another priority.
+  /// Decisions that would have another priority.
   var changed: Int { changes.values.reduce(0, +) }
 
   mutating func add(_ decided: Decided, now: (priority: Priority, rule: String?)) {
@@ -146,7 +144,6 @@ struct RulesReport: Encodable, Equatable {
     try fields.encode(sorted, forKey: .changes)
   }
 
-  /// The same for a person.
   var text: String {
     var lines = [
       "\(decisions) decision\(decisions == 1 ? "" : "s") by simple rules since \(RFC3339.text(since)); by version "

@@ -4,13 +4,13 @@ import Ingest
 import ServiceKit
 import StreamRuntime
 
-/// The stage a command is about.
+/// A stage's name on the command line.
 enum StageName: String, CaseIterable, SettingValue {
   case ingest
   case analyzer
   case dispatcher
 
-  /// What the stage reads and writes, and where its state is.
+  /// The stage's topics and state.
   var definition: StageDefinition {
     switch self {
     case .ingest: IngestStage.definition

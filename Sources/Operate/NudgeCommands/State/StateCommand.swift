@@ -5,15 +5,15 @@ import StreamRuntime
 /// `nudge state list | show | accept-loss | rebuild`.
 enum StateCommand {
   private static let stage = Setting<StageName>(
-    required: "stage", environment: .none, help: "Whose state.")
+    required: "stage", environment: .none, help: "The stage.")
 
   private static let tasks = Setting<[Int]>(
     "tasks", environment: .none, default: [],
-    help: "Numbers of tasks, which are partitions; all of them must have lost their state. Default: all that have.",
+    help: "Numbers of tasks (partitions) that have lost their state. Default: all of these.",
     check: { numbers in numbers.allSatisfy { (0...Int(Int32.max)).contains($0) } ? nil : "numbers of partitions" })
 
   private static let yes = Setting<Bool>(
-    "yes", environment: .none, default: false, help: "Writes it. Without, what would be written is printed.")
+    "yes", environment: .none, default: false, help: "Execute; without it, only print what would be written.")
 
   private static let trustMovedOffsets = Setting<Bool>(
     "trust-moved-offsets", environment: .none, default: false,
@@ -22,17 +22,18 @@ enum StateCommand {
       + "them is processed, and notifies, whether it was before or not.")
 
   private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+    "json", environment: .none, default: false, help: "Print JSON.")
 
   static let command = Command(
-    "state", abstract: "The state of a stage's tasks: look into it, see whether it is lost, and repair it.",
+    "state", abstract: "Inspects and repairs the state of a stage's tasks.",
     subcommands: [list, show, acceptLoss, rebuild, endTransactions])
 
   private static let list = Command(
     "list",
-    abstract:
-      "Lists the tasks of a stage with their positions. Exits with 1 where a task has lost its state: the group has "
-      + "committed offsets, but the changelog has no position.",
+    abstract: "Lists the tasks of a stage with their positions.",
+    discussion:
+      "Exits with 1 if a task has lost its state: its group has committed offsets, but the changelog has "
+      + "no position.",
     settings: ClusterSettings.all + [stage, json],
     examples: ["nudge state list --stage analyzer --bootstrap-servers kafka:9092"]
   ) { input in
@@ -50,13 +51,13 @@ enum StateCommand {
       + "w/USER%01DEVICE, o/USER/DEVICE.")
 
   private static let showsTexts = Setting<Bool>(
-    "texts", environment: .none, default: false, help: "Shows what people wrote, too. Tokens are never shown.")
+    "texts", environment: .none, default: false, help: "Show texts. Tokens are never shown.")
 
   private static let show = Command(
     "show",
-    abstract:
-      "Prints rows of a stage's state as JSON, as the changelog has them. Reads one task's changelog from its start. Exits "
-      + "with 1 where there is no such row.",
+    abstract: "Prints rows of a stage's state as JSON.",
+    discussion:
+      "Reads one task's changelog from its start. Exits with 1 if there is no such row.",
     settings: ClusterSettings.all + [stage, key, showsTexts, json],
     examples: [
       "nudge state show --stage analyzer --key u/ben --bootstrap-servers kafka:9092",
@@ -73,9 +74,10 @@ enum StateCommand {
 
   private static let acceptLoss = Command(
     StateRepair.Method.acceptLoss.rawValue,
-    abstract:
-      "Lets tasks that have lost their state go on without it, behind all that was processed. Nobody is notified "
-      + "again. Without --yes it only says what it would do.",
+    abstract: "Lets tasks that have lost their state continue without it.",
+    discussion:
+      "They continue after the last processed record; nobody is notified again. Without --yes, the command "
+      + "only prints what it would do.",
     settings: ClusterSettings.all + [stage, tasks, trustMovedOffsets, yes, json],
     examples: [
       "nudge state accept-loss --stage dispatcher --bootstrap-servers kafka:9092",
@@ -85,10 +87,10 @@ enum StateCommand {
 
   private static let rebuild = Command(
     StateRepair.Method.rebuild.rawValue,
-    abstract:
-      "Has tasks that have lost their state make it again from what their inputs still hold. What was processed "
-      + "before is processed for the state only: nothing is written or sent again. Without --yes it only says what it would "
-      + "do.",
+    abstract: "Rebuilds lost state from what the inputs still hold.",
+    discussion:
+      "Records processed before the loss are processed for the state only: nothing is written or sent "
+      + "again. Without --yes, the command only prints what it would do.",
     settings: ClusterSettings.all + [stage, tasks, trustMovedOffsets, yes, json],
     examples: [
       "nudge state rebuild --stage analyzer --bootstrap-servers kafka:9092",
@@ -98,11 +100,10 @@ enum StateCommand {
 
   private static let endTransactions = Command(
     "end-transactions",
-    abstract:
-      "Ends transactions of a stage that were decided, but whose markers a lone broker left out when it stopped, as they "
-      + "were decided. Services do so by themselves; this is for where they may not (it takes ClusterAction or Alter on the "
-      + "cluster, and the right to read __transaction_state), or none waits. Services may run meanwhile. Without --yes it "
-      + "only says what it would do.",
+    abstract: "Ends decided transactions that lack their markers.",
+    discussion:
+      "A lone broker can leave markers out when it stops. Services write them on their own; this command "
+      + "is for clusters where they lack the right to (it takes ClusterAction or Alter on the cluster).",
     settings: ClusterSettings.all + [stage, yes, json],
     examples: [
       "nudge state end-transactions --stage ingest --bootstrap-servers kafka:9092",
@@ -125,7 +126,7 @@ enum StateCommand {
           report.repairs.append($0)
         }
       } catch {
-        // What was written by then stands, and is told before the error is.
+        // Repairs made before the error are valid: report them first.
         if !report.repairs.isEmpty { try output(report, asJSON: input[json]) }
         throw error
       }

@@ -1,12 +1,11 @@
 import StreamRuntime
 
-/// What a command about state prints: for people, and as JSON.
+/// The output of a state command: text, or JSON.
 protocol StateReporting: Encodable {
-  /// For a person.
   var text: String { get }
 }
 
-/// How a stage's tasks stand.
+/// The state of a stage's tasks.
 struct StateReport: StateReporting {
   var stage: StageName
   var tasks: [TaskState]
@@ -22,7 +21,7 @@ struct StateReport: StateReporting {
     try container.encode(tasks, forKey: .tasks)
   }
 
-  /// A line a task, and what to do where state is lost.
+  /// One line a task, and what to do about lost state.
   var text: String {
     var lines = tasks.map { state in
       switch state.condition {
@@ -60,11 +59,10 @@ struct StateReport: StateReporting {
   }
 }
 
-/// What a repair wrote, or would write.
+/// Repairs that were written, or would be.
 struct StateRepairReport: StateReporting {
   var stage: StageName
   var method: StateRepair.Method
-  /// Whether it was written.
   var isWritten: Bool
   var repairs: [TaskRepair] = []
 
@@ -83,7 +81,7 @@ struct StateRepairReport: StateReporting {
     try container.encode(repairs, forKey: .repairs)
   }
 
-  /// A line a task, what it means, and what to do now.
+  /// One line a task, the consequences, and the next step.
   var text: String {
     guard !repairs.isEmpty else { return "No task of \(stage.rawValue) has lost its state: there is nothing to do." }
     var lines = repairs.map { repair in
@@ -105,7 +103,7 @@ struct StateRepairReport: StateReporting {
     return lines.joined(separator: "\n")
   }
 
-  /// What is lost all the same.
+  /// The lasting losses.
   private var meaning: String {
     switch (method, stage) {
     case (_, .dispatcher):
@@ -125,10 +123,9 @@ struct StateRepairReport: StateReporting {
   }
 }
 
-/// Transactions of a stage that hang, or that were ended.
+/// Open transactions that were ended, or would be.
 struct HangingReport: StateReporting {
   var stage: StageName
-  /// Whether they were ended.
   var isWritten: Bool
   var state: HangingState
 
@@ -147,7 +144,7 @@ struct HangingReport: StateReporting {
     try container.encode(state.unexplained, forKey: .unexplained)
   }
 
-  /// A line a transaction, and what to do now.
+  /// One line a transaction, and the next step.
   var text: String {
     let unexplained = state.unexplained.map {
       "\($0): open, and the coordinator's log does not say how it was decided. If it stays so for a minute, see "
@@ -173,7 +170,7 @@ struct HangingReport: StateReporting {
   }
 }
 
-/// Offsets of topics, for people.
+/// Offsets as text.
 private enum Offsets {
   static func shown(_ offsets: [String: Int64]) -> String {
     offsets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")

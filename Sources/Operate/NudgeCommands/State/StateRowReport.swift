@@ -6,7 +6,7 @@ import NudgeSchema
 import StreamRuntime
 
 extension StageName {
-  /// A row of the stage as JSON. Throws where the bytes are none of its rows.
+  /// Decodes a row of the stage to JSON. Throws if it is not one.
   func json(of row: StateLookup.Found, coder: RecordCoder) throws -> [UInt8] {
     try row.bytes.withUnsafeBytes { bytes in
       switch self {
@@ -18,12 +18,12 @@ extension StageName {
     }
   }
 
-  /// The id by which records reach the task that has a row; nil where the key does not say.
+  /// The key of the records that reach the row's task; nil if the row's key does not contain it.
   func owner(of key: RowKey) -> String? {
     let parts = key.parts
     guard parts.count > 1 else { return nil }
     switch (self, parts[0]) {
-    // Event ids: between the kind and the id stands whose they are.
+    // An event id's key has its owner between kind and id.
     case (.ingest, "e"): return parts.count > 2 ? parts[2] : nil
     // A lane's key has person and device in one part.
     case (.dispatcher, "w"): return parts[1].split(separator: "\u{1}").first.map(String.init)
@@ -33,8 +33,8 @@ extension StageName {
 }
 
 extension RowKey {
-  /// A key as people write it: its parts with `/` between them; `%2F` is a slash in an id, `%25` a percent sign, `%01` what
-  /// stands between person and device in the key of a lane.
+  /// Parses a key as it is printed: parts separated by `/`; `%2F` is a slash in an id, `%25` a percent sign, `%01` the
+  /// separator of person and device in a lane's key.
   init(written text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map {
       String($0).removingPercentEncoding ?? String($0)
@@ -42,7 +42,7 @@ extension RowKey {
     self.init(bytes: Array(parts.map { Array($0.utf8) }.joined(separator: [0])))
   }
 
-  /// The key as people write it.
+  /// The key as it is printed.
   var written: String {
     parts.map { part in
       part.replacing("%", with: "%25").replacing("/", with: "%2F").replacing("\u{1}", with: "%01")
@@ -50,13 +50,13 @@ extension RowKey {
   }
 }
 
-/// Rows of a stage's state, for people.
+/// Rows of a stage's state.
 struct StateRowReport: StateReporting {
-  /// A row: as JSON, without tokens and texts (T4).
+  /// A row as JSON, without tokens and texts (T4).
   struct Row: Encodable {
     var task: Int32
     var key: String
-    /// Bytes of the row as the stage keeps it.
+    /// Size of the encoded row.
     var bytes: Int
     var row: JSONValue
   }
@@ -74,7 +74,7 @@ struct StateRowReport: StateReporting {
     }
   }
 
-  /// A line a row, and the row below it.
+  /// One line a row, and the row below it.
   var text: String {
     guard !rows.isEmpty else { return "\(stage) has no such row." }
     let encoder = JSONEncoder()

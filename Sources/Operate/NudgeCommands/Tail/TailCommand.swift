@@ -19,29 +19,29 @@ enum TailCommand {
     help: "Records of this type, such as message.candidate.")
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(600)),
-    help: "Records since then: so long ago (1h), or a time (2026-11-22T10:30:00Z).")
+    help: "Records since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
   private static let until = Setting<PointInTime?>(
     "until", environment: .none, default: nil, help: "Records before then. Default: now.")
   private static let partition = Setting<[Int]>(
     "partition", environment: .none, default: [], help: "Only these partitions.",
     check: { numbers in numbers.allSatisfy { (0...Int(Int32.max)).contains($0) } ? nil : "numbers of partitions" })
   private static let limit = Setting<Int>(
-    "limit", environment: .none, default: 1_000, in: 1...1_000_000, help: "Records at most, the latest.")
+    "limit", environment: .none, default: 1_000, in: 1...1_000_000, help: "The most records to print, the latest ones.")
   private static let follow = Setting<Bool>(
-    "follow", environment: .none, default: false, help: "Goes on with what comes, until Ctrl-C.")
+    "follow", environment: .none, default: false, help: "Continue with new records until Ctrl-C.")
   private static let texts = Setting<Bool>(
     "texts", environment: .none, default: false,
-    help: "Shows texts of messages too. Without, their lengths; tokens are never shown.")
+    help: "Show message texts instead of their lengths. Tokens are never shown.")
   private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, a line a record.")
+    "json", environment: .none, default: false, help: "Print one line of JSON a record.")
 
   static let command = Command(
     "tail",
-    abstract: "The records of a topic, decoded and filtered, in the order of their times.",
+    abstract: "Prints a topic's records, decoded and filtered, ordered by time.",
     settings: ClusterSettings.all + [
       user, conversation, reason, type, since, until, partition, limit, follow, texts, json,
     ],
-    arguments: [PositionalArgument("topic", help: "A topic of the pipeline; 'nudge.' may be left out: decisions.")],
+    arguments: [PositionalArgument("topic", help: "A topic of the pipeline, with or without 'nudge.': decisions.")],
     examples: [
       "nudge tail decisions --user ann --since 1h --bootstrap-servers kafka:9092",
       "nudge tail outcomes --reason invalid_token --follow --bootstrap-servers kafka:9092",
@@ -49,15 +49,8 @@ enum TailCommand {
     ]
   ) { try run($0) }
 
-  /// The topic a name means: as in the catalogue, or without `nudge.`.
-  static func topic(_ name: String) throws -> Topic {
-    if let topic = Topic(rawValue: name) ?? Topic(rawValue: "nudge.\(name)") { return topic }
-    throw SettingsError(
-      "\(name) is no topic of the pipeline: use one of \(Topic.allCases.map(\.rawValue).joined(separator: ", "))")
-  }
-
   private static func run(_ input: CommandInput) throws -> Int32 {
-    let topic = try topic(input.argument("topic") ?? "")
+    let topic = try Topic(commandLine: input.argument("topic") ?? "")
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
@@ -104,7 +97,7 @@ enum TailCommand {
     return ExitCode.interrupted
   }
 
-  /// The partitions to read: those asked for, or the person's where the topic is keyed by people.
+  /// The partitions to read: those asked for, or the person's if people are the topic's keys.
   private static func partitions(_ input: CommandInput, _ topic: Topic, _ browser: TopicBrowser) throws -> [Int32]? {
     guard input[partition].isEmpty else { return input[partition].map { Int32($0) } }
     switch topic {
@@ -117,19 +110,19 @@ enum TailCommand {
   }
 }
 
-/// The latest of many lines.
+/// Keeps the latest of many lines.
 struct LatestLines {
   private let limit: Int
   private var lines: [TailLine] = []
-  /// Lines that were let go.
+  /// Dropped lines.
   private(set) var dropped = 0
 
   init(limit: Int) { self.limit = limit }
 
-  /// Adds a line; of too many, earlier ones go.
+  /// Adds a line; drops early ones beyond the limit.
   mutating func add(_ line: TailLine) {
     lines.append(line)
-    // Partitions come interleaved, so the earliest are found by sorting: now and then, not each time.
+    // Partitions interleave, so early lines are found by sorting: only now and then.
     if lines.count >= limit + max(limit, 1_000) { cut() }
   }
 
@@ -139,7 +132,7 @@ struct LatestLines {
     lines.removeFirst(max(0, lines.count - limit))
   }
 
-  /// What is left, the earliest first.
+  /// The kept lines, earliest first.
   var sorted: [TailLine] {
     mutating get {
       cut()

@@ -1,17 +1,16 @@
 import NudgeSchema
 
-/// Which records of a topic are shown.
+/// Selects records by person, conversation, reason and type.
 struct TailFilter: Sendable {
-  /// A person: by key, `userId`, `senderId`, or among recipients.
+  /// By key, `userId`, `senderId`, or among recipients.
   var user: String?
-  /// A conversation: by key or `conversationId`.
+  /// By key or `conversationId`.
   var conversation: String?
   /// A decision's reason, an outcome's result, or a dead letter's code.
   var reason: String?
-  /// `type`.
   var type: String?
 
-  /// Whether a record is meant. `value`: nil where it is no JSON.
+  /// `value`: nil if it is not JSON.
   func matches(key: String?, value: JSONValue?, deadLetterCode: String?) -> Bool {
     if let user, !names(user, key, value) { return false }
     if let conversation, key != conversation, value?["conversationId"]?.string != conversation { return false }

@@ -1,13 +1,13 @@
 import Kafka
 import NudgeSchema
 
-/// A look at a record's bytes that spares decoding what a filter leaves out anyway, which costs many times as much.
+/// Searches a record's bytes before it is decoded, which costs many times as much.
 struct TailGlance {
-  /// What is asked for, as a key and as JSON has it.
+  /// Ids, as a key and as JSON contains them.
   private let ids: [(key: [UInt8], needle: [UInt8])]
-  /// What a value must have somewhere.
+  /// Strings that a matching value contains.
   private let words: [[UInt8]]
-  /// Somebody may write any character as an escape.
+  /// Producers may write any character as an escape.
   private static let escape = [UInt8(ascii: "\\")]
 
   init(_ filter: TailFilter, of topic: Topic, coder: RecordCoder) {
@@ -16,7 +16,7 @@ struct TailGlance {
     words = topic == .deadLetters ? [] : [filter.type, filter.reason].compactMap { $0.map { coder.needle($0) } }
   }
 
-  /// False: the filter leaves the record out.
+  /// False: the filter does not match.
   func mayShow(_ record: ConsumerRecord) -> Bool {
     ids.allSatisfy { record.hasKey($0.key) || record.valueContains($0.needle) || record.valueContains(Self.escape) }
       && words.allSatisfy { record.valueContains($0) || record.valueContains(Self.escape) }

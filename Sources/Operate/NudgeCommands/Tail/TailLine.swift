@@ -1,24 +1,24 @@
 import Kafka
 import NudgeSchema
 
-/// A record as `nudge tail` shows it.
+/// A line of `nudge tail`.
 struct TailLine: Encodable {
   var position: RecordPosition
-  /// The record's timestamp, in milliseconds since the epoch.
+  /// Milliseconds since the epoch.
   var timestamp: Milliseconds
   var key: String?
   var traceparent: String?
   var replayId: String?
-  /// The value with secrets taken out; nil: a tombstone, or no JSON.
+  /// The redacted value; nil: a tombstone, or not JSON.
   var record: JSONValue?
-  /// Of a dead letter, what its headers say; its value is not shown.
+  /// A dead letter's headers; its value is not shown.
   var deadLetter: DeadLetterFacts?
   /// Bytes of the value.
   var size: Int
 
-  /// What is shown of a record; nil: the filter leaves it out.
+  /// nil: the filter does not match.
   init?(_ record: ConsumerRecord, of topic: Topic, filter: TailFilter, redaction: Redaction) {
-    // A dead letter's value is what somebody published, perhaps with a token where nobody looks for one.
+    // A dead letter's value is a producer's record, with a token in any place.
     let letter = topic == .deadLetters ? DeadLetterFacts(record) : nil
     let value = letter == nil ? record.value.flatMap { try? JSONValue($0) } : nil
     let key = record.key.map { String(decoding: $0, as: UTF8.self) }
@@ -33,14 +33,14 @@ struct TailLine: Encodable {
     size = record.value?.count ?? 0
   }
 
-  /// Fields that say most of a record, in the order they are shown.
+  /// The most important fields, in the order shown.
   private static let told = [
     "userId", "deviceId", "conversationId", "messageId", "senderId", "outcome", "reason", "presentation", "priority",
     "kind", "pushId", "result", "errorCode", "attempts", "state", "cause", "code", "limit", "tokenHash", "replayId",
     "text", "title", "body", "preview",
   ]
 
-  /// For a person: one line.
+  /// One line for a person.
   var text: String {
     var parts = ["\(RFC3339.text(timestamp))  \(position.topic)-\(position.partition)@\(position.offset)"]
     if let letter = deadLetter {

@@ -1,17 +1,16 @@
 public import Kafka
 public import NudgeSchema
 
-/// Makes the pipeline's topics and looks whether those that are there are right.
+/// Creates the pipeline's topics, and compares existing ones with their plans.
 public enum TopicCreation {
   private static let timeout: Duration = .seconds(30)
 
-  /// Makes the topics that are missing on a real broker, and compares the others with their plans; doing it again changes
-  /// nothing.
+  /// Creates missing topics on a real broker, and compares the others with their plans. Running it again changes nothing.
   /// - Parameters:
-  ///   - partitions: of each new topic, and what the others are compared with; nil: as many as those that are there have,
-  ///     or else `TopicPlan.defaultPartitions`.
-  ///   - replicationFactor: of each new topic; nil: the broker's default.
-  /// - Throws: `KafkaError` where the broker cannot be asked. What is wrong with a topic is in the report.
+  ///   - partitions: The number for new topics, and the expected number of the others; nil: the number the existing topics have, or
+  ///     `TopicPlan.defaultPartitions`.
+  ///   - replicationFactor: The number for new topics; nil: the broker's default.
+  /// - Throws: `KafkaError` if a request fails. Problems of a single topic are in the report.
   public static func create(
     on admin: Admin, names: TopicNames = TopicNames(), partitions: Int? = nil, replicationFactor: Int? = nil
   ) throws(KafkaError) -> TopicReport {
@@ -31,11 +30,11 @@ public enum TopicCreation {
     for index in report.topics.indices {
       switch outcomes[report.topics[index].name] {
       case .success:
-        // Metadata of a topic this new may not have come yet.
+        // The metadata of a new topic may not have arrived yet.
         report.topics[index].status = .created
         report.topics[index].partitions = partitions
         report.topics[index].differences = []
-      // Somebody else made it meanwhile: it was compared like the others.
+      // Another client created it meanwhile: it was compared like the others.
       case .failure(let error) where error.isTopicAlreadyExists: break
       case .failure(let error):
         report.topics[index].status = .failed
@@ -46,21 +45,21 @@ public enum TopicCreation {
     return report
   }
 
-  /// Makes the topics on the embedded broker, which has no settings of topics.
+  /// Creates the topics on the embedded broker, which has no topic settings.
   public static func create(
     on broker: EmbeddedBroker, names: TopicNames = TopicNames(), partitions: Int
   ) throws(KafkaError) {
     for topic in Topic.allCases { try broker.createTopic(names(topic), partitions: partitions) }
   }
 
-  /// Compares the topics that are there with their plans.
-  /// - Parameter partitions: how many each should have; nil: as many as the first input of the stage that reads it.
+  /// Compares existing topics with their plans.
+  /// - Parameter partitions: The expected number; nil: that of the first input of the stage that reads the topic.
   public static func report(
     on admin: Admin, names: TopicNames = TopicNames(), partitions: Int? = nil
   ) throws(KafkaError) -> TopicReport {
     let found = try admin.listTopics(timeout: timeout)
     let present = TopicPlan.all.map { names($0.topic) }.filter { found[$0] != nil }
-    // A topic that this user may not see is left out of the list; asked for by name it says so.
+    // A topic the user may not see is missing in the list; a request by name returns the authorization error.
     let unseen = TopicPlan.all.map { names($0.topic) }.filter { found[$0] == nil }
     if !unseen.isEmpty, admin.hasController(timeout: timeout) {
       _ = try admin.partitionCounts(of: unseen, timeout: timeout)
@@ -92,7 +91,7 @@ public enum TopicCreation {
       })
   }
 
-  /// The number of partitions that all topics which are there have; nil where there are none, or they disagree.
+  /// The number of partitions that all existing topics have; nil if there are none, or they differ.
   private static func commonCount(of found: [String: Int], _ names: TopicNames) -> Int? {
     let counts = Set(TopicPlan.all.compactMap { found[names($0.topic)] })
     return counts.count == 1 ? counts.first : nil
@@ -100,8 +99,8 @@ public enum TopicCreation {
 }
 
 extension Topic {
-  /// The topic whose number of partitions this one must have, because one stage reads both or keeps its state there; nil
-  /// where no stage depends on the number.
+  /// The topic that must have the same number of partitions, because one stage reads both or keeps its state there; nil
+  /// without such a topic.
   fileprivate var leader: Topic? {
     switch self {
     case .userEvents, .deviceClaims, .ingestState: .chatEvents

@@ -1,10 +1,10 @@
 import NudgeSchema
 
-/// Compares the settings of a topic that is there with its plan.
+/// Compares an existing topic's settings with its plan.
 enum TopicPlanComparison {
   private enum Rule {
     case equal
-    /// A number as planned or greater; -1 is without bound.
+    /// The planned number or more; -1 is unlimited.
     case atLeast
     case atMost
   }
@@ -15,7 +15,7 @@ enum TopicPlanComparison {
     "segment.ms": .atMost,
   ]
 
-  /// A sentence for each setting that is worse than planned; what is better, such as a longer retention, is none.
+  /// A sentence for each setting worse than planned; better ones, such as a longer retention, are accepted.
   static func differences(of found: [String: String], from plan: TopicPlan) -> [String] {
     plan.configuration.sorted { $0.key < $1.key }.compactMap { name, wanted in
       guard let value = found[name] else { return nil }

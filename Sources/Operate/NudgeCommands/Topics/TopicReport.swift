@@ -1,42 +1,42 @@
 import ServiceKit
 
-/// How the pipeline's topics are, or have become.
+/// The state of the pipeline's topics, or the result of creating them.
 public struct TopicReport: Sendable, Equatable, Encodable {
   /// One topic.
   public struct Entry: Sendable, Equatable, Encodable {
-    /// What there is of it.
+    /// The topic's state.
     public enum Status: String, Sendable, Encodable {
-      /// It was made just now.
+      /// Created by this command.
       case created
-      /// It was there and is as planned.
+      /// Exists and matches its plan.
       case exists
-      /// It was there and differs from its plan.
+      /// Exists and differs from its plan.
       case differs
-      /// It is not there.
+      /// Does not exist.
       case missing
-      /// It could not be made.
+      /// Could not be created.
       case failed
     }
 
     /// The full name, with the deployment's prefix.
     public var name: String
-    /// What there is of it.
+    /// The topic's state.
     public var status: Status
-    /// How many partitions it has; nil where it is not there.
+    /// The number of partitions; nil if it does not exist.
     public var partitions: Int?
-    /// How it differs from its plan, or why it could not be made; a sentence each.
+    /// Differences from its plan, or why it could not be created; one sentence each.
     public var differences: [String]
-    /// Its settings as far as the plan has them; empty where the broker does not tell them.
+    /// The settings that the plan names; empty if the broker does not return them.
     public var configuration: [String: String]
   }
 
-  /// All of the pipeline's topics, in the catalogue's order.
+  /// All of the pipeline's topics.
   public var topics: [Entry]
 
-  /// Whether every topic is there and as planned.
+  /// Whether every topic exists and matches its plan.
   public var isGood: Bool { topics.allSatisfy { $0.status == .created || $0.status == .exists } }
 
-  /// For a person: a line a topic, and a line for each difference.
+  /// One line a topic, and one for each difference.
   public var text: String {
     let width = topics.map(\.name.count).max() ?? 0
     return topics.map { entry in

@@ -6,26 +6,27 @@ import ServiceKit
 enum TopicsCommand {
   private static let partitions = Setting<Int?>(
     "partitions", environment: .none, default: nil,
-    help: "Partitions of each topic: how far each stage can be scaled out. Pinned once the topics are made. "
-      + "Default: as the topics that are there, else 12.",
+    help: "Partitions of each topic: the most instances of a stage. Fixed once the topics exist. "
+      + "Default: as the existing topics, or else 12.",
     check: { count in (count ?? 1) >= 1 && (count ?? 1) <= 10_000 ? nil : "a number from 1 to 10000" })
 
   private static let replicationFactor = Setting<Int?>(
     "replication-factor", environment: .none, default: nil,
-    help: "Brokers that keep each partition; 3 in production. Default: the broker's.",
+    help: "Replicas of each partition; 3 in production. Default: the broker's.",
     check: { count in (count ?? 1) >= 1 && (count ?? 1) <= 100 ? nil : "a number from 1 to 100" })
 
   private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
+    "json", environment: .none, default: false, help: "Print JSON.")
 
   static let command = Command(
-    "topics", abstract: "The pipeline's topics: make them, list them, check them.",
+    "topics", abstract: "Creates, lists and checks the pipeline's topics.",
     subcommands: [create, list, check])
 
   private static let create = Command(
     "create",
-    abstract: "Makes the topics that are missing and compares the others with the plan. Doing it again is safe. "
-      + "Exits with 1 where a topic differs or could not be made.",
+    abstract: "Creates missing topics and compares the others with the plan.",
+    discussion:
+      "Running it again is safe. Exits with 1 if a topic differs or could not be created.",
     settings: ClusterSettings.all + [partitions, replicationFactor, json],
     examples: [
       "nudge topics create --bootstrap-servers localhost:9092",
@@ -53,7 +54,9 @@ enum TopicsCommand {
 
   private static let check = Command(
     "check",
-    abstract: "Compares the topics with the plan. Exits with 1 where one is missing or differs.",
+    abstract: "Compares the topics with the plan.",
+    discussion:
+      "Exits with 1 if one is missing or differs.",
     settings: ClusterSettings.all + [partitions, json],
     examples: ["nudge topics check --bootstrap-servers localhost:9092 --json"]
   ) { input in

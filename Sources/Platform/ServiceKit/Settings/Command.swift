@@ -2,7 +2,9 @@
 public struct Command: Sendable {
   /// The name on the command line.
   public let name: String
-  let abstract: String
+  /// One short line, for the list of commands.
+  public let abstract: String
+  let discussion: String
   let settings: [any AnySetting]
   let arguments: [PositionalArgument]
   let examples: [String]
@@ -11,14 +13,18 @@ public struct Command: Sendable {
 
   /// A command without subcommands.
   /// - Parameters:
+  ///   - abstract: One short line, for the list of commands.
+  ///   - discussion: What the command's own help says besides.
   ///   - examples: Whole command lines.
   ///   - run: Runs the command and returns the exit code. A thrown error is printed; the process exits with `ExitCode.usage` for a `SettingsError`, else with `ExitCode.failure`.
   public init(
-    _ name: String, abstract: String, settings: [any AnySetting] = [], arguments: [PositionalArgument] = [],
-    examples: [String] = [], run: @escaping @Sendable (CommandInput) throws -> Int32
+    _ name: String, abstract: String, discussion: String = "", settings: [any AnySetting] = [],
+    arguments: [PositionalArgument] = [], examples: [String] = [],
+    run: @escaping @Sendable (CommandInput) throws -> Int32
   ) {
     self.name = name
     self.abstract = abstract
+    self.discussion = discussion
     self.settings = settings
     self.arguments = arguments
     self.examples = examples
@@ -30,6 +36,7 @@ public struct Command: Sendable {
   public init(_ name: String, abstract: String, subcommands: [Command]) {
     self.name = name
     self.abstract = abstract
+    discussion = ""
     settings = []
     arguments = []
     examples = subcommands.compactMap(\.examples.first)
@@ -83,6 +90,7 @@ public struct CommandDispatcher: Sendable {
       output("\(program) \(version)")
       return ExitCode.success
     }
+    let layout = HelpLayout(environment: environment)
     var path = program
     var level = commands
     var about = abstract
@@ -90,11 +98,11 @@ public struct CommandDispatcher: Sendable {
     var rest = arguments[...]
     while true {
       guard let name = rest.first else {
-        errors("a command is missing\n\n" + help(path, about, level, shownExamples))
+        errors("a command is missing\n\n" + help(path, about, level, shownExamples, layout))
         return ExitCode.usage
       }
       if name == "--help" || name == "-h" || (name == "help" && rest.count == 1) {
-        output(help(path, about, level, shownExamples))
+        output(help(path, about, level, shownExamples, layout))
         return ExitCode.success
       }
       guard let command = level.first(where: { $0.name == name }) else {
@@ -119,7 +127,8 @@ public struct CommandDispatcher: Sendable {
     _ environment: [String: String], _ output: (String) -> Void, _ errors: (String) -> Void
   ) -> Int32 {
     let schema = SettingsSchema(
-      program: path, abstract: command.abstract, version: nil, settings: command.settings,
+      program: path, abstract: command.abstract, discussion: command.discussion, version: nil,
+      settings: command.settings,
       arguments: command.arguments, examples: command.examples, hasProgramFlags: false)
     do {
       var parser = SettingsParser(schema: schema, environment: environment)
@@ -140,10 +149,12 @@ public struct CommandDispatcher: Sendable {
     }
   }
 
-  private func help(_ path: String, _ about: String, _ level: [Command], _ examples: [String]) -> String {
-    var sections = [about, "Usage: \(path) COMMAND …"]
-    sections.append("Commands:\n" + SettingsHelp.columns(level.map { ($0.name, $0.abstract) }))
-    if !examples.isEmpty { sections.append("Examples:\n" + examples.map { "  \($0)" }.joined(separator: "\n")) }
+  private func help(
+    _ path: String, _ about: String, _ level: [Command], _ examples: [String], _ layout: HelpLayout
+  ) -> String {
+    var sections = [layout.wrapped(about), "Usage: \(path) COMMAND …"]
+    sections.append("Commands:\n" + layout.columns(level.map { ($0.name, $0.abstract) }))
+    if !examples.isEmpty { sections.append("Examples:\n" + layout.examples(examples)) }
     sections.append("\(path) COMMAND --help says more about a command.")
     return sections.joined(separator: "\n\n")
   }

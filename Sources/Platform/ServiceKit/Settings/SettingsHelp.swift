@@ -1,39 +1,29 @@
 /// The text of `--help` and the tables of docs/configuration.md.
 enum SettingsHelp {
-  static func text(of schema: SettingsSchema) -> String {
+  static func text(of schema: SettingsSchema, layout: HelpLayout) -> String {
     var usage = "Usage: \(schema.program)"
     for argument in schema.arguments { usage += " \(argument.shown)" }
     usage += " [flags]"
-    var sections = [schema.abstract, usage]
+    var sections = [layout.wrapped(schema.abstract)]
+    if !schema.discussion.isEmpty { sections.append(layout.wrapped(schema.discussion)) }
+    sections.append(layout.wrapped(usage, indent: 4))
     if !schema.arguments.isEmpty {
       sections.append(
-        "Arguments:\n" + columns(schema.arguments.map { ($0.name.uppercased(), $0.help) }))
+        "Arguments:\n" + layout.columns(schema.arguments.map { ($0.name.uppercased(), $0.help) }))
     }
     let required = schema.settings.filter(\.isRequired)
     let others = schema.settings.filter { !$0.isRequired }
-    if !required.isEmpty { sections.append("Required:\n" + columns(required.map(row))) }
-    sections.append("Flags:\n" + columns(others.map(row) + programRows(schema)))
+    if !required.isEmpty { sections.append("Required:\n" + layout.columns(required.map(row))) }
+    sections.append("Flags:\n" + layout.columns(others.map(row) + programRows(schema)))
     if schema.settings.contains(where: { $0.environmentText != nil }) {
       let file = schema.settings.contains { $0.name == "config" }
       sections.append(
-        "A flag wins over the environment\(file ? ", the environment over the file of --config" : "").")
+        layout.wrapped("A flag wins over the environment\(file ? ", the environment over the file of --config" : "")."))
     }
     if !schema.examples.isEmpty {
-      sections.append("Examples:\n" + schema.examples.map { "  \($0)" }.joined(separator: "\n"))
+      sections.append("Examples:\n" + layout.examples(schema.examples))
     }
     return sections.joined(separator: "\n\n")
-  }
-
-  /// The names on the left, what they mean on the right.
-  static func columns(_ rows: [(String, String)]) -> String {
-    // A name that is too long for the column stands on a line of its own.
-    let width = min(30, rows.map(\.0.count).max() ?? 0)
-    return rows.map { name, meaning in
-      let indented = String(repeating: " ", count: width + 4)
-      let meaning = meaning.replacing("\n", with: "\n" + indented)
-      guard name.count <= width else { return "  \(name)\n\(indented)\(meaning)" }
-      return "  \(name)\(String(repeating: " ", count: width - name.count))  \(meaning)"
-    }.joined(separator: "\n")
   }
 
   private static func row(_ setting: SettingDeclaration) -> (String, String) {

@@ -35,7 +35,8 @@ struct SettingsParser {
     // Help comes before errors: an error may be the reason to ask for it.
     let options = arguments.prefix { $0 != "--" }
     if options.contains("--help") || options.contains("-h") {
-      return Result(request: .print(SettingsHelp.text(of: schema)), positional: [:])
+      return Result(
+        request: .print(SettingsHelp.text(of: schema, layout: HelpLayout(environment: environment))), positional: [:])
     }
     try readFlags(arguments)
     if programFlags.contains(.version), let version = schema.version {

@@ -3,6 +3,7 @@ public struct SettingsSchema: Sendable {
   /// The name on the command line: `nudge-ingest`, `nudge topics create`.
   public let program: String
   let abstract: String
+  let discussion: String
   let version: String?
   let settings: [SettingDeclaration]
   let arguments: [PositionalArgument]
@@ -20,11 +21,12 @@ public struct SettingsSchema: Sendable {
   }
 
   init(
-    program: String, abstract: String, version: String?, settings: [any AnySetting], arguments: [PositionalArgument],
-    examples: [String], hasProgramFlags: Bool
+    program: String, abstract: String, discussion: String = "", version: String?, settings: [any AnySetting],
+    arguments: [PositionalArgument], examples: [String], hasProgramFlags: Bool
   ) {
     self.program = program
     self.abstract = abstract
+    self.discussion = discussion
     self.version = version
     self.settings = settings.map(\.declaration)
     self.arguments = arguments

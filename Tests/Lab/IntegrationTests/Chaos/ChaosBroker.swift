@@ -4,6 +4,7 @@ import Synchronization
 
 @testable import Kafka
 @testable import NudgeCommands
+@testable import NudgeLab
 
 /// One broker or several. It stops, kills, pauses and starts one of them at a time; some clients reach the brokers through proxies.
 ///
@@ -59,7 +60,7 @@ final class ChaosBroker: Sendable {
 
   /// Starts `brokers` brokers with proxies for `clients` clients. A single broker can be its own controller.
   init(directory: URL, proxies clients: Int, brokers: Int = 1, isCombined: Bool) throws {
-    guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
+    guard let home = LocalBroker.find() else { throw CommandError("KAFKA_HOME is not set") }
     self.home = home
     self.directory = directory
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -159,7 +160,7 @@ final class ChaosBroker: Sendable {
       ["format", "-t", cluster, "-c", file(role, "properties", in: directory).path, how],
       environment: Pipeline.environment, log: log)
     guard process.waitForEnd(timeout: .seconds(60)), process.status == 0 else {
-      throw DemoError("the \(role)'s storage could not be formatted: \(GrowingFile.tail(log.path, lines: 10))")
+      throw CommandError("the \(role)'s storage could not be formatted: \(GrowingFile.tail(log.path, lines: 10))")
     }
   }
 
@@ -195,7 +196,7 @@ final class ChaosBroker: Sendable {
     while process.isRunning, .now < deadline {
       if (try? probe.listTopics(timeout: .milliseconds(500))) != nil { return }
     }
-    throw DemoError(
+    throw CommandError(
       "the \(role) \(process.isRunning ? "does not answer" : "ended"): "
         + GrowingFile.tail(Self.file(role, "log", in: directory).path, lines: 15))
   }
@@ -293,7 +294,7 @@ final class ChaosBroker: Sendable {
       let (status, output) = try RealKafka.run(
         "kafka-configs.sh",
         ["--bootstrap-server", bootstrapServers, "--alter", "--entity-type", "clients", "--entity-default"] + change)
-      guard status == 0 else { throw DemoError("the clients' quota could not be changed: \(output)") }
+      guard status == 0 else { throw CommandError("the clients' quota could not be changed: \(output)") }
       state.withLock { $0.hasQuota = bytesPerSecond != nil }
     }
   }
@@ -312,7 +313,7 @@ final class ChaosBroker: Sendable {
   private static func changeRights(_ bootstrapServers: String, _ arguments: String?...) throws {
     let (status, output) = try RealKafka.run(
       "kafka-acls.sh", ["--bootstrap-server", bootstrapServers] + arguments.compactMap(\.self))
-    guard status == 0 else { throw DemoError("the broker's rights could not be changed: \(output)") }
+    guard status == 0 else { throw CommandError("the broker's rights could not be changed: \(output)") }
   }
 
   /// The times when a topic took no writes, in milliseconds since the epoch.
@@ -370,7 +371,7 @@ final class ChaosBroker: Sendable {
       }
       if isFree, !found.contains(port) { found.append(port) }
     }
-    guard found.count == count else { throw DemoError("no free ports between 15000 and 30000 on 127.0.0.1") }
+    guard found.count == count else { throw CommandError("no free ports between 15000 and 30000 on 127.0.0.1") }
     return found
   }
 }

@@ -1,4 +1,4 @@
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// Draws a schedule of chaos.
 struct ChaosDraft {

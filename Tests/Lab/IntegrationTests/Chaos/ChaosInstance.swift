@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// An instance of a service and its supervisor, which restarts it as a container runtime would. One thread uses it.
 final class ChaosInstance {

@@ -1,7 +1,7 @@
 import Foundation
 import NudgeSchema
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// A chat of small groups, made from a seed: messages, and between them reads, activity and changes of devices.
 struct ChaosLoad {

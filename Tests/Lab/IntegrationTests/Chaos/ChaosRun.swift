@@ -4,6 +4,7 @@ import NudgeSchema
 import Testing
 
 @testable import NudgeCommands
+@testable import NudgeLab
 
 /// Runs a pipeline under a chaos schedule: brokers, instances of each service with their supervisors, and a load. One thread uses it.
 final class ChaosRun {

@@ -1,4 +1,4 @@
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// The faults of a run and their times. A value made from a seed alone: the same seed makes the same schedule.
 struct ChaosSchedule: Equatable, Sendable {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 @Suite("A schedule of chaos")
 struct ChaosScheduleTests {

@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// A second producer whose records must all be refused. Each record's header tells the checker the expected code. One thread uses it.
 final class ChaosStranger {

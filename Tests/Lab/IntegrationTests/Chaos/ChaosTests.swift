@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// Faults of processes, disks, clocks, networks and brokers under load. Afterwards the topics must balance as without them.
 @Suite("Chaos on a real Kafka", .serialized, .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))

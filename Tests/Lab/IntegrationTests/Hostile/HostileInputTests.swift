@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("Hostile inputs")

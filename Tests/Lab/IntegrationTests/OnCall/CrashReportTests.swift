@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// No broker is needed: a service that waits for one crashes as well as any.
 @Suite("A service that crashes")

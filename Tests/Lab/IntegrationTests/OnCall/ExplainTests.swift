@@ -3,7 +3,7 @@ import NudgeSchema
 import ServiceKit
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("What a person on call asks")

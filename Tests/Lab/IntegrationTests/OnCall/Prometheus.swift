@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// Debian's Prometheus with the project's rules. It scrapes the services of a pipeline twice a second; the waits of the rules are
 /// shortened to a second.

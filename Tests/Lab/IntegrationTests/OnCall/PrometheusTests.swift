@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("Prometheus on a pipeline", .enabled(if: Prometheus.isInstalled, "apt-get install prometheus to run it"))

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   /// One broker for both tests, with a listener for passwords over TLS, one for mutual TLS, and access rules.

@@ -4,7 +4,7 @@ import ServiceKit
 import TestSupport
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("O3: traces")

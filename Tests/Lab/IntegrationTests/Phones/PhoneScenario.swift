@@ -4,7 +4,7 @@ import NudgeSchema
 import Testing
 import VirtualPhone
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// Stories of people with phones, named after the requirements. Each story has its own people.
 enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {

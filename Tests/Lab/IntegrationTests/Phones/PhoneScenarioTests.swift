@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// The suites on the shared pipeline with the embedded broker: one test at a time.
 @Suite(

@@ -6,7 +6,7 @@ import ServiceKit
 import Testing
 import VirtualPhone
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// A pipeline with virtual phones. All scenarios of one kind of broker share it, and each has its own people. One thread uses
 /// it.

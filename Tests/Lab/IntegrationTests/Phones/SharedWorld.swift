@@ -3,6 +3,7 @@ import Testing
 import VirtualPhone
 
 @testable import NudgeCommands
+@testable import NudgeLab
 
 /// A story of people with phones. Each story has people of its own.
 protocol Scenario: Sendable {

@@ -4,6 +4,7 @@ import NudgeSchema
 import Testing
 
 @testable import NudgeCommands
+@testable import NudgeLab
 
 /// A test's own pipeline: topics with a prefix, the emulator, and services as processes, which end with this object at the
 /// latest. One thread uses it.
@@ -61,7 +62,7 @@ final class Pipeline {
     let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
     let report = try TopicCreation.create(on: admin, names: names, partitions: Int(Self.partitions))
     guard report.topics.allSatisfy({ $0.status == .created }) else {
-      throw DemoError("the topics were not made: \(report)")
+      throw CommandError("the topics were not made: \(report)")
     }
 
     let record = directory.appendingPathComponent("requests.jsonl").path
@@ -94,7 +95,7 @@ final class Pipeline {
     _ program: DemoProgram, _ programs: [DemoProgram: URL], _ arguments: [String], _ directory: URL,
     failPoints: String? = nil
   ) throws -> DemoProcess {
-    guard let executable = programs[program] else { throw DemoError("\(program.rawValue) was not found") }
+    guard let executable = programs[program] else { throw CommandError("\(program.rawValue) was not found") }
     var environment = Self.environment
     environment["NUDGE_FAIL_POINTS"] = failPoints
     return DemoProcess(
@@ -107,7 +108,7 @@ final class Pipeline {
   func command(_ program: DemoProgram, instance: String?, stateDirectory: URL, brokers: String) throws
     -> (executable: URL, arguments: [String])
   {
-    guard let executable = programs[program] else { throw DemoError("\(program.rawValue) was not found") }
+    guard let executable = programs[program] else { throw CommandError("\(program.rawValue) was not found") }
     let arguments =
       ["--bootstrap-servers", brokers, "--topic-prefix", names.prefix, "--state-dir", stateDirectory.path]
       + (instance.map { ["--instance", $0] } ?? []) + (program == .dispatcher ? fcm : [])

@@ -4,6 +4,7 @@ import NudgeSchema
 import Testing
 
 @testable import NudgeCommands
+@testable import NudgeLab
 
 /// The broker and the programs of the suite. The broker starts with the first test and ends with the process.
 enum RealKafka {
@@ -23,7 +24,7 @@ enum RealKafka {
     .appendingPathComponent("nudge-integration-\(UUID().uuidString)")
 
   private static let broker: Result<LocalBroker, any Error> = Result {
-    guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
+    guard let home = LocalBroker.find() else { throw CommandError("KAFKA_HOME is not set") }
     let broker = try LocalBroker(home: home, directory: directory.appendingPathComponent("kafka"))
     try broker.start()
     atexit {
@@ -40,7 +41,7 @@ enum RealKafka {
 
   /// Runs a script of the distribution, and returns its output.
   static func run(_ script: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-    guard let home = LocalBroker.find() else { throw DemoError("KAFKA_HOME is not set") }
+    guard let home = LocalBroker.find() else { throw CommandError("KAFKA_HOME is not set") }
     return try run(home.appendingPathComponent("bin/\(script)"), arguments)
   }
 

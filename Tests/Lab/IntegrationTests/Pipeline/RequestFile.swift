@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 /// Reads the emulator's record of requests as it grows.
 struct RequestFile {

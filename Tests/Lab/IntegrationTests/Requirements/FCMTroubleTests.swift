@@ -2,7 +2,7 @@ import Foundation
 import NudgeSchema
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("Trouble with FCM and tokens")

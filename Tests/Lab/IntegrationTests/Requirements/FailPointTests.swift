@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @testable import NudgeCommands
+  @testable import NudgeLab
 
   extension PipelineTests {
     /// The rows of the crash table (docs/architecture.md, Crashes), each at its exact point.

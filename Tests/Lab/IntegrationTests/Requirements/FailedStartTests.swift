@@ -3,7 +3,7 @@ import Foundation
 import ServiceKit
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 @Suite("A service that cannot start")
 struct FailedStartTests {

@@ -8,6 +8,7 @@ import Testing
 import VirtualPhone
 
 @testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("A reply from the lock screen")

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("Events over HTTP, by the documentation's examples, and by nudge publish")

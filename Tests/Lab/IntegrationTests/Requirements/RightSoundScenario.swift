@@ -5,6 +5,7 @@ import Testing
 import VirtualPhone
 
 @testable import NudgeCommands
+@testable import NudgeLab
 
 /// The sound that people hear for ordinary messages. Nobody writes "urgent", and nobody is mentioned unless the scenario is about
 /// mentions.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("Several instances")

@@ -11,7 +11,7 @@ import Testing
 struct ConfigurationDocumentTests {
   private static let file = Repository.file("docs/configuration.md")
 
-  @Test("it says what the declarations of the settings say")
+  @Test("it matches the declarations of the settings")
   func matches() throws {
     let text = Self.document
     if ProcessInfo.processInfo.environment["NUDGE_WRITE_DOCS"] != nil {

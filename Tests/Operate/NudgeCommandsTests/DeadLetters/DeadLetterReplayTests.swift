@@ -3,7 +3,7 @@ import Testing
 
 @testable import NudgeCommands
 
-@Suite("Which dead letters are written again")
+@Suite("Replay of dead letters")
 struct DeadLetterReplayTests {
   private func letter(from topic: String? = "chat.events", key: String? = "c-1", _ more: [String: String] = [:])
     -> DeadLetterFacts
@@ -25,7 +25,7 @@ struct DeadLetterReplayTests {
     if case .left(let reason) = DeadLetterReplay(topics: TopicNames()).fate(of: letter) { reason } else { nil }
   }
 
-  @Test("a producer's event is, to the topic it began on")
+  @Test("a producer's event is republished to its topic")
   func written() {
     let replay = DeadLetterReplay(topics: TopicNames(prefix: "eu."))
     #expect(replay.fate(of: letter(from: "eu.chat.events")) == .written(.chatEvents))
@@ -34,14 +34,15 @@ struct DeadLetterReplayTests {
   }
 
   @Test(
-    "a letter that was cut to fit its topic is not: what is left of it is another record",
+    "a truncated dead letter is not republished",
     arguments: [RecordHeader.truncatedKey, RecordHeader.truncatedHeaders, RecordHeader.truncatedValue])
   func cut(_ header: String) {
     let cut = letter([header: "100/4000000"])
-    #expect(cut.isCut && reason(cut)?.contains("is cut") == true)
+    #expect(cut.isCut && reason(cut)?.contains("is truncated") == true)
   }
 
-  @Test("one of Nudge's own topics, of an unknown one, without a key or without an origin is not")
+  @Test(
+    "a dead letter of Nudge's own topics, of an unknown topic, without a key or without an origin is not republished")
   func left() {
     #expect(reason(letter(from: "nudge.timeline"))?.contains("only producers' events") == true)
     #expect(reason(letter(from: "else.where")) != nil && reason(letter(from: nil)) != nil)

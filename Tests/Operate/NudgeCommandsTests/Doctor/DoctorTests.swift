@@ -10,10 +10,11 @@ import Testing
 
 @Suite("nudge doctor")
 struct DoctorTests {
-  @Test("SCRAM is a trap of old libraries only; properties that exactly-once depends on are one of all")
+  @Test(
+    "SCRAM is an issue of old versions of librdkafka only; properties that exactly-once depends on, of all versions")
   func traps() {
     func weights(_ properties: [String: String], _ version: Int32 = 0x0200_02ff) -> [Finding.Weight] {
-      ClientTraps.findings(properties, version: version, name: "librdkafka").map(\.weight)
+      KnownClientIssues.findings(properties, version: version, name: "librdkafka").map(\.weight)
     }
     #expect(weights([:]) == [.good])
     #expect(weights(["sasl.mechanism": "PLAIN", "security.protocol": "sasl_ssl"]) == [.good])
@@ -23,10 +24,10 @@ struct DoctorTests {
     #expect(weights(["security.protocol": "SASL_PLAINTEXT"]) == [.notice])
   }
 
-  @Test("without a broker it says so, with what to look at, and that is all")
+  @Test("without a broker, the only finding says so, with its fix")
   func noBroker() throws {
     var findings: [Finding] = []
-    try Examination(
+    try HealthChecks(
       cluster: ClusterSettings(bootstrapServers: "127.0.0.1:9"), credentials: "/no/such/file", now: 0
     ).run { findings.append($0) }
     #expect(findings.map(\.subject) == ["librdkafka", "FCM credentials", "brokers"])
@@ -36,16 +37,16 @@ struct DoctorTests {
 
   @Test("transactions of an older version are a problem, with the command that upgrades the cluster")
   func transactionVersion() {
-    #expect(Examination.transactions(2, servers: "k:9092").weight == .good)
+    #expect(HealthChecks.transactions(2, servers: "k:9092").weight == .good)
     for version in [0, 1] {
-      let finding = Examination.transactions(version, servers: "k:9092")
+      let finding = HealthChecks.transactions(version, servers: "k:9092")
       #expect(finding.weight == .problem && finding.text.contains("transaction.version=\(version)"))
       #expect(
         finding.mend == "kafka-features.sh --bootstrap-server k:9092 upgrade --feature transaction.version=2")
     }
   }
 
-  @Test("roles: who looks needs no right to write; a service's user none to look at what is not its own")
+  @Test("roles: on-call needs no right to write; a service's user needs rights on its own resources only")
   func roles() {
     let names = TopicNames()
     #expect(DoctorRole.oncall.rules(names).allSatisfy { !$0.operations.contains(.write) })

@@ -3,13 +3,13 @@ import Testing
 
 @testable import NudgeCommands
 
-@Suite("Checks in plain words")
+@Suite("Words for a decision's checks")
 struct CheckWordsTests {
   private func words(_ json: String) throws -> String {
     CheckWords(try JSONValue(Array(json.utf8))).text
   }
 
-  @Test("inputs say the same whether a record has them as text or as numbers")
+  @Test("inputs have the same words as strings and as numbers")
   func bothShapes() throws {
     let asText = #"{"check":"expired","result":"pass","inputs":{"sentAt":"1795343400000","expiresAt":"1795347000000"}}"#
     let asNumbers = #"{"check":"expired","result":"pass","inputs":{"sentAt":1795343400000,"expiresAt":1795347000000}}"#
@@ -27,7 +27,7 @@ struct CheckWordsTests {
       ) == "the conversation is muted except for mentions, and the person is not mentioned")
   }
 
-  @Test("quiet hours name the span, the zone and what the person's clock showed")
+  @Test("quiet hours name the span, the zone and the person's local time")
   func quietHours() throws {
     let text = try words(
       #"{"check":"quiet_hours","result":"suppress","inputs":{"start":"22:00","end":"07:00","timeZone":"Europe/Zurich","#
@@ -48,7 +48,7 @@ struct CheckWordsTests {
       try words(#"{"check":"no_device","result":"suppress","inputs":{"devices":0}}"#) == "0 devices can be reached")
   }
 
-  @Test("what the decision says in fields of its own is part of the words")
+  @Test("the decision's own fields are part of the words")
   func ofDecision() throws {
     let decision = try JSONValue(
       Array(#"{"priority":"medium","score":0.5,"analysis":{"used":10,"limit":10,"fallback":"simple_rules"}}"#.utf8))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NudgeCommands
 
-@Suite("What a device shows of a message")
+@Suite("A message on each device")
 struct MessageStoryTests {
   private let noon: Milliseconds = 1_795_343_400_000
 
@@ -44,13 +44,13 @@ struct MessageStoryTests {
     return story.devices.first
   }
 
-  @Test("delivered, and nothing since: there, by its presentation")
+  @Test("delivered, without a later event: visible according to its presentation")
   func delivered() throws {
     #expect(shows(try story("sent"))?.shows == .notification)
     #expect(shows(try story("sent", presentation: "badge"))?.shows == .badge)
   }
 
-  @Test("not delivered: nothing, with the reason; no outcome yet: pending, with what it waits for")
+  @Test("not delivered: nothing, with the reason; no outcome yet: pending, with its state")
   func notDelivered() throws {
     let invalid = try #require(shows(try story("invalid_token")))
     #expect(invalid.shows == .nothing && invalid.text.contains("FCM does not know the token"))
@@ -69,7 +69,7 @@ struct MessageStoryTests {
       expiresAt: noon + 3_600_000, httpStatus: 503, errorCode: "UNAVAILABLE")
   }
 
-  @Test("opened or dismissed there, read there, or read elsewhere and told: gone")
+  @Test("opened, dismissed or read there, or read elsewhere: gone")
   func gone() throws {
     for type in ["notification.opened", "notification.dismissed"] {
       var story = try story("sent")
@@ -92,7 +92,7 @@ struct MessageStoryTests {
     #expect(shows(try story("sent"), reads: failed)?.shows == .notification, "the phone was never told")
   }
 
-  @Test("a report of another device's notification says nothing of this one")
+  @Test("an event of another device's notification does not change this one")
   func otherDevice() throws {
     var story = try story("sent")
     story.later = [

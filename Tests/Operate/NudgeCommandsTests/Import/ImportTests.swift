@@ -14,7 +14,7 @@ struct ImportTests {
   private let directory: TemporaryDirectory
   private let said = Said()
 
-  /// What the command says.
+  /// The command's output.
   private final class Said: Sendable {
     let lines = Mutex<[String]>([])
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
@@ -57,7 +57,7 @@ struct ImportTests {
     return records
   }
 
-  @Test("each kind becomes its event, keyed as ingest wants it, with one time and an id of the line's content")
+  @Test("each kind becomes its event, with ingest's key, one time, and an id derived from the line")
   func kinds() throws {
     let conversation =
       #"{"conversationId":"c","kind":"direct","members":[{"userId":"a","displayName":"A"}],"unknown":1}"#
@@ -79,7 +79,7 @@ struct ImportTests {
     #expect(again.count == 2 && again[0].1 == again[1].1)
   }
 
-  @Test("a line that ingest would refuse is told by its number and field, without its value; the others are published")
+  @Test("an invalid line is reported by number and field, without its value; the others are published")
   func refusals() throws {
     let good = #"{"userId":"a","deviceId":"d","token":"secret-token","platform":"ios"}"#
     let path = try file([
@@ -96,7 +96,7 @@ struct ImportTests {
     #expect(!said.text.contains("secret"))
   }
 
-  @Test("an import that is interrupted goes on where it ended, and nothing is left out")
+  @Test("an interrupted import continues where it stopped, and no line is lost")
   func resumes() throws {
     let lines = (0..<5_000).map { #"{"userId":"u\#($0)","deviceId":"d","token":"t\#($0)","platform":"web"}"# }
     let path = try file(lines)
@@ -110,7 +110,7 @@ struct ImportTests {
     #expect(interrupted == ExitCode.interrupted)
     let checkpoint = try #require(try ImportCheckpoint.read(of: path))
     #expect(checkpoint.published == ImportRun.batchLines)
-    #expect(throws: ReadingError.self) { try run(path, .preferences) }
+    #expect(throws: CommandError.self) { try run(path, .preferences) }
     #expect(try run(path, .devices) == ExitCode.success)
     #expect(try ImportCheckpoint.read(of: path) == nil)
     let users = try records(.userEvents, UserEvent.self)
@@ -119,11 +119,11 @@ struct ImportTests {
     #expect(Set(users.map(\.1.envelope.occurredAt)).count == 1)
   }
 
-  @Test("a time that ingest would refuse is refused at once, and so is a missing file")
+  @Test("a time that ingest would reject, and a missing file, fail at once")
   func times() throws {
     let path = try file([#"{"userId":"a","preferences":{}}"#])
-    #expect(throws: ReadingError.self) { try run(path, .preferences, asOf: .ago(.seconds(7 * 86_400))) }
-    #expect(throws: ReadingError.self) { try run(path, .preferences, asOf: .ago(.seconds(-600))) }
-    #expect(throws: ReadingError.self) { try run(path + "x", .preferences) }
+    #expect(throws: CommandError.self) { try run(path, .preferences, asOf: .ago(.seconds(7 * 86_400))) }
+    #expect(throws: CommandError.self) { try run(path, .preferences, asOf: .ago(.seconds(-600))) }
+    #expect(throws: CommandError.self) { try run(path + "x", .preferences) }
   }
 }

@@ -11,7 +11,7 @@ import Testing
 struct PolicyCommandTests {
   private func run(_ arguments: [String]) -> (status: Int32, errors: [String]) {
     var errors: [String] = []
-    let status = NudgeCLI.run(arguments, environment: [:], output: { _ in }, errors: { errors.append($0) })
+    let status = NudgeCLI().run(arguments, environment: [:], output: { _ in }, errors: { errors.append($0) })
     return (status, errors)
   }
 

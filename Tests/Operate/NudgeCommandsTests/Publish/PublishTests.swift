@@ -18,7 +18,7 @@ struct PublishTests {
 
   private func run(_ arguments: String...) -> (exitCode: Int32, errors: String) {
     var errors = ""
-    let exitCode = NudgeCLI.run(
+    let exitCode = NudgeCLI().run(
       ["publish"] + arguments + ["--bootstrap-servers", broker.bootstrapServers], environment: [:], output: { _ in },
       errors: { errors += $0 })
     return (exitCode, errors)
@@ -35,7 +35,7 @@ struct PublishTests {
     return values
   }
 
-  @Test("a message brings its conversation along: direct with one other, a group with more")
+  @Test("a message publishes its conversation: direct with one recipient, a group with more")
   func messages() throws {
     #expect(run("message", "--from", "ann", "--to", "bob", "--text", "Hi", "--name", "bob=Bob B.").exitCode == 0)
     #expect(
@@ -61,7 +61,7 @@ struct PublishTests {
     #expect(message(in: "g") { $0.text == "known" }?.conversation == nil)
   }
 
-  @Test("a device and preferences are said by flags")
+  @Test("flags become a device and preferences")
   func people() throws {
     #expect(run("device", "--user", "bob", "--token", "t", "--platform", "web", "--locale", "de-CH").exitCode == 0)
     #expect(run("device", "--user", "bob", "--unregister").exitCode == 0)
@@ -90,7 +90,7 @@ struct PublishTests {
       ])
   }
 
-  @Test("what is missing, or would be refused, is said before anything is published")
+  @Test("missing and invalid values fail before anything is published")
   func refusals() throws {
     for arguments in [
       ["message", "--from", "ann", "--text", "x"], ["message", "--from", "ann", "--to", "bob"],
@@ -101,7 +101,7 @@ struct PublishTests {
       ["preferences", "--user", "bob", "--quiet-hours", "22:00-07:00", "--time-zone", "Mars/Olympus"],
     ] {
       var errors = ""
-      let exitCode = NudgeCLI.run(
+      let exitCode = NudgeCLI().run(
         ["publish"] + arguments + ["--bootstrap-servers", broker.bootstrapServers], environment: [:], output: { _ in },
         errors: { errors += $0 })
       #expect(exitCode == ExitCode.usage, "\(arguments)")

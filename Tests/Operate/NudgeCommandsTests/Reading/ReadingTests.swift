@@ -4,13 +4,13 @@ import Testing
 
 @testable import NudgeCommands
 
-@Suite("What people see of records")
+@Suite("Records as commands show them")
 struct ReadingTests {
   private func json(_ text: String) throws -> JSONValue {
     try JSONValue(Array(text.utf8))
   }
 
-  @Test("T4: tokens are never shown, texts only when asked for, wherever they are in the record")
+  @Test("T4: tokens are never shown, texts only on request, in any place of a record")
   func redaction() throws {
     let push = try json(
       #"{"title":"Ada in Engines","body":"Ben, look","targets":[{"deviceId":"d","token":"secret-token"}],"badge":2}"#)
@@ -28,7 +28,7 @@ struct ReadingTests {
     #expect(!claimShown.contains("secret-token") && !claimShown.contains("cake"))
   }
 
-  @Test("the reason of a decision is no text of a message")
+  @Test("a decision's reason is not redacted as a message text")
   func decisionText() throws {
     let decision = try json(#"{"text":"quiet hours from 22:00 to 07:00"}"#)
     #expect(
@@ -36,7 +36,7 @@ struct ReadingTests {
         == "quiet hours from 22:00 to 07:00")
   }
 
-  @Test("a time is given as so long ago, or as itself")
+  @Test("a time is given as a duration before now, or as a timestamp")
   func times() throws {
     #expect(try PointInTime.parse("1h30m").milliseconds(now: 10_000_000) == 10_000_000 - 5_400_000)
     #expect(try PointInTime.parse("2026-11-22T10:30:00Z").milliseconds(now: 0) == 1_795_343_400_000)
@@ -44,7 +44,7 @@ struct ReadingTests {
     #expect(try PointInTime.parse(PointInTime.at(1_795_343_400_000).settingText) == .at(1_795_343_400_000))
   }
 
-  @Test("progress says nothing for two seconds, then records, rate and the time that is left")
+  @Test("progress starts after two seconds, with records, rate and remaining time")
   func progress() {
     var now = ContinuousClock.now
     var written: [String] = []
@@ -64,7 +64,7 @@ struct ReadingTests {
     #expect(written.last == "reading decisions: 800 of 1000 (80 %), 100/s, 2 s left\n")
   }
 
-  @Test("any JSON is read and written as it was, and numbers are numbers however they are written")
+  @Test("JSON survives decoding and encoding, and numbers in strings are read as numbers")
   func values() throws {
     let text = #"{"a":[1,2.5,null,true,"x"],"b":{"c":9007199254740993}}"#
     #expect(String(decoding: try RecordCoder().encode(try json(text)), as: UTF8.self) == text)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import NudgeCommands
 
-@Suite("nudge replay, apart from Kafka")
+@Suite("nudge replay, without Kafka")
 struct ReplayPartsTests {
-  @Test("a selection is told in the audit as it is read back for a resume")
+  @Test("a selection survives the audit record that a resume reads")
   func selection() throws {
     var selection = ReplaySelection(since: 1_795_343_400_000, until: 1_795_347_000_123)
     #expect(ReplaySelection(flags: selection.flags) == selection)
@@ -22,7 +22,7 @@ struct ReplayPartsTests {
     #expect(ReplaySelection(flags: ["since": "tomorrow"]) == nil)
   }
 
-  @Test("offsets are those of the topic they are said to be of")
+  @Test("offsets belong to the topic that --topic names")
   func offsets() {
     let candidate = MessageCandidate(
       conversationId: "c", messageId: "m", sender: Member(userId: "bob", displayName: "Bob"),
@@ -45,7 +45,7 @@ struct ReplayPartsTests {
     #expect(!selection.contains(candidateAt: position, source: source, fields: candidate))
   }
 
-  @Test("a replay's id says when it began and is safe in headers and names")
+  @Test("a replay's id contains its start time, and is safe in headers and transactional ids")
   func ids() {
     var random = SeededGenerator(seed: 7)
     let ids = (0..<1_000).map { _ in ReplayID.make(now: 1_795_343_400_000, using: &random) }
@@ -54,17 +54,17 @@ struct ReplayPartsTests {
     for bad in ["", "a b", "A", "../x", String(repeating: "a", count: 65)] { #expect(!ReplayID.isValid(bad)) }
   }
 
-  @Test("a replay must not go on where its records are refused or its pushes fail; a few failures are usual")
+  @Test("a replay stops if its records are rejected or many of its pushes fail")
   func alarm() {
-    var account = ReplayWatch.Account()
-    account.outcomes = [.sent: 100, .invalidToken: 12, .expired: 50, .cancelled: 50]
-    #expect(account.alarm == nil, "less than a fifth failed")
-    account.outcomes = [.sent: 30, .invalidToken: 4, .rejected: 4, .gaveUp: 3]
-    #expect(account.alarm?.contains("11 of its 41 pushes failed") == true)
-    account.outcomes = [.rejected: 9]
-    #expect(account.alarm == nil)
-    account.deadLetters = 5
-    #expect(account.alarm?.contains("5 of its records became dead letters") == true)
+    var tally = ReplayWatch.Tally()
+    tally.outcomes = [.sent: 100, .invalidToken: 12, .expired: 50, .cancelled: 50]
+    #expect(tally.alarm == nil, "less than a fifth failed")
+    tally.outcomes = [.sent: 30, .invalidToken: 4, .rejected: 4, .gaveUp: 3]
+    #expect(tally.alarm?.contains("11 of its 41 pushes failed") == true)
+    tally.outcomes = [.rejected: 9]
+    #expect(tally.alarm == nil)
+    tally.deadLetters = 5
+    #expect(tally.alarm?.contains("5 of its records became dead letters") == true)
   }
 
   private func entry(_ body: AuditEventBody, at time: Milliseconds) -> AuditTrail.Entry {
@@ -73,7 +73,7 @@ struct ReplayPartsTests {
       position: RecordPosition(topic: "nudge.audit", partition: 0, offset: time))
   }
 
-  @Test("the history says how each replay stands; what was stopped stays stopped")
+  @Test("the history has each replay's state; a stopped replay stays stopped")
   func history() throws {
     func started(_ id: String) -> AuditEventBody {
       .started(
@@ -97,7 +97,7 @@ struct ReplayPartsTests {
     #expect(history.text.contains("killed  resend-missing  stopped (dana: wrong)"))
   }
 
-  @Test("what is written keeps the message's own time, names the replay, and says force only where it is")
+  @Test("a replay's records keep the message's time and name the replay; only forced ones say so")
   func record() throws {
     let item = ReplayPlan.Item(
       position: RecordPosition(topic: "nudge.timeline", partition: 2, offset: 17),

@@ -13,12 +13,12 @@ struct RulesCommandTests {
     let path = folder.path + "/rules.json"
     try Data(content.utf8).write(to: URL(fileURLWithPath: path))
     var errors = ""
-    let code = NudgeCLI.run(
+    let code = NudgeCLI().run(
       ["rules", "check", path], environment: [:], output: { _ in }, errors: { errors += $0 + "\n" })
     return (code, errors)
   }
 
-  @Test("check takes a file that can be used, and says of another what is wrong with it, and where")
+  @Test("check accepts a valid file, and names the error and its place in an invalid one")
   func check() throws {
     let good = #"{"version": "7", "rules": [{"name": "a", "when": ["named"], "priority": "high"}], "otherwise": "low"}"#
     #expect(try run(good).code == ExitCode.success)
@@ -27,7 +27,7 @@ struct RulesCommandTests {
     #expect(wrong.errors.contains("rules.json: rules[0].when[0]: it must be one of direct, mentioned"))
   }
 
-  @Test("try counts the decisions whose priority would change, by reason and rules, the most first")
+  @Test("try counts decisions whose priority would change, by reason and rules, largest count first")
   func report() throws {
     var report = RulesReport(version: "7", since: 1_795_275_600_000, decisions: 5)
     func add(_ reason: String, _ from: Priority, _ rule: String?, to: Priority, _ newRule: String?) {

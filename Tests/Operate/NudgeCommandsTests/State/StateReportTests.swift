@@ -4,11 +4,11 @@ import Testing
 @testable import NudgeCommands
 @testable import StreamRuntime
 
-@Suite("What nudge state says")
+@Suite("Reports of nudge state")
 struct StateReportTests {
   private func run(_ arguments: String...) -> (status: Int32, output: String) {
     var output = ""
-    let status = NudgeCLI.run(
+    let status = NudgeCLI().run(
       arguments, environment: [:], output: { output += $0 + "\n" }, errors: { output += $0 + "\n" })
     return (status, output)
   }
@@ -22,7 +22,7 @@ struct StateReportTests {
     #expect(answer.output.contains("--tasks") && answer.output.contains("trust-moved-offsets"))
   }
 
-  @Test("the stage must be named and be one of the three; tasks are numbers")
+  @Test("--stage is required and one of the three; tasks are numbers")
   func usage() {
     #expect(run("state", "list").status == ExitCode.usage)
     let stage = run("state", "list", "--stage", "sender")
@@ -31,7 +31,7 @@ struct StateReportTests {
     #expect(run("state", "rebuild", "--stage", "ingest", "--tasks", "all").status == ExitCode.usage)
   }
 
-  @Test("each task has a line that says how it stands; where one is lost, what can be done about it is shown")
+  @Test("each task has a line with its state; a lost one also has the ways to repair it")
   func conditions() {
     func report(_ condition: TaskState.Condition, sequence: Int64? = nil, committed: Int64? = nil) -> String {
       StateReport(
@@ -57,13 +57,13 @@ struct StateReportTests {
     )
   }
 
-  @Test("without a lost task there is nothing to do", arguments: StageName.allCases)
+  @Test("without a lost task the report has no next step", arguments: StageName.allCases)
   func nothing(_ stage: StageName) {
     let report = StateRepairReport(stage: stage, method: .rebuild, isWritten: true)
     #expect(report.text == "No task of \(stage.rawValue) has lost its state: there is nothing to do.")
   }
 
-  @Test("who repairs a dispatcher is told that what waited in lanes has no outcome")
+  @Test("a repair of the dispatcher warns that pushes waiting in lanes get no outcome")
   func lanes() throws {
     for method in [StateRepair.Method.acceptLoss, .rebuild] {
       var report = StateRepairReport(stage: .dispatcher, method: method, isWritten: false)

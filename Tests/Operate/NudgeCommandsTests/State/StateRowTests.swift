@@ -11,7 +11,7 @@ import Testing
 struct StateRowTests {
   private let now: Milliseconds = 1_795_275_600_000
 
-  @Test("a key is written with slashes between its parts, and ids may have slashes, too")
+  @Test("a key is printed with slashes between its parts, and slashes in ids are escaped")
   func keys() {
     for (parts, text) in [
       (RowKey("u", "ann"), "u/ann"), (RowKey("c", "a/b", "100%"), "c/a%2Fb/100%25"),
@@ -22,7 +22,7 @@ struct StateRowTests {
     }
   }
 
-  @Test("the task is that of the id by which records reach it")
+  @Test("a row's task is the partition of the id that keys its records")
   func owners() {
     #expect(StageName.ingest.owner(of: RowKey("c", "c1", "ann")) == "c1")
     #expect(StageName.ingest.owner(of: RowKey("e", "u", "ann")) == "ann")
@@ -67,7 +67,7 @@ struct StateRowTests {
         .contains("\"e1\""))
   }
 
-  @Test("where there is no such row, it says so")
+  @Test("a missing row is reported")
   func none() throws {
     let report = try StateRowReport(stage: .dispatcher, [], redaction: Redaction(showsTexts: false))
     #expect(report.text == "dispatcher has no such row.")

@@ -20,7 +20,7 @@ final class RunningService: Sendable {
     thread.start()
   }
 
-  /// What the process would have exited with; nil while it runs.
+  /// The exit code of the program; nil while it runs.
   var exitCode: Int32? { exit.withLock { $0 } }
 
   /// Whether it logged that it is ready.

@@ -11,9 +11,9 @@ import Testing
 
 @testable import NudgeCommands
 
-@Suite("Three services on the topics that nudge makes")
+@Suite("Three services on nudge's topics")
 struct PipelineOnTopicsTests {
-  @Test("a registered phone gets the message of its owner's conversation; all three end with 0 when asked")
+  @Test("a registered phone gets its owner's message; all three services exit with 0")
   func message() throws {
     let broker = try EmbeddedBroker()
     try TopicCreation.create(on: broker, partitions: 2)

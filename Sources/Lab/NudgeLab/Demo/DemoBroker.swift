@@ -1,0 +1,135 @@
+import Foundation
+import Kafka
+import NudgeCommands
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+
+/// A demo's broker: embedded, started for the demo, or already running.
+final class DemoBroker {
+  let bootstrapServers: String
+  let topics: NudgeSchema.TopicNames
+  /// The name on the display.
+  let name: String
+  /// Whether records of aborted transactions are visible: the embedded broker has no isolation.
+  let seesAborted: Bool
+  /// Whether every topic is new.
+  private(set) var areTopicsNew = true
+  private let properties: [ClientConfiguration.Property]
+  private let embedded: EmbeddedBroker?
+  private let local: LocalBroker?
+  private let deletesTopics: Bool
+
+  /// Starts the broker unless it runs already. `run` is part of the topics' names on a shared broker.
+  convenience init(_ options: DemoOptions, directory: URL, run: String) throws {
+    try self.init(
+      options.broker, properties: options.kafkaProperties, topicPrefix: options.topicPrefix, keepsTopics: options.keep,
+      directory: directory, run: run)
+  }
+
+  /// Starts the broker unless it runs already.
+  /// - Parameters:
+  ///   - topicPrefix: nil: none, or one made from `run` on a shared broker.
+  ///   - keepsTopics: Keep topics made from `run` on a shared broker; otherwise `close` deletes them.
+  init(
+    _ broker: DemoOptions.Broker, properties: [String: String] = [:], topicPrefix: String? = nil,
+    keepsTopics: Bool = false, directory: URL, run: String
+  ) throws {
+    var properties = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    switch broker {
+    case .embedded:
+      let broker = try EmbeddedBroker()
+      // Before the first connection. A broker whose sockets are not found is slower, not wrong.
+      _ = PromptAnswers.turnOn(for: broker.bootstrapServers)
+      // It answers a waiting fetch at the end of the wait, not when a record arrives.
+      properties.insert(("fetch.wait.max.ms", "5"), at: 0)
+      (embedded, local) = (broker, nil)
+      bootstrapServers = broker.bootstrapServers
+      name = "embedded broker"
+    case .local(let home):
+      let broker = try LocalBroker(
+        home: URL(fileURLWithPath: home), directory: directory.appendingPathComponent("kafka"))
+      try broker.start()
+      (embedded, local) = (nil, broker)
+      bootstrapServers = broker.bootstrapServers
+      name = "Kafka of \(home)"
+    case .running(let servers):
+      (embedded, local) = (nil, nil)
+      bootstrapServers = servers
+      name = "Kafka"
+    }
+    self.properties = properties
+    seesAborted = embedded != nil
+    let isShared = embedded == nil && local == nil
+    topics = NudgeSchema.TopicNames(prefix: topicPrefix ?? (isShared ? "nudge-demo-\(run)-" : ""))
+    deletesTopics = isShared && topicPrefix == nil && !keepsTopics
+  }
+
+  /// How long a command waits for the first answer of a broker.
+  private static let patience: Duration = .seconds(6)
+
+  /// Creates missing topics.
+  func createTopics(partitions: Int) throws {
+    if let embedded { return try TopicCreation.create(on: embedded, names: topics, partitions: partitions) }
+    let admin = try admin()
+    _ = try admin.topics(within: Self.patience, at: bootstrapServers)
+    let report: TopicReport
+    do throws(KafkaError) {
+      report = try TopicCreation.create(on: admin, names: topics, partitions: partitions)
+    } catch {
+      throw CommandError(
+        "topics could not be created on \(bootstrapServers): \(error); check --kafka-property")
+    }
+    let wrong = report.topics.filter { !$0.differences.isEmpty }
+    guard wrong.isEmpty else {
+      throw CommandError(
+        "topics differ from their plans:  "
+          + wrong.map { "\($0.name): \($0.differences.joined(separator: ", "))" }.joined(separator: "; "))
+    }
+    areTopicsNew = report.topics.allSatisfy { $0.status == .created }
+  }
+
+  /// Adds the broker's properties to a client's configuration.
+  func client(_ configuration: ClientConfiguration) -> ClientConfiguration {
+    configuration.merging(overrides: properties)
+  }
+
+  /// Environment variables that pass the properties, which may be secret, to the services.
+  var environment: [String: String] {
+    var environment: [String: String] = [:]
+    for (name, value) in properties {
+      environment["NUDGE_KAFKA_" + name.uppercased().replacing(".", with: "_")] = value
+    }
+    return environment
+  }
+
+  private func admin() throws(KafkaError) -> Admin {
+    try Admin(client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge-demo-admin")
+  }
+
+  /// Stops a broker that the demo has started. `isDone`: also deletes the demo's topics on a shared broker; after a failure
+  /// they stay for inspection.
+  func close(isDone: Bool) throws {
+    if isDone, deletesTopics {
+      let names = Topic.allCases.map { topics($0) }
+      for case .failure(let error) in try admin().deleteTopics(names, timeout: .seconds(30)).values { throw error }
+    }
+    embedded?.close()
+    local?.stop()
+  }
+
+  // MARK: The embedded broker's bounds
+
+  /// Bytes of a partition that the embedded broker keeps.
+  private static let embeddedPartitionBytes = 5 << 20
+  /// Bytes of a decision with all its checks, measured: the largest record a recipient causes.
+  private static let decisionBytes = 2_600
+  /// Seconds a reader may be behind without losing records.
+  private static let embeddedSlack = 5.0
+
+  /// The rate, in messages a second, at which the embedded broker keeps `embeddedSlack` of everything.
+  static func embeddedRateLimit(members: Int, partitions: Int) -> Double {
+    // People are spread unevenly over the partitions: half of what an even spread would allow.
+    Double(embeddedPartitionBytes * partitions) / 2 / (Double(decisionBytes * max(members - 1, 1)) * embeddedSlack)
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import NudgeCommands
+import ServiceKit
+
+/// `nudge demo`.
+enum DemoCommand {
+  static let command = Command(
+    "demo",
+    abstract: "Runs the whole pipeline on this machine, with a load.",
+    discussion:
+      "Plays a chat log, and checks that every message, decision, push and request is accounted for.",
+    settings: DemoOptions.all,
+    examples: [
+      "nudge demo",
+      "nudge demo --chat-log ubuntu-train.jsonl.gz --rate 100 --duration 1m",
+      "nudge demo --kafka-home /opt/kafka --rate 200 --duration 60s --json",
+      "nudge demo --kafka-home /opt/kafka --kill ingest@5s --kill analyzer@10s --kill dispatcher@15s",
+    ]
+  ) { try run(DemoOptions($0)) }
+
+  private static func run(_ options: DemoOptions) throws -> Int32 {
+    let environment = ProcessInfo.processInfo.environment
+    let programs = try DemoProgram.find(in: DemoProgram.directoryOfThisProgram())
+    let interrupts = Interrupts()
+    let display = LiveDisplay(options.json ? .standardError : .standardOutput, environment: environment)
+    let demo = try DemoRun(options, programs: programs, interrupts: interrupts, display: display)
+    let summary: DemoSummary
+    do {
+      summary = try demo.run()
+    } catch {
+      complain("nudge demo: \(error)\nlogs and state are kept in \(demo.directory.path)")
+      return interrupts.count > 0 ? ExitCode.interrupted : ExitCode.failure
+    }
+    if options.json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      try FileHandle.standardOutput.write(contentsOf: try encoder.encode(summary) + Data("\n".utf8))
+    } else {
+      let text = DemoReport(summary).text(display.colours) + "\n"
+      try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    }
+    guard summary.account.isBalanced else {
+      complain("nudge demo: not everything is accounted for")
+      for complaint in summary.account.complaints { complain("  " + complaint) }
+      complain("logs and state are kept in \(demo.directory.path)")
+      return ExitCode.failure
+    }
+    if options.keep { complain("logs and state are kept in \(demo.directory.path)") }
+    return summary.interrupted ? ExitCode.interrupted : ExitCode.success
+  }
+  private static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import NudgeCommands
+import NudgeSchema
+import ServiceKit
+
+/// A demo's emulator and services, as processes.
+final class DemoProcesses {
+  private static let readyTimeout: Duration = .seconds(60)
+  private static let endTimeout: Duration = .seconds(10)
+  /// Restarts of fenced services before the demo gives up; a supervisor would continue.
+  private static let maxRestarts = 3
+
+  private let programs: [DemoProgram: URL]
+  private let directory: URL
+  private let environment: [String: String]
+  private var emulator: DemoProcess?
+  private var services: [DemoProcess] = []
+  private var ending = LedgerVerdict.Ending()
+  private var restarts = 0
+
+  private let showsPhones: Bool
+  /// The page with the phones; nil before the emulator runs, or without a page.
+  private(set) var phonesURL: String?
+
+  /// `showsPhones`: the emulator serves the page with the phones.
+  init(programs: [DemoProgram: URL], directory: URL, environment: [String: String], showsPhones: Bool) {
+    self.showsPhones = showsPhones
+    self.programs = programs
+    self.directory = directory
+    // Variables for the caller's own services are not meant for these.
+    var clean = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NUDGE_") }
+    clean["GOOGLE_APPLICATION_CREDENTIALS"] = nil
+    self.environment = clean.merging(environment) { $1 }
+  }
+
+  /// The emulator's record of requests.
+  var requestRecord: String { directory.appendingPathComponent("requests.jsonl").path }
+
+  /// The decisions that the emulator's page shows.
+  var decisionLines: String { directory.appendingPathComponent("decisions.jsonl").path }
+
+  /// The emulator's ready line.
+  private struct EmulatorReady: Decodable {
+    let url: String
+    let serviceAccount: String
+    let caFile: String
+    let adminUrl: String?
+  }
+
+  // MARK: Start
+
+  /// Starts the emulator, then the services, and waits until all are ready; calls `tick` while it waits.
+  func start(broker: DemoBroker, logLevel: LogLevel, tick: () throws -> Void) throws {
+    var arguments = ["--directory", directory.path, "--record", requestRecord]
+    if showsPhones { arguments += ["--admin-address", "127.0.0.1:0", "--decisions", decisionLines] }
+    let emulator = try process(.emulator, arguments)
+    self.emulator = emulator
+    try emulator.start()
+    try wait(for: [emulator], tick)
+    let ready = try JSONDecoder().decode(EmulatorReady.self, from: Data((emulator.readyLine ?? "").utf8))
+    phonesURL = ready.adminUrl
+    for program in DemoProgram.services {
+      var arguments = [
+        "--bootstrap-servers", broker.bootstrapServers, "--topic-prefix", broker.topics.prefix,
+        "--instance", "demo-\(program.shortName)", "--admin-address", "127.0.0.1:0",
+        "--state-dir", directory.appendingPathComponent("state").path, "--log-level", logLevel.settingText,
+      ]
+      if program == .dispatcher {
+        arguments += ["--fcm-url", ready.url, "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile]
+      }
+      services.append(try process(program, arguments))
+    }
+    for service in services { try service.start() }
+    try wait(for: services, tick)
+  }
+
+  private func process(_ program: DemoProgram, _ arguments: [String]) throws(CommandError) -> DemoProcess {
+    guard let executable = programs[program] else { throw CommandError("\(program.rawValue) was not found") }
+    return DemoProcess(
+      program, executable: executable, arguments: arguments, environment: environment, directory: directory)
+  }
+
+  private func wait(for processes: [DemoProcess], _ tick: () throws -> Void) throws {
+    let deadline = ContinuousClock.now + Self.readyTimeout
+    while true {
+      let waiting = try processes.filter { try !$0.isReady() }
+      if waiting.isEmpty { return }
+      try check()
+      guard ContinuousClock.now < deadline else {
+        let names = waiting.map(\.program.rawValue).joined(separator: ", ")
+        throw CommandError(
+          "not ready within \(Self.readyTimeout.settingText): \(names); the end of \(waiting[0].log.path):\n"
+            + GrowingFile.tail(waiting[0].log.path, lines: 12))
+      }
+      try tick()
+    }
+  }
+
+  // MARK: While they run
+
+  func states() throws -> [(name: String, isReady: Bool)] {
+    try ([emulator].compactMap(\.self) + services).map { ($0.program.shortName, try $0.isReady()) }
+  }
+
+  /// Restarts services that were fenced (exit code 75). Throws if a process has ended in another way.
+  func check() throws {
+    for process in [emulator].compactMap(\.self) + services {
+      guard let status = process.exitStatus else { continue }
+      guard status == ExitCode.fenced, restarts < Self.maxRestarts else {
+        throw CommandError(process.obituary(status))
+      }
+      restarts += 1
+      try process.start()
+    }
+  }
+
+  /// Kills a service and restarts it at once, with its name and state.
+  func kill(_ program: DemoProgram) throws {
+    guard let process = services.first(where: { $0.program == program }) else { return }
+    try process.kill()
+    try process.start()
+  }
+
+  /// Whether a service is ready again after a kill.
+  func isReady(_ program: DemoProgram) throws -> Bool {
+    try services.first { $0.program == program }?.isReady() ?? false
+  }
+
+  /// Restarts of fenced services.
+  var fencedRestarts: Int { restarts }
+
+  // MARK: The end
+
+  /// Stops the services and waits for their end.
+  func stopServices() {
+    for service in services { service.terminate() }
+    let deadline = ContinuousClock.now + Self.endTimeout
+    for service in services { end(service, by: deadline) }
+    services = []
+  }
+
+  /// Stops the emulator and waits for its end; its record is then complete.
+  func stopEmulator() {
+    guard let emulator else { return }
+    emulator.terminate()
+    end(emulator, by: .now + Self.endTimeout)
+    self.emulator = nil
+  }
+
+  private func end(_ process: DemoProcess, by deadline: ContinuousClock.Instant) {
+    ending.processes += 1
+    let status = process.waitForEnd(timeout: max(.zero, ContinuousClock.now.duration(to: deadline)))
+    switch status {
+    case ExitCode.success: ending.endedWell += 1
+    case let status?: ending.complaints.append(process.obituary(status))
+    case nil:
+      ending.complaints.append(
+        "\(process.program.rawValue) did not end within \(Self.endTimeout.settingText) of SIGTERM; the end of "
+          + "\(process.log.path):\n\(GrowingFile.tail(process.log.path, lines: 12))")
+    }
+  }
+
+  var endings: LedgerVerdict.Ending { ending }
+}

@@ -1,0 +1,109 @@
+import NudgeSchema
+import ServiceKit
+
+/// The result of a demo; `--json` prints it.
+struct DemoSummary: Encodable {
+  /// A service killed on purpose.
+  struct Kill: Encodable {
+    let program: DemoProgram
+    let after: Duration
+    let killedAt: ContinuousClock.Instant
+    /// Milliseconds from the kill to the next ready line; nil: it was not ready again.
+    var readyAfterMs: Int?
+
+    init(program: DemoProgram, after: Duration, killedAt: ContinuousClock.Instant) {
+      self.program = program
+      self.after = after
+      self.killedAt = killedAt
+    }
+
+    private enum CodingKeys: String, CodingKey { case service, atSeconds, readyAfterMs }
+
+    func encode(to encoder: any Encoder) throws {
+      var fields = encoder.container(keyedBy: CodingKeys.self)
+      try fields.encode(program.shortName, forKey: .service)
+      try fields.encode(after.seconds, forKey: .atSeconds)
+      try fields.encode(readyAfterMs, forKey: .readyAfterMs)
+    }
+  }
+
+  let broker: String
+  let chatLog: String
+  /// Seconds during which messages were published.
+  let durationSeconds: Double
+  /// Seconds from the last message until everything was accounted for.
+  let settledAfterSeconds: Double
+  /// Messages a second.
+  let rateAsked: Double
+  /// Messages a second.
+  let rateAchieved: Double
+  /// Acknowledged events of all kinds.
+  let events: Int
+  /// Acknowledged messages.
+  let messages: Int
+  /// Recipients of candidates.
+  let candidates: Int
+  let candidatesPerSecond: Double
+  /// Decisions by `notify` and `suppress`.
+  let decisions: [String: Int]
+  let decisionsByReason: [String: Int]
+  let pushes: Int
+  /// Devices of all pushes.
+  let targets: Int
+  let pushesPerSecond: Double
+  /// Outcomes by result.
+  let outcomes: [String: Int]
+  /// Requests for messages at the emulator.
+  let requests: Int
+  /// Those requests by HTTP status.
+  let requestsByStatus: [String: Int]
+  /// Requests answered 200 without an outcome: in flight when the dispatcher was killed, and sent again.
+  let resentAfterKill: Int
+  let deadLetters: [String: Int]
+  let banners: Int
+  /// Records seen again with the same origin; only the embedded broker shows aborted transactions.
+  let repeats: Int
+  let latencyMs: LatencySummary
+  let kills: [Kill]
+  /// Services that were fenced and restarted.
+  let fencedRestarts: Int
+  /// Whether Ctrl-C ended the load early.
+  let interrupted: Bool
+  let account: LedgerVerdict
+
+  init(
+    options: DemoOptions, broker: String, played: Duration, settledAfter: Duration, load: EventPublisher.Progress,
+    account: DeliveryLedger, kills: [Kill], fencedRestarts: Int, verdict: LedgerVerdict, wasInterrupted: Bool
+  ) {
+    let seconds = max(played.seconds, 0.001)
+    func rate(_ count: Int) -> Double { (Double(count) / seconds * 10).rounded() / 10 }
+    self.broker = broker
+    chatLog = options.source.name
+    durationSeconds = (played.seconds * 1_000).rounded() / 1_000
+    settledAfterSeconds = (settledAfter.seconds * 1_000).rounded() / 1_000
+    rateAsked = options.rate
+    rateAchieved = rate(load.messages)
+    events = load.acknowledged
+    messages = load.messages
+    candidates = account.candidates
+    candidatesPerSecond = rate(account.candidates)
+    let notified = account.decisionsByReason.filter { $0.key.notifies }.values.reduce(0, +)
+    decisions = ["notify": notified, "suppress": account.decisions - notified]
+    decisionsByReason = Dictionary(uniqueKeysWithValues: account.decisionsByReason.map { ($0.key.rawValue, $0.value) })
+    pushes = account.pushes
+    targets = account.targets
+    pushesPerSecond = rate(account.pushes)
+    outcomes = Dictionary(uniqueKeysWithValues: account.outcomesByResult.map { ($0.key.rawValue, $0.value) })
+    requests = account.requestsByStatus.values.reduce(0, +)
+    requestsByStatus = Dictionary(uniqueKeysWithValues: account.requestsByStatus.map { (String($0.key), $0.value) })
+    resentAfterKill = account.unrecorded
+    deadLetters = account.deadLetters
+    banners = account.banners
+    repeats = account.repeats
+    latencyMs = LatencySummary(account.latency)
+    self.kills = kills
+    self.fencedRestarts = fencedRestarts
+    interrupted = wasInterrupted
+    self.account = verdict
+  }
+}

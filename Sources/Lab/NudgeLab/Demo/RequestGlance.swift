@@ -1,0 +1,29 @@
+import NudgeSchema
+
+/// The fields the ledger needs of a line in the emulator's record of requests.
+struct RequestGlance: Decodable {
+  struct Message: Decodable {
+    struct Fields: Decodable {
+      let pushId: String?
+      let messageId: String?
+    }
+    let token: String?
+    let data: Fields?
+  }
+  struct Body: Decodable { let message: Message? }
+  let time: Milliseconds
+  let path: String
+  let status: Int
+  let body: Body?
+
+  private enum CodingKeys: String, CodingKey { case time, path, status, body }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    time = try fields.decode(Milliseconds.self, forKey: .time)
+    path = try fields.decode(String.self, forKey: .path)
+    status = try fields.decode(Int.self, forKey: .status)
+    // The emulator records a body that is not JSON as a string.
+    body = try? fields.decode(Body.self, forKey: .body)
+  }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import NudgeClient
+import NudgeCommands
+import NudgeSchema
+import VirtualPhone
+
+/// Virtual phones with their surroundings: publishes their events, brings them the emulator's deliveries and a gateway's
+/// banners, and fires their timers. Not thread-safe.
+final class PhoneFleet {
+  /// Something a phone showed or did.
+  struct Sight: Sendable {
+    let phone: Int
+    let at: Date
+    let note: PhoneNote
+  }
+
+  /// The prefix of all tokens of these phones; selects the emulator's deliveries.
+  let tokenPrefix: String
+  /// The phones by number.
+  private(set) var phones: [VirtualPhone] = []
+  /// Gets everything the phones show or do.
+  var onSight: (Sight) -> Void = { _ in }
+  /// Gets each event that a phone publishes.
+  var onPublish: (Int, ClientEvent) -> Void = { _, _ in }
+
+  private let publisher: any PhonePublisher
+  private let stream: EmulatorStream
+  private let banners: BannerFeed?
+  private let encoder = JSONEncoder()
+  private let clock: () -> Date
+  private var byToken: [String: Int] = [:]
+  private var byUser: [String: Set<Int>] = [:]
+  /// The phone of each event without a result.
+  private var publishing: [String: Int] = [:]
+  /// The backend's events without a result.
+  private var backendEvents: Set<String> = []
+  private var installations = 0
+
+  /// `banners`: nil without a gateway.
+  init(
+    tokenPrefix: String, publisher: any PhonePublisher, stream: EmulatorStream, banners: BannerFeed?,
+    clock: @escaping () -> Date = { Date() }
+  ) {
+    self.tokenPrefix = tokenPrefix
+    self.publisher = publisher
+    self.stream = stream
+    self.banners = banners
+    self.clock = clock
+    encoder.outputFormatting = .withoutEscapingSlashes
+  }
+
+  /// Closes publisher and streams.
+  func close() {
+    publisher.close()
+    stream.close()
+    banners?.close()
+  }
+
+  // MARK: Phones
+
+  /// Adds a phone with a newly installed app; returns its number.
+  func add(deviceId: String, platform: Device.Platform, locale: String? = nil) -> Int {
+    let number = phones.count
+    let token = newToken(number)
+    phones.append(
+      VirtualPhone(
+        device: Device(deviceId: deviceId, platform: platform, appVersion: "1.0.0", locale: locale), token: token,
+        makeId: { UUID().uuidString.lowercased() }))
+    byToken[token] = number
+    return number
+  }
+
+  /// Passes an input to a phone. `time`: the phone's own clock; nil: now.
+  func tell(_ number: Int, _ input: PhoneInput, at time: Date? = nil) throws {
+    let now = time ?? clock()
+    let user = phones[number].userId
+    let outputs = phones[number].take(input, at: now)
+    if phones[number].userId != user { move(number, from: user) }
+    for output in outputs { try carryOut(output, of: number, at: now) }
+  }
+
+  /// Removes and reinstalls a phone's app, for the same owner.
+  func reinstall(_ number: Int, at time: Date? = nil) throws {
+    let user = phones[number].userId
+    let token = newToken(number)
+    byToken[phones[number].token] = nil
+    byToken[token] = number
+    try tell(
+      number, .reinstall(deviceId: "\(phones[number].device.deviceId)+\(installations)", token: token), at: time)
+    if let user { try tell(number, .signIn(userId: user), at: time) }
+  }
+
+  private func newToken(_ number: Int) -> String {
+    installations += 1
+    return "\(tokenPrefix)\(number)-\(installations)"
+  }
+
+  private func move(_ number: Int, from user: String?) {
+    if let user { byUser[user]?.remove(number) }
+    if let user = phones[number].userId { byUser[user, default: []].insert(number) }
+  }
+
+  private func carryOut(_ output: PhoneOutput, of number: Int, at now: Date) throws {
+    switch output {
+    case .publish(let event):
+      publishing[event.eventId] = number
+      onPublish(number, event)
+      publisher.publish(
+        Array(try encoder.encode(event)), id: event.eventId, to: event.topic, key: event.key)
+    case .cancel(let eventId):
+      // The event was published; its result no longer matters.
+      publishing[eventId] = nil
+    case .uninstalled(let token): try stream.uninstall(token: token)
+    case .note(let note): onSight(Sight(phone: number, at: now, note: note))
+    }
+  }
+
+  // MARK: The backend beside the phones
+
+  /// Publishes an event of the backend, such as a conversation's members.
+  func publish(_ event: ChatEvent) throws {
+    backendEvents.insert(event.envelope.eventId)
+    publisher.publish(
+      try RecordCoder().encode(event), id: event.envelope.eventId, to: .chatEvents, key: event.body.conversationId)
+  }
+
+  /// Events without a result, of phones and the backend.
+  var openEvents: Int { publishing.count + backendEvents.count }
+
+  // MARK: Time goes on
+
+  /// Processes results, deliveries, banners and timers, and waits at most the given time. Returns how many it processed.
+  /// - Throws: if the publisher or a stream has failed.
+  @discardableResult
+  func turn(waiting: Duration = .milliseconds(5)) throws -> Int {
+    var count = 0
+    for result in publisher.results(waiting: waiting) {
+      count += 1
+      if backendEvents.remove(result.eventId) != nil, let failure = result.failure {
+        throw CommandError("an event of the backend could not be published: \(failure)")
+      }
+      guard let number = publishing.removeValue(forKey: result.eventId) else { continue }
+      if let failure = result.failure {
+        onSight(Sight(phone: number, at: clock(), note: .log("an event could not be published: \(failure)")))
+      }
+      try tell(number, .published(eventId: result.eventId, succeeded: result.failure == nil))
+    }
+    for delivery in try stream.take() {
+      count += 1
+      guard let number = byToken[delivery.message.token] else { continue }
+      try tell(number, .delivery(delivery.message, takenAt: delivery.takenAt))
+    }
+    for item in try banners?.take() ?? [] {
+      count += 1
+      switch item {
+      case .banner(let banner):
+        for number in byUser[banner.userId] ?? [] { try tell(number, .banner(banner)) }
+      case .notice(let notice):
+        for number in byUser[notice.userId] ?? [] { try tell(number, .notice(notice)) }
+      }
+    }
+    let now = clock()
+    for number in phones.indices {
+      if let due = phones[number].nextWake, due <= now { try tell(number, .time) }
+    }
+    return count
+  }
+
+  /// Processes until a condition holds; false at the time-out.
+  func turn(until condition: () throws -> Bool, within limit: Duration) throws -> Bool {
+    let deadline = ContinuousClock.now + limit
+    while try !condition() {
+      guard ContinuousClock.now < deadline else { return false }
+      try turn()
+    }
+    return true
+  }
+}
+
+extension ClientEvent {
+  /// The event's topic.
+  var topic: Topic {
+    switch body {
+    case .messageCreated: .chatEvents
+    case .messageRead, .feedbackSubmitted, .notification, .userActivity, .deviceRegistered, .deviceUnregistered,
+      .preferencesUpdated:
+      .userEvents
+    }
+  }
+
+  /// The key on that topic: the conversation's or the user's id.
+  var key: String {
+    switch body {
+    case .messageCreated(let message): message.conversationId
+    case .messageRead(let read): read.userId
+    case .feedbackSubmitted(let feedback): feedback.userId
+    case .notification(_, let notification): notification.userId
+    case .userActivity(let activity): activity.userId
+    case .deviceRegistered(let device): device.userId
+    case .deviceUnregistered(let device): device.userId
+    case .preferencesUpdated(let update): update.userId
+    }
+  }
+}

@@ -1,0 +1,315 @@
+import NudgeSchema
+
+/// Counts a load's messages through the pipeline, and lists those that are missing. A value without I/O.
+///
+/// A *pair* is a person and a message: the load expects it, a candidate names it, a decision ends it. A *delivery* is a
+/// push and a device: a push names it, an outcome ends it, requests are sent for it. Records may come in any order, since
+/// several topics are read at once.
+///
+/// A real broker, read committed, shows each record once. librdkafka's mock broker shows records of aborted transactions,
+/// which are then written again: a repeat has the same origin, and is counted apart.
+struct DeliveryLedger: Sendable {
+  /// Whether records of aborted transactions are visible.
+  let seesAborted: Bool
+  /// Whether requests are counted; if not, an outcome ends a delivery.
+  let seesRequests: Bool
+
+  // MARK: Counts
+
+  /// Pairs of the load's acknowledged messages.
+  private(set) var expected = 0
+  /// Pairs that candidates name.
+  private(set) var candidates = 0
+  /// Pairs with a decision.
+  private(set) var decisions = 0
+  /// Decisions by reason, without repeats.
+  private(set) var decisionsByReason: [DecisionReason: Int] = [:]
+  private(set) var pushes = 0
+  /// Devices of all pushes.
+  private(set) var targets = 0
+  private(set) var outcomes = 0
+  private(set) var outcomesByResult: [OutcomeResult: Int] = [:]
+  /// Answered requests for messages, by HTTP status.
+  private(set) var requestsByStatus: [Int: Int] = [:]
+  /// Dead letters by code.
+  private(set) var deadLetters: [String: Int] = [:]
+  /// Banners and notices.
+  private(set) var banners = 0
+  /// Records seen again with the same origin, if aborted transactions are visible.
+  private(set) var repeats = 0
+  /// From a message's publication to the first request for one of its pushes, by device.
+  private(set) var latency = LatencyHistogram()
+
+  // MARK: What is open
+
+  private var openPairs = 0
+  private var openDeliveries = 0
+  private var openPushes = 0
+  /// Pairs decided twice; candidates, pushes and outcomes that exist twice.
+  private(set) var doubled: [String] = []
+  /// Requests for tokens that the load did not register.
+  private(set) var strangers: [String] = []
+
+  private struct Pair {
+    var isExpected = false
+    var candidate: Origin?
+    var decision: Origin?
+
+    var isSettled: Bool { isExpected && candidate != nil && decision != nil }
+  }
+
+  private struct Delivery {
+    var isTarget = false
+    var outcome: (result: OutcomeResult, origin: Origin)?
+    /// Requests answered 200.
+    var answered = 0
+    /// Whether a delivery that was sent needs an answered request.
+    var needsAnswer: Bool
+
+    init(needsAnswer: Bool) { self.needsAnswer = needsAnswer }
+
+    /// A killed dispatcher can leave an answered request without an outcome.
+    var isSettled: Bool { isTarget && outcome.map { $0.result != .sent || answered > 0 || !needsAnswer } ?? false }
+    /// Requests answered 200 without an outcome.
+    var unrecorded: Int { max(0, answered - (outcome?.result == .sent ? 1 : 0)) }
+  }
+
+  private struct PushState {
+    var origin: Origin?
+    var isOfMessage = false
+    var isDecided = false
+
+    var isSettled: Bool { origin != nil && (isDecided || !isOfMessage) }
+  }
+
+  private var users = Numbering()
+  private var messages = Numbering()
+  private var pushIds = Numbering()
+  private var devices = Numbering()
+  private var pairs: [NumberPair: Pair] = [:]
+  private var deliveries: [NumberPair: Delivery] = [:]
+  private var pushStates: [Int32: PushState] = [:]
+  private var publishedAt: [Int32: Milliseconds] = [:]
+  private var deviceOfToken: [String: Int32] = [:]
+  /// First requests for messages whose acknowledgement has not arrived yet.
+  private var requestsAhead: [(message: Int32, at: Milliseconds)] = []
+  private var devicesOnTimeline: Set<Int32> = []
+  private var preferencesOnTimeline: Set<Int32> = []
+
+  init(seesAborted: Bool, seesRequests: Bool = true) {
+    self.seesAborted = seesAborted
+    self.seesRequests = seesRequests
+  }
+
+  // MARK: What goes in
+
+  /// Adds a device of the load, with its token.
+  mutating func register(deviceId: String, token: String) { deviceOfToken[token] = devices.number(deviceId) }
+
+  /// Adds a message that the broker has acknowledged.
+  mutating func published(_ message: LoadMessage) {
+    let number = messages.number(message.messageId)
+    publishedAt[number] = message.at
+    for userId in message.recipients {
+      let key = NumberPair(first: users.number(userId), second: number)
+      var pair = pairs[key] ?? Pair()
+      if !pair.isExpected { expected += 1 }
+      pair.isExpected = true
+      keep(pair, key)
+    }
+    guard !requestsAhead.isEmpty else { return }
+    for ahead in requestsAhead where ahead.message == number { latency.add(milliseconds: ahead.at - message.at) }
+    requestsAhead.removeAll { $0.message == number }
+  }
+
+  // MARK: What is read
+
+  /// Adds a device whose registration has reached the timeline.
+  mutating func deviceRegistered(_ deviceId: String) { devicesOnTimeline.insert(devices.number(deviceId)) }
+
+  /// Adds a person whose preferences have reached the timeline.
+  mutating func preferencesUpdated(_ userId: String) { preferencesOnTimeline.insert(users.number(userId)) }
+
+  /// Devices, and people with preferences, that the timeline has shown.
+  var introduced: (devices: Int, preferences: Int) { (devicesOnTimeline.count, preferencesOnTimeline.count) }
+
+  mutating func candidate(messageId: String, recipients: [String], origin: Origin) {
+    let number = messages.number(messageId)
+    for userId in recipients {
+      let key = NumberPair(first: users.number(userId), second: number)
+      var pair = pairs[key] ?? Pair()
+      if let before = pair.candidate {
+        note(again: before == origin, "candidate of \(messageId) for \(userId)")
+        continue
+      }
+      candidates += 1
+      pair.candidate = origin
+      keep(pair, key)
+    }
+  }
+
+  /// Adds a decision; a replay's decisions are not part of the load.
+  mutating func decision(
+    userId: String, messageId: String, reason: DecisionReason, pushId: String?, origin: Origin, replayId: String?
+  ) {
+    guard replayId == nil else { return }
+    let key = NumberPair(first: users.number(userId), second: messages.number(messageId))
+    var pair = pairs[key] ?? Pair()
+    if let before = pair.decision {
+      note(again: before == origin, "decision on \(messageId) for \(userId)")
+    } else {
+      decisions += 1
+      decisionsByReason[reason, default: 0] += 1
+      pair.decision = origin
+      keep(pair, key)
+    }
+    guard let pushId else { return }
+    let number = pushIds.number(pushId)
+    var push = pushStates[number] ?? PushState()
+    push.isDecided = true
+    keep(push, number)
+  }
+
+  mutating func push(pushId: String, messageId: String?, deviceIds: [String], origin: Origin) {
+    let number = pushIds.number(pushId)
+    var push = pushStates[number] ?? PushState()
+    if let before = push.origin {
+      note(again: before == origin, "push \(pushId)")
+    } else {
+      pushes += 1
+      push.origin = origin
+    }
+    push.isOfMessage = messageId != nil
+    keep(push, number)
+    for deviceId in deviceIds {
+      let key = NumberPair(first: number, second: devices.number(deviceId))
+      var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
+      if !delivery.isTarget { targets += 1 }
+      delivery.isTarget = true
+      keep(delivery, key)
+    }
+  }
+
+  /// Adds an outcome. `after`: milliseconds since the event's own time, the latency if requests are not counted.
+  mutating func outcome(
+    pushId: String, deviceId: String, result: OutcomeResult, origin: Origin, after: Milliseconds? = nil
+  ) {
+    let key = NumberPair(first: pushIds.number(pushId), second: devices.number(deviceId))
+    var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
+    if let before = delivery.outcome {
+      note(again: before.origin == origin && before.result == result, "outcome of push \(pushId) on \(deviceId)")
+      return
+    }
+    outcomes += 1
+    outcomesByResult[result, default: 0] += 1
+    if let after, !seesRequests, result == .sent { latency.add(milliseconds: after) }
+    delivery.outcome = (result, origin)
+    keep(delivery, key)
+  }
+
+  /// Adds an answered request.
+  mutating func request(pushId: String, token: String, messageId: String?, status: Int, at: Milliseconds) {
+    requestsByStatus[status, default: 0] += 1
+    guard let device = deviceOfToken[token] else {
+      strangers.append("push \(pushId) went to a token nobody registered")
+      return
+    }
+    guard status == 200 else { return }
+    let key = NumberPair(first: pushIds.number(pushId), second: device)
+    var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
+    delivery.answered += 1
+    keep(delivery, key)
+    if delivery.answered == 1, let messageId { measure(messages.number(messageId), at: at) }
+  }
+
+  private mutating func measure(_ message: Int32, at: Milliseconds) {
+    if let published = publishedAt[message] {
+      latency.add(milliseconds: at - published)
+    } else {
+      requestsAhead.append((message, at))
+    }
+  }
+
+  mutating func deadLetter(code: String) { deadLetters[code, default: 0] += 1 }
+
+  /// Adds a banner or a notice.
+  mutating func banner() { banners += 1 }
+
+  private mutating func note(again isSame: Bool, _ what: @autoclosure () -> String) {
+    if isSame && seesAborted {
+      repeats += 1
+    } else {
+      doubled.append(what())
+    }
+  }
+
+  // MARK: Keeping track of what is open
+
+  private mutating func keep(_ pair: Pair, _ key: NumberPair) {
+    let before = pairs.updateValue(pair, forKey: key)
+    openPairs += (pair.isSettled ? 0 : 1) - (before.map { $0.isSettled ? 0 : 1 } ?? 0)
+  }
+
+  private mutating func keep(_ delivery: Delivery, _ key: NumberPair) {
+    let before = deliveries.updateValue(delivery, forKey: key)
+    openDeliveries += (delivery.isSettled ? 0 : 1) - (before.map { $0.isSettled ? 0 : 1 } ?? 0)
+  }
+
+  private mutating func keep(_ push: PushState, _ number: Int32) {
+    let before = pushStates.updateValue(push, forKey: number)
+    openPushes += (push.isSettled ? 0 : 1) - (before.map { $0.isSettled ? 0 : 1 } ?? 0)
+  }
+
+  /// Whether every pair, push and delivery has ended.
+  var isSettled: Bool { openPairs == 0 && openDeliveries == 0 && openPushes == 0 }
+}
+
+// MARK: - What is missing
+
+extension DeliveryLedger {
+  /// Requests answered 200 without an outcome: in flight when the dispatcher was killed.
+  var unrecorded: Int { deliveries.values.reduce(0) { $0 + $1.unrecorded } }
+
+  /// The first pairs that meet a condition, in words.
+  private func pairs(_ limit: Int, where isMeant: @escaping (Pair) -> Bool) -> [String] {
+    pairs.lazy.filter { isMeant($0.value) }.prefix(limit).map {
+      "message \(messages.name($0.key.second)) for \(users.name($0.key.first))"
+    }
+  }
+
+  private func deliveries(_ limit: Int, where isMeant: @escaping (Delivery) -> Bool) -> [String] {
+    deliveries.lazy.filter { isMeant($0.value) }.prefix(limit).map {
+      "push \(pushIds.name($0.key.first)) on \(devices.name($0.key.second))"
+    }
+  }
+
+  /// Expected pairs without a candidate, and candidates that were not expected.
+  func withoutCandidate(_ limit: Int) -> [String] { pairs(limit) { $0.isExpected != ($0.candidate != nil) } }
+
+  /// Candidates without a decision, and decisions without a candidate.
+  func withoutDecision(_ limit: Int) -> [String] { pairs(limit) { ($0.candidate != nil) != ($0.decision != nil) } }
+
+  /// Targets without an outcome, and outcomes without a target.
+  func withoutOutcome(_ limit: Int) -> [String] { deliveries(limit) { $0.isTarget != ($0.outcome != nil) } }
+
+  /// Deliveries with an outcome "sent" that the emulator has not seen.
+  func withoutRequest(_ limit: Int) -> [String] {
+    deliveries(limit) { $0.outcome?.result == .sent && $0.answered == 0 && $0.needsAnswer }
+  }
+
+  /// Requests answered 200 without an outcome.
+  func withUnrecordedRequest(_ limit: Int) -> [String] { deliveries(limit) { $0.unrecorded > 0 } }
+
+  /// Decisions to notify without a push, and pushes without a decision.
+  func withoutPush(_ limit: Int) -> [String] {
+    pushStates.lazy.filter { !$0.value.isSettled }.prefix(limit).map { "push \(pushIds.name($0.key))" }
+  }
+
+  /// Decisions to notify, and pushes of messages.
+  var notifying: (decided: Int, pushed: Int) {
+    pushStates.values.reduce(into: (0, 0)) { counts, push in
+      if push.isDecided { counts.0 += 1 }
+      if push.isOfMessage { counts.1 += 1 }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import NudgeSchema
+
+/// Compares a ledger's counts, check by check.
+struct LedgerVerdict: Sendable, Equatable, Encodable {
+  /// Two counts that must be equal.
+  struct Check: Sendable, Equatable, Encodable {
+    /// The equation, in words.
+    var name: String
+    var expected: Int
+    var found: Int
+    /// False for equal counts of different things, too.
+    var ok: Bool
+    /// The first differences, in words.
+    var missing: [String]
+  }
+
+  /// How a run's processes ended.
+  struct Ending: Sendable, Equatable {
+    var processes = 0
+    /// Those that exited with 0 when asked to stop.
+    var endedWell = 0
+    /// The failures of the others, in words.
+    var complaints: [String] = []
+  }
+
+  /// The checks, in the order of the data flow.
+  var checks: [Check]
+
+  var isBalanced: Bool { checks.allSatisfy(\.ok) }
+
+  /// The most entries of `missing`.
+  static let shown = 5
+
+  /// - Parameters:
+  ///   - wasDispatcherKilled: Requests without an outcome are expected: they were in flight.
+  ///   - ending: nil if the processes still run.
+  init(
+    _ account: DeliveryLedger, load: EventPublisher.Progress, wasDispatcherKilled: Bool, ending: Ending? = nil
+  ) {
+    checks = []
+    add(
+      "events published = acknowledged", load.produced, load.acknowledged, load.failure.map { [$0] } ?? [])
+    add(
+      "recipients of published messages = recipients of candidates", account.expected, account.candidates,
+      account.withoutCandidate(Self.shown))
+    add(
+      "recipients of candidates = decisions", account.candidates, account.decisions,
+      account.withoutDecision(Self.shown))
+    add(
+      "decisions that notify = pushes of messages", account.notifying.decided, account.notifying.pushed,
+      account.withoutPush(Self.shown))
+    add("targets of pushes = outcomes", account.targets, account.outcomes, account.withoutOutcome(Self.shown))
+    let sent = account.outcomesByResult[.sent] ?? 0
+    let unrecorded = account.unrecorded
+    let answered = account.requestsByStatus[200] ?? 0
+    if account.seesRequests {
+      add(
+        wasDispatcherKilled && unrecorded > 0
+          ? "outcomes sent + requests in flight at a kill = requests answered 200"
+          : "outcomes sent = requests answered 200",
+        sent + (wasDispatcherKilled ? unrecorded : 0), answered,
+        account.withoutRequest(Self.shown) + (wasDispatcherKilled ? [] : account.withUnrecordedRequest(Self.shown))
+          + account.strangers.prefix(Self.shown))
+    }
+    add("records written twice", 0, account.doubled.count, Array(account.doubled.prefix(Self.shown)))
+    let dead = account.deadLetters.values.reduce(0, +)
+    add(
+      "dead letters", 0, dead, account.deadLetters.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })
+    if let ending {
+      add("processes that ended well", ending.processes, ending.endedWell, ending.complaints)
+    }
+  }
+
+  private mutating func add(_ name: String, _ expected: Int, _ found: Int, _ missing: [String]) {
+    checks.append(
+      Check(name: name, expected: expected, found: found, ok: expected == found && missing.isEmpty, missing: missing))
+  }
+
+  /// The failed checks, in words.
+  var complaints: [String] {
+    checks.filter { !$0.ok }.map { check in
+      "\(check.name): expected \(check.expected), found \(check.found)"
+        + check.missing.map { "\n    \($0)" }.joined()
+    }
+  }
+
+  /// One line a check, for a person.
+  func lines(_ paint: Paint) -> [String] {
+    checks.map { check in
+      let (expected, found) = (PipelineView.grouped(check.expected), PipelineView.grouped(check.found))
+      return "  \(check.ok ? paint.green("✓") : paint.red("✗")) \(check.name): "
+        + (check.ok ? found : "expected \(expected), found \(found)")
+    }
+  }
+
+  private enum CodingKeys: String, CodingKey { case balanced, checks }
+
+  /// Encodes `{"balanced":…,"checks":[…]}`.
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(isBalanced, forKey: .balanced)
+    try fields.encode(checks, forKey: .checks)
+  }
+}

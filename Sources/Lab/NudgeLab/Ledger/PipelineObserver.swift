@@ -1,0 +1,158 @@
+import Foundation
+import Kafka
+import NudgeCommands
+import NudgeSchema
+import ServiceKit
+
+/// Reads the pipeline's topics from where they ended at the start of a run, and enters the records into a ledger. Not
+/// thread-safe.
+final class PipelineObserver {
+  private static let topics: [Topic] = [.timeline, .decisions, .pushes, .outcomes, .deadLetters, .banners]
+  private static let batchRecords = 2_000
+  private static let batchBytes = 4 << 20
+
+  private let consumer: Consumer
+  private let names: NudgeSchema.TopicNames
+  private let coder = RecordCoder()
+  private let decisionLines: DecisionLines?
+  private let keyPrefix: [UInt8]?
+  private var batch: [ConsumerRecord] = []
+  private var places: [TopicPartition] = []
+  /// Pause between two rounds of reading; zero: fetches wait at the broker.
+  private let rest: Duration
+  /// End of the current pause; nil while reading.
+  private var restsUntil: ContinuousClock.Instant?
+  /// Start of the current round, and the partitions it has not read to their ends.
+  private var looksSince = ContinuousClock.now
+  private var unread: Set<TopicPartition> = []
+
+  /// A round ends after this time even if a partition has no leader.
+  private static let longestLook: Duration = .seconds(1)
+
+  /// A pause short enough for a display.
+  static let unhurried: Duration = .milliseconds(200)
+
+  /// Finds the ends of the topics.
+  ///
+  /// A broker checks every partition of a waiting fetch whenever one of them gets a record or a marker. On two cores, a
+  /// fetch that always waits for all topics would take more CPU than the pipeline; `rest` avoids that.
+  /// - Parameters:
+  ///   - isFresh: The topics are new: read from the beginning.
+  ///   - decisionLines: Gets the decisions that made a push.
+  ///   - keyPrefix: Records with another key are skipped.
+  ///   - rest: Pause between two rounds of reading.
+  init(
+    _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, isFresh: Bool,
+    decisionLines: DecisionLines? = nil, keyPrefix: String? = nil, rest: Duration = .zero
+  ) throws {
+    self.rest = rest
+    self.keyPrefix = keyPrefix.map { Array($0.utf8) }
+    self.names = names
+    self.decisionLines = decisionLines
+    var configuration = configuration
+    configuration.set("enable.partition.eof", rest > .zero ? "true" : "false")
+    consumer = try Consumer(configuration, name: "nudge-demo")
+    let full = Self.topics.map { names($0) }
+    let counts = try consumer.partitionCounts(of: full, timeout: .seconds(30))
+    var places: [TopicPartitionOffset] = []
+    for topic in full {
+      guard let count = counts[topic], count > 0 else { throw CommandError("the topic \(topic) does not exist") }
+      for partition in 0..<Int32(clamping: count) {
+        let place = TopicPartition(topic: topic, partition: partition)
+        let offset =
+          isFresh ? Offset.beginning : try consumer.watermarks(place, timeout: .seconds(30)).high
+        places.append(TopicPartitionOffset(place, offset: offset))
+      }
+    }
+    try consumer.assign(places)
+    self.places = places.map(\.topicPartition)
+    unread = Set(self.places)
+  }
+
+  /// Reads available records, and waits for the first at most `timeout`. Returns the number of records read.
+  func read(into account: inout DeliveryLedger, timeout: Duration) throws -> Int {
+    if let restsUntil {
+      let left = ContinuousClock.now.duration(to: restsUntil)
+      guard left <= .zero else {
+        usleep(UInt32(clamping: min(left, timeout).milliseconds * 1000))
+        return 0
+      }
+      try consumer.resume(places)
+      self.restsUntil = nil
+      looksSince = .now
+      unread = Set(places)
+    }
+    batch.removeAll(keepingCapacity: true)
+    let event = consumer.poll(
+      into: &batch, maxRecords: Self.batchRecords, maxBytes: Self.batchBytes, timeout: timeout)
+    if case .error(let error) = event {
+      if error.isOffsetOutOfRange {
+        throw CommandError(
+          "the broker dropped records before the demo could read them (\(error)): lower --rate, or use a real broker")
+      }
+      // Other errors are transient: a lost connection, a topic that was just created.
+      if error.isFatal { throw error }
+    }
+    for record in batch { try enter(record, into: &account) }
+    if case .endOfPartition(let place, _) = event { unread.remove(place) }
+    if rest > .zero, unread.isEmpty || looksSince.duration(to: .now) >= Self.longestLook {
+      // Pausing drops fetched records; every partition was read to its end first, so none starves.
+      try consumer.pause(places)
+      restsUntil = .now + rest
+    }
+    return batch.count
+  }
+
+  private func enter(_ record: ConsumerRecord, into account: inout DeliveryLedger) throws {
+    guard let topic = names.topic(named: record.topic) else { return }
+    if let keyPrefix {
+      guard let key = record.key, key.count >= keyPrefix.count, key.prefix(keyPrefix.count).elementsEqual(keyPrefix)
+      else { return }
+    }
+    if topic == .deadLetters {
+      let code = record.header(RecordHeader.errorCode).map { String(decoding: $0, as: UTF8.self) }
+      return account.deadLetter(code: code ?? "unknown")
+    }
+    guard let value = record.value else { return }
+    do {
+      switch topic {
+      case .timeline: try enterTimeline(value, into: &account)
+      case .decisions:
+        let it = try coder.decode(DecisionGlance.self, from: value)
+        account.decision(
+          userId: it.userId, messageId: it.messageId, reason: it.reason, pushId: it.pushId, origin: it.origin,
+          replayId: it.replayId)
+        if it.pushId != nil { try decisionLines?.append(value) }
+      case .pushes:
+        let it = try coder.decode(PushGlance.self, from: value)
+        guard let pushId = it.pushId, let targets = it.targets else { return }
+        account.push(
+          pushId: pushId, messageId: it.decidedMessageId, deviceIds: targets.map(\.deviceId), origin: it.origin)
+      case .outcomes:
+        let it = try coder.decode(OutcomeGlance.self, from: value)
+        account.outcome(
+          pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin,
+          after: it.finishedAt - it.occurredAt)
+      case .banners: account.banner()
+      default: break
+      }
+    } catch let error as DecodingError {
+      throw CommandError(
+        "a record of \(record.topicPartition) at \(record.offset) does not match its schema: \(error)")
+    }
+  }
+
+  private func enterTimeline(_ value: UnsafeRawBufferPointer, into account: inout DeliveryLedger) throws {
+    let it = try coder.decode(TimelineGlance.self, from: value)
+    switch it.type {
+    case "message.candidate":
+      guard let messageId = it.messageId, let recipients = it.recipients else { return }
+      account.candidate(messageId: messageId, recipients: recipients.map(\.userId), origin: it.origin)
+    case "device.registered": if let deviceId = it.deviceId { account.deviceRegistered(deviceId) }
+    case "preferences.updated": if let userId = it.userId { account.preferencesUpdated(userId) }
+    default: break
+    }
+  }
+
+  func close() { consumer.close() }
+}

@@ -1,0 +1,134 @@
+import NudgeSchema
+import ServiceKit
+
+/// A run at one moment, as text. A value: the same counts give the same lines.
+struct PipelineView: LiveView {
+  /// The phase of a run.
+  enum Act: String {
+    case introducing = "introducing everybody's devices"
+    case playing
+    case settling = "waiting until everything is accounted for"
+    case ending = "stopping the services"
+    case done
+  }
+
+  var title = "nudge demo"
+  let act: Act
+  let brokerName: String
+  let elapsed: Duration
+  let duration: Duration
+  let rate: Double
+  let load: EventPublisher.Progress
+  let account: DeliveryLedger
+  let processes: [(name: String, isReady: Bool)]
+
+  // MARK: Lines
+
+  var line: String {
+    let messages = "\(Self.grouped(load.messages)) messages (\(Self.rate(load.messages, elapsed))/s)"
+    return
+      "\(Self.seconds(elapsed))  \(messages)  \(Self.grouped(account.candidates)) candidates  "
+      + "\(Self.grouped(account.decisions)) decisions (\(Self.grouped(notified)) notify)  \(Self.grouped(account.pushes)) pushes  "
+      + "\(Self.grouped(account.outcomesByResult[.sent] ?? 0)) sent  \(latency)"
+      + (act == .playing ? "" : "  [\(act.rawValue)]")
+  }
+
+  func lines(_ paint: Paint) -> [String] {
+    var lines = [
+      paint.bold(title) + "  \(brokerName)  "
+        + (act == .playing ? progress(paint) : paint.dim(act.rawValue)),
+      "",
+      row(
+        "events", load.acknowledged, "\(Self.grouped(load.messages)) messages, \(Self.rate(load.messages, elapsed))/s"),
+      row("candidates", account.candidates, "\(Self.rate(account.candidates, elapsed))/s"),
+      row(
+        "decisions", account.decisions,
+        "\(Self.grouped(notified)) notify, \(Self.grouped(account.decisions - notified)) suppress"),
+    ]
+    let most = max(account.decisionsByReason.values.max() ?? 1, 1)
+    for (reason, count) in account.decisionsByReason.sorted(by: {
+      ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue)
+    }) {
+      let bar = String(repeating: "▇", count: max(1, count * 24 / most))
+      lines.append(
+        "    " + Self.padded(reason.rawValue, 24) + Self.right(Self.grouped(count), 9) + "  "
+          + (reason.notifies ? paint.green(bar) : paint.dim(bar)))
+    }
+    lines.append(
+      row(
+        "pushes", account.pushes, "to \(Self.grouped(account.targets)) devices, \(Self.rate(account.pushes, elapsed))/s"
+      ))
+    let results = OutcomeResult.allCases.compactMap { result in
+      account.outcomesByResult[result].map { "\(Self.grouped($0)) \(result.rawValue)" }
+    }
+    lines.append(row("outcomes", account.outcomes, results.joined(separator: ", ")))
+    lines.append(row("banners", account.banners, ""))
+    if !account.deadLetters.isEmpty {
+      let codes = account.deadLetters.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+      lines.append(
+        paint.red(row("dead letters", account.deadLetters.values.reduce(0, +), codes.joined(separator: ", "))))
+    }
+    lines.append("  " + Self.padded("latency", 12) + "  " + latency)
+    if !processes.isEmpty {
+      lines.append(
+        "  " + Self.padded("processes", 12) + "  "
+          + processes.map { $0.isReady ? paint.green("●") + " \($0.name)" : paint.red("○") + " \($0.name)" }
+          .joined(separator: "  "))
+    }
+    return lines
+  }
+
+  private var notified: Int { account.decisionsByReason.filter { $0.key.notifies }.values.reduce(0, +) }
+
+  private var latency: String {
+    guard let p50 = account.latency.percentile(0.5), let p99 = account.latency.percentile(0.99),
+      let longest = account.latency.maximum
+    else { return "no push yet" }
+    return "p50 \(p50) ms, p99 \(p99) ms, max \(longest) ms"
+  }
+
+  private func progress(_ paint: Paint) -> String {
+    let part = min(max(elapsed.seconds / max(duration.seconds, 0.001), 0), 1)
+    let done = Int(part * 20)
+    return paint.green(String(repeating: "━", count: done)) + paint.dim(String(repeating: "━", count: 20 - done))
+      + "  \(Self.seconds(elapsed)) of \(duration.settingText), \(rate.settingText)/s asked"
+  }
+
+  private func row(_ name: String, _ count: Int, _ rest: String) -> String {
+    "  " + Self.padded(name, 12) + Self.right(Self.grouped(count), 11) + (rest.isEmpty ? "" : "  " + rest)
+  }
+
+  // MARK: Numbers
+
+  /// `1,234,567`.
+  static func grouped(_ number: Int) -> String {
+    let digits = String(number.magnitude)
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+      text.append(digit)
+    }
+    return number < 0 ? "-" + text : text
+  }
+
+  /// `12.3s`.
+  static func seconds(_ duration: Duration) -> String { tenths(duration.seconds) + "s" }
+
+  /// A count a second, with one decimal.
+  static func rate(_ count: Int, _ duration: Duration) -> String {
+    duration > .zero ? tenths(Double(count) / duration.seconds) : "0.0"
+  }
+
+  private static func tenths(_ number: Double) -> String {
+    let tenths = Int((number * 10).rounded())
+    return "\(grouped(tenths / 10)).\(tenths % 10)"
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+}

@@ -1,0 +1,170 @@
+import NudgeSchema
+
+/// Turns a chat log into the events that an app and its backend would publish. A value: the same messages, seed and times
+/// give the same events.
+struct LoadScript {
+  /// A person's reaction, published some messages later.
+  private struct FollowUp {
+    var due: Int
+    var userId: String
+    var activity: Activity
+  }
+
+  private let run: String
+  private let seed: UInt64
+  private let memberLimit: Int
+  private let prefix: String
+  private let coder = RecordCoder()
+  private var conversations: [String: LastSpeakers] = [:]
+  private var followUps: [FollowUp] = []
+  private var messages = 0
+  private var events = 0
+
+  /// `run` is part of every event and message id, so that two runs on one broker differ. `prefix` is put before user and
+  /// conversation ids, not before names.
+  init(run: String, members: Int, seed: UInt64, prefix: String = "") {
+    self.run = run
+    self.prefix = prefix
+    self.seed = seed
+    memberLimit = members
+  }
+
+  // MARK: Before the messages
+
+  /// A person's devices and preferences.
+  mutating func introduce(_ person: LoadPerson, at now: Milliseconds) throws -> [LoadEvent] {
+    var introduced = try person.devices.map { try event(.deviceRegistered($0), at: now) }
+    if let preferences = person.preferences(now: now) {
+      introduced.append(
+        try event(.preferences(PreferencesUpdated(userId: person.userId, preferences: preferences)), at: now))
+    }
+    return introduced
+  }
+
+  /// Signs a person out of all devices: they get no further push.
+  mutating func retire(_ person: LoadPerson, at now: Milliseconds) throws -> [LoadEvent] {
+    try person.devices.map {
+      try event(.deviceUnregistered(DeviceUnregistered(userId: $0.userId, deviceId: $0.deviceId)), at: now)
+    }
+  }
+
+  // MARK: Messages
+
+  /// The events of a message: the changed conversation, the message, and people's reactions meanwhile.
+  mutating func events(for message: ChatMessage, at now: Milliseconds) throws -> [LoadEvent] {
+    messages += 1
+    var random = SeededRandom(seed: seed, "\(run) \(messages)")
+    let conversationId = prefix + ChatNames.conversation(message.log)
+    let senderId = prefix + ChatNames.user(message.nick)
+    let kind = message.kind ?? .group
+    var published = try takeFollowUps(at: now)
+
+    var speakers = conversations[conversationId] ?? LastSpeakers(limit: memberLimit)
+    if speakers.speak(senderId) {
+      published.append(try update(conversationId, kind, speakers.members, at: now))
+    }
+    conversations[conversationId] = speakers
+    let recipients = speakers.members.filter { $0 != senderId }
+
+    let messageId = self.messageId(message.log, message.number)
+    let text = ChatNames.text(message.text)
+    let body = MessageCreated(
+      conversationId: conversationId, messageId: messageId, senderId: senderId, text: text.isEmpty ? nil : text,
+      attachments: text.isEmpty ? [Attachment(kind: .image, url: "https://pictures.example.org/\(messages).jpg")] : nil,
+      // A log may list several answered messages, and the message itself if it starts a topic.
+      replyTo: message.replyTo?.last { $0 != message.number }.map { self.messageId(message.log, $0) },
+      mentions: Mentions.named(in: text, among: recipients.map { name($0) })?.map { prefix + $0 },
+      sender: SenderProfile(displayName: name(senderId), avatarUrl: LoadPerson.avatar(of: senderId, seed: seed)))
+    published.append(
+      try event(
+        .messageCreated(body), at: now, message: LoadMessage(messageId: messageId, recipients: recipients, at: now)))
+
+    plan(for: senderId, in: conversationId, &random)
+    if let read = try read(messageId, in: conversationId, by: recipients, at: now, &random) { published.append(read) }
+    return published
+  }
+
+  /// The display name of an id.
+  private func name(_ id: String) -> String { String(id.dropFirst(prefix.count)) }
+
+  private func messageId(_ log: String, _ number: Int) -> String {
+    "\(run)/\(ChatNames.conversation(log))/\(number)"
+  }
+
+  private mutating func update(
+    _ conversationId: String, _ kind: ConversationKind, _ members: [String], at now: Milliseconds
+  ) throws -> LoadEvent {
+    let seed = seed
+    let shown = name(conversationId)
+    let names = members.map { name($0) }
+    return try event(
+      .conversationUpdated(
+        ConversationUpdated(
+          conversationId: conversationId, kind: kind, name: kind == .group ? shown : nil,
+          members: zip(members, names).map {
+            Member(userId: $0, displayName: $1, avatarUrl: LoadPerson.avatar(of: $0, seed: seed))
+          })), at: now)
+  }
+
+  // MARK: What people do beside writing
+
+  /// Writing opens the conversation until the device reports otherwise, so most people put the app away soon after:
+  /// otherwise nobody in a lively conversation would get a push.
+  private mutating func plan(for userId: String, in conversationId: String, _ random: inout SeededRandom) {
+    let state: (Activity.State, String?)
+    switch random.number(0...99) {
+    case ..<65: state = (.background, nil)
+    case ..<77: state = (.foreground, nil)
+    case ..<82: state = (.foreground, conversationId)
+    default: return
+    }
+    followUps.append(
+      FollowUp(
+        due: messages + random.number(1...6), userId: userId,
+        activity: Activity(
+          userId: userId, deviceId: LoadPerson.device(0, of: userId), state: state.0, conversationId: state.1)))
+  }
+
+  private mutating func takeFollowUps(at now: Milliseconds) throws -> [LoadEvent] {
+    let due = followUps.filter { $0.due <= messages }
+    guard !due.isEmpty else { return [] }
+    followUps.removeAll { $0.due <= messages }
+    return try due.map { try event(.activity($0.activity), at: now) }
+  }
+
+  private mutating func read(
+    _ messageId: String, in conversationId: String, by readers: [String], at now: Milliseconds,
+    _ random: inout SeededRandom
+  ) throws -> LoadEvent? {
+    guard !readers.isEmpty, random.chance(4) else { return nil }
+    let reader = random.pick(readers)
+    return try event(
+      .read(
+        MessageRead(
+          userId: reader, conversationId: conversationId, messageId: random.chance(50) ? messageId : nil,
+          deviceId: LoadPerson.device(0, of: reader))), at: now)
+  }
+
+  // MARK: Records
+
+  /// Ids of equal length: of two events in one millisecond, the later has the greater id and wins (D12).
+  private mutating func envelope(at now: Milliseconds) -> Envelope {
+    events += 1
+    let number = String(events)
+    return Envelope(
+      eventId: "\(run)-\(String(repeating: "0", count: max(0, 10 - number.count)))\(number)", occurredAt: now)
+  }
+
+  private mutating func event(_ body: UserEventBody, at now: Milliseconds) throws -> LoadEvent {
+    LoadEvent(
+      topic: .userEvents, key: body.userId, value: try coder.encode(UserEvent(envelope(at: now), body)), message: nil)
+  }
+
+  private mutating func event(_ body: ChatEventBody, at now: Milliseconds, message: LoadMessage? = nil) throws
+    -> LoadEvent
+  {
+    LoadEvent(
+      topic: .chatEvents, key: body.conversationId, value: try coder.encode(ChatEvent(envelope(at: now), body)),
+      message: message)
+  }
+}

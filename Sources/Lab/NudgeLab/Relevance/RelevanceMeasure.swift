@@ -1,0 +1,126 @@
+import Analyzer
+import Ingest
+import NudgeSchema
+import StreamRuntime
+
+/// Measures how well smart analysis finds whom a message is for, on an annotated log.
+///
+/// For each annotated message, the candidates are the last 20 other speakers before it; the message is for those whose
+/// message it answers. Contexts come from ingest's code, scores from the analyzer's.
+struct RelevanceMeasure {
+  /// The most candidates of a message.
+  static let candidates = 20
+
+  /// The names to remove from texts before they are read.
+  enum Names: Sendable {
+    case kept
+    /// Members' names, from the scored message only.
+    case removedFromMessage
+    /// The names of everybody in the log, from all messages.
+    case removedFromLog
+  }
+
+  /// A message and a candidate.
+  struct Pair {
+    var log: String
+    var message: Int
+    var at: Milliseconds
+    var candidate: MessageCandidate
+    var recipient: Recipient
+    var score: Double
+    var isTrue: Bool
+    var features: [UInt8]
+    var signals: [Signal]
+    var text: String
+  }
+
+  let scoring = RelevanceScoring(AnalyzerRules(hash: { _ in [] }))
+  private let names: Names
+  private let explains: Bool
+
+  init(names: Names = .kept, explains: Bool = false) {
+    self.names = names
+    self.explains = explains
+  }
+
+  /// The score from which a message counts as meant for a person.
+  var threshold: Double { scoring.threshold }
+
+  /// Scores the annotated messages of one log, given in order.
+  func judge(_ log: [ChatMessage], _ note: (Pair) throws -> Void) throws {
+    var conversation = OfflineConversation()
+    var authors: [Int: String] = [:]
+    // The latest last.
+    var speakers: [String] = []
+    if names == .removedFromLog {
+      for message in log { conversation.join(ChatNames.user(message.nick), displayName: message.nick) }
+    }
+    for message in log {
+      let sender = ChatNames.user(message.nick)
+      conversation.join(sender, displayName: message.nick)
+      let recipients = Array(speakers.filter { $0 != sender }.suffix(Self.candidates).reversed())
+      var judged = conversation
+      let kept = names == .removedFromLog ? conversation.text(withoutNames: message.text) : message.text
+      let candidate = conversation.candidate(
+        of: created(message, sender, kept), at: message.at, for: message.replyTo == nil ? [] : recipients)
+      if let answered = message.replyTo {
+        let truth = Set(answered.compactMap { authors[$0] })
+        let judgedCandidate =
+          names == .removedFromMessage
+          ? judged.candidate(
+            of: created(message, sender, conversation.text(withoutNames: message.text)), at: message.at,
+            for: recipients) : candidate
+        for recipient in judgedCandidate.recipients {
+          let explanation = explains ? scoring.explanation(judgedCandidate, for: recipient) : (signals: [], text: "")
+          try note(
+            Pair(
+              log: message.log, message: message.number, at: message.at, candidate: judgedCandidate,
+              recipient: recipient,
+              score: scoring.score(judgedCandidate, for: recipient), isTrue: truth.contains(recipient.userId),
+              features: scoring.features(judgedCandidate, for: recipient), signals: explanation.signals,
+              text: explanation.text))
+        }
+      }
+      authors[message.number] = sender
+      speakers.removeAll { $0 == sender }
+      speakers.append(sender)
+    }
+  }
+
+  private func created(_ message: ChatMessage, _ sender: String, _ text: String) -> MessageCreated {
+    MessageCreated(
+      conversationId: message.log, messageId: String(message.number), senderId: sender, text: text.isEmpty ? nil : text)
+  }
+}
+
+struct RelevanceCount: Encodable, Equatable {
+  var pairs = 0
+  var positive = 0
+  private(set) var found = 0
+  private(set) var right = 0
+
+  mutating func add(isTrue: Bool, isFound: Bool) {
+    pairs += 1
+    if isTrue { positive += 1 }
+    if isFound { found += 1 }
+    if isTrue && isFound { right += 1 }
+  }
+
+  /// The share of found pairs that is true; 0 without found pairs.
+  var precision: Double { found == 0 ? 0 : Double(right) / Double(found) }
+  /// The share of true pairs that was found; 0 without true pairs.
+  var recall: Double { positive == 0 ? 0 : Double(right) / Double(positive) }
+  /// The harmonic mean of both; 0 if both are 0.
+  var f1: Double { precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall) }
+
+  private enum CodingKeys: String, CodingKey { case pairs, positive, precision, recall, f1 }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(pairs, forKey: .pairs)
+    try fields.encode(positive, forKey: .positive)
+    try fields.encode((precision * 10_000).rounded() / 10_000, forKey: .precision)
+    try fields.encode((recall * 10_000).rounded() / 10_000, forKey: .recall)
+    try fields.encode((f1 * 10_000).rounded() / 10_000, forKey: .f1)
+  }
+}

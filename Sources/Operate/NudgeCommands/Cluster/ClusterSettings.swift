@@ -1,0 +1,66 @@
+import Foundation
+package import Kafka
+package import NudgeSchema
+package import ServiceKit
+import StreamRuntime
+
+/// The settings of every command that talks to the pipeline's Kafka, under the services' names.
+package struct ClusterSettings {
+  /// All of them, in the order of the help.
+  package static let all: [any AnySetting] = [
+    ServiceSettings.bootstrapServers, ServiceSettings.kafkaProperties, ServiceSettings.topicPrefix,
+  ]
+
+  package let bootstrapServers: String
+  /// librdkafka's properties by name. May hold secrets.
+  package let properties: [String: String]
+  package let topics: TopicNames
+
+  package init(bootstrapServers: String, properties: [String: String] = [:], topics: TopicNames = TopicNames()) {
+    self.bootstrapServers = bootstrapServers
+    self.properties = properties
+    self.topics = topics
+  }
+
+  package init(_ input: CommandInput) {
+    bootstrapServers = input[ServiceSettings.bootstrapServers]
+    properties = input[ServiceSettings.kafkaProperties]
+    topics = TopicNames(prefix: input[ServiceSettings.topicPrefix])
+  }
+
+  /// How long a command waits for the first answer of a broker.
+  private static let patience: Duration = .seconds(6)
+
+  /// An admin client, once a broker has answered.
+  /// - Throws: `NoBroker` if none answers in time; `KafkaError` for an invalid property.
+  package func admin() throws -> Admin {
+    let admin = try Admin(
+      client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge")
+    _ = try admin.topics(within: Self.patience, at: bootstrapServers)
+    return admin
+  }
+
+  /// Adds the operator's properties, which win over those of `configuration`.
+  package func client(_ configuration: ClientConfiguration) -> ClientConfiguration {
+    configuration.merging(
+      overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+  }
+
+  /// Inspects and repairs a stage's state, once a broker has answered. Throws as `admin`.
+  func stateRepair(of stage: StageDefinition) throws -> StateRepair {
+    _ = try admin()
+    return try StateRepair(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
+  }
+
+  /// Finds rows of a stage's state.
+  func stateLookup(of stage: StageDefinition) throws(KafkaError) -> StateLookup {
+    try StateLookup(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
+  }
+
+  private static let show: @Sendable (KafkaLogLine) -> Void = { line in
+    // Less severe lines repeat the error the command prints at its end.
+    if line.level <= 3 { FileHandle.standardError.write(Data("librdkafka: \(line.message)\n".utf8)) }
+  }
+}

@@ -1,0 +1,208 @@
+import Analyzer
+import Dispatcher
+import Foundation
+import Ingest
+import Kafka
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+
+/// Checks everything a pipeline depends on. Reads only.
+struct HealthChecks {
+  /// How long a request to the cluster may take.
+  static let timeout: Duration = .seconds(8)
+  /// A record that waits longer means that something is wrong.
+  private static let usualAge: Milliseconds = 60_000
+  /// How far apart clocks may be.
+  private static let clockTolerance: Milliseconds = 5_000
+
+  let cluster: ClusterSettings
+  /// A service account's file; nil: not checked.
+  let credentials: String?
+  var role = DoctorRole.oncall
+  /// The wall clock, in milliseconds since the epoch.
+  let now: Milliseconds
+
+  /// Passes each finding to `found` as it is made. Stops after the first if no broker answers.
+  func run(_ found: (Finding) -> Void) throws {
+    KnownClientIssues.findings(
+      cluster.properties, version: KafkaLibrary.versionNumber, name: "librdkafka \(KafkaLibrary.version)"
+    ).forEach(found)
+    if let credentials { found(examineCredentials(credentials)) }
+    let admin: Admin
+    do {
+      admin = try cluster.admin()
+    } catch let error as NoBroker {
+      found(
+        .problem(
+          "brokers", "\(error)",
+          mend: "check the address, the brokers, and TLS and login in --kafka-property"))
+      return
+    }
+    let brokers: [Admin.Broker]
+    do throws(KafkaError) {
+      brokers = try admin.brokers(timeout: Self.timeout)
+    } catch {
+      found(
+        .problem(
+          "brokers", "none of \(cluster.bootstrapServers) answers: \(error.reason)",
+          mend: "check the address, the brokers, and TLS and login in --kafka-property"))
+      return
+    }
+    found(
+      .good("brokers", "\(brokers.count) up: \(brokers.map { "\($0.id) at \($0.address)" }.joined(separator: ", "))"))
+    guard admin.hasController(timeout: Self.timeout) else {
+      found(
+        .problem(
+          "brokers", "the cluster has no controller: topics cannot be made or described",
+          mend: "start the controllers; librdkafka's mock broker has none"))
+      return
+    }
+    guard examineProtocol(found), role.looks else { return }
+    if let first = brokers.first { examineBroker(admin, first, of: brokers.count).forEach(found) }
+    guard try examineTopics(admin, found) else { return }
+    examineGroups(admin).forEach(found)
+    try examineRecords(found)
+  }
+
+  private func examineCredentials(_ file: String) -> Finding {
+    do {
+      let account = try ServiceAccount(file: file)
+      return .good("FCM credentials", "\(account); 'nudge-dispatcher … --check' checks all settings together")
+    } catch {
+      return .problem("FCM credentials", "\(error)", mend: "create a key of the service account in Google's console")
+    }
+  }
+
+  // MARK: Brokers and topics
+
+  private func examineBroker(_ admin: Admin, _ broker: Admin.Broker, of count: Int) -> [Finding] {
+    let settings: [String: String]
+    do throws(KafkaError) {
+      settings = try admin.describeBrokerConfiguration(broker.id, timeout: Self.timeout)
+    } catch {
+      return [
+        .notice(
+          "broker settings", "could not be read: \(error.reason)",
+          mend: "grant this client DescribeConfigs on the cluster")
+      ]
+    }
+    var findings: [Finding] = []
+    let cleanup = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+    if let interval = settings[cleanup].flatMap({ Int($0) }), interval > 1_000 {
+      findings.append(
+        .notice(
+          "broker settings",
+          "\(cleanup)=\(interval): an open transaction of a dead process blocks every reader this much longer",
+          mend: "set it to 1000"))
+    }
+    if settings["auto.create.topics.enable"] == "true" {
+      findings.append(
+        .notice(
+          "broker settings", "auto.create.topics.enable=true: a topic created by accident has the wrong settings",
+          mend: "set it to false, and use 'nudge topics create'"))
+    }
+    if count >= 3, let replicas = settings["min.insync.replicas"].flatMap({ Int($0) }), replicas < 2 {
+      findings.append(
+        .notice(
+          "broker settings",
+          "min.insync.replicas=\(replicas): losing one broker can lose acknowledged records",
+          mend: "set it to 2, with topics of replication factor 3"))
+    }
+    return findings.isEmpty ? [.good("broker settings", "as they should be, on broker \(broker.id)")] : findings
+  }
+
+  /// Returns whether all topics exist.
+  private func examineTopics(_ admin: Admin, _ found: (Finding) -> Void) throws -> Bool {
+    let report = try TopicCreation.report(on: admin, names: cluster.topics)
+    let missing = report.topics.filter { $0.status == .missing }.map(\.name)
+    if !missing.isEmpty {
+      found(
+        .problem(
+          "topics", "missing: \(missing.joined(separator: ", "))",
+          mend: "run 'nudge topics create', or correct --topic-prefix"))
+    }
+    for topic in report.topics where topic.status == .differs {
+      found(
+        .problem(
+          "topics", "\(topic.name): \(topic.differences.joined(separator: "; "))",
+          mend:
+            "kafka-configs.sh --alter --entity-type topics --entity-name \(topic.name), by the plan of 'nudge topics check'"
+        ))
+    }
+    if report.isGood { found(.good("topics", "all \(report.topics.count) exist and match the plan")) }
+    return missing.isEmpty
+  }
+
+  // MARK: The pipeline
+
+  static let stages = [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition]
+
+  private func examineGroups(_ admin: Admin) -> [Finding] {
+    Self.stages.map { stage in
+      let group = stage.group(cluster.topics)
+      do throws(KafkaError) {
+        let members = try admin.members(ofGroup: group, timeout: Self.timeout)
+        guard !members.isEmpty else {
+          return .problem(
+            "group \(group)", "has no members: no process of this stage runs", mend: "start nudge-\(stage.name)")
+        }
+        let names = Dictionary(grouping: members.compactMap(\.instanceID)) { $0 }.filter { $0.value.count > 1 }.keys
+        guard names.isEmpty else {
+          return .problem(
+            "group \(group)", "two members are named \(names.sorted().joined(separator: ", "))",
+            mend: "give each process its own --instance")
+        }
+        return .good("group \(group)", "\(members.count) members")
+      } catch {
+        return .problem(
+          "group \(group)", "\(error.reason)",
+          mend: error.isAuthorization ? "grant this client Describe on the group" : "read the brokers' logs")
+      }
+    }
+  }
+
+  private func examineRecords(_ found: (Finding) -> Void) throws {
+    let browser = try TopicBrowser(cluster)
+    defer { browser.close() }
+    let lag = try LagReading(browser: browser, cluster: cluster).report(of: Self.stages, now: now)
+    let late = lag.inputs.filter { $0.age > Self.usualAge }
+    for input in late {
+      found(
+        .problem(
+          "lag",
+          "\(input.stage): \(input.records) unprocessed on \(input.topic), the oldest for "
+            + Duration.seconds(input.age / 1_000).settingText,
+          mend: "docs/runbook.md, NudgeBehind; 'nudge lag --partitions' lists the partitions"))
+    }
+    if late.isEmpty { found(.good("lag", "no record waits longer than a minute")) }
+
+    var letters = 0
+    try browser.read(
+      try browser.ranges(of: .deadLetters, from: now - 3_600_000), "reading \(browser.names(.deadLetters))"
+    ) { _ in
+      letters += 1
+      return true
+    }
+    found(
+      letters == 0
+        ? .good("dead letters", "none in the last hour")
+        : .notice("dead letters", "\(letters) in the last hour", mend: "'nudge dead-letters list' lists the reasons"))
+
+    var ahead: Milliseconds = 0
+    try browser.read(
+      try browser.ranges(of: .timeline).map {
+        PartitionRange(place: $0.place, from: max($0.from, $0.to - 64), to: $0.to)
+      }, "reading \(browser.names(.timeline))"
+    ) { record in
+      ahead = max(ahead, record.timestamp - SystemClock.milliseconds())
+      return true
+    }
+    found(
+      ahead > Self.clockTolerance
+        ? .problem(
+          "clock", "records on \(browser.names(.timeline)) are \(ahead) ms ahead of this machine's clock",
+          mend: "synchronise this machine and the services' hosts by NTP: freshness and quiet hours use the clock")
+        : .good("clock", "no record is ahead of this machine's"))
+  }
+}

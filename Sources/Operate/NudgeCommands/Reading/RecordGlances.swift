@@ -1,0 +1,25 @@
+package import NudgeSchema
+
+// Only the fields that counting needs: decoding whole records would take the cores the services run on.
+
+/// Fields of a record on `nudge.decisions`.
+package struct DecisionGlance: Decodable {
+  package let userId: String
+  package let conversationId: String?
+  package let messageId: String
+  package let reason: DecisionReason
+  package let pushId: String?
+  package let origin: Origin
+  package let replayId: String?
+}
+
+/// Fields of a record on `nudge.outcomes`.
+package struct OutcomeGlance: Decodable {
+  package let pushId: String
+  package let deviceId: String
+  package let result: OutcomeResult
+  package let origin: Origin
+  /// When the event happened, by its own clock.
+  package let occurredAt: Milliseconds
+  package let finishedAt: Milliseconds
+}

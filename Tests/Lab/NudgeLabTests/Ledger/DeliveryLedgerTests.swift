@@ -1,0 +1,242 @@
+import NudgeSchema
+import Testing
+
+@testable import NudgeLab
+
+@Suite("The delivery ledger")
+struct DeliveryLedgerTests {
+  private static let token = "token-of-b"
+
+  private func origin(_ offset: Int64) -> Origin { Origin(topic: "t", partition: 0, offset: offset) }
+
+  /// Two messages to b and c: b gets the first on one device, the rest is suppressed.
+  private func complete(seesAborted: Bool = false, leavingOut part: String = "") -> DeliveryLedger {
+    var account = DeliveryLedger(seesAborted: seesAborted)
+    account.register(deviceId: "b/phone", token: Self.token)
+    if part != "load" {
+      account.published(LoadMessage(messageId: "m1", recipients: ["b", "c"], at: 1_000))
+    }
+    account.published(LoadMessage(messageId: "m2", recipients: ["b"], at: 2_000))
+    account.candidate(
+      messageId: "m1", recipients: part == "recipient" ? ["b"] : ["b", "c"], origin: origin(1))
+    if part != "candidate" { account.candidate(messageId: "m2", recipients: ["b"], origin: origin(2)) }
+    decide(&account, "b", "m1", .relevant, push: "p1", offset: 10)
+    if part != "decision" { decide(&account, "c", "m1", .quietHours, offset: 10) }
+    decide(&account, "b", "m2", .activeConversation, offset: 11)
+    if part != "push" {
+      account.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
+    }
+    if part != "outcome" {
+      account.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
+    }
+    if part != "request" {
+      account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 1_030)
+    }
+    return account
+  }
+
+  private func decide(
+    _ account: inout DeliveryLedger, _ user: String, _ message: String, _ reason: DecisionReason, push: String? = nil,
+    offset: Int64
+  ) {
+    account.decision(
+      userId: user, messageId: message, reason: reason, pushId: push, origin: origin(offset), replayId: nil)
+  }
+
+  private func verdict(_ account: DeliveryLedger, killed: Bool = false, ending: LedgerVerdict.Ending? = nil)
+    -> LedgerVerdict
+  {
+    var load = EventPublisher.Progress()
+    load.produced = 3
+    load.acknowledged = 3
+    return LedgerVerdict(account, load: load, wasDispatcherKilled: killed, ending: ending)
+  }
+
+  /// The names of the checks that fail.
+  private func failing(_ account: DeliveryLedger, killed: Bool = false) -> [String] {
+    verdict(account, killed: killed).checks.filter { !$0.ok }.map(\.name)
+  }
+
+  // MARK: Balance
+
+  @Test("balances if every recipient has a decision, every target an outcome and every sent push a request")
+  func balance() {
+    let account = complete()
+    #expect(account.isSettled)
+    #expect(verdict(account).isBalanced)
+    #expect((account.expected, account.candidates, account.decisions) == (3, 3, 3))
+    #expect((account.pushes, account.targets, account.outcomes) == (1, 1, 1))
+    #expect(account.decisionsByReason == [.relevant: 1, .quietHours: 1, .activeConversation: 1])
+    #expect(account.latency.percentile(0.5) == 30)
+  }
+
+  @Test(
+    "fails, and is not settled, if a record is missing",
+    arguments: [
+      ("load", "recipients of published messages = recipients of candidates"),
+      ("candidate", "recipients of published messages = recipients of candidates"),
+      ("recipient", "recipients of published messages = recipients of candidates"),
+      ("decision", "recipients of candidates = decisions"),
+      ("push", "decisions that notify = pushes of messages"),
+      ("outcome", "targets of pushes = outcomes"),
+      ("request", "outcomes sent = requests answered 200"),
+    ])
+  func missing(part: String, check: String) {
+    let account = complete(leavingOut: part)
+    #expect(!account.isSettled)
+    #expect(failing(account).contains(check))
+  }
+
+  @Test("names the person whose decision is missing")
+  func naming() {
+    let complaints = verdict(complete(leavingOut: "decision")).complaints
+    #expect(complaints.count == 1)
+    #expect(complaints.first?.contains("expected 3, found 2") == true)
+    #expect(complaints.first?.contains("message m1 for c") == true)
+  }
+
+  @Test("fails if the counts are equal and the people are not")
+  func equalNumbers() {
+    var account = complete(leavingOut: "decision")
+    decide(&account, "stranger", "m1", .relevant, offset: 12)
+    #expect(account.candidates == account.decisions)
+    #expect(failing(account) == ["recipients of candidates = decisions"])
+  }
+
+  @Test("does not depend on the order in which the topics are read")
+  func order() {
+    var account = DeliveryLedger(seesAborted: false)
+    account.register(deviceId: "b/phone", token: Self.token)
+    account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 1_030)
+    account.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
+    account.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
+    decide(&account, "b", "m1", .relevant, push: "p1", offset: 10)
+    account.candidate(messageId: "m1", recipients: ["b"], origin: origin(1))
+    #expect(!account.isSettled)
+    account.published(LoadMessage(messageId: "m1", recipients: ["b"], at: 1_000))
+    #expect(account.isSettled)
+    #expect(verdict(account).isBalanced)
+    #expect(account.latency.maximum == 30)
+  }
+
+  // MARK: Twice
+
+  @Test("fails if a message has two decisions for a person")
+  func doubleDecision() {
+    var account = complete()
+    decide(&account, "c", "m1", .relevant, offset: 10)
+    #expect(account.decisions == 3)
+    #expect(failing(account) == ["records written twice"])
+    #expect(verdict(account).complaints.first?.contains("decision on m1 for c") == true)
+  }
+
+  @Test("fails if an outcome, a candidate or a push exists twice")
+  func doubles() {
+    var outcome = complete()
+    outcome.outcome(pushId: "p1", deviceId: "b/phone", result: .cancelled, origin: origin(20))
+    var candidate = complete()
+    candidate.candidate(messageId: "m2", recipients: ["b"], origin: origin(2))
+    var push = complete()
+    push.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
+    for account in [outcome, candidate, push] { #expect(failing(account) == ["records written twice"]) }
+  }
+
+  @Test("recognises records of aborted transactions by their origin, on a broker without isolation")
+  func repeats() {
+    var account = complete(seesAborted: true)
+    decide(&account, "c", "m1", .quietHours, offset: 10)
+    account.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
+    #expect(account.repeats == 2)
+    #expect(verdict(account).isBalanced)
+    decide(&account, "c", "m1", .quietHours, offset: 99)
+    #expect(failing(account) == ["records written twice"])
+  }
+
+  @Test("leaves a replay's decisions out")
+  func replay() {
+    var account = complete()
+    account.decision(
+      userId: "b", messageId: "m1", reason: .duplicate, pushId: nil, origin: origin(50), replayId: "r1")
+    #expect(verdict(account).isBalanced)
+  }
+
+  // MARK: Requests
+
+  @Test("accepts repeated requests only after a kill of the dispatcher")
+  func resent() {
+    var account = complete()
+    account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 9_000)
+    #expect(failing(account) == ["outcomes sent = requests answered 200"])
+    #expect(verdict(account, killed: true).isBalanced)
+    #expect(account.unrecorded == 1)
+    #expect(account.latency.count == 1)
+  }
+
+  @Test("fails on a request without an outcome, and on one for an unknown token")
+  func strangers() {
+    var account = complete()
+    account.request(pushId: "p9", token: Self.token, messageId: "m1", status: 200, at: 9_000)
+    #expect(failing(account).contains("outcomes sent = requests answered 200"))
+    #expect(!account.isSettled)
+    var other = complete()
+    other.request(pushId: "p1", token: "unknown", messageId: "m1", status: 200, at: 9_000)
+    #expect(failing(other, killed: true) == ["outcomes sent = requests answered 200"])
+  }
+
+  @Test("does not count rejected requests as sent")
+  func refused() {
+    var account = complete()
+    account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 503, at: 1_010)
+    #expect(account.requestsByStatus == [200: 1, 503: 1])
+    #expect(verdict(account).isBalanced)
+  }
+
+  // MARK: The rest
+
+  @Test("fails on dead letters, unacknowledged events and a process that failed")
+  func otherChecks() {
+    var account = complete()
+    account.deadLetter(code: "too_large")
+    #expect(failing(account) == ["dead letters"])
+    var load = EventPublisher.Progress()
+    load.produced = 2
+    load.acknowledged = 1
+    load.failed = 1
+    load.failure = "timed out"
+    let verdict = LedgerVerdict(
+      complete(), load: load, wasDispatcherKilled: false,
+      ending: LedgerVerdict.Ending(processes: 4, endedWell: 3, complaints: ["nudge-analyzer ended with status 70"]))
+    #expect(
+      verdict.checks.filter { !$0.ok }.map(\.name) == ["events published = acknowledged", "processes that ended well"])
+    #expect(!verdict.isBalanced)
+  }
+}
+
+@Suite("Latencies")
+struct LatencyHistogramTests {
+  @Test("have the same percentiles as a sorted list", arguments: [1, 2, 3, 10, 99, 100, 101, 1_000])
+  func percentiles(count: Int) {
+    var random = SeededRandom(seed: UInt64(count))
+    let values = (0..<count).map { _ in random.number(0...700) }
+    var histogram = LatencyHistogram()
+    for value in values { histogram.add(milliseconds: Int64(value)) }
+    let sorted = values.sorted()
+    for part in [0.01, 0.5, 0.9, 0.99, 1] {
+      // Nearest rank: the smallest value that at least this part of all do not exceed.
+      let expected = sorted.first { value in Double(sorted.count { $0 <= value }) >= part * Double(count) - 1e-9 }
+      #expect(histogram.percentile(part) == expected, "\(part) of \(count)")
+    }
+    #expect(histogram.maximum == sorted.last)
+    #expect(histogram.count == count)
+  }
+
+  @Test("start empty, are never below 0, and at most two minutes")
+  func bounds() {
+    var histogram = LatencyHistogram()
+    #expect(histogram.percentile(0.5) == nil && histogram.maximum == nil)
+    histogram.add(milliseconds: -5)
+    #expect(histogram.maximum == 0)
+    histogram.add(milliseconds: .max)
+    #expect(histogram.maximum == LatencyHistogram.longest)
+  }
+}
