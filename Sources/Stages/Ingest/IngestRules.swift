@@ -28,12 +28,12 @@ public struct IngestRules: Sendable {
   public var signedOutDevices: Int
   /// Members of conversations whose rosters are held decoded in memory, over all conversations of a thread.
   public var cachedMembers: Int
-  /// People a step writes to at most: what is for more goes in several, with other records in between.
+  /// The most people one step of a fan-out writes to.
   public var fanOutStep: Int
-  /// How long a task's next such step waits at least, in milliseconds. With `fanOutStep` it makes 4,000 people a second: less
-  /// than half of what one thread of the stages behind decides, so that others' messages find no queue there.
+  /// The shortest pause between such steps of a task, in milliseconds. With `fanOutStep` it allows 4,000 people a second: less than half of
+  /// what one thread of the analyzer decides, so other conversations' messages find no queue there.
   public var fanOutPause: Milliseconds
-  /// Messages that are on their way to one conversation in steps at most; beyond it the oldest is written whole.
+  /// The most pending fan-outs of one conversation. Beyond it the oldest is written to its end.
   public var pendingFanOuts: Int
   /// The name a token has on topics and in state: `TokenHash`, unless a test wants to see the token in it.
   public var hash: @Sendable (String) -> String

@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  /// What the stamps say, one person at a time.
+  /// The members by the stamps, one person at a time.
   private func oracle(_ events: [(Envelope, ChatEventBody)], _ users: [String]) -> (
     members: [String: String?], stamps: [String: EventStamp], removed: Int, kind: ConversationKind?, name: String?
   ) {

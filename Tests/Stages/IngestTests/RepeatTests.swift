@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct RepeatTests {
-  /// What each output says of being a repeat; nil: nothing, or it is no candidate.
+  /// Each output's `possibleRepeat`; nil: absent, or not a candidate.
   private func marks(_ result: IngestPipeline.Result) throws -> [Bool?] {
     try result.outputs.map { output in
       guard case .candidate(let candidate) = try RecordCoder().decode(TimelineEvent.self, from: output.value ?? []).body
@@ -81,7 +81,7 @@ import Testing
     #expect(try pipeline.recipients(again) == ["ben"])
     // Now that it is remembered, it is a repeat.
     #expect(try pipeline.message("c", "m", from: "ann", envelope: forgotten).outputs.isEmpty)
-    // What is late, but later than all that was forgotten, is surely new.
+    // A late message that is later than all forgotten ones is surely new.
     #expect(
       try marks(pipeline.message("c", "late", from: "ann", envelope: pipeline.envelope(after: 800))) == [nil, nil])
   }

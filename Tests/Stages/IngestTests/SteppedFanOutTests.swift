@@ -87,7 +87,7 @@ struct SteppedFanOutTests {
 
   // MARK: The same as in one step
 
-  /// What one person was told of one conversation, in order: all that a record says beside how it was cut into records.
+  /// The events one person got of one conversation, in order, however they were split into records.
   private struct Told: Equatable {
     var order: OriginOrder
     var source: RecordPosition

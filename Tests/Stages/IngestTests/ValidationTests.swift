@@ -86,7 +86,7 @@ import Testing
   @Test("M5: JSON that is no object is schema_violation", arguments: ["[]", "7", "\"text\"", "null", "true"])
   func noObject(json: String) { #expect(rejection(json)?.code == .schemaViolation) }
 
-  /// Of the members that are known Foundation's decoder would see it; it does not look at the others.
+  /// Foundation's decoder would see it in known members; it does not look at unknown ones.
   @Test(
     "M5: what is no JSON in a member that nobody reads is invalid_json",
     arguments: [

@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// What one message to a large group does to everybody else: ingest and analyzer as processes, release built, on a broker of their own.
+/// The effect of one message to a large group on everybody else's messages: release builds of ingest and analyzer, on their own broker.
 enum FanOutBenchmark: Benchmark {
   static let name = "fanout"
   static let abstract =
@@ -160,7 +160,7 @@ private final class FanOutRun {
           text: "The doors open at seven, bring a torch")))
   }
 
-  /// Publishes small messages at their rate for so long, and reads decisions meanwhile.
+  /// Publishes small messages at their rate for this long, and reads decisions meanwhile.
   private func drive(_ consumer: Consumer, seconds: Double) throws {
     let began = Clocks.steady
     var sent = 0

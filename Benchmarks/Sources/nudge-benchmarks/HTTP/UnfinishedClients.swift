@@ -1,6 +1,6 @@
 import Foundation
 
-/// Clients that begin a request and never finish it: nothing at all, half a head, half a body, in turn. Who is cut off begins again.
+/// Clients that begin a request and never finish it: nothing, half a head or half a body. A client that is cut off connects again.
 ///
 /// `@unchecked`: the lock is held for each use of what changes.
 final class UnfinishedClients: @unchecked Sendable {

@@ -54,7 +54,7 @@ enum APISettings {
   ]
 
   /// Whether the API is on: nobody can use it without keys.
-  /// - Throws: `SettingsError` where settings contradict each other, or tokens of strangers would be accepted.
+  /// - Throws: `SettingsError` where settings contradict each other, or tokens of other applications would be accepted.
   static func isWanted(_ values: SettingsValues) throws(SettingsError) -> Bool {
     if values[tokenKeysFile] != nil { try requireTokenRules(values) } else { try requireNoTokenRules(values) }
     if values[apiKeysFile] != nil || values[tokenKeysFile] != nil { return true }

@@ -15,13 +15,13 @@ final class EventsAPI: ReloadingService {
   private let health: HealthState
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
 
-  /// How often the files of keys are looked at.
+  /// How often the key files are checked for changes.
   private static let fileInterval: Duration = .seconds(1)
 
   /// Connections at a time; further ones wait in the system's queue.
   private static let connections = 2_048
 
-  /// The API as the settings want it; nil where they want none.
+  /// The API, by the settings; nil where it is off.
   /// - Throws: `SettingsError` for settings and files of keys that cannot be used; `KafkaError`, `HTTPServerError`.
   static func make(_ context: ServiceContext, rules: IngestRules, spans: (any SpanRecorder)?) throws -> EventsAPI? {
     guard try APISettings.isWanted(context.values) else {
@@ -63,7 +63,7 @@ final class EventsAPI: ReloadingService {
     health.readiness.set(name, .notReady("starting"))
   }
 
-  /// What `--check` looks at.
+  /// The check of `--check`.
   var check: ServiceCheck {
     ServiceCheck("HTTP API") { [credentials] in credentials.summary }
   }
@@ -85,7 +85,7 @@ final class EventsAPI: ReloadingService {
     health.readiness.set(name, .ready)
   }
 
-  /// Answers what is under way, and ends.
+  /// Answers pending requests, and ends.
   func stop() {
     timer.withLock { $0.take()?.cancel() }
     server.stop()
@@ -108,7 +108,7 @@ final class EventsAPI: ReloadingService {
 
 /// The process's limit of open files.
 enum OpenFiles {
-  /// Raises the limit to so many, or as far as the system lets it: many systems begin with 1,024 and allow more.
+  /// Raises the limit to this count, or to the system's maximum. Many systems start at 1,024 and allow more.
   static func allow(_ count: Int) {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(count) else {

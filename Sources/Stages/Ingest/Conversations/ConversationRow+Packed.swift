@@ -3,7 +3,7 @@ import NudgeSchema
 import Relevance
 
 extension ConversationRow: PackedRow {
-  /// What it is.
+  /// The row's name in errors.
   public static let name: StaticString = "conversation"
   /// 2 has a memory of the talk instead of the last messages.
   public static var version: UInt8 { 2 }

@@ -1,7 +1,7 @@
 public import NudgeSchema
 public import Relevance
 
-/// What is known of a conversation, apart from its members.
+/// A conversation's state, apart from its members.
 public struct ConversationRow: Sendable, Equatable, Codable {
   /// Direct or group; nil: no snapshot has said so yet.
   public internal(set) var kind: ConversationKind?
@@ -74,7 +74,7 @@ public struct ConversationRow: Sendable, Equatable, Codable {
   }
 }
 
-/// A message among the last ones, as rows had them before they had `talk`: they are read, and no longer written.
+/// One of the last messages in the format before `talk`: still read, no longer written.
 struct FormerTurn: Decodable {
   var userId: String
   var at: Milliseconds
@@ -105,7 +105,7 @@ struct FormerTurn: Decodable {
 }
 
 extension ConversationRow {
-  /// Takes over what is known of a message: all but its text's traits.
+  /// Takes over a message; the traits of its text are unknown.
   mutating func take(_ turn: FormerTurn) {
     talk.append(
       TextTraits(), from: turn.userId, at: turn.at, messageId: turn.messageId, addressed: turn.addressed,
@@ -114,6 +114,6 @@ extension ConversationRow {
 }
 
 extension ConversationRow {
-  /// The people of the last messages: who wrote, and whom it was for.
+  /// The people of the last messages: senders and addressed recipients.
   var recentPeople: [String] { talk.people }
 }

@@ -2,7 +2,7 @@ public import NudgeCodec
 import NudgeSchema
 
 extension MemberRow: PackedRow {
-  /// What it is.
+  /// The row's name in errors.
   public static let name: StaticString = "member"
 
   /// Reads the fields.

@@ -1,8 +1,7 @@
 public import NudgeSchema
 import Relevance
 
-/// A group conversation outside of the pipeline, read by the code that reads it in the pipeline: for measuring on chat logs
-/// what a candidate's context is worth.
+/// A group conversation outside of the pipeline, read by the pipeline's code: measures on chat logs what a candidate's context is worth.
 public struct OfflineConversation {
   private var row = ConversationRow()
   private var roster = Roster(version: 0, entries: [], stampedRows: 0)

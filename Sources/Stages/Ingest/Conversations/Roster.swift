@@ -1,15 +1,15 @@
 import NudgeSchema
 
-/// Who takes part in a conversation, read from its rows and held ready for the next message.
+/// The members of a conversation, read from its rows and cached for the next message.
 struct Roster {
   /// A member as a fan-out needs them.
   struct Entry {
     var userId: String
-    /// Of the person's timeline.
+    /// The partition of the person's timeline.
     var partition: Int32
     var displayName: String?
     var avatarUrl: String?
-    /// What the text of a message is searched for.
+    /// The name to look for in a message's text.
     var name: SearchedName?
 
     init(userId: String, partition: Int32, row: MemberRow) {
@@ -36,7 +36,7 @@ struct Roster {
     self.stampedRows = stampedRows
   }
 
-  /// Whether a snapshot says what the rows say already.
+  /// Whether a snapshot would change nothing.
   func isDescribed(by snapshot: ConversationSnapshot) -> Bool {
     stampedRows == 0 && snapshot.members.count == entries.count
       && snapshot.members.allSatisfy { member in
@@ -50,7 +50,7 @@ struct Roster {
     return found ? entries[index] : nil
   }
 
-  /// The members behind one in order, or from the first on; at most so many.
+  /// The next `count` members behind a user id in order, or the first ones.
   func entries(after userId: String?, atMost count: Int) -> ArraySlice<Entry> {
     guard let userId else { return entries.prefix(count) }
     let (index, found) = place(of: userId)

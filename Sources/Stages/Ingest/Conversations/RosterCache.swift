@@ -1,9 +1,9 @@
 import StreamRuntime
 
-/// Rosters held in memory, over all tasks of a thread: a message to a group need not read a row a member again.
+/// Decoded rosters of all tasks of a thread: a message to a group does not read a row a member again.
 ///
-/// A cache only: a roster is taken out for a step and put back when the step has succeeded, so a step that is undone
-/// leaves none behind, and one whose version is not the conversation row's is read anew.
+/// A roster is taken out for a step and put back when the step has succeeded, so an undone step leaves none behind. A roster whose version
+/// differs from the conversation row's is loaded again.
 struct RosterCache {
   private struct Cached {
     var roster: Roster

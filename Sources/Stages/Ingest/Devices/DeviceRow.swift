@@ -1,6 +1,6 @@
 public import NudgeSchema
 
-/// What a person's device has; person and device are in the row's key. The token itself is not kept: the claim carries it.
+/// The token hash of a person's device. Person and device are in the row's key. The token itself is only in the claim.
 public struct DeviceRow: Sendable, Equatable, Codable {
   /// The hash of its token; nil: signed out, and the row stays so that an older registration does not bring it back.
   public internal(set) var tokenHash: String?

@@ -2,7 +2,7 @@ public import NudgeCodec
 import NudgeSchema
 
 extension DeviceRow: PackedRow {
-  /// What it is.
+  /// The row's name in errors.
   public static let name: StaticString = "device"
 
   /// Reads the fields.
@@ -23,7 +23,7 @@ extension DeviceRow: PackedRow {
 }
 
 extension OwnerRow: PackedRow {
-  /// What it is.
+  /// The row's name in errors.
   public static let name: StaticString = "owner"
   /// Version 2 has the timer.
   public static var version: UInt8 { 2 }

@@ -1,6 +1,6 @@
 public import NudgeSchema
 
-/// Whose a token is (T2); the token's hash is in the row's key.
+/// The owner of a token (T2). The token's hash is in the row's key.
 public struct OwnerRow: Sendable, Equatable, Codable {
   /// A person's device.
   public struct Owner: Sendable, Equatable, Codable {
@@ -25,12 +25,12 @@ public struct OwnerRow: Sendable, Equatable, Codable {
     }
   }
 
-  /// nil: it was given up.
+  /// The owner; nil: the token was given up.
   public internal(set) var owner: Owner?
   /// The last registration's.
   public internal(set) var stamp: EventStamp
-  /// The last registration's. Rises with each, and with the registration's time where that is more: should the row ever
-  /// be lost, versions still do not begin anew, and a prune that was meant for an older registration finds another.
+  /// The last registration's. Each registration raises it, to the registration's time if that is more. So versions do not start again if the
+  /// row is lost, and a prune meant for an older registration does not match.
   public internal(set) var version: Int64
   /// When the timer is due that looks whether the token was registered since (T5); nil: no timer is set.
   public internal(set) var timerAt: Milliseconds?

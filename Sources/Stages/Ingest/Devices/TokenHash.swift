@@ -1,6 +1,6 @@
 import ServiceKit
 
-/// The name a token has on topics and in state, where the token itself must not be a key (T4).
+/// A token's name on topics and in state, where the token itself must not be a key (T4).
 public enum TokenHash {
   /// The first 32 hexadecimal digits of the SHA-256 of the token's UTF-8 bytes: 128 bits, so that nobody finds a second
   /// token of the same name to take the first one's owner row.

@@ -2,17 +2,17 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// A fan-out in the hands of a step: it writes what its row says to members of the conversation, and remembers how far it came.
+/// A fan-out during a step: writes its row's event to the next members of the conversation, and remembers how far it came.
 ///
-/// What it writes is what one large step would have written, records of other conversations in between: everybody gets it once, in
-/// the order of the conversation, with the origin of the event that it began with.
+/// All steps together write the same records as one large step: each member gets the event once, in the conversation's order, with the
+/// origin of the event that started the fan-out.
 struct FanOut {
   let key: RowKey
   private(set) var row: FanOutRow
   private let step: Step<IngestStage>
   private let event: TimelineEvent
   private var timeline: TimelineWriter
-  /// Contexts of those of whom there is something to tell.
+  /// Contexts of the recipients who have one.
   private var told: [ExactText: RecipientContext] = [:]
   private let passedOver: Set<ExactText>
 
@@ -41,21 +41,20 @@ struct FanOut {
     }
   }
 
-  /// Whether a person's turn is still to come.
+  /// Whether a person has yet to be served.
   func isAhead(_ userId: String) -> Bool {
     if case .candidate(let candidate) = event.body, candidate.sender.userId.isExactly(userId) { return false }
     return (row.after.map { $0.exactlyPrecedes(userId) } ?? true) && !passedOver.contains(ExactText(userId))
   }
 
-  /// Serves the next members, who are those behind `row.after` in order.
+  /// Serves the next members, behind `row.after` in order.
   mutating func serve(_ members: ArraySlice<Roster.Entry>) throws {
     guard let last = members.last else { return }
     try write(to: members.filter { passedOver.isEmpty || !passedOver.contains(ExactText($0.userId)) })
     row.after = last.userId
   }
 
-  /// Serves a person out of turn, because their part in the conversation is about to change, or with nil passes them over,
-  /// who has none yet.
+  /// Serves a person out of turn, because their membership is about to change. With a nil member they are passed over.
   mutating func serveNow(_ userId: String, _ member: Roster.Entry?) throws {
     if let member { try write(to: [member]) }
     row.passedOver.append(userId)

@@ -1,7 +1,7 @@
 public import NudgeCodec
 
 extension FanOutRow: PackedRow {
-  /// What it is.
+  /// The row's name in errors.
   public static let name: StaticString = "fan-out"
 
   /// Reads the fields.

@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// What is on its way to the members of a large conversation, and how far it has come. The row goes with the last of them.
+/// A pending fan-out to the members of a large conversation, and how far it came. The row is removed after the last member.
 public struct FanOutRow: Sendable, Equatable, Codable {
   /// A header that goes along with what is written.
   public struct Header: Sendable, Equatable, Codable {
@@ -15,8 +15,8 @@ public struct FanOutRow: Sendable, Equatable, Codable {
     }
   }
 
-  /// What is written, a `TimelineEvent` as JSON. The recipients of a candidate are those of whom there is something to tell;
-  /// everybody else's context is empty. A withdrawal names nobody.
+  /// The event to write, a `TimelineEvent` as JSON. A candidate has only the recipients with a context; everybody else's is empty. A
+  /// withdrawal names nobody.
   public internal(set) var event: String
   /// Headers that go along.
   public internal(set) var headers: [Header]
@@ -61,9 +61,9 @@ extension FanOutRow {
         passedOver: passedOver))
   }
 
-  /// What a row may take at its beginning, in bytes.
+  /// The largest row when a fan-out begins, in bytes.
   static let beginningBytes = 12_000
-  /// What the people passed over may take, in bytes; with all else the row stays below 16 kB.
+  /// The most bytes for people passed over; with the rest the row stays below 16 kB.
   static let passedOverBytes = 3_000
 
   /// Whether one more may be passed over.

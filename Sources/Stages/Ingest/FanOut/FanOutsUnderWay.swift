@@ -1,20 +1,19 @@
 import StreamRuntime
 
-/// Which conversations of a thread's tasks have something on its way, in the order they take turns.
+/// The conversations with a pending fan-out, of all tasks of a thread, in round-robin order.
 ///
-/// A hint that saves a search: the rows say what there is. It may name rows that are gone, or that a step which was undone had made;
-/// it never lacks one.
+/// A hint that saves a scan. It may name rows that were removed, or that an undone step made; it never lacks one.
 struct FanOutsUnderWay {
   private struct Task {
     /// Keys of rows, in the order of the events.
     var keys: [ExactText: [RowKey]] = [:]
-    /// Whose turn it is.
+    /// Conversations in round-robin order.
     var turns: [ExactText] = []
   }
 
   private var tasks: [Int32: Task] = [:]
 
-  /// Whether a task has none.
+  /// Whether a task has no pending fan-out.
   func isEmpty(partition: Int32) -> Bool { tasks[partition]?.turns.isEmpty ?? true }
 
   /// The rows that a conversation may have.
@@ -29,7 +28,7 @@ struct FanOutsUnderWay {
     tasks[partition]?.keys[id, default: []].append(key)
   }
 
-  /// These are the rows that a conversation really has.
+  /// Corrects the hint: the rows that a conversation has.
   mutating func set(_ keys: [RowKey], of conversationId: String, partition: Int32) {
     let id = ExactText(conversationId)
     guard keys.isEmpty else {
@@ -40,7 +39,7 @@ struct FanOutsUnderWay {
     tasks[partition]?.turns.removeAll { $0 == id }
   }
 
-  /// The conversation whose turn it is; it comes last from now on.
+  /// The next conversation, which then goes to the end of the order.
   mutating func next(partition: Int32) -> String? {
     guard let first = tasks[partition]?.turns.first else { return nil }
     tasks[partition]?.turns.removeFirst()

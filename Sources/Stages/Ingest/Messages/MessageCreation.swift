@@ -15,7 +15,7 @@ extension IngestStage {
     let name = (message.sender?.displayName ?? sender.displayName ?? message.senderId).displayedOnOneLine
     let goesInSteps = try goesInSteps(conversation, step)
     let text = NotificationText(message, senderName: name, conversation: conversation.row, rules: rules)
-    // Nobody else is addressed, and nobody else is told of: it costs the same in a conversation of 10,000.
+    // Only these members have a context, so the cost does not grow with the conversation.
     let members = try goesInSteps ? conversation.membersConcerned(by: message) : conversation.members()
     let contexts = RecipientContexts(message, at: occurredAt, to: members, in: conversation.row)
     let candidate = MessageCandidate(
@@ -52,7 +52,7 @@ extension IngestStage {
       try write(candidate, to: told, &timeline)
       return try timeline.write(sent, to: sender)
     }
-    // What is on its way to the sender comes before what they wrote.
+    // Pending events for the sender come before their own message.
     try settle(sender, in: &conversation, step)
     try timeline.write(sent, to: sender)
     var candidate = candidate

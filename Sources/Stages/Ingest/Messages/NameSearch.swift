@@ -30,7 +30,7 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.Scalar {
-  /// What it is in a word, for the words of a text that tell its topic.
+  /// The word as a topic word of the text.
   fileprivate var kindInWord: TextTraits.ScalarKind {
     if isWordPart { return .word }
     return value >= 0x80 && Self.unspaced.contains { $0.contains(value) } ? .unspaced : .separator
@@ -102,7 +102,7 @@ struct SearchedText {
     wordHashes = Set(words(of: scalars))
   }
 
-  /// What counts for relevance beside the names of people it addresses.
+  /// The traits that count for relevance, beside the names of addressed people.
   func traits(without names: [SearchedName]) -> TextTraits {
     TextTraits(
       folded: scalars, kind: { $0.kindInWord }, without: Set(names.flatMap(\.topicWords)))

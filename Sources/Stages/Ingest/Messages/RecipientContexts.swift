@@ -1,15 +1,15 @@
 import NudgeSchema
 import Relevance
 
-/// What a message and the last ones before it tell about each recipient.
+/// The context of each recipient, from a message and the last messages before it.
 struct RecipientContexts {
   /// How many different people wrote the last messages, this one included.
   let activeSpeakers: Int
-  /// Whom the message names, mentions or answers, the surest first.
+  /// The people the message answers, mentions or names, the most certain first.
   let addressed: [String]
-  /// Whom it is most likely for, told or guessed from the talk; nil: nobody in particular.
+  /// The most likely recipient, stated or guessed from the talk; nil: nobody in particular.
   let partner: String?
-  /// What of its text counts.
+  /// The traits of its text.
   let traits: TextTraits
   /// `TalkReading.messageFeatures` as text; nil in a direct conversation, where there is nothing to tell apart.
   let messageFeatures: String?
@@ -42,7 +42,7 @@ struct RecipientContexts {
 
     addressed = found.map(\.member.userId)
     traits = isDirect ? TextTraits() : text?.traits(without: found.compactMap(\.member.name)) ?? TextTraits()
-    // Who is mentioned or answered is addressed as plainly as by a name the message begins with.
+    // A mention or an answer addresses a person as plainly as a name at the beginning of the message.
     reading = TalkReading(
       talk, sender: message.senderId, at: time, text: traits,
       addressed: found.map { item in
@@ -65,14 +65,14 @@ struct RecipientContexts {
       if !isDirect { context.features = Base64Text.encode(reading.personFeatures(at: place)) }
       contexts[ExactText(person)] = context
     }
-    // Who was never heard of before is in an exchange by being addressed.
+    // A person without earlier messages is in an exchange by being addressed.
     for item in found {
       let userId = ExactText(item.member.userId)
       if contexts[userId]?.exchange == 0 { contexts[userId]?.exchange = 1 }
     }
   }
 
-  /// What is told of one member.
+  /// The context of one member.
   func context(of userId: String) -> RecipientContext {
     contexts.isEmpty ? unknown : contexts[ExactText(userId)] ?? unknown
   }

@@ -2,7 +2,7 @@ public import NudgeCodec
 import NudgeSchema
 
 extension EventMemoryRow: PackedRow {
-  /// What it is.
+  /// The row's name in errors.
   public static let name: StaticString = "events"
   /// Version 2 has the senders.
   public static var version: UInt8 { 2 }
@@ -49,7 +49,7 @@ extension EventMemoryRow: PackedRow {
 }
 
 extension EventArchiveRow: PackedRow {
-  /// What it is.
+  /// The row's name in errors.
   public static let name: StaticString = "event archive"
 
   /// Reads the fields.

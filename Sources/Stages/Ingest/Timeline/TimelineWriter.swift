@@ -2,8 +2,8 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// Writes what one record causes on timelines, numbering it by partition: for one person origins only rise, so a reader
-/// that keeps the last one knows a repeat.
+/// Writes the timeline records of one cause, numbered by partition: for one person origins only rise, so a reader that keeps the last
+/// origin recognises a repeat.
 struct TimelineWriter {
   private let step: Step<IngestStage>
   private let codec: RecordCodec
@@ -32,7 +32,7 @@ struct TimelineWriter {
   /// An index behind all that were given so far.
   var nextIndex: Int32 { written.values.max() ?? firstIndex }
 
-  /// What is caused, before it is written.
+  /// The event, without writing it.
   func event(_ body: TimelineEventBody) -> TimelineEvent {
     TimelineEvent(envelope, origin: Origin(cause), source: source, takenAt: takenAt, body)
   }
@@ -53,7 +53,7 @@ struct TimelineWriter {
     try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition)
   }
 
-  /// Tells people that a message, or with nil the whole conversation, is no longer theirs to be told of.
+  /// Withdraws a message, or with nil the whole conversation, from people's timelines.
   mutating func withdraw(
     conversationId: String, messageId: String?, cause: MessageWithdrawn.Cause, body: String? = nil,
     title: String? = nil, sender: Member? = nil, from people: [(userId: String, partition: Int32)]

@@ -89,7 +89,7 @@ final class IngestPipeline {
     try timeline(result).compactMap { if case .candidate(let candidate) = $0.body { candidate } else { nil } }
   }
 
-  /// Who a message may be for, sorted.
+  /// The recipients of a message, sorted.
   func recipients(_ result: Result) throws -> [String] {
     try candidates(result).flatMap { $0.recipients.map(\.userId) }.sorted()
   }

@@ -2,10 +2,9 @@ import ServiceKit
 
 /// The API keys of a file: a line each, a name, blanks, the key; `#` begins a comment line.
 ///
-/// Only digests are kept, and what is presented is compared by its digest, with all of them and to the last byte: how long that
-/// takes tells nothing.
+/// Only digests are kept. A presented key is compared by its digest with all of them, to the last byte, so timing reveals nothing.
 struct APIKeys: Sendable {
-  /// Characters a key has at least: 32 of base64 are 192 bits.
+  /// The fewest characters of a key: 32 of base64 are 192 bits.
   static let shortest = 32
 
   private let keys: [(name: String, digest: [UInt8])]
@@ -41,7 +40,7 @@ struct APIKeys: Sendable {
   /// How many there are.
   var count: Int { keys.count }
 
-  /// The name of the key that was presented; nil if it is none of them.
+  /// The name of a presented key; nil for an unknown key.
   func name(of presented: Substring) -> String? {
     let digest = Self.digest(presented)
     var found: String?

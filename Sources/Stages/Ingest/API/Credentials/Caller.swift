@@ -1,4 +1,4 @@
-/// Who sends a request.
+/// The sender of a request.
 enum Caller: Sendable, Equatable {
   /// A backend, by the name of its API key. It speaks for everybody.
   case backend(name: String)
@@ -9,7 +9,7 @@ enum Caller: Sendable, Equatable {
   var isUser: Bool { if case .user = self { true } else { false } }
 }
 
-/// Why a request's credentials are refused.
+/// The reason for refusing a request's credentials.
 struct Unauthorized: Error, Equatable {
   /// For the caller.
   let message: String

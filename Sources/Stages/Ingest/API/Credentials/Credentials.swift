@@ -1,7 +1,7 @@
 import ServiceKit
 import Synchronization
 
-/// Tells who a request comes from, by API keys and tokens, whose files are read again when they change.
+/// Authenticates requests by API keys and tokens. Their files are read again when they change.
 final class Credentials: Sendable {
   private struct State {
     var apiKeysFile: WatchedFile?
@@ -52,8 +52,8 @@ final class Credentials: Sendable {
     state.tokenKeys = try JSONWebKeySet(contents: contents)
   }
 
-  /// Reads those files again that changed, or all of them where `force` is set. A file that cannot be used is logged, and what
-  /// was read before stays in force: half a file must not shut everybody out. A file without keys shuts out everybody.
+  /// Reads files again that changed, or all files with `force`. An unusable file is logged, and the former keys stay in force: a file
+  /// written halfway must not shut everybody out. A file without keys shuts everybody out.
   func reload(force: Bool) {
     state.withLock { state in
       let before = state
@@ -76,7 +76,7 @@ final class Credentials: Sendable {
     }
   }
 
-  /// What `--check` says.
+  /// The line that `--check` prints.
   var summary: String {
     state.withLock { state in
       let keys = state.apiKeys.map { "\($0.count) API keys" }
@@ -87,7 +87,7 @@ final class Credentials: Sendable {
     }
   }
 
-  /// Who sent a request with this `Authorization` header.
+  /// The caller, by the request's `Authorization` header.
   /// - Parameter now: Seconds since the epoch.
   func caller(authorization: String?, now: Int64) throws(Unauthorized) -> Caller {
     guard let authorization else {

@@ -1,7 +1,7 @@
 import HTTPServer
 import NudgeSchema
 
-/// What anybody may read: the schemas of events, and the description of the API.
+/// Routes without credentials: the schemas of events and the description of the API.
 enum DocumentRoutes {
   static let all: [Route] = [
     Route(.get, "/v1/schemas", answeringLater: { $1.respond(.json(list)) }),

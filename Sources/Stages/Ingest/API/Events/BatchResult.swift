@@ -1,9 +1,9 @@
 import HTTPServer
 import JSONCodec
 
-/// What became of the events of a request, and the answer that says so.
+/// The results of a request's events, and the answer made of them.
 struct BatchResult: Sendable {
-  /// What became of one event.
+  /// The result of one event.
   enum Status: Sendable, Equatable {
     /// Kafka has it.
     case accepted
@@ -22,7 +22,7 @@ struct BatchResult: Sendable {
   var unknown: Int { statuses.count { $0 == .unknown } }
   var rejected: Int { statuses.count - accepted - unknown }
 
-  /// The answer once each event's fate is known.
+  /// The answer, once each event has a result.
   /// - Parameter forbidden: Whether none of the events was the caller's own.
   func answer(forbidden: Bool = false) -> HTTPServerResponse {
     let accepted = accepted
@@ -49,7 +49,7 @@ struct BatchResult: Sendable {
     return response
   }
 
-  /// What `Retry-After` says where Kafka did not answer.
+  /// `Retry-After` where Kafka did not answer.
   static let secondsToRecover = 2
 
   private func response(

@@ -7,8 +7,7 @@ import ServiceKit
 import StreamRuntime
 import Synchronization
 
-/// Publishes the events of requests, and answers each request once Kafka has acknowledged all of its events, or when it is
-/// time to say that it did not.
+/// Publishes the events of requests. A request is answered once Kafka has acknowledged all of its events, or after a timeout.
 ///
 /// The producer is a plain idempotent one: producers' events need no transaction, because ingest recognises repeats by
 /// their event ids (M6).
@@ -22,7 +21,7 @@ final class EventProducer: Sendable {
     let value: [UInt8]
   }
 
-  /// What it puts up with.
+  /// Bounds on waiting.
   struct Limits {
     /// How long a request waits for Kafka.
     var acknowledgement: Duration = .seconds(5)
@@ -48,7 +47,7 @@ final class EventProducer: Sendable {
   private struct State: ~Copyable {
     var producer: Producer
     var batches: [UInt64: Batch] = [:]
-    /// The batches in the order of their deadlines; those that are answered are passed over.
+    /// The batches in the order of their deadlines; answered ones are skipped.
     var deadlines: [(at: ContinuousClock.Instant, batch: UInt64)] = []
     var passed = 0
     var lastBatch: UInt64 = 0
@@ -90,13 +89,14 @@ final class EventProducer: Sendable {
   private static func configuration(_ settings: ServiceSettings, _ limits: Limits) -> ClientConfiguration {
     var configuration = ClientConfiguration.producer(
       bootstrapServers: settings.bootstrapServers, transactionalID: nil)
-    // The client looks for what timed out once a second. What it gives up before the request's own end was never answered for.
+    // The client checks for timeouts once a second. Its timeout is shorter than the request's, so little is published after the
+    // request was answered.
     configuration.set(
       "message.timeout.ms", String(max(1_000, limits.acknowledgement.milliseconds - 500)))
     configuration.set("message.max.bytes", String(TopicPlan(.chatEvents).maxMessageBytes))
     configuration = configuration.merging(
       overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
-    // Another one would put every record on the wrong partition, and ingest would have to write each again (M9).
+    // Another partitioner would put records on wrong partitions, and ingest would have to write each again (M9).
     configuration.set("partitioner", "murmur2_random")
     return configuration
   }
@@ -118,7 +118,7 @@ final class EventProducer: Sendable {
     thread.start()
   }
 
-  /// Answers what is not answered yet, and ends the client.
+  /// Answers the open requests, and ends the client.
   func close() {
     guard state.withLock({ !$0.isClosed }) else { return }
     state.withLock { $0.isClosed = true }
@@ -127,16 +127,16 @@ final class EventProducer: Sendable {
     state.withLock { $0.producer }.close()
   }
 
-  /// Whether as much waits for Kafka as may.
+  /// Whether the bound on events and bytes that wait for Kafka is reached.
   func isFull(adding events: Int, bytes: Int) -> Bool {
     state.withLock { state in
       state.pendingEvents + events > limits.pendingEvents || state.pendingBytes + bytes > limits.pendingBytes
     }
   }
 
-  /// Publishes a request's events and answers it when their fates are known.
+  /// Publishes a request's events and answers it when their results are known.
   /// - Parameters:
-  ///   - result: What is known already; the events' own entries are overwritten.
+  ///   - result: The results known before publishing; entries of the published events are overwritten.
   ///   - forbidden: See `BatchResult.answer`.
   ///   - span: The request's, which ends with its answer.
   func publish(
@@ -177,7 +177,7 @@ final class EventProducer: Sendable {
       delivery.tag >> Self.indexBits, index: Int(delivery.tag & (1 << Self.indexBits - 1)), delivery.error)
   }
 
-  /// Notes what became of one event (nil: that all events of the batch were handed over), and answers once nothing is open.
+  /// Notes the result of one event, or with nil that all events of the batch were handed over. Answers once no event is open.
   private func settle(_ id: UInt64, index: Int?, _ error: KafkaError?) {
     if let error, !error.isTimedOut {
       logger.limited("produce/\(error.name)", every: .seconds(5))?.warning(
@@ -207,7 +207,7 @@ final class EventProducer: Sendable {
       code: DeadLetterCode.tooLarge.rawValue, message: "the event is larger than Kafka takes for this topic")
   }
 
-  /// Answers a batch with what is known of it.
+  /// Answers a batch with the results known so far.
   private func expire(_ id: UInt64) {
     let batch = state.withLock { state -> Batch? in
       guard let batch = state.batches.removeValue(forKey: id) else { return nil }
@@ -246,7 +246,7 @@ final class EventProducer: Sendable {
         if state.batches[batch] != nil { expired.append(batch) }
         state.passed += 1
       }
-      // Now and then, so that removing costs little a batch.
+      // In bulk, so that removing costs little a batch.
       if state.passed > 1_024, state.passed * 2 > state.deadlines.count {
         state.deadlines.removeFirst(state.passed)
         state.passed = 0
@@ -255,7 +255,7 @@ final class EventProducer: Sendable {
     }
   }
 
-  /// An idempotent producer that met an error it cannot go on after is of no more use; its queue is given up.
+  /// After a fatal error an idempotent producer cannot send any more. Its queue is dropped, and a new producer is made.
   private func replace(_ broken: Producer, _ error: KafkaError) {
     logger.error("the producer is broken and made anew", ["reason": .string("\(error.name): \(error.reason)")])
     do throws(KafkaError) {

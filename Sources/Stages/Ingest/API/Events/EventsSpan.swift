@@ -1,9 +1,9 @@
 import HTTPServer
 import ServiceKit
 
-/// The span of a request to `POST /v1/events`, from its last byte to its answer; what its events cause are its children.
+/// The span of a request to `POST /v1/events`, from its last byte to its answer. The spans its events cause are its children.
 struct EventsSpan: Sendable {
-  /// The span itself: what the events' records name in `traceparent`.
+  /// The span that the events' records name in `traceparent`.
   let context: TraceContext
   private let parent: UInt64
   private let start: UInt64

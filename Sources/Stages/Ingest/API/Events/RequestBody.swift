@@ -2,7 +2,7 @@ import Gzip
 import HTTPServer
 import JSONCodec
 
-/// Why a whole body is refused, before any of its events.
+/// The reason for refusing a whole body, before any of its events.
 struct BodyRefusal: Error, Equatable {
   let status: Int
   let code: String
@@ -19,15 +19,15 @@ enum RequestBody {
   static let json = "application/json"
   static let lines = "application/x-ndjson"
 
-  /// What of a body belongs to one event.
+  /// One event of a body.
   struct Item: Sendable, Equatable {
     /// Its bytes, which become the record's value.
     var range: Range<Int>
-    /// What it says it is; nil where it says nothing that can be read.
+    /// The field `type`; nil where it is missing or unreadable.
     var type: String?
-    /// As it stands there; nil where it says nothing that can be read.
+    /// The field `eventId`; nil where it is missing or unreadable.
     var eventId: String?
-    /// Set where the bytes are no JSON.
+    /// The error where the bytes are not JSON.
     var fault: JSONParseError?
   }
 
@@ -146,8 +146,7 @@ extension Range<Int> {
   fileprivate mutating func removeLast() { self = lowerBound..<(upperBound - 1) }
 }
 
-/// Finds where the elements of an array begin and end, in a text that is known to be JSON: the parser does not say where
-/// in the text a value was.
+/// Finds where the elements of an array begin and end in valid JSON: the parser does not report positions.
 private struct ElementScanner {
   private let bytes: UnsafeRawBufferPointer
   private var position: Int

@@ -12,7 +12,7 @@ import TestSupport
 ///
 /// The first byte of an input says what the others are.
 final class HTTPInputs {
-  /// What the bytes of an input are.
+  /// The kind of an input.
   enum Kind: UInt8, CaseIterable {
     /// A body.
     case json = 0x6A
