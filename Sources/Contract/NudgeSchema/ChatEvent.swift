@@ -15,11 +15,13 @@ public enum ChatEventBody: EventBody {
   case messageEdited(MessageRevision)
   /// A message was taken back.
   case messageDeleted(MessageRevision)
+  /// The conversation is gone, and what is kept of it is erased.
+  case conversationDeleted(ConversationDeleted)
 
   /// The types of this body, by their names on the wire.
   public static let types = [
     "conversation.updated", "conversation.member_added", "conversation.member_removed", "message.created",
-    "message.edited", "message.deleted",
+    "message.edited", "message.deleted", "conversation.deleted",
   ]
 
   /// The type's name on the wire.
@@ -31,6 +33,7 @@ public enum ChatEventBody: EventBody {
     case .messageCreated: "message.created"
     case .messageEdited: "message.edited"
     case .messageDeleted: "message.deleted"
+    case .conversationDeleted: "conversation.deleted"
     }
   }
 
@@ -41,6 +44,7 @@ public enum ChatEventBody: EventBody {
     case .memberAdded(let fields), .memberRemoved(let fields): fields.conversationId
     case .messageCreated(let fields): fields.conversationId
     case .messageEdited(let fields), .messageDeleted(let fields): fields.conversationId
+    case .conversationDeleted(let fields): fields.conversationId
     }
   }
 
@@ -53,6 +57,7 @@ public enum ChatEventBody: EventBody {
     case "message.created": self = .messageCreated(try MessageCreated(from: decoder))
     case "message.edited": self = .messageEdited(try MessageRevision(from: decoder))
     case "message.deleted": self = .messageDeleted(try MessageRevision(from: decoder))
+    case "conversation.deleted": self = .conversationDeleted(try ConversationDeleted(from: decoder))
     default: throw EventFormatError.unknownType(type)
     }
   }
@@ -64,8 +69,19 @@ public enum ChatEventBody: EventBody {
     case .memberAdded(let fields), .memberRemoved(let fields): try fields.encode(to: encoder)
     case .messageCreated(let fields): try fields.encode(to: encoder)
     case .messageEdited(let fields), .messageDeleted(let fields): try fields.encode(to: encoder)
+    case .conversationDeleted(let fields): try fields.encode(to: encoder)
     }
   }
+}
+
+/// `conversation.deleted`: erases what is kept of the conversation (D16). A later `conversation.updated`, or `message.created` with a
+/// snapshot, begins it again; other events of it are refused as `unknown_conversation`.
+public struct ConversationDeleted: Codable, Sendable, Equatable {
+  /// The conversation.
+  public var conversationId: String
+
+  /// The event's fields.
+  public init(conversationId: String) { self.conversationId = conversationId }
 }
 
 /// `conversation.updated`: replaces what was known; the last writer by (occurredAt, eventId) wins.

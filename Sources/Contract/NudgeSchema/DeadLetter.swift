@@ -24,6 +24,8 @@ public enum DeadLetterCode: String, Codable, Sendable, CaseIterable {
   case senderNotMember = "sender_not_member"
   /// Nothing is known of the conversation.
   case unknownConversation = "unknown_conversation"
+  /// The person was deleted and has not registered again (D16).
+  case userDeleted = "user_deleted"
   /// FCM refused the request itself.
   case fcmRejected = "fcm_rejected"
   /// A defect of ours.
@@ -58,6 +60,8 @@ public enum RecordHeader {
   public static let traceparent = "traceparent"
   /// The replay that wrote the record.
   public static let replayId = "nudge-replay-id"
+  /// The name of the API key that an event came with over HTTP. A dead letter keeps it.
+  public static let producer = "nudge-producer"
   /// `timer.fired`: when the timer was due, a space, its name. Written and understood by the runtime.
   public static let timer = "nudge-timer"
   /// Dead letters: `DeadLetterCode`.

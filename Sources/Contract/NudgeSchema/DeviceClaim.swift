@@ -8,15 +8,21 @@ public enum DeviceClaimBody: EventBody {
   case registered(TokenClaimed)
   /// A person's device gave the token up.
   case unregistered(TokenReleased)
+  /// A person was deleted. One on each partition, key userId: it reaches every task of ingest, whose conversations they may be in.
+  case userDeleted(UserDeleted)
+  /// A deleted person registered again. One on each partition, key userId.
+  case userRestored(UserDeleted)
 
   /// The types of this body, by their names on the wire.
-  public static let types = ["device.registered", "device.unregistered"]
+  public static let types = ["device.registered", "device.unregistered", "user.deleted", "user.restored"]
 
   /// The type's name on the wire.
   public var type: String {
     switch self {
     case .registered: "device.registered"
     case .unregistered: "device.unregistered"
+    case .userDeleted: "user.deleted"
+    case .userRestored: "user.restored"
     }
   }
 
@@ -25,6 +31,8 @@ public enum DeviceClaimBody: EventBody {
     switch type {
     case "device.registered": self = .registered(try TokenClaimed(from: decoder))
     case "device.unregistered": self = .unregistered(try TokenReleased(from: decoder))
+    case "user.deleted": self = .userDeleted(try UserDeleted(from: decoder))
+    case "user.restored": self = .userRestored(try UserDeleted(from: decoder))
     default: throw EventFormatError.unknownType(type)
     }
   }
@@ -34,6 +42,7 @@ public enum DeviceClaimBody: EventBody {
     switch self {
     case .registered(let fields): try fields.encode(to: encoder)
     case .unregistered(let fields): try fields.encode(to: encoder)
+    case .userDeleted(let fields), .userRestored(let fields): try fields.encode(to: encoder)
     }
   }
 }

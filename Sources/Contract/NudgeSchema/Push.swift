@@ -188,12 +188,14 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   public var version: Int64?
   /// The badge now. Pushes that still wait for the person show it.
   public var badge: Int?
+  /// true: the person was deleted. All that waits for them is cancelled, and what is kept of their devices is erased (D16).
+  public var erased: Bool?
 
   /// The event's fields.
   public init(
     userId: String, deviceId: String? = nil, messageId: String? = nil, conversationId: String? = nil,
     sentUpTo: Milliseconds? = nil, kind: Push.Kind? = nil, exceptMentions: Bool? = nil, tokenHash: String? = nil,
-    version: Int64? = nil, badge: Int? = nil
+    version: Int64? = nil, badge: Int? = nil, erased: Bool? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
@@ -205,5 +207,6 @@ public struct PushCancelled: Codable, Sendable, Equatable {
     self.tokenHash = tokenHash
     self.version = version
     self.badge = badge
+    self.erased = erased
   }
 }

@@ -27,7 +27,7 @@ public enum TimelineEventBody: EventBody {
   /// User events that reach the timeline as they came.
   static let userTypes = [
     "user.activity", "message.read", "preferences.updated", "feedback.submitted", "notification.received",
-    "notification.opened", "notification.dismissed",
+    "notification.opened", "notification.dismissed", "user.deleted",
   ]
 
   /// The types of this body, by their names on the wire.
@@ -271,6 +271,8 @@ public struct MessageWithdrawn: Codable, Sendable, Equatable {
     case deleted
     /// The person is no longer in the conversation.
     case left
+    /// The conversation was deleted: what is kept of it for the person is erased (D16).
+    case conversationDeleted = "conversation_deleted"
   }
   /// The people concerned, 1 to `MessageCandidate.maxRecipients`.
   public var userIds: [String]

@@ -21,11 +21,13 @@ public enum UserEventBody: EventBody {
   case notificationOpened(NotificationReport)
   /// The person dismissed a notification.
   case notificationDismissed(NotificationReport)
+  /// The person's account is gone, and what is kept of them is erased.
+  case deleted(UserDeleted)
 
   /// The types of this body, by their names on the wire.
   public static let types = [
     "user.activity", "message.read", "preferences.updated", "device.registered", "device.unregistered",
-    "feedback.submitted", "notification.received", "notification.opened", "notification.dismissed",
+    "feedback.submitted", "notification.received", "notification.opened", "notification.dismissed", "user.deleted",
   ]
 
   /// The type's name on the wire.
@@ -40,6 +42,7 @@ public enum UserEventBody: EventBody {
     case .notificationReceived: "notification.received"
     case .notificationOpened: "notification.opened"
     case .notificationDismissed: "notification.dismissed"
+    case .deleted: "user.deleted"
     }
   }
 
@@ -54,6 +57,7 @@ public enum UserEventBody: EventBody {
     case .feedback(let fields): fields.userId
     case .notificationReceived(let fields), .notificationOpened(let fields), .notificationDismissed(let fields):
       fields.userId
+    case .deleted(let fields): fields.userId
     }
   }
 
@@ -69,6 +73,7 @@ public enum UserEventBody: EventBody {
     case "notification.received": self = .notificationReceived(try NotificationReport(from: decoder))
     case "notification.opened": self = .notificationOpened(try NotificationReport(from: decoder))
     case "notification.dismissed": self = .notificationDismissed(try NotificationReport(from: decoder))
+    case "user.deleted": self = .deleted(try UserDeleted(from: decoder))
     default: throw EventFormatError.unknownType(type)
     }
   }
@@ -84,8 +89,19 @@ public enum UserEventBody: EventBody {
     case .feedback(let fields): try fields.encode(to: encoder)
     case .notificationReceived(let fields), .notificationOpened(let fields), .notificationDismissed(let fields):
       try fields.encode(to: encoder)
+    case .deleted(let fields): try fields.encode(to: encoder)
     }
   }
+}
+
+/// `user.deleted`: erases what is kept of a person, on every topic that reaches their rows (D16). Later events of theirs are refused as
+/// `user_deleted` until a later `device.registered` registers them again.
+public struct UserDeleted: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+
+  /// The event's fields.
+  public init(userId: String) { self.userId = userId }
 }
 
 /// `user.activity`: what one device shows (D1). It replaces that device's former report only.

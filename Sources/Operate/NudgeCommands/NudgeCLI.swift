@@ -16,6 +16,7 @@ public struct NudgeCLI: Sendable {
     DeadLettersCommand.command,
     ReplayCommand.command,
     SimulateCommand.command,
+    EraseCommand.command,
     LagCommand.command,
     DoctorCommand.command,
     PolicyCommand.command,

@@ -25,6 +25,7 @@ public struct AnalyzerStage: Stage {
   private(set) var rules: AnalyzerRules
   let codec = RecordCodec()
   var zones = TimeZones()
+  var erased = ErasedPersons()
 
   /// A stage that decides by these rules.
   public init(rules: AnalyzerRules) { self.rules = rules }
@@ -42,18 +43,22 @@ public struct AnalyzerStage: Stage {
       try person(sent.userId, cause, step) { try $0.wrote(sent) }
     case .withdrawn(let withdrawn):
       for (number, userId) in withdrawn.userIds.enumerated() {
+        if try isDropped(userId, because: cause, in: step) { continue }
         var person = try PersonContext(
           userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
         try person.withdraw(withdrawn, zones: &zones)
         try person.save()
       }
     case .deviceGained(let gained):
+      if try isDropped(gained.userId, because: cause, isRegistration: true, in: step) { return }
       try person(gained.userId, cause, step) { try $0.gain(gained) }
     case .deviceLost(let lost):
       try person(lost.userId, cause, step) { try $0.lose(lost) }
     case .deviceInvalidated(let invalidated):
       try person(invalidated.userId, cause, step) { try $0.invalidate(invalidated) }
+    case .user(.deleted(let user)): try delete(user.userId, because: cause, in: step)
     case .user(let body):
+      if try isDropped(body.userId, because: cause, in: step) { return }
       var person = try PersonContext(
         userId: body.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
       try process(body, for: &person)
@@ -63,6 +68,7 @@ public struct AnalyzerStage: Stage {
         return try ReplayBudget.forget(replayId, in: step)
       }
       let userId = String(decoding: record.key ?? [], as: UTF8.self)
+      if try isDropped(userId, because: cause, in: step) { return }
       var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
       if PersonContext.isBadgeTimer(fired.timer) {
         try person.badgeTimerFired(fired, zones: &zones)
@@ -84,6 +90,7 @@ public struct AnalyzerStage: Stage {
     case .feedback(let feedback): try person.judge(feedback)
     case .notificationOpened(let report): try person.react(report, .opened)
     case .notificationDismissed(let report): try person.react(report, .dismissed)
+    case .deleted: break
     case .notificationReceived:
       // Only a device acted, not the person.
       break
@@ -91,10 +98,11 @@ public struct AnalyzerStage: Stage {
   }
 
   /// Works on one person's part of a record and keeps what changed.
-  private func person(
+  private mutating func person(
     _ userId: String, number: Int = 0, _ cause: Cause, _ step: Step<AnalyzerStage>,
     _ body: (inout PersonContext) throws -> Void
   ) throws {
+    if try isDropped(userId, because: cause, in: step) { return }
     var person = try PersonContext(userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
     try body(&person)
     try person.save()

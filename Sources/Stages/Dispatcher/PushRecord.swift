@@ -72,8 +72,12 @@ enum PushRecord {
         }
       }
     case .cancelled(let cancelled):
-      guard cancelled.deviceId != nil || cancelled.messageId != nil || cancelled.conversationId != nil else {
-        throw Rejection(.schemaViolation, "push.cancelled names no deviceId, messageId or conversationId")
+      guard
+        cancelled.deviceId != nil || cancelled.messageId != nil || cancelled.conversationId != nil
+          || cancelled.erased == true
+      else {
+        throw Rejection(
+          .schemaViolation, "push.cancelled names no deviceId, messageId or conversationId, and is no erasure")
       }
     }
   }

@@ -2,8 +2,8 @@ import NudgeCodec
 import NudgeSchema
 public import StreamRuntime
 
-/// The stage between what producers say and what each person's timeline tells: it validates events, keeps conversations,
-/// devices and recent event ids, and writes for each message who it may be for.
+/// The stage between producers' events and each person's timeline. It validates events, keeps conversations, devices and recent event ids,
+/// and writes the possible recipients of each message.
 public struct IngestStage: Stage {
   /// A row of the stage's state.
   public typealias Row = IngestRow
@@ -17,6 +17,7 @@ public struct IngestStage: Stage {
   let codec = RecordCodec()
   var rosters = RosterCache()
   var fanOuts = FanOutsUnderWay()
+  var erasures = Erasures()
 
   /// A stage with settings.
   public init(_ rules: IngestRules) { self.rules = rules }
@@ -25,7 +26,8 @@ public struct IngestStage: Stage {
   public mutating func process(_ record: InputRecord, in step: Step<IngestStage>) throws {
     let key = try RecordReading.key(of: record)
     let partition = step.partition(of: key, on: record.topic)
-    guard partition == record.partition else {
+    let isForEveryTask = record.topic == .deviceClaims && record.header(ClaimWriter.everyTask) != nil
+    guard partition == record.partition || isForEveryTask else {
       return try rekey(record, key: key, to: partition, in: step)
     }
     switch record.topic {
@@ -40,6 +42,7 @@ public struct IngestStage: Stage {
   public mutating func close(partition: Int32) {
     rosters.forget(partition: partition)
     fanOuts.forget(partition: partition)
+    erasures.forget(partition: partition)
   }
 
   /// Writes a record that is not on its key's partition there (M9): the state it needs is that task's.

@@ -49,7 +49,8 @@ extension FieldGenerator {
             sender: maybe { SenderProfile(displayName: $0.text(), avatarUrl: $0.maybe { $0.text() }) },
             conversation: maybe { $0.snapshot() }))
       case 4: .messageEdited(revision())
-      default: .messageDeleted(revision())
+      case 5: .messageDeleted(revision())
+      default: .conversationDeleted(ConversationDeleted(conversationId: text()))
       }
     return ChatEvent(envelope(), body)
   }
@@ -81,7 +82,8 @@ extension FieldGenerator {
     case 4: .notificationOpened(report())
     case 5: .notificationDismissed(report())
     case 6: .preferences(PreferencesUpdated(userId: text(), preferences: patch()))
-    case 7: .deviceRegistered(registration())
+    case 7: .deleted(UserDeleted(userId: text()))
+    case 8: .deviceRegistered(registration())
     default: .deviceUnregistered(DeviceUnregistered(userId: text(), deviceId: text()))
     }
   }
@@ -120,10 +122,14 @@ extension FieldGenerator {
   static let deviceClaims = DeviceClaimBody.types.count
 
   mutating func deviceClaim(_ number: Int) -> DeviceClaim {
-    derived(
-      number % Self.deviceClaims == 0
-        ? .registered(TokenClaimed(tokenHash: text(), device: registration()))
-        : .unregistered(TokenReleased(tokenHash: text(), userId: text(), deviceId: text(), cause: choice())))
+    let body: DeviceClaimBody =
+      switch number % Self.deviceClaims {
+      case 0: .registered(TokenClaimed(tokenHash: text(), device: registration()))
+      case 1: .userDeleted(UserDeleted(userId: text()))
+      case 2: .userRestored(UserDeleted(userId: text()))
+      default: .unregistered(TokenReleased(tokenHash: text(), userId: text(), deviceId: text(), cause: choice()))
+      }
+    return derived(body)
   }
 
   /// The user events that reach the timeline come last.
@@ -216,7 +222,7 @@ extension FieldGenerator {
             userId: text(), deviceId: maybe { $0.text() }, messageId: maybe { $0.text() },
             conversationId: maybe { $0.text() }, sentUpTo: maybe { $0.integer() }, kind: maybe { $0.choice() },
             exceptMentions: maybe { $0.flag() }, tokenHash: maybe { $0.text() }, version: maybe { $0.integer() },
-            badge: maybe { $0.int() })))
+            badge: maybe { $0.int() }, erased: maybe { $0.flag() })))
     }
     return derived(
       .push(

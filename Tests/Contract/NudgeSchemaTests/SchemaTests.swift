@@ -208,7 +208,7 @@ struct SchemaTests {
     #expect(try node.required() == Set(always))
     let sometimes = [
       RecordHeader.traceparent, RecordHeader.replayId, RecordHeader.truncatedKey, RecordHeader.truncatedHeaders,
-      RecordHeader.truncatedValue,
+      RecordHeader.truncatedValue, RecordHeader.producer,
     ]
     #expect(try Set(node.properties().keys) == Set(always + sometimes))
   }

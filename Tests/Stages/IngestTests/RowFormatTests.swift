@@ -31,13 +31,18 @@ struct RowFormatTests {
       let owner = OwnerRow(
         owner: fields.maybe { OwnerRow.Owner(userId: $0.text(), deviceId: $0.text()) }, stamp: fields.stamp(),
         version: fields.integer(), timerAt: fields.maybe { $0.integer() })
+      let erasure = ErasureRow(stamp: fields.stamp(), isRestored: fields.isFull || fields.flag())
+      let sweep = SweepRow(
+        fields.flag() ? .person(userId: fields.text()) : .conversation(conversationId: fields.text()),
+        after: fields.maybe { Array($0.text().utf8) }, envelope: fields.stamp(),
+        cause: RecordPosition(topic: fields.text(), partition: 3, offset: fields.integer()), nextIndex: 7)
       let fanOut = FanOutRow(
         event: fields.text(),
         headers: fields.list { FanOutRow.Header(name: $0.text(), value: Array($0.text().utf8)) },
         after: fields.maybe { $0.text() }, nextIndex: Int32(fields.random.below(100)),
         passedOver: fields.list { $0.text() })
       if fields.isFull {
-        let all: [any Sendable] = [conversation, member, events, archive, device, owner, fanOut]
+        let all: [any Sendable] = [conversation, member, events, archive, device, owner, fanOut, erasure]
         #expect(FieldWalk.emptyFields(of: all) == [])
       }
       try expectAlike(conversation)
@@ -47,6 +52,8 @@ struct RowFormatTests {
       try expectAlike(device)
       try expectAlike(owner)
       try expectAlike(fanOut)
+      try expectAlike(erasure)
+      try expectAlike(sweep)
     }
   }
 

@@ -10,6 +10,8 @@ extension ChatEventBody: FastDecodableBody {
     case "conversation.member_removed": self = .memberRemoved(try MembershipChange(fields))
     case "message.edited": self = .messageEdited(try MessageRevision(fields))
     case "message.deleted": self = .messageDeleted(try MessageRevision(fields))
+    case "conversation.deleted":
+      self = .conversationDeleted(ConversationDeleted(conversationId: try fields.text("conversationId")))
     default: throw FallBackToCodable()
     }
   }

@@ -6,6 +6,8 @@ extension DeviceClaimBody: FastDecodableBody, FastEncodable {
     switch type {
     case "device.registered": self = .registered(try TokenClaimed(fields))
     case "device.unregistered": self = .unregistered(try TokenReleased(fields))
+    case "user.deleted": self = .userDeleted(try UserDeleted(fields))
+    case "user.restored": self = .userRestored(try UserDeleted(fields))
     default: throw FallBackToCodable()
     }
   }
@@ -14,6 +16,7 @@ extension DeviceClaimBody: FastDecodableBody, FastEncodable {
     switch self {
     case .registered(let fields): fields.writeFields(to: &json)
     case .unregistered(let fields): fields.writeFields(to: &json)
+    case .userDeleted(let fields), .userRestored(let fields): fields.writeFields(to: &json)
     }
   }
 }

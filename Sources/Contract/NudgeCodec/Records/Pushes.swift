@@ -86,7 +86,7 @@ extension PushCancelled: FastDecodable, FastEncodable {
       sentUpTo: try fields.integer(ifPresent: "sentUpTo"), kind: try fields.choice(ifPresent: "kind"),
       exceptMentions: try fields.flag(ifPresent: "exceptMentions"),
       tokenHash: try fields.text(ifPresent: "tokenHash"), version: try fields.integer(ifPresent: "version"),
-      badge: try fields.int(ifPresent: "badge"))
+      badge: try fields.int(ifPresent: "badge"), erased: try fields.flag(ifPresent: "erased"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -100,6 +100,7 @@ extension PushCancelled: FastDecodable, FastEncodable {
     json.field("tokenHash", ifPresent: tokenHash)
     json.field("version", ifPresent: version)
     json.field("badge", ifPresent: badge)
+    json.field("erased", ifPresent: erased)
   }
 }
 

@@ -12,6 +12,7 @@ extension UserEventBody: FastDecodableBody {
     case "notification.received": self = .notificationReceived(try NotificationReport(fields))
     case "notification.opened": self = .notificationOpened(try NotificationReport(fields))
     case "notification.dismissed": self = .notificationDismissed(try NotificationReport(fields))
+    case "user.deleted": self = .deleted(try UserDeleted(fields))
     default: throw FallBackToCodable()
     }
   }
@@ -19,7 +20,7 @@ extension UserEventBody: FastDecodableBody {
   /// Whether `writeFields` knows it: as it reaches the timeline.
   var isFastEncodable: Bool {
     switch self {
-    case .activity, .read, .feedback, .notificationReceived, .notificationOpened, .notificationDismissed: true
+    case .activity, .read, .feedback, .notificationReceived, .notificationOpened, .notificationDismissed, .deleted: true
     case .preferences, .deviceRegistered, .deviceUnregistered: false
     }
   }
@@ -31,9 +32,16 @@ extension UserEventBody: FastDecodableBody {
     case .feedback(let fields): fields.writeFields(to: &json)
     case .notificationReceived(let fields), .notificationOpened(let fields), .notificationDismissed(let fields):
       fields.writeFields(to: &json)
+    case .deleted(let fields): fields.writeFields(to: &json)
     case .preferences, .deviceRegistered, .deviceUnregistered: break
     }
   }
+}
+
+extension UserDeleted: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) { self.init(userId: try fields.text("userId")) }
+
+  func writeFields(to json: inout JSONWriter) { json.field("userId", userId) }
 }
 
 extension Activity: FastDecodable, FastEncodable {

@@ -10,6 +10,7 @@ extension ChatEventBody {
         throw SchemaViolation(field: "text", rule: "must be there, and not empty, when a message was edited")
       }
     case .messageDeleted(let fields): try fields.validate()
+    case .conversationDeleted(let fields): try FieldRule.id(fields.conversationId, "conversationId")
     }
   }
 }

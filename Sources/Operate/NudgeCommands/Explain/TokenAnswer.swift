@@ -65,18 +65,21 @@ struct TokenAnswer: Encodable {
       guard let key = record.key, key.starts(with: prefix), let value = record.value,
         let claim = try? browser.coder.decode(DeviceClaim.self, from: value)
       else { return true }
-      tokenHash = String(decoding: key, as: UTF8.self)
       switch claim.body {
       case .registered(let fields):
+        tokenHash = String(decoding: key, as: UTF8.self)
         claims.append(
           Claim(
             at: claim.envelope.occurredAt, what: "registered", userId: fields.device.userId,
             deviceId: fields.device.deviceId))
       case .unregistered(let fields):
+        tokenHash = String(decoding: key, as: UTF8.self)
         claims.append(
           Claim(
             at: claim.envelope.occurredAt, what: fields.cause.rawValue, userId: fields.userId, deviceId: fields.deviceId
           ))
+      // Keyed by the person, not by a token.
+      case .userDeleted, .userRestored: break
       }
       return true
     }

@@ -12,7 +12,7 @@ enum TopicPlanComparison {
   private static let rules: [String: Rule] = [
     "cleanup.policy": .equal, "max.message.bytes": .atLeast, "retention.ms": .atLeast,
     "delete.retention.ms": .atLeast, "min.cleanable.dirty.ratio": .atMost,
-    "segment.ms": .atMost,
+    "segment.ms": .atMost, "max.compaction.lag.ms": .atMost,
   ]
 
   /// A sentence for each setting worse than planned; better ones, such as a longer retention, are accepted.

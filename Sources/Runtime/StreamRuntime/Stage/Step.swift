@@ -77,6 +77,17 @@ public final class Step<S: Stage> {
   /// Removes a row.
   public func remove(_ key: RowKey) throws { try table.set(nil, for: key) }
 
+  /// A page of the keys below a parent, of any number of parts, behind `key` in key order: for scans that go on in later steps.
+  ///
+  /// - Parameter limit: About how many; keys that the store does not have yet come on top.
+  /// - Returns: The keys, and the key behind which the next page begins; nil: there is no next page. A page may be empty where its rows
+  ///   were removed and the store still has them.
+  public func keys(
+    below parent: RowKey, after key: RowKey? = nil, limit: Int
+  ) throws -> (keys: [RowKey], next: RowKey?) {
+    try table.keys(below: parent, after: key, limit: limit)
+  }
+
   /// All rows whose keys are `parent` and one more part, in key order. Reads each of them.
   public func rows(below parent: RowKey) throws -> [(RowKey, S.Row)] {
     try table.rows(below: parent).map { ($0.0, Self.typed($0.1)) }

@@ -113,6 +113,30 @@ struct RowCache {
     unindexed.removeAll(keepingCapacity: true)
   }
 
+  /// A page of the keys below a prefix, of any number of parts, behind `key` in key order; changes of this step included.
+  ///
+  /// - Parameter limit: How many keys of the store are looked at; keys that the store does not have yet come on top.
+  /// - Returns: The keys, and the key behind which the next page begins; nil: there is no next page.
+  mutating func keys(
+    below prefix: RowKey, after key: RowKey?, limit: Int
+  ) throws -> (keys: [RowKey], next: RowKey?) {
+    indexChanges()
+    let first = RowKey(bytes: (key ?? prefix).bytes + [0])
+    var found: [RowKey] = []
+    try store.rows(from: first, to: RowKey(bytes: prefix.bytes + [1]), limit: limit) { key, _ in found.append(key) }
+    let next = found.count < limit ? nil : found.last
+    var changed: Set<RowKey> = []
+    for (parent, keys) in unstoredByParent where parent == prefix || parent.isBelow(prefix) {
+      for candidate in keys where key.map({ $0 < candidate }) ?? true && next.map({ candidate <= $0 }) ?? true {
+        changed.insert(candidate)
+      }
+    }
+    guard !changed.isEmpty else { return (found, next) }
+    found.removeAll { changed.contains($0) }
+    for key in changed where try row(key) != nil { found.append(key) }
+    return (found.sorted(), next)
+  }
+
   /// All rows whose parent is `prefix`, in key order, with the changes of this step.
   /// - Throws: as `row`.
   mutating func rows(below prefix: RowKey) throws -> [(RowKey, StoredRow)] {

@@ -197,6 +197,18 @@ public final class StageDriver<S: Stage> {
     )
   }
 
+  /// All rows of a task's state, kind by kind in key order.
+  public func allRows(partition: Int32 = 0) throws -> [(RowKey, S.Row)] {
+    let step = step(partition)
+    var rows: [(RowKey, S.Row)] = []
+    for kind in UInt8(ascii: "a")...UInt8(ascii: "z") {
+      for key in try step.keys(below: RowKey(bytes: [kind]), limit: .max).keys {
+        if let row = try step.row(key) { rows.append((key, row)) }
+      }
+    }
+    return rows
+  }
+
   /// Loads rows of a task's state, as its changelog has them. Call before the task's first record.
   public func load(_ rows: [(key: RowKey, bytes: [UInt8]?)], partition: Int32 = 0) {
     let store = stores[partition] ?? MemoryRowStore()

@@ -6,6 +6,8 @@ extension PersonContext {
   static let badgeInterval: Milliseconds = 60_000
   private static let timerPrefix = "badge/"
 
+  static func badgeTimerName(_ userId: String) -> String { timerPrefix + userId }
+
   static func isBadgeTimer(_ name: String) -> Bool { name.utf8.starts(with: timerPrefix.utf8) }
 
   /// A message that is not shown has raised the badge. Pushes it when quiet hours end, and at most once a minute.

@@ -8,6 +8,9 @@ extension PersonContext {
     let before = try conversation(withdrawn.conversationId)
     var conversation = before
     guard conversation.advance(to: cause.origin) else { return }
+    if withdrawn.cause == .conversationDeleted {
+      return try erase(withdrawn.conversationId, &conversation, before)
+    }
     guard let messageId = withdrawn.messageId else { return try leave(withdrawn.conversationId, &conversation, before) }
     if withdrawn.cause == .edited {
       try keep(conversation, was: before, for: withdrawn.conversationId)

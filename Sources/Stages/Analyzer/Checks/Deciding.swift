@@ -7,6 +7,7 @@ extension AnalyzerStage {
   mutating func decide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
     for (number, recipient) in candidate.recipients.enumerated() {
+      if try isDropped(recipient.userId, because: cause, in: step) { continue }
       var person = try PersonContext(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
       try decide(message, for: recipient, &person)
@@ -19,6 +20,7 @@ extension AnalyzerStage {
     let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
     var replay = try ReplayBudget(candidate, in: step)
     for (number, recipient) in candidate.recipients.enumerated() {
+      if try isDropped(recipient.userId, because: cause, in: step) { continue }
       var person = try PersonContext(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
       if try decideAgain(message, for: recipient, replay, &person) { replay.notified() }

@@ -76,7 +76,9 @@ extension PersonContext {
   private static let timerName = "device"
 
   /// The name of a device's timer. The key of `timer.fired` is the person.
-  private func timerName(of deviceId: String) -> String { "\(Self.timerName)/\(userId)/\(deviceId)" }
+  private func timerName(of deviceId: String) -> String { Self.timerName(of: deviceId, userId) }
+
+  static func timerName(of deviceId: String, _ userId: String) -> String { "\(timerName)/\(userId)/\(deviceId)" }
 
   private func setTimer(of deviceId: String, _ row: inout DeviceRow) throws {
     // One millisecond more: dropped is what was not heard of for longer.

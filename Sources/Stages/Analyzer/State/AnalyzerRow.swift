@@ -22,10 +22,12 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `r`, replayId: how a replay stands in this task. `r`, replayId, userId: how often it notified a person. Some bytes,
   /// removed when the replay can no longer ask for anything.
   case replay(ReplayRow)
+  /// `x`, hash of a userId: that the person was deleted.
+  case erasure(ErasureRow)
 
   private static let kinds = (
     user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"),
-    device: UInt8(ascii: "d"), learned: UInt8(ascii: "t"), replay: UInt8(ascii: "r")
+    device: UInt8(ascii: "d"), learned: UInt8(ascii: "t"), replay: UInt8(ascii: "r"), erasure: UInt8(ascii: "x")
   )
 
   /// The key of a person's row.
@@ -41,6 +43,14 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The key of a person's device.
   static func deviceKey(_ userId: String, _ deviceId: String) -> RowKey { RowKey("d", userId, deviceId) }
 
+  /// What the keys of all of a person's devices are below.
+  static func devicesKey(_ userId: String) -> RowKey { RowKey("d", userId) }
+
+  /// What the keys of all erasures are below.
+  static let erasures = RowKey("x")
+  /// The key of the erasure of a person, by the hash of their id.
+  static func erasureKey(_ hash: String) -> RowKey { RowKey("x", hash) }
+
   /// The key of a person's learned preferences.
   static func learnedKey(_ userId: String) -> RowKey { RowKey("t", userId) }
 
@@ -53,11 +63,12 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case Self.kinds.device: self = .device(try DeviceRow(bytes: bytes, coder: coder))
     case Self.kinds.learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
     case Self.kinds.replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
+    case Self.kinds.erasure: self = .erasure(try ErasureRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "reading a row of the analyzer",
         reason:
-          "its key begins with none of u, p, c, d, t and r; the state is not the analyzer's, or was written by a newer one"
+          "its key begins with none of u, p, c, d, t, r and x; the state is not the analyzer's, or was written by a newer one"
       )
     }
   }
@@ -71,6 +82,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .device(let row): row.packed(capacity: 512)
     case .learned(let row): row.packed(capacity: 256)
     case .replay(let row): row.packed(capacity: 8)
+    case .erasure(let row): row.packed()
     }
   }
 
@@ -83,6 +95,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .device(let row): try coder.encode(row)
     case .learned(let row): try coder.encode(row)
     case .replay(let row): try coder.encode(row)
+    case .erasure(let row): try coder.encode(row)
     }
   }
 }

@@ -16,13 +16,24 @@ extension IngestStage {
     try RecordReading.require(key: key, toBe: id, of: .chatEvents)
     try RecordReading.requireTime(event.envelope, now: step.now, rules: rules)
 
-    var memory = try EventMemory(.conversation, of: id, in: step)
+    let stamp = EventStamp(event.envelope, takenAt: step.now)
+    try requireNotErased(event.body, stamp, step)
     var sender: String?
-    if case .messageCreated(let message) = event.body { sender = message.senderId }
+    switch event.body {
+    case .conversationDeleted: return try delete(conversation: id, event.envelope, record, in: step)
+    case .messageCreated(let message):
+      try requireNotErased(message.senderId, stamp, step)
+      sender = message.senderId
+    case .memberAdded(let change): try requireNotErased(change.userId, stamp, step)
+    // Nothing is kept of a deleted person, not even that they left.
+    case .memberRemoved(let change) where try isRefused(change.userId, stamp, step): return
+    default: break
+    }
+
+    var memory = try EventMemory(.conversation, of: id, in: step)
     let verdict = try memory.verdict(on: event.envelope, from: sender)
     if verdict == .repeated { return }
     try memory.remember(event.envelope, from: sender)
-    let stamp = EventStamp(event.envelope, takenAt: step.now)
 
     let row = RowKey("c", id)
     var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
@@ -55,6 +66,7 @@ extension IngestStage {
       try withdraw(revision, cause: .edited, body: body, in: &conversation, step, &timeline)
     case .messageDeleted(let revision):
       try withdraw(revision, cause: .deleted, body: nil, in: &conversation, step, &timeline)
+    case .conversationDeleted: break
     }
     if let roster = try conversation.save() {
       rosters.put(roster, for: row, partition: step.partition, limit: rules.cachedMembers)
@@ -65,6 +77,10 @@ extension IngestStage {
     _ conversation: inout Conversation, with snapshot: ConversationSnapshot, stamp: EventStamp,
     _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
   ) throws {
+    var snapshot = snapshot
+    if !erasures.isEmpty(partition: step.partition) {
+      snapshot.members = try snapshot.members.filter { try !isRefused($0.userId, stamp, step) }
+    }
     if !fanOuts.keys(of: conversation.id, partition: step.partition).isEmpty,
       try conversation.isChanged(by: snapshot, stamp: stamp)
     {
@@ -80,7 +96,7 @@ extension IngestStage {
   ) throws {
     guard conversation.isKnown else { throw Rejection.unknownConversation }
     var sender: Member?
-    // Only of the last messages is it known who wrote them.
+    // The senders of the last messages are known, no others.
     if cause == .edited, let userId = conversation.row.talk.sender(of: revision.messageId) {
       let known = try conversation.member(userId)
       sender = Member(

@@ -2,7 +2,7 @@ import NudgeSchema
 import Relevance
 import StreamRuntime
 
-/// A conversation in the hands of a step: its rows, and the rules by which they change.
+/// A conversation during a step: its rows, and the rules by which they change.
 ///
 /// Membership is last-writer-wins by stamp (D12). A snapshot is a change of everybody at once: rows it made carry no
 /// stamp of their own and count as its, rows of later single changes stay, all others go. So the same events end in the
@@ -12,7 +12,7 @@ struct Conversation {
   let key: RowKey
   private(set) var row: ConversationRow { didSet { isChanged = true } }
   private var isChanged = false
-  /// Whether anything was ever said of the conversation.
+  /// Whether the conversation has any state.
   private(set) var isKnown: Bool
   private let step: Step<IngestStage>
   private var roster: Roster?
@@ -31,7 +31,7 @@ struct Conversation {
     self.roster = roster?.version == row.version ? roster : nil
   }
 
-  /// Writes the conversation's own row if it changed, and gives back what may be held in memory.
+  /// Writes the conversation's own row if it changed. Returns the roster, for the cache.
   func save() throws -> Roster? {
     if isChanged { try step.set(.conversation(row), for: key) }
     return roster
@@ -54,7 +54,7 @@ struct Conversation {
   /// Everybody who takes part, in the order of their ids' bytes.
   mutating func members() throws -> [Roster.Entry] { try loadRoster().entries }
 
-  /// Those who take part behind one in that order, or from the first on; at most so many, and whether they are the last.
+  /// The next `count` members behind a user id in that order, or the first ones; and whether no more follow.
   mutating func members(
     after userId: String?, atMost count: Int
   ) throws -> (members: ArraySlice<Roster.Entry>, isLast: Bool) {
@@ -62,14 +62,14 @@ struct Conversation {
     return (members, members.count < count || members.endIndex == roster?.entries.endIndex)
   }
 
-  /// Members whom a message, or the last ones before it, may tell something of, found without a look at each of the others.
+  /// Members that a message, or the last messages before it, may concern. Finding them does not cost a look at each member.
   mutating func membersConcerned(by message: MessageCreated) throws -> [Roster.Entry] {
     _ = try loadRoster()
     return roster?.members(
       among: (message.mentions ?? []) + row.recentPeople, orNamedIn: message.text.map { SearchedText($0) }) ?? []
   }
 
-  /// Whether a snapshot would change who takes part, or what they are called.
+  /// Whether a snapshot would change the members or their names.
   mutating func isChanged(by snapshot: ConversationSnapshot, stamp: EventStamp) throws -> Bool {
     if let known = row.snapshot, stamp <= known { return false }
     return try !loadRoster().isDescribed(by: snapshot)
@@ -105,7 +105,7 @@ struct Conversation {
 
   // MARK: Changes
 
-  /// Takes over a snapshot, unless a later one is known. Returns who takes part no longer.
+  /// Takes over a snapshot, unless a later one is known. Returns the members that left by it.
   mutating func replace(
     with snapshot: ConversationSnapshot, stamp: EventStamp
   ) throws -> [(userId: String, partition: Int32)] {
@@ -115,7 +115,7 @@ struct Conversation {
     row.name = snapshot.name
     row.snapshot = stamp
     if let floor = row.floor, floor <= stamp { row.floor = nil }
-    // Producers may send the same members with every message: then nothing but the stamp changes.
+    // Producers may send the same members with every message: then only the stamp changes.
     if try loadRoster().isDescribed(by: snapshot) { return [] }
 
     var listed: [ExactText: Member] = [:]
@@ -150,8 +150,8 @@ struct Conversation {
     MemberRow(stamp: nil, takesPart: true, displayName: member.displayName, avatarUrl: member.avatarUrl)
   }
 
-  /// Takes over that somebody joined or left, unless something later is known of them; `remembering` removed members
-  /// at most. Returns whether a member left.
+  /// Takes over a join or a leave, unless a later change of the person is known. At most `remembering` removed members are kept. Returns
+  /// whether a member left.
   mutating func change(
     _ change: MembershipChange, joins: Bool, stamp: EventStamp, remembering limit: Int
   ) throws -> Bool {
@@ -176,6 +176,16 @@ struct Conversation {
     }
     if row.removedCount > limit { try forgetRemoved(keeping: limit / 2) }
     return !joins && known?.takesPart == true
+  }
+
+  /// Erases a deleted person: their row and, if they are among the people of the last messages, those messages.
+  mutating func erase(_ userId: String) throws {
+    if row.talk.people.contains(where: { $0.isExactly(userId) }) { row.talk = RecentTalk() }
+    guard let known = try member(userId) else { return }
+    try step.remove(RowKey("c", id, userId))
+    if known.takesPart { row.memberCount -= 1 } else { row.removedCount -= 1 }
+    row.version += 1
+    roster = nil
   }
 
   private func later(_ a: EventStamp?, _ b: EventStamp?) -> EventStamp? {

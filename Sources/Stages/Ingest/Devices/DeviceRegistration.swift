@@ -2,7 +2,7 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// The person's side of a token (T1, T2): which token each device has. What becomes of it is decided where the token is.
+/// The person's side of a token (T1, T2): which token each device has. The token's own task decides about its ownership.
 extension IngestStage {
   /// `device.registered` or `device.unregistered`. A retry is found by its event id: where the device's clock is ahead, the retry is
   /// stamped later than the event was, and would undo what happened in between.
@@ -86,8 +86,11 @@ extension IngestStage {
   }
 }
 
-/// Writes what one user event causes on `nudge.device-claims`.
-private struct ClaimWriter {
+/// Writes the claims of one user event.
+struct ClaimWriter {
+  /// The header of a claim that is for every task, whatever its key's partition is.
+  static let everyTask = "nudge-every-task"
+
   private let step: Step<IngestStage>
   private let codec: RecordCodec
   private let envelope: Envelope
@@ -107,6 +110,19 @@ private struct ClaimWriter {
     try write(
       .unregistered(TokenReleased(tokenHash: tokenHash, userId: userId, deviceId: deviceId, cause: cause)),
       tokenHash: tokenHash)
+  }
+
+  /// Writes a claim to each partition.
+  mutating func tellEveryTask(_ body: DeviceClaimBody, key: String) throws {
+    let claim = DeviceClaim(
+      envelope, origin: Origin(cause, index: written), source: cause, takenAt: envelope.takenAt(step.now), body)
+    let bytes = codec.encode(claim)
+    for partition in 0..<step.partitionCount(.deviceClaims) {
+      try step.emit(
+        bytes: bytes, to: .deviceClaims, key: key, partition: partition,
+        headers: [RecordHeaderField(Self.everyTask, "1")])
+    }
+    written += 1
   }
 
   mutating func write(_ body: DeviceClaimBody, tokenHash: String) throws {

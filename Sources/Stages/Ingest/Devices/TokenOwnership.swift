@@ -5,12 +5,13 @@ import StreamRuntime
 /// The token's side (T2): one owner at a time. One step tells the former owner of the loss and the new one of the gain.
 extension IngestStage {
   /// A record of `nudge.device-claims`.
-  func processDeviceClaim(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
+  mutating func processDeviceClaim(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
     if record.header(RecordHeader.timer) != nil { return try processTokenTimer(record, in: step) }
     let claim = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
     {
       codec.read(DeviceClaim.self, from: $0)
     }
+    if record.header(ClaimWriter.everyTask) != nil { return try processForEveryTask(claim, record, in: step) }
     var timeline = TimelineWriter(
       step, codec, envelope: claim.envelope, takenAt: claim.takenAt, cause: record.position, source: claim.source)
     let rowKey = RowKey("o", key)
@@ -43,14 +44,17 @@ extension IngestStage {
       try step.set(.owner(row), for: rowKey)
     case .unregistered(let fields):
       try RecordReading.require(key: key, toBe: fields.tokenHash, of: .deviceClaims)
-      // Who is no longer the owner has nothing to give up. The registration's stamp stays: a registration by somebody
-      // else that is older than this sign-out, but later than what was signed out, still counts when it comes.
+      // A former owner has nothing to give up. The registration's stamp stays: a registration by another person that is older than this
+      // sign-out, but later than the registration signed out, still counts when it arrives.
       guard var row = known, let owner = row.owner, claim.stamp > row.stamp,
         owner == OwnerRow.Owner(userId: fields.userId, deviceId: fields.deviceId)
       else { return }
       try timeline.lose(fields.tokenHash, owner, version: row.version, cause: fields.cause)
       row.owner = nil
       try step.set(.owner(row), for: rowKey)
+    case .userDeleted, .userRestored:
+      throw Rejection(
+        .schemaViolation, "\(claim.body.type) on nudge.device-claims is for every task, and has the header for it")
     }
   }
 }

@@ -2,11 +2,11 @@ import NudgeCodec
 import NudgeSchema
 public import StreamRuntime
 
-/// Fan-out in steps: what is for more people than `IngestRules.fanOutStep` is put into a row, and written to so many of them each time
-/// the task is woken. In between, the task goes on with other records.
+/// Fan-out in steps: an event for more than `IngestRules.fanOutStep` people is put into a row, and written to that many people each time
+/// the task wakes. The task processes other records in between.
 ///
-/// For one person and conversation the order stays: while something is on its way, what follows for everybody joins the queue behind
-/// it, and before a membership changes whoever it concerns is served.
+/// For one person and conversation the order is kept. Later events for everybody queue behind the pending fan-out. Before a person's
+/// membership changes, they are served out of turn.
 extension IngestStage {
   private static let parent = RowKey("f")
 
@@ -16,16 +16,17 @@ extension IngestStage {
     return RowKey("f", String(repeating: "0", count: max(0, 16 - digits.count)) + digits + conversationId)
   }
 
-  /// A task begins: what was on its way goes on.
+  /// A task starts: its pending fan-outs and erasures resume.
   public mutating func open(in step: Step<IngestStage>) throws {
     for (key, _) in try step.rows(below: Self.parent) {
       let conversationId = String(decoding: key.bytes.dropFirst(Self.parent.bytes.count + 1 + 16), as: UTF8.self)
       fanOuts.add(key, of: conversationId, partition: step.partition)
     }
     if !fanOuts.isEmpty(partition: step.partition) { step.wake(at: step.now) }
+    try openErasures(in: step)
   }
 
-  /// Serves the next members of the conversation whose turn it is.
+  /// Serves the next members of the next conversation, then does a step of a pending erasure.
   public mutating func wake(in step: Step<IngestStage>) throws {
     while let id = fanOuts.next(partition: step.partition) {
       let keys = try fanOutKeys(of: id, step)
@@ -38,9 +39,10 @@ extension IngestStage {
       break
     }
     if !fanOuts.isEmpty(partition: step.partition) { step.wake(at: step.now + rules.fanOutPause) }
+    try sweep(in: step)
   }
 
-  private mutating func withConversation(
+  mutating func withConversation(
     _ id: String, _ step: Step<IngestStage>, _ body: (inout IngestStage, inout Conversation) throws -> Void
   ) throws {
     let row = RowKey("c", id)
@@ -49,6 +51,11 @@ extension IngestStage {
     if let roster = try conversation.save() {
       rosters.put(roster, for: row, partition: step.partition, limit: rules.cachedMembers)
     }
+  }
+
+  /// Drops a conversation's pending fan-outs.
+  func forgetFanOuts(of conversationId: String, _ step: Step<IngestStage>) throws {
+    for key in try fanOutKeys(of: conversationId, step) { try step.remove(key) }
   }
 
   /// The rows a conversation has.
@@ -67,17 +74,17 @@ extension IngestStage {
 
   // MARK: For events of a conversation
 
-  /// Whether what is for all members is to go in steps: they are many, or something is on its way to them.
+  /// Whether an event for all members goes in steps: they are many, or a fan-out is pending.
   ///
-  /// State that is being rebuilt needs no steps: what is written is dropped.
+  /// While state is rebuilt no steps are needed: outputs are dropped.
   func goesInSteps(_ conversation: Conversation, _ step: Step<IngestStage>) throws -> Bool {
     guard !step.isRebuilding else { return false }
     if conversation.row.memberCount > rules.fanOutStep { return true }
     return try !fanOutKeys(of: conversation.id, step).isEmpty
   }
 
-  /// Begins a fan-out behind what is on its way already, and behind what `timeline` has written. False: it would not fit into a row;
-  /// what is on its way has been completed, and this is to be written at once.
+  /// Starts a fan-out behind the pending ones and behind the records `timeline` has written. False: the event does not fit into a row. Then
+  /// the pending fan-outs were completed, and the caller writes the event at once.
   mutating func begin(
     _ body: TimelineEventBody, _ timeline: TimelineWriter, in conversation: inout Conversation,
     _ step: Step<IngestStage>
@@ -102,7 +109,7 @@ extension IngestStage {
     return true
   }
 
-  /// A person's part is about to change: they get what is on its way before that, and who takes no part gets nothing of it.
+  /// A person's membership is about to change: a member gets the pending events now, a non-member gets none of them.
   mutating func settle(
     _ userId: String, in conversation: inout Conversation, _ step: Step<IngestStage>
   ) throws {
@@ -120,7 +127,7 @@ extension IngestStage {
     }
   }
 
-  /// Everybody's part is about to change: all that is on its way is written now.
+  /// All memberships are about to change: writes the pending fan-outs to their end.
   mutating func complete(in conversation: inout Conversation, _ step: Step<IngestStage>) throws {
     for key in try fanOutKeys(of: conversation.id, step) {
       try serve(key, atMost: .max, in: &conversation, step)

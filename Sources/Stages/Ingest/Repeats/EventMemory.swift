@@ -10,7 +10,7 @@ import StreamRuntime
 /// and that could have been forgotten. So a member who floods a conversation casts doubt on their own messages alone
 /// (`SenderClocks`).
 struct EventMemory {
-  /// Whose events are remembered, and how many.
+  /// The events of one memory, and how many it keeps.
   enum Scope: String {
     /// A conversation's: the latest 512 and more.
     case conversation = "c"
@@ -23,7 +23,7 @@ struct EventMemory {
     var archives: Int { self == .state ? 0 : 4 }
   }
 
-  /// What the memory knows of an event.
+  /// The result of looking an event up.
   enum Verdict {
     /// Never seen.
     case new
@@ -53,7 +53,7 @@ struct EventMemory {
 
   /// Looks an event up by its id alone: a retry is recognised whatever time it carries.
   ///
-  /// - Parameter sender: Who sent it, where a conversation has several senders.
+  /// - Parameter sender: The sender's id, in a conversation.
   func verdict(on envelope: Envelope, from sender: String? = nil) throws -> Verdict {
     let event = remembered(envelope)
     if row.recent.contains(where: { $0.hash == event.hash }) { return .repeated }
@@ -78,6 +78,13 @@ struct EventMemory {
     try step.set(.events(row), for: key)
   }
 
+  /// Removes the rows of a memory.
+  static func forget(_ scope: Scope, of id: String, in step: Step<IngestStage>) throws {
+    let memory = try EventMemory(scope, of: id, in: step)
+    for number in 0..<scope.archives { try step.remove(memory.archiveKey(number)) }
+    try step.remove(memory.key)
+  }
+
   private func remembered(_ envelope: Envelope) -> RememberedEvent {
     RememberedEvent(eventId: envelope.eventId, occurredAt: min(envelope.occurredAt, step.now))
   }
@@ -95,8 +102,8 @@ struct EventMemory {
     }
     var events = oldest
     if row.archives.count == parts.scope.archives {
-      // Late events sink below others that came before them. What is later than the events archived now is kept: forgetting it
-      // would move the horizon past them.
+      // Late events sink below earlier arrivals. Events later than the ones archived now are carried along: forgetting them would move the
+      // horizon past the archived ones.
       let evicted = try archive(row.archives.removeFirst()).sorted()
       let carried = evicted.suffix(Self.carriedLimit).filter { event in oldest.last.map { event > $0 } ?? false }
       events += carried

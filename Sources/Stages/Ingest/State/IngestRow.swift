@@ -13,10 +13,12 @@ public import StreamRuntime
 /// | `d` userId deviceId | `device` |
 /// | `o` token hash | `owner` |
 /// | `f` offset conversationId | `fanOut`; the offset, in 16 hexadecimal digits, joined to the id |
+/// | `x` hash | `erasure`, of a person or a conversation by the hash of their id |
+/// | `y` id | `sweep`, a pending erasure; the id is of a person or conversation, behind `u` or `c` |
 ///
 /// Rows of chat events live in the conversation's task, devices in the person's, owners in the token's.
 public enum IngestRow: StateRow, Equatable {
-  /// A conversation: what it is, and who spoke last.
+  /// A conversation and its last messages.
   case conversation(ConversationRow)
   /// One member, or a former one.
   case member(MemberRow)
@@ -24,12 +26,16 @@ public enum IngestRow: StateRow, Equatable {
   case events(EventMemoryRow)
   /// Older event ids.
   case archive(EventArchiveRow)
-  /// Which token a person's device has.
+  /// The token of a person's device.
   case device(DeviceRow)
-  /// Whose a token is.
+  /// The owner of a token.
   case owner(OwnerRow)
-  /// What is on its way to the members of a large conversation.
+  /// A pending fan-out.
   case fanOut(FanOutRow)
+  /// The deletion of a person or a conversation.
+  case erasure(ErasureRow)
+  /// A pending erasure.
+  case sweep(SweepRow)
 
   /// Reads a row. Throws `RowFormatError` or `DecodingError` for bytes that are no row, and `StoreFailure` for a key of no kind.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
@@ -43,6 +49,8 @@ public enum IngestRow: StateRow, Equatable {
     case (UInt8(ascii: "d"), 3): self = .device(try DeviceRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "o"), 2): self = .owner(try OwnerRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "f"), 2): self = .fanOut(try FanOutRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "x"), 2): self = .erasure(try ErasureRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "y"), 2): self = .sweep(try SweepRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "read a row of ingest",
@@ -60,6 +68,8 @@ public enum IngestRow: StateRow, Equatable {
     case .device(let row): row.packed()
     case .owner(let row): row.packed()
     case .fanOut(let row): row.packed(capacity: 4_096)
+    case .erasure(let row): row.packed()
+    case .sweep(let row): row.packed()
     }
   }
 
@@ -73,6 +83,8 @@ public enum IngestRow: StateRow, Equatable {
     case .device(let row): try coder.encode(row)
     case .owner(let row): try coder.encode(row)
     case .fanOut(let row): try row.json(coder: coder)
+    case .erasure(let row): try coder.encode(row)
+    case .sweep(let row): try coder.encode(row)
     }
   }
 }

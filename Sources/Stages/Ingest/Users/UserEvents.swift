@@ -4,7 +4,7 @@ import StreamRuntime
 
 extension IngestStage {
   /// A record of `user.events`: devices go to the claims, everything else to the person's timeline as it came.
-  func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
+  mutating func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
     let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
     {
       codec.read(UserEvent.self, from: $0)
@@ -14,10 +14,16 @@ extension IngestStage {
     try RecordReading.require(key: key, toBe: userId, of: .userEvents)
     try RecordReading.requireTime(event.envelope, now: step.now, rules: rules)
     switch event.body {
+    case .deleted: return try delete(event, record, in: step)
+    case .deviceRegistered: try restore(userId, event.envelope, record, in: step)
+    default: try requireNotErased(userId, EventStamp(event.envelope, takenAt: step.now), step)
+    }
+    switch event.body {
     case .deviceRegistered, .deviceUnregistered: try processDeviceEvent(event, record, in: step)
     case .activity, .read, .preferences: try pass(event, .state, record, userId: userId, in: step)
     case .feedback, .notificationReceived, .notificationOpened, .notificationDismissed:
       try pass(event, .reports, record, userId: userId, in: step)
+    case .deleted: break
     }
   }
 

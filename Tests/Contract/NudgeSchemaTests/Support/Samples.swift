@@ -58,12 +58,14 @@ enum Sample {
   static let chatEvents: [ChatEvent] = [
     .conversationUpdated(conversationUpdated), .memberAdded(membership), .memberRemoved(membership),
     .messageCreated(message), .messageEdited(revision), .messageDeleted(revision),
+    .conversationDeleted(ConversationDeleted(conversationId: "c-engines")),
   ].map { ChatEvent(envelope, $0) }
 
   static let userEventBodies: [UserEventBody] = [
     .activity(activity), .read(read), .preferences(PreferencesUpdated(userId: "ben", preferences: patch)),
     .deviceRegistered(registration), .deviceUnregistered(DeviceUnregistered(userId: "ben", deviceId: "ben-phone")),
     .feedback(feedback), .notificationReceived(report), .notificationOpened(report), .notificationDismissed(report),
+    .deleted(UserDeleted(userId: "ben")),
   ]
   static let userEvents = userEventBodies.map { UserEvent(envelope, $0) }
 
@@ -71,6 +73,7 @@ enum Sample {
     .registered(TokenClaimed(tokenHash: "9f86d081", device: registration)),
     .unregistered(
       TokenReleased(tokenHash: "9f86d081", userId: "ben", deviceId: "ben-phone", cause: .tokenReplaced)),
+    .userDeleted(UserDeleted(userId: "ben")), .userRestored(UserDeleted(userId: "ben")),
   ].map { DeviceClaim(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let timelineEvents: [TimelineEvent] =
@@ -126,7 +129,8 @@ enum Sample {
     .cancelled(
       PushCancelled(
         userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines",
-        sentUpTo: 1_795_275_600_250, kind: .message, exceptMentions: true, tokenHash: "9f86d081", version: 7, badge: 1)),
+        sentUpTo: 1_795_275_600_250, kind: .message, exceptMentions: true, tokenHash: "9f86d081", version: 7, badge: 1,
+        erased: true)),
   ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let bannerEvents: [BannerEvent] = [

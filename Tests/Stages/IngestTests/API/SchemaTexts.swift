@@ -31,7 +31,7 @@ enum SchemaTexts {
       })
   }
 
-  /// What the file must hold.
+  /// The expected content of the file.
   static func source() throws -> String {
     var topics: [(type: String, topic: String)] = []
     var types: [(String, String)] = []
@@ -72,7 +72,7 @@ enum SchemaTexts {
         static let types: [String: String] = [
       \(literals(types))  ]
 
-        /// What they share.
+        /// The definitions they share.
         static let shared: [String: String] = [
       \(literals(shared.sorted { $0.key < $1.key }))  ]
       }

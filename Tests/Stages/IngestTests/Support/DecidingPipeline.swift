@@ -8,7 +8,7 @@ import StreamRuntime
 /// a phone.
 final class DecidingPipeline {
   let ingest = IngestPipeline(rules: IngestRules())
-  private let analyzer = StageDriver(
+  let analyzer = StageDriver(
     AnalyzerStage(rules: AnalyzerRules(hash: { SHA256Digest.of($0) })),
     now: IngestPipeline.start + IngestPipeline.transit)
 
@@ -28,7 +28,7 @@ final class DecidingPipeline {
     analyzer.now = ingest.driver.now
   }
 
-  /// What the analyzer makes of what ingest wrote.
+  /// Passes ingest's timeline records to the analyzer. Returns the analyzer's records.
   @discardableResult
   func passOn(_ result: IngestPipeline.Result) throws -> [OutputRecord] {
     let outputs = result.outputs + ingest.driver.sendBack(result).flatMap(\.outputs)
@@ -49,7 +49,22 @@ final class DecidingPipeline {
     }
   }
 
-  /// What a user does `after` now by their device's clock.
+  /// Wakes both stages as time passes, until neither asks for it. Returns how many steps that took, and what the analyzer wrote.
+  @discardableResult
+  func wakeUntilIdle(steps limit: Int = 1_000) throws -> (steps: Int, written: [OutputRecord]) {
+    var written: [OutputRecord] = []
+    for step in 0..<limit {
+      wait(100)
+      let woken = ingest.driver.wake()
+      written += try passOn(woken)
+      let analyzed = analyzer.wake()
+      written += analyzed.outputs
+      if woken.wakeAt == nil, analyzed.wakeAt == nil { return (step, written) }
+    }
+    return (limit, written)
+  }
+
+  /// A user's event, dated `after` now by their device's clock.
   func user(_ body: UserEventBody, after: Milliseconds = 0) throws {
     try passOn(ingest.user(body, ingest.envelope(after: after + IngestPipeline.transit)))
   }

@@ -10,6 +10,7 @@ extension EventSchemas {
     "message.created": "chat.events",
     "message.edited": "chat.events",
     "message.deleted": "chat.events",
+    "conversation.deleted": "chat.events",
     "user.activity": "user.events",
     "message.read": "user.events",
     "preferences.updated": "user.events",
@@ -19,6 +20,7 @@ extension EventSchemas {
     "notification.received": "user.events",
     "notification.opened": "user.events",
     "notification.dismissed": "user.events",
+    "user.deleted": "user.events",
   ]
 
   /// The schema of each type.
@@ -35,6 +37,8 @@ extension EventSchemas {
       ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/messageRevision"}],"description":"A message's text was changed: a push that still waits, or is shown, is replaced.","properties":{"text":{"minLength":1},"type":{"const":"message.edited"}},"required":["text"],"title":"message.edited","type":"object"}"##,
     "message.deleted":
       ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/messageRevision"}],"description":"A message was taken back: a push that still waits is not sent, one that is shown is removed, the badge falls.","properties":{"type":{"const":"message.deleted"}},"title":"message.deleted","type":"object"}"##,
+    "conversation.deleted":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"The conversation is gone: what is kept of it is erased, and what waits for its members is cancelled. A later conversation.updated begins it again.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation; the record's key."},"type":{"const":"conversation.deleted"}},"required":["conversationId"],"title":"conversation.deleted","type":"object"}"##,
     "user.activity":
       ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"What one device shows. It replaces that device's former report only; send it on every change and every 60 s while the app is open.","properties":{"conversationId":{"anyOf":[{"$ref":"#/$defs/id"},{"type":"null"}],"description":"The conversation that is open; null or absent: none."},"deviceId":{"$ref":"#/$defs/id","description":"The device that reports."},"state":{"description":"Whether the app is open. background ends the device's activity.","enum":["foreground","background"]},"type":{"const":"user.activity"},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","deviceId","state"],"title":"user.activity","type":"object"}"##,
     "message.read":
@@ -53,9 +57,11 @@ extension EventSchemas {
       ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/notificationReport"}],"description":"The person opened a notification.","properties":{"type":{"const":"notification.opened"}},"title":"notification.opened","type":"object"}"##,
     "notification.dismissed":
       ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/notificationReport"}],"description":"The person dismissed a notification.","properties":{"type":{"const":"notification.dismissed"}},"title":"notification.dismissed","type":"object"}"##,
+    "user.deleted":
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"The person's account is gone: what is kept of them is erased, and what waits for them is cancelled. Their later events are refused until a later device.registered.","properties":{"type":{"const":"user.deleted"},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId"],"title":"user.deleted","type":"object"}"##,
   ]
 
-  /// What they share.
+  /// The definitions they share.
   static let shared: [String: String] = [
     "appVersion":
       ##"{"description":"The app's version, for people: 1 to 64 characters.","maxLength":64,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,

@@ -2,19 +2,18 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// An event that would pass ingest's own reading, and what a record of it needs.
+/// An event that passed the stage's own reading, and the fields of its record.
 struct ReadEvent: Sendable {
   let topic: Topic
   /// The record's key.
   let key: String
   let envelope: Envelope
-  /// The user who may say this with a token of their own; nil if no user may. A message that says who is in the conversation, or
-  /// what its sender is called, is a backend's to send: a user could put themselves into any conversation, or pass for another.
+  /// The user whose token may send this; nil: only backends may. A message with a snapshot or a sender's name is for backends: with it a
+  /// user could join any conversation, or pass for somebody else.
   let speaker: String?
 }
 
-/// From the bytes of one event to what is published, by the same rules as the stage reads records with (`RecordReading`): what
-/// is accepted here is not dead-lettered for its form there.
+/// Reads events by the stage's rules (`RecordReading`), so that the stage does not dead-letter the form of an accepted event.
 struct EventReading {
   let rules: IngestRules
   private let coder = RecordCoder()
@@ -24,11 +23,11 @@ struct EventReading {
 
   /// Reads an event.
   /// - Parameters:
-  ///   - type: What the event says it is.
+  ///   - type: The event's field `type`.
   ///   - now: Milliseconds since the epoch.
   func read(_ bytes: [UInt8], type: String?) throws -> ReadEvent {
     let isUserEvent = type.map { UserEventBody.types.contains($0) } ?? false
-    // What is of neither topic is refused by the reading of either, for the same reason.
+    // An unknown type is refused by either topic's reading with the same reason.
     let topic: Topic = isUserEvent ? .userEvents : .chatEvents
     let record = InputRecord(
       topic: topic, topicName: topic.rawValue, partition: 0, offset: 0, timestamp: 0, key: nil, value: bytes)
@@ -37,8 +36,10 @@ struct EventReading {
         codec.read(UserEvent.self, from: $0)
       }
       try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
-      return ReadEvent(
-        topic: topic, key: event.body.userId, envelope: event.envelope, speaker: event.body.userId)
+      var speaker: String? = event.body.userId
+      // Erasure is for backends: an app that is signed in for a moment must not be able to do it.
+      if case .deleted = event.body { speaker = nil }
+      return ReadEvent(topic: topic, key: event.body.userId, envelope: event.envelope, speaker: speaker)
     }
     let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
       codec.read(ChatEvent.self, from: $0)

@@ -1,0 +1,117 @@
+import NudgeSchema
+public import StreamRuntime
+
+/// The persons a thread's tasks have erased, in memory: a hint that saves reading rows. The rows decide.
+struct ErasedPersons {
+  private struct Task {
+    var known: Set<RowKey> = []
+    var pending: [RowKey] = []
+  }
+
+  private var tasks: [Int32: Task] = [:]
+
+  func isEmpty(partition: Int32) -> Bool { tasks[partition] == nil }
+
+  func mayHave(_ key: RowKey, partition: Int32) -> Bool { tasks[partition]?.known.contains(key) ?? false }
+
+  mutating func add(_ key: RowKey, isPending: Bool, partition: Int32) {
+    tasks[partition, default: Task()].known.insert(key)
+    if isPending, tasks[partition]?.pending.contains(key) != true { tasks[partition]?.pending.append(key) }
+  }
+
+  func nextPending(partition: Int32) -> RowKey? { tasks[partition]?.pending.first }
+
+  mutating func endPending(_ key: RowKey, partition: Int32) { tasks[partition]?.pending.removeAll { $0 == key } }
+
+  mutating func forget(partition: Int32) { tasks[partition] = nil }
+}
+
+/// `user.deleted` (D16): what waits for the person is cancelled at once, and their rows go in bounded steps. What still comes for them from
+/// ingest's other tasks is dropped, until they register a device again.
+extension AnalyzerStage {
+  private static let rowsAStep = 500
+  private static let pause: Milliseconds = 20
+
+  private func erasureKey(_ userId: String) -> RowKey { AnalyzerRow.erasureKey(rules.tokenHash("user " + userId)) }
+
+  /// A task begins: whom it has erased is known again, and erasures go on.
+  public mutating func open(in step: Step<AnalyzerStage>) throws {
+    for case (let key, .erasure(let row)) in try step.rows(below: AnalyzerRow.erasures) {
+      erased.add(key, isPending: row.pendingUserId != nil, partition: step.partition)
+    }
+    if erased.nextPending(partition: step.partition) != nil { step.wake(at: step.now) }
+  }
+
+  /// Forgets what is held in memory for a task.
+  public mutating func close(partition: Int32) { erased.forget(partition: partition) }
+
+  /// A bounded step of the erasure whose turn it is.
+  public mutating func wake(in step: Step<AnalyzerStage>) throws {
+    while let key = erased.nextPending(partition: step.partition) {
+      guard case .erasure(var row)? = try step.row(key), let userId = row.pendingUserId else {
+        erased.endPending(key, partition: step.partition)
+        continue
+      }
+      if try eraseRows(of: userId, limit: Self.rowsAStep, in: step) {
+        row.pendingUserId = nil
+        try step.set(.erasure(row), for: key)
+      }
+      step.wake(at: step.now + Self.pause)
+      return
+    }
+  }
+
+  /// `user.deleted`.
+  mutating func delete(_ userId: String, because cause: Cause, in step: Step<AnalyzerStage>) throws {
+    let key = erasureKey(userId)
+    if case .erasure(let known)? = try step.row(key), cause.stamp <= known.stamp { return }
+    var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
+    try person.emit(.cancelled(PushCancelled(userId: userId, erased: true)))
+    try step.set(.erasure(ErasureRow(stamp: cause.stamp, pendingUserId: userId)), for: key)
+    erased.add(key, isPending: true, partition: step.partition)
+    step.wake(at: step.now)
+  }
+
+  /// Whether a record for a person is dropped because they were deleted. A later registration of a device ends that.
+  mutating func isDropped(
+    _ userId: String, because cause: Cause, isRegistration: Bool = false, in step: Step<AnalyzerStage>
+  ) throws -> Bool {
+    guard !erased.isEmpty(partition: step.partition) else { return false }
+    let key = erasureKey(userId)
+    guard erased.mayHave(key, partition: step.partition), case .erasure(let row)? = try step.row(key) else {
+      return false
+    }
+    guard isRegistration, cause.stamp > row.stamp else { return true }
+    if row.pendingUserId != nil { _ = try eraseRows(of: userId, limit: .max, in: step) }
+    try step.remove(key)
+    return false
+  }
+
+  /// Removes the next rows of a person. Returns whether those were the last.
+  private func eraseRows(of userId: String, limit: Int, in step: Step<AnalyzerStage>) throws -> Bool {
+    var removed = 0
+    for parent in [AnalyzerRow.devicesKey(userId), AnalyzerRow.conversationsKey(userId)] {
+      var after: RowKey?
+      repeat {
+        if removed >= limit { return false }
+        let page = try step.keys(below: parent, after: after, limit: 500)
+        after = page.next
+        removed += page.keys.count
+        for key in page.keys {
+          if case .device(let device)? = try step.row(key), let timerAt = device.timerAt, let deviceId = key.parts.last
+          {
+            step.cancelTimer(PersonContext.timerName(of: deviceId, userId), due: timerAt)
+          }
+          try step.remove(key)
+        }
+      } while after != nil
+    }
+    if case .user(let user)? = try step.row(AnalyzerRow.userKey(userId)), let due = user.badgeDueAt {
+      step.cancelTimer(PersonContext.badgeTimerName(userId), due: due)
+    }
+    for key in [AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), AnalyzerRow.learnedKey(userId)] {
+      try step.remove(key)
+    }
+    return true
+  }
+}

@@ -1,0 +1,106 @@
+public import NudgeCodec
+public import NudgeSchema
+
+/// The deletion of a person or a conversation. The row stays. Its key is a hash, so it names nobody.
+public struct ErasureRow: Sendable, Equatable, Codable {
+  /// The deletion's stamp: events that are not later are always refused.
+  public internal(set) var stamp: EventStamp
+  /// Whether the person registered a device, or the conversation was published, after the deletion.
+  public internal(set) var isRestored: Bool
+
+  init(stamp: EventStamp, isRestored: Bool = false) {
+    self.stamp = stamp
+    self.isRestored = isRestored
+  }
+
+  /// Whether an event of theirs is refused.
+  func refuses(_ stamp: EventStamp) -> Bool { !isRestored || stamp <= self.stamp }
+}
+
+/// A pending erasure. The row is removed with its last step.
+public struct SweepRow: Sendable, Equatable, Codable {
+  /// The subject of a sweep through the task's rows.
+  public enum Subject: Sendable, Equatable, Codable {
+    /// A person, out of all conversations of the task.
+    case person(userId: String)
+    /// A conversation's members.
+    case conversation(conversationId: String)
+  }
+  /// The person or conversation.
+  public internal(set) var subject: Subject
+  /// The last row that was looked at; nil: none yet.
+  public internal(set) var after: [UInt8]?
+  /// The deletion, for the records that its steps write.
+  public internal(set) var envelope: EventStamp
+  /// The record of the deletion.
+  public internal(set) var cause: RecordPosition
+  /// The index of the next record's origin.
+  public internal(set) var nextIndex: Int32
+
+  init(
+    _ subject: Subject, after: [UInt8]? = nil, envelope: EventStamp, cause: RecordPosition, nextIndex: Int32 = 0
+  ) {
+    self.subject = subject
+    self.after = after
+    self.envelope = envelope
+    self.cause = cause
+    self.nextIndex = nextIndex
+  }
+}
+
+extension ErasureRow: PackedRow {
+  /// For errors.
+  public static let name: StaticString = "erasure"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    let isRestored = flags.take()
+    self.init(stamp: try row.stamp(), isRestored: isRestored)
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(isRestored)
+    row.unsigned(flags.bits)
+    row.stamp(stamp)
+  }
+}
+
+extension SweepRow: PackedRow {
+  /// For errors.
+  public static let name: StaticString = "sweep"
+
+  /// Reads the fields.
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    let isPerson = flags.take()
+    let hasAfter = flags.take()
+    let id = try row.text()
+    self.init(
+      isPerson ? .person(userId: id) : .conversation(conversationId: id), after: hasAfter ? try row.blob() : nil,
+      envelope: try row.stamp(), cause: try row.origin().position, nextIndex: try row.signed32())
+  }
+
+  /// Writes the fields.
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    switch subject {
+    case .person(let userId):
+      flags.add(true)
+      flags.add(after != nil)
+      row.unsigned(flags.bits)
+      row.text(userId)
+    case .conversation(let conversationId):
+      flags.add(false)
+      flags.add(after != nil)
+      row.unsigned(flags.bits)
+      row.text(conversationId)
+    }
+    if let after { row.blob(after) }
+    row.stamp(envelope)
+    row.origin(Origin(cause))
+    row.signed(Int64(nextIndex))
+  }
+}
