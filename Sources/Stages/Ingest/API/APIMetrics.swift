@@ -2,14 +2,23 @@ import HTTPServer
 import ServiceKit
 import Synchronization
 
-/// Counts what the API answers.
+/// Counts the API's answers.
 final class APIMetrics: Sendable {
   private let registry: MetricsRegistry
   private let time: Histogram
   private let accepted: Counter
-  /// Counters by label, asked for once.
+  /// Counters by label.
   private let requests = Mutex<[String: Counter]>([:])
   private let rejected = Mutex<[String: Counter]>([:])
+  private let byProducer = Mutex<[Series: Counter]>([:])
+
+  private struct Series: Hashable {
+    var producer: String
+    var result: String
+  }
+
+  /// Producers that have series of their own; all others share the label `other`.
+  static let countedProducers = 64
 
   init(_ registry: MetricsRegistry) {
     self.registry = registry
@@ -20,7 +29,7 @@ final class APIMetrics: Sendable {
       labels: ["result": "accepted"])
   }
 
-  /// Counts an answer, whoever gave it.
+  /// Counts an answer of the endpoint or of the server itself.
   func count(_ answer: HTTPServerResponse) {
     let status = String(answer.status)
     let reason = answer.reason ?? "ok"
@@ -52,6 +61,40 @@ final class APIMetrics: Sendable {
       case .unknown: counter(of: "unknown").increment()
       case .rejected(let code, _): counter(of: code).increment()
       }
+    }
+  }
+
+  /// Counts the events of a request by their sender: an API key by its name, all users together as `users`. What is counted is the verdict
+  /// at the door: `published`, or the code of the refusal.
+  func count(_ result: BatchResult, from caller: Caller) {
+    let producer: String
+    switch caller {
+    case .backend(let name): producer = name
+    case .user: producer = "users"
+    }
+    var counts: [String: Int] = [:]
+    for status in result.statuses {
+      if case .rejected(let code, _) = status {
+        counts[code, default: 0] += 1
+      } else {
+        counts["published", default: 0] += 1
+      }
+    }
+    for (result, count) in counts { counter(of: producer, result).increment(by: count) }
+  }
+
+  private func counter(of producer: String, _ result: String) -> Counter {
+    byProducer.withLock { known in
+      if let counter = known[Series(producer: producer, result: result)] { return counter }
+      let producers = Set(known.keys.map(\.producer))
+      let isCounted = producers.contains(producer) || producers.count < Self.countedProducers
+      let series = Series(producer: isCounted ? producer : "other", result: result)
+      if let counter = known[series] { return counter }
+      let counter = registry.counter(
+        "nudge_http_producer_events_total", help: "Events that came over HTTP, by API key and verdict at the door.",
+        labels: ["producer": series.producer, "result": result])
+      known[series] = counter
+      return counter
     }
   }
 

@@ -127,9 +127,10 @@ final class APIUnderTest {
     let key: String
     let value: String
     let traceparent: String?
+    let producer: String?
   }
 
-  /// Waits for so many records of a topic, and reads to its end; returns what there is.
+  /// Waits for `count` records of a topic, and reads to its end. Returns all records.
   func records(_ topic: Topic, count: Int) throws -> [Written] {
     let consumer = try Consumer(
       .consumer(bootstrapServers: broker.bootstrapServers, group: nil, reportsEndOfPartition: true), name: "reader")
@@ -148,7 +149,8 @@ final class APIUnderTest {
           Written(
             partition: record.partition, key: String(decoding: record.keyBytes() ?? [], as: UTF8.self),
             value: String(decoding: record.valueBytes() ?? [], as: UTF8.self),
-            traceparent: record.header("traceparent").map { String(decoding: $0, as: UTF8.self) }))
+            traceparent: record.header("traceparent").map { String(decoding: $0, as: UTF8.self) },
+            producer: record.header("nudge-producer").map { String(decoding: $0, as: UTF8.self) }))
       case .endOfPartition(let place, _): ends.insert(place.partition)
       default: break
       }

@@ -26,6 +26,7 @@ struct EventsAPITests {
     #expect(records.map(\.value) == [event])
     #expect(records.map(\.key) == ["lunch"])
     #expect(records.map(\.traceparent) == [trace])
+    #expect(records.map(\.producer) == ["chat"])
     #expect(records.map(\.partition) == [Murmur2.partition(of: Array("lunch".utf8), count: 4)])
     #expect(api.counter("nudge_http_requests_total", ["status": "202", "reason": "accepted"]) == 1)
     #expect(api.counter("nudge_http_events_total", ["result": "accepted"]) == 1)
@@ -213,6 +214,18 @@ struct EventsAPITests {
     #expect(try api.records(.chatEvents, count: 1).map(\.value).filter { !$0.contains(#""eventId":"own""#) } == [])
   }
 
+  @Test("events carry the name of their API key, and are counted by it; a user's events carry none, and count together")
+  func producers() throws {
+    let api = try APIUnderTest()
+    #expect(try api.post("[\(APIUnderTest.read("a")),{}]").status == 207)
+    #expect(try api.post(APIUnderTest.read("b"), token: APIUnderTest.token()).status == 202)
+    let records = try api.records(.userEvents, count: 2)
+    #expect(records.map { $0.producer ?? "none" }.sorted() == ["chat", "none"])
+    let counted = { api.counter("nudge_http_producer_events_total", ["producer": $0, "result": $1]) }
+    #expect(counted("chat", "published") == 1 && counted("chat", "schema_violation") == 1)
+    #expect(counted("users", "published") == 1)
+  }
+
   @Test("M10: a token is refused that is expired, not yet valid, for another, by another, or signed otherwise")
   func tokens() throws {
     let api = try Self.shared.value()
@@ -327,7 +340,7 @@ struct EventsAPITests {
       #expect(try api.post(APIUnderTest.read("e\(number)")).status == 202)
       #expect(began.duration(to: .now) < .seconds(1))
     }
-    // One goes on byte by byte, which no time-out of silence would end.
+    // One client sends byte by byte, which no idle timeout would end.
     let trickle = try SocketClient(port: api.api.port)
     try trickle.send(head)
     wait(for: "the slow client to be cut off", atMost: 10) { (try? trickle.send(" ")) == nil }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// `POST /v1/events`.
 final class EventsEndpoint: Sendable {
-  /// What reading needs. One thread at a time: that of the server, which holds the lock for as long as it reads.
+  /// The parser and the rules. The server's thread holds the lock while it reads.
   private struct Reader: ~Copyable {
     let parser = JSONParser(maximumDepth: 1_024, maximumBytes: RequestBody.maxBytes)
     let reading: EventReading
@@ -70,14 +70,15 @@ final class EventsEndpoint: Sendable {
 
   private func handle(_ request: HTTPServerRequest, _ responder: HTTPResponder) {
     guard let caller = request.admitted as? Caller else { return }  // the server answers 500
-    // Only what a reader can use goes along; anything else would be handed on to every record the event causes.
+    // Only a valid traceparent is passed on: it is copied to every record the event causes.
     let trace = request.headers[RecordHeader.traceparent].flatMap { TraceContext(traceparent: $0) }
     let span = EventsSpan(trace, spans)
     do throws(BodyRefusal) {
       let body = try RequestBody.decoded(request.body, encoding: request.headers["Content-Encoding"])
       let batch = try read(body, request, caller)
       rates.count(batch.result.statuses.count, of: caller, now: SystemClock.steadyMilliseconds())
-      publish(batch, trace: span?.context ?? trace, span, responder)
+      metrics.count(batch.result, from: caller)
+      publish(batch, from: caller, trace: span?.context ?? trace, span, responder)
     } catch {
       rates.count(1, of: caller, now: SystemClock.steadyMilliseconds())
       let answer = Self.refusal(error)
@@ -86,7 +87,7 @@ final class EventsEndpoint: Sendable {
     }
   }
 
-  /// A body without a single event has one result, so that who reads `results` finds the reason there too.
+  /// A body without a single event gets one result, so that clients find the reason in `results` too.
   private static func refusal(_ refusal: BodyRefusal) -> HTTPServerResponse {
     guard refusal.status == 400 else {
       return .error(refusal.status, code: refusal.code, message: refusal.message)
@@ -134,7 +135,7 @@ final class EventsEndpoint: Sendable {
     }
   }
 
-  /// An id that breaks the rule is not repeated: it may be as long as the body.
+  /// An id that breaks the rules is not echoed: it may be as long as the body.
   private static func isShown(_ eventId: String) -> Bool {
     eventId.unicodeScalars.prefix(SchemaLimits.eventIdCharacters + 1).count <= SchemaLimits.eventIdCharacters
   }
@@ -163,7 +164,9 @@ final class EventsEndpoint: Sendable {
     batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: value))
   }
 
-  private func publish(_ batch: Batch, trace: TraceContext?, _ span: EventsSpan?, _ responder: HTTPResponder) {
+  private func publish(
+    _ batch: Batch, from caller: Caller, trace: TraceContext?, _ span: EventsSpan?, _ responder: HTTPResponder
+  ) {
     guard !batch.events.isEmpty else {
       metrics.count(batch.result)
       let answer = batch.result.answer(forbidden: batch.isForbidden)
@@ -177,7 +180,8 @@ final class EventsEndpoint: Sendable {
       span?.end(answer, events: batch.result.statuses.count)
       return responder.respond(answer)
     }
-    let headers: [Header] = trace.map { [(RecordHeader.traceparent, Array($0.traceparent.utf8))] } ?? []
+    var headers: [Header] = trace.map { [(RecordHeader.traceparent, Array($0.traceparent.utf8))] } ?? []
+    if case .backend(let name) = caller { headers.append((RecordHeader.producer, Array(name.utf8))) }
     producer.publish(
       batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, span: span, responder: responder)
   }
