@@ -121,7 +121,7 @@ struct CheckOrderTests {
 
   @Test("T4: no check, signal or text of a decision holds the message's text, a keyword or a token")
   func noSecrets() throws {
-    let scene = try Scene.withPhone()
+    let scene = try Scene.smart()
     try scene.prefer(PreferencesPatch(keywords: ["zebra"]))
     scene.driver.now = noon
     let result = try scene.driver.send(

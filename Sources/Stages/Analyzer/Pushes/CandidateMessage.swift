@@ -30,8 +30,15 @@ final class CandidateMessage {
     policyVersion = rules.policyVersion
   }
 
-  /// The title in the person's language: ingest, which knows no recipient, wrote it in English.
-  func title(_ words: Wording) -> String { words.title(translating: candidate.title, sender: candidate.sender) }
+  /// The title in the person's language: ingest, which knows no recipient, wrote it in English. Where no text may be shown, it is
+  /// made of names alone.
+  func title(showText: Bool, _ words: Wording) -> String {
+    if showText { return words.title(translating: candidate.title, sender: candidate.sender) }
+    guard candidate.conversation.kind == .group, let group = candidate.conversation.name else {
+      return candidate.sender.displayName
+    }
+    return words.title(of: candidate.sender.displayName, in: group)
+  }
 
   /// Whether the body is a fixed word that stands for an attachment: ingest, which knows no recipient, wrote it in English.
   var isBodyFixed: Bool {

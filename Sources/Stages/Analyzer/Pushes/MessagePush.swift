@@ -20,7 +20,7 @@ extension PersonContext {
         cause: .message(
           conversationId: candidate.conversationId, messageId: candidate.messageId, forcedBy: replayId)),
       kind: kind, userId: userId, targets: targets,
-      title: shown ? message.title(words) : nil,
+      title: shown ? message.title(showText: showText, words) : nil,
       body: shown ? message.body(showText: showText, words) : nil,
       imageUrl: shown && showText ? candidate.picture : nil, avatarUrl: shown ? candidate.sender.avatarUrl : nil,
       priority: priority, presentation: presentation, mentioned: mentioned ? true : nil,
