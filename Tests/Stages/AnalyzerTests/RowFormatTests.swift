@@ -132,6 +132,7 @@ struct RowFormatTests {
   func size() throws {
     let scene = try Scene.withPhone()
     for number in 0..<100 { try scene.message("message-\(number)", at: noon + Int64(number) * 30 * second) }
+    try scene.read(at: noon + hour)
     let row = try #require(try scene.driver.row(AnalyzerRow.conversationKey("ann", "c1")))
     #expect(try row.encoded(coder: RecordCoder()).count < 20 * ConversationRow.maxRecent)
   }
