@@ -164,6 +164,7 @@ final class DeviceLoad {
       expectations.rule(rule, for: userId)
       for phone in phones { try fleet.tell(phone, .signIn(userId: userId)) }
       var change = PreferencesChange()
+      change.defaultLevels = .init(direct: .smart)
       change.maxAnalysesPerHour = 0
       change.fallback = rule == .notifyAll ? .notifyAll : .simpleRules
       // Only at this level the fallback decides.

@@ -9,6 +9,10 @@ import VirtualPhone
 /// Stories of people with phones, named after the requirements. Each story has its own people.
 enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
   case presentation = "D3, C1: each priority is presented as it must be"
+  case friend =
+    "D14: for a person who set nothing a friend's message rings, a small group's is in the list, a large group's is not"
+  case answer = "D1: the answer to what somebody has just written rings their phone"
+  case levels = "D14: all, mentions, none and muted senders, as the person chose"
   case deepLink = "C3, P2: a push leads to its conversation and message"
   case feedback = "D5: feedback changes later decisions"
   case reply = "C2, D1: a reply from the lock screen reaches the others, and the answer to it is shown"
@@ -31,6 +35,9 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
   func play(in world: PhoneWorld) throws -> Int? {
     switch self {
     case .presentation: try Self.presentation(world)
+    case .friend: try Self.friend(world)
+    case .answer: try Self.answer(world)
+    case .levels: try Self.levels(world)
     case .deepLink: try Self.deepLink(world)
     case .feedback: try Self.feedback(world)
     case .reply: try Self.reply(world)
@@ -147,7 +154,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     try world.fleet.tell(phone, .prefer(change))
     try world.settle()
     try world.conversation("v.c", ["v.ann", "v.bob"])
-    let secret = "The urgent password is xyzzy-4711"
+    let secret = "The password is xyzzy-4711"
     try world.write("v.m", in: "v.c", from: "v.ann", secret)
     let shown = try world.see("v.m", on: phone)
     #expect((shown.entry.title, shown.entry.body) == ("Ann", "New message from Ann"))
@@ -249,10 +256,10 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     try world.conversation("a.c2", ["a.cleo", "a.bob"])
     try world.fleet.tell(phone, .openConversation("a.c1"))
     try world.settle()
-    try world.write("a.m1", in: "a.c1", from: "a.ann", "You see this, urgent")
+    try world.write("a.m1", in: "a.c1", from: "a.ann", "You see this")
     #expect(try world.decision("a.m1", for: "a.bob").reason == .activeConversation)
     // Elsewhere an in-app banner or the push, but only one of them.
-    try world.write("a.m2", in: "a.c2", from: "a.cleo", "And this, urgent")
+    try world.write("a.m2", in: "a.c2", from: "a.cleo", "And this")
     #expect(try world.decision("a.m2", for: "a.bob").reason != .activeConversation)
     func timesSeen(_ messageId: String) -> Int {
       let banners = (world.notes[phone] ?? []).count { item in
@@ -414,7 +421,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     // The phone reports at once, but the services know its token a moment later, so Ann writes until she gets an answer.
     var asked = 0
     try world.wait(for: "the script to end") {
-      if asked % 100 == 0 { try world.write("x.m\(asked)", in: "x.c", from: "x.ann", "How are you, urgent?") }
+      if asked % 100 == 0 { try world.write("x.m\(asked)", in: "x.c", from: "x.ann", "How are you?") }
       asked += 1
       return !process.isRunning
     }
@@ -428,7 +435,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     for name in ["signed-in", "registered", "received", "shown", "told", "show", "signed-out"] {
       #expect(names.contains(name), "\(text)")
     }
-    #expect(notes.first { $0["note"] as? String == "shown" }?["body"] as? String == "How are you, urgent?")
+    #expect(notes.first { $0["note"] as? String == "shown" }?["body"] as? String == "How are you?")
     #expect(!text.contains("virtual-"), "tokens are no one's business")
     return nil
   }
