@@ -126,6 +126,11 @@ public final class Step<S: Stage> {
     timers.set(TimerKey(due: due, name: name).row, try coder.encode(row))
   }
 
+  /// Cancels a timer, also one whose `timer.fired` is in flight: the stage does not see it.
+  public func cancelTimer(_ name: String, due: Milliseconds) {
+    timers.remove(TimerKey(due: due, name: name).row)
+  }
+
   // MARK: Outputs
 
   /// The number of partitions of a topic the stage reads or writes.

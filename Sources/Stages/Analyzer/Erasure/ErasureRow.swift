@@ -1,5 +1,5 @@
 public import NudgeCodec
-public import NudgeSchema
+import NudgeSchema
 
 /// That a person was deleted. The row stays until they register again; its key is a hash, so nothing in it names them once their rows are
 /// gone.
