@@ -140,19 +140,7 @@ struct RowCache {
   /// All rows whose parent is `prefix`, in key order, with the changes of this step.
   /// - Throws: as `row`.
   mutating func rows(below prefix: RowKey) throws -> [(RowKey, StoredRow)] {
-    indexChanges()
-    var found: [(RowKey, StoredRow)] = []
-    let changed = unstoredByParent[prefix] ?? []
-    try store.scan(below: prefix) { key, bytes in
-      guard key.parent == prefix, !changed.contains(key) else { return }
-      found.append((key, try slots[key]?.row ?? decode(key, bytes)))
-    }
-    if changed.isEmpty { return found }
-    // A row whose change was undone may have been evicted.
-    for key in changed {
-      if let row = try row(key) { found.append((key, row)) }
-    }
-    return found.sorted { $0.0 < $1.0 }
+    try page(below: prefix, from: nil, before: nil, limit: .max).rows
   }
 
   /// A page of the rows whose parent is `prefix`, in key order, changes of this step included: up to `limit` rows of the store,
@@ -176,6 +164,7 @@ struct RowCache {
     // The key that follows the last one read.
     let next = read < limit ? nil : last.map { RowKey(bytes: $0.bytes + [0]) }
     if changed.isEmpty { return (found, next) }
+    // A row whose change was undone may have been evicted.
     for key in changed where key >= first && key < (next ?? end) {
       if let row = try row(key) { found.append((key, row)) }
     }

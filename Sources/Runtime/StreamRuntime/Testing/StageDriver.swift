@@ -68,6 +68,7 @@ public final class StageDriver<S: Stage> {
 
   private func run(_ partition: Int32, record: InputRecord?, _ body: (inout S, Step<S>) throws -> Void) -> StepResult {
     let step = step(partition)
+    step.returnEffects()
     step.begin(now: now, steadyNow: steadyNow, record: record, isRebuilding: isRebuilding)
     var rejection: Rejection?
     do {
