@@ -1,4 +1,5 @@
 import NudgeSchema
+import StreamRuntime
 
 /// What `nudge erase` found and did.
 struct ErasureReport: Encodable {
