@@ -166,6 +166,8 @@ struct AccountFilesTests {
 
     let other = try read(second.serviceAccountFile).replacing("\"nudge-demo\"", with: "\"another\"")
     try write(other, to: file)
+    // A change is taken once the file has looked the same twice.
+    connections.reload()
     connections.reload()
     #expect(log.entries.contains { $0.message.contains("another project than at the start") })
   }
