@@ -66,6 +66,7 @@ public struct DispatcherStage: Stage {
         }
       case .cancelled(let cancelled):
         try lanes.cancel(cancelled, cause: event.origin, context, &limits)
+        try cancelled.eraseDevices(in: step)
       }
     }
   }

@@ -3,7 +3,7 @@ import NudgeSchema
 import Testing
 import VirtualPhone
 
-@testable import NudgeCommands
+@testable import NudgeLab
 
 extension PhoneScenario {
   static func friend(_ world: PhoneWorld) throws -> Int {

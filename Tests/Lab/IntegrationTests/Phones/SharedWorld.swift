@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VirtualPhone
 
-@testable import NudgeCommands
+@testable import NudgeLab
 @testable import NudgeLab
 
 /// A story of people with phones. Each story has people of its own.

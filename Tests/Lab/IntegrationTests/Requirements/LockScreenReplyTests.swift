@@ -9,6 +9,7 @@ import VirtualPhone
 
 @testable import NudgeCommands
 @testable import NudgeLab
+@testable import NudgeLab
 
 extension PipelineTests {
   @Suite("A reply from the lock screen")

@@ -4,7 +4,7 @@ import NudgeSchema
 import Testing
 import VirtualPhone
 
-@testable import NudgeCommands
+@testable import NudgeLab
 @testable import NudgeLab
 
 /// The sound that people hear for ordinary messages. Nobody writes "urgent", and nobody is mentioned unless the scenario is about
