@@ -57,9 +57,10 @@ enum RelevanceCommand {
 
   static let command = Command(
     "relevance",
-    abstract:
-      "Measures smart analysis on chat logs whose messages say which they answer: for each of them, whether it was for "
-      + "each of the last 20 other speakers.",
+    abstract: "Measures smart analysis on annotated chat logs.",
+    discussion:
+      "The logs say which messages each message answers. For each of them, the command compares the model's answer for "
+      + "the last 20 other speakers with the log's.",
     settings: [threshold, names, split, taste, signals, cost, seed, features, explain, json],
     arguments: [PositionalArgument("file", help: "Chat logs, JSON lines, plain or gzip.", count: .many)],
     examples: [

@@ -66,8 +66,7 @@ enum ReplayCommand {
 
   static let command = Command(
     "replay",
-    abstract:
-      "Decide again: to see what would differ, to send what was missed, or by force. Every way is a dry run first.",
+    abstract: "Decides again: to compare, to send what was missed, or by force.",
     subcommands: [SimulateCommand.replayCommand, resendMissing, force, resume, stop, list])
 
   // MARK: Commands
@@ -213,7 +212,7 @@ enum ReplayCommand {
     _ input: CommandInput, _ mode: ReplayMode, _ selection: ReplaySelection, resuming: ReplayHistory.Replay?,
     _ cluster: ClusterSettings, _ browser: TopicBrowser
   ) throws -> Int32 {
-    if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: say why, for the audit") }
+    if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: give the reason, for the audit") }
     let rules = try AnalyzerSettings.rules(from: input.values)
     let now = SystemClock.milliseconds()
     var next: [Int32: Int64] = [:]
