@@ -6,6 +6,10 @@ struct RequestGlance: Decodable {
     struct Fields: Decodable {
       let pushId: String?
       let messageId: String?
+      let type: String?
+
+      /// The message the push shows; nil for a read, whose message the person has seen.
+      var shownMessageId: String? { type == "read" ? nil : messageId }
     }
     let token: String?
     let data: Fields?

@@ -23,7 +23,7 @@ struct RequestRecord {
         guard request.path.hasSuffix("/messages:send") else { return }
         account.request(
           pushId: request.body?.message?.data?.pushId ?? "(none)", token: request.body?.message?.token ?? "(none)",
-          messageId: request.body?.message?.data?.messageId, status: request.status, at: request.time)
+          messageId: request.body?.message?.data?.shownMessageId, status: request.status, at: request.time)
       }
     } catch {
       throw CommandError("the emulator's record \(path) cannot be read: \(error)")

@@ -22,5 +22,5 @@ struct PushGlance: Decodable {
   let origin: Origin
 
   /// The message it was decided for; nil for badges, reads, edits and deletions, whose message was decided earlier.
-  var decidedMessageId: String? { kind == .deleted || replaces == true ? nil : messageId }
+  var decidedMessageId: String? { kind == .deleted || kind == .read || replaces == true ? nil : messageId }
 }

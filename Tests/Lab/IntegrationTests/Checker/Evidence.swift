@@ -21,6 +21,7 @@ struct SeenRequest: Equatable {
   var token: String
   var pushId: String
   var recipientId: String
+  /// The message it shows; nil for badges, and for reads, which only say up to which message.
   var messageId: String?
 }
 

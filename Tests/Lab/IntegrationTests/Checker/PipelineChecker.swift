@@ -433,10 +433,10 @@ struct PipelineChecker {
         continue
       }
     }
-    // Badge and read pushes after a person's own events have neither message nor decision; edited and deleted messages were
+    // Badge and read pushes follow a person's own events and have no decision; edited and deleted messages were
     // decided before.
     for push in pushes
-    where push.body.messageId != nil && push.body.kind != "deleted" && push.body.replaces != true
+    where push.body.messageId != nil && !["deleted", "read"].contains(push.body.kind) && push.body.replaces != true
       && !decided.contains(push.body.pushId)
     {
       found.append(.init(rule: .pushUndecided, detail: push.body.pushId))

@@ -170,6 +170,8 @@ struct HostileInputs {
   /// Whether a record could be an event of its topic, by a reader that shares nothing with the services': what is not may not
   /// be taken without a word.
   func couldBeEvent(_ input: HostileInput) -> Bool {
+    // On the topic of ingest's timers a timer's header makes a record a timer, and one that is not set is dropped as cancelled.
+    if input.topic == .deviceClaims, input.headers.contains(where: { $0.name == RecordHeader.timer }) { return true }
     guard let value = input.value else { return false }
     // The first of two equal keys counts, but this reader keeps the last, so it cannot tell.
     let text = Data(value)

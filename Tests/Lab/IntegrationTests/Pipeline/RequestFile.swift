@@ -33,7 +33,7 @@ struct RequestFile {
       body(
         SeenRequest(
           time: line.time, status: line.status, token: message.token ?? "", pushId: data["pushId"] ?? "",
-          recipientId: data["recipientId"] ?? "", messageId: data["messageId"]),
+          recipientId: data["recipientId"] ?? "", messageId: data["type"] == "read" ? nil : data["messageId"]),
         Array(bytes))
     }
   }

@@ -194,7 +194,8 @@ private final class SwitchingWorld {
     if let rejection = result.rejection { violations.append("the analyzer refused: \(rejection)") }
     for output in result.outputs where output.topic == .pushes {
       guard case .push(let push) = try analyzer.decode(PushEvent.self, from: output).body,
-        let messageId = push.messageId
+        // A read names the message up to which the person has read, and shows nothing.
+        push.kind != .read, let messageId = push.messageId
       else { continue }
       for target in push.targets {
         pushes += 1

@@ -107,7 +107,7 @@ extension PipelineTests {
     private func storesReplies(_ pipeline: Pipeline, _ python: String, _ environment: [String: String]) throws {
       let code =
         try example("A backend that stores replies").replacing("chat.events", with: pipeline.names(.chatEvents))
-        + "print(store.execute('SELECT messageId, text FROM messages').fetchall())\n"
+        + "\nprint(store.execute('SELECT messageId, text FROM messages').fetchall())\n"
       try Data(code.utf8).write(to: pipeline.directory.appendingPathComponent("backend.py"))
       for _ in 0..<2 {
         let (status, output) = try run(python, ["backend.py"], in: pipeline.directory, environment)
