@@ -46,7 +46,8 @@ struct PhoneScriptTests {
     "an invalid line is rejected with its number and the valid steps",
     arguments: [
       ("jump", "not a step of a script"), ("sign-in", "needs a user id"), ("reply", "needs a text"),
-      ("write c1", "needs a conversation and a text"), ("wait soon", "not a duration"), ("wait-badge -1", "not a number"),
+      ("write c1", "needs a conversation and a text"), ("wait soon", "not a duration"),
+      ("wait-badge -1", "not a number"),
       ("close now", "takes no argument"), ("previews maybe", "needs on or off"),
     ])
   func refused(text: String, reason: String) {
