@@ -39,8 +39,8 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
   }
 
   /// The stamp of an event that ingest took at `takenAt`, in milliseconds since the epoch. An event from a clock that is ahead is
-  /// stamped with `takenAt`, so that it does not outrank what others do until its time has come (D11). Of the events that were taken in
-  /// the same millisecond, those that are ahead come last, in the order of their own times. U+10FFFF sorts behind all event ids.
+  /// stamped with `takenAt`, so that it does not outrank what others do until its time has come (D11). Among
+  /// events taken in the same millisecond, those that are ahead come last, in the order of their own times. U+10FFFF sorts behind all event ids.
   public init(_ envelope: Envelope, takenAt: Milliseconds?) {
     guard let takenAt, takenAt < envelope.occurredAt else {
       self.init(occurredAt: envelope.occurredAt, eventId: envelope.eventId)

@@ -174,8 +174,8 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   public var messageId: String?
   /// Cancels all pushes that wait for this conversation.
   public var conversationId: String?
-  /// With `conversationId`: only messages written up to this time, in milliseconds since the epoch. Of messages written in
-  /// that millisecond, only `messageId` if it is present. Absent: all.
+  /// With `conversationId`: only messages written up to this time, in milliseconds since the epoch. If `messageId` is
+  /// present, it is the only message of that millisecond. Absent: all.
   public var sentUpTo: Milliseconds?
   /// Only pushes of this kind.
   public var kind: Push.Kind?

@@ -97,7 +97,7 @@ public struct TopicPlan: Sendable, Equatable {
       // Tombstones stay longer than any store file that may still need them: a store older than this is rebuilt.
       settings["delete.retention.ms"] = String(7 * Self.day)
       settings["segment.ms"] = String(Self.day)
-      // What was overwritten or erased is gone from the log after a day, however little is written (D16).
+      // Compaction removes overwritten and erased rows within a day, however little is written (D16).
       settings["max.compaction.lag.ms"] = String(Self.day)
     }
     return settings

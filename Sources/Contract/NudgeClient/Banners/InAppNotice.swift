@@ -9,7 +9,7 @@ public struct InAppNotice: Sendable, Equatable {
   public let noticeId: String
   /// The user the notice is for.
   public let userId: String
-  /// What the notice is about, such as `analysis_limit`.
+  /// The subject of the notice, such as `analysis_limit`.
   public let code: String
   /// The text to show, in the user's language.
   public let text: String

@@ -124,7 +124,7 @@ struct CostMeasure {
       let truth = message.replyTo.map { Set($0.compactMap { authors[$0] }) }
       for decision in recipients.isEmpty ? [] : try send(.candidate(candidate), at: message.at) {
         let result = decision.result
-        // Alerts count on days on which the person was there.
+        // Only days on which the person was active count.
         if result.alerts { alerts[PersonDay(userId: decision.userId, day: day)]? += 1 }
         guard let truth else { continue }
         sums.pairs += 1

@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// A decision in the operator's words. What the person is told stands in the decision itself, in their language.
+/// A decision in the operator's words. The decision itself holds the sentence for the person, in their language.
 enum DecisionWords {
   /// How the message appeared. Decisions of releases without presentations say so by priority.
   static func outcome(_ decision: JSONValue) -> String {

@@ -14,7 +14,7 @@ public struct Command: Sendable {
   /// A command without subcommands.
   /// - Parameters:
   ///   - abstract: One short line, for the list of commands.
-  ///   - discussion: What the command's own help says besides.
+  ///   - discussion: More text for the command's own help.
   ///   - examples: Whole command lines.
   ///   - run: Runs the command and returns the exit code. A thrown error is printed; the process exits with `ExitCode.usage` for a `SettingsError`, else with `ExitCode.failure`.
   public init(

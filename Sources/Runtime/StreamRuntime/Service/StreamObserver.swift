@@ -39,7 +39,7 @@ final class StreamObserver: Sendable {
     var restoring: [Int: Set<Int32>] = [:]
     /// Tasks whose state or input is lost, by thread.
     var lost: [Int: Set<Int32>] = [:]
-    /// What waits for transactions that do not end, by thread.
+    /// Tasks that wait for transactions without an end, as text by thread.
     var held: [Int: String] = [:]
     /// Why commits have failed for some seconds, by thread.
     var stuck: [Int: String] = [:]

@@ -311,7 +311,7 @@ public final class StreamService<S: Stage>: Service {
   }
 
   /// Waits before the process exits, if it was fenced twice within a minute, and logs the other holders of its name. Otherwise two
-  /// processes with one name would fence each other in turn. A stop ends the wait.
+  /// processes with one name would keep fencing each other. A stop ends the wait.
   private func waitOutFencing(_ number: Int, _ settings: KafkaStreamSettings, _ signal: ThreadSignal) {
     do {
       guard case .wait(let milliseconds) = try fencing.fenced(now: SystemClock.milliseconds()) else { return }

@@ -26,8 +26,8 @@ struct ErasedPersons {
   mutating func forget(partition: Int32) { tasks[partition] = nil }
 }
 
-/// `user.deleted` (D16): what waits for the person is cancelled at once, and their rows go in bounded steps. What still comes for them from
-/// ingest's other tasks is dropped, until they register a device again.
+/// `user.deleted` (D16): cancels at once the pushes that wait for the person, and removes their rows in bounded steps. Drops later records
+/// for them from ingest's other tasks, until they register a device again.
 extension AnalyzerStage {
   private static let rowsAStep = 500
   private static let pause: Milliseconds = 20

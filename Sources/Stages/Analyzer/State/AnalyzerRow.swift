@@ -43,7 +43,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The key of a person's device.
   static func deviceKey(_ userId: String, _ deviceId: String) -> RowKey { RowKey("d", userId, deviceId) }
 
-  /// What the keys of all of a person's devices are below.
+  /// The parent of the keys of a person's devices.
   static func devicesKey(_ userId: String) -> RowKey { RowKey("d", userId) }
 
   /// What the keys of all erasures are below.
