@@ -164,7 +164,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func process() throws {
     guard !isFull, nextIndex < polledRecords.count else { return }
-    let now = io.wallClock
+    var now = io.wallClock
     var processed = 0
     var last: InputRecord?
     var current: Task?
@@ -179,6 +179,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
           try effects.takeReplies()
           performEffects()
           effectCount = effects.count
+          // A later step must not have an earlier time than the replies.
+          now = io.wallClock
         }
       }
       let record = polledRecords[nextIndex]

@@ -25,6 +25,8 @@
     var wallClock: Milliseconds { now }
     var steadyClock: Milliseconds { now }
 
+    func elapse(_ time: Milliseconds) { now += time }
+
     private func note(_ call: String) throws(IOFailure) {
       calls.append(call)
       now += takes[call] ?? 0

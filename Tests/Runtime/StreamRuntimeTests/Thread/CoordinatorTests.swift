@@ -214,6 +214,52 @@
       }
     }
 
+    /// The times of a stage's steps, in order.
+    private final class StepTimes {
+      var records: [Milliseconds] = []
+      var all: [Milliseconds] = []
+      /// Replies that came before the last record.
+      var repliesBetween = 0
+      var elapse: (Milliseconds) -> Void = { _ in }
+    }
+
+    /// Takes a millisecond a record, and asks for an effect with each.
+    private struct SlowStage: Stage {
+      typealias Row = CountingStage.Row
+      static let definition = StageDefinition(
+        name: "slow", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
+      let times: StepTimes
+
+      func process(_ record: InputRecord, in step: Step<Self>) throws {
+        times.repliesBetween = times.all.count - times.records.count
+        times.records.append(step.now)
+        times.all.append(step.now)
+        times.elapse(1)
+        step.perform(Int(record.offset))
+      }
+      func receive(_ reply: Int, in step: Step<Self>) throws { times.all.append(step.now) }
+      func effectCancelled(_ effect: Int, in step: Step<Self>) throws {}
+      typealias Effect = Int
+      typealias Reply = Int
+    }
+
+    private struct AtOnce: EffectPerformer {
+      func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) { reply(effect) }
+      func stop() {}
+    }
+
+    @Test("replies taken between the records of a batch: no later record has an earlier time")
+    func timesRise() throws {
+      let times = StepTimes()
+      let bench = try Bench(SlowStage(times: times), performer: AtOnce())
+      times.elapse = { bench.io.elapse($0) }
+      try bench.turn { bench.count("commit") == 1 }
+      bench.io.polls = [PollResult(records: (0..<100).map { record($0, .pushes) })]
+      try bench.turn { times.records.count == 100 }
+      #expect(times.repliesBetween >= 32)
+      #expect(times.all == times.all.sorted())
+    }
+
     @Test("a commit refused because the group does not know the member ends the effects at once")
     func outOfGroup() throws {
       let performer = Answers()
