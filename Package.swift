@@ -131,7 +131,9 @@ let package = Package(
     Layer.lab.module(
       "NudgeLab",
       [
-        "NudgeCommands", "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Gzip", "CZlib",
+        "NudgeCommands", "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Dispatcher",
+        "Gzip",
+        "CZlib",
         "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone", "JSONCodec",
       ]),
 
@@ -192,7 +194,7 @@ let package = Package(
       "NudgeLabTests",
       [
         "NudgeLab", "NudgeCommands", "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
-        "NudgeClient", "VirtualPhone", "HTTPServer", "TestSupport",
+        "Dispatcher", "NudgeClient", "VirtualPhone", "HTTPServer", "TestSupport",
       ]),
     Layer.lab.tests(
       "IntegrationTests",

@@ -193,6 +193,8 @@ def soak(deployment, options):
             f"{told['targets']:,} targets of pushes, outcomes {told['outcomes']}, latency {told['latencyMs']}")
         for check in told["account"]["checks"]:
             say(f"  {'ok' if check['ok'] else 'WRONG'}: {check['name']}: {check['found']:,}")
+        for quota, count in told["account"]["waiting"].items():
+            say(f"  waiting, in the lanes, for FCM's quota ({quota}): {count:,}")
     except (ValueError, KeyError) as error:
         wrong.append(f"nudge load printed no summary ({error}): {tail(deployment.directory / 'load.log')}")
     if process.returncode:

@@ -18,12 +18,14 @@ final class ClusterLoad {
   private let settleTimeout: Duration
   private let interrupts: Interrupts
   private let display: LiveDisplay
+  private let limits: QuotaWaits.Limits
   private var account = DeliveryLedger(seesAborted: false, seesRequests: false)
 
   init(
     cluster: ClusterSettings, cast: LoadCast, plan: LoadRun.Plan, duration: Duration, settleTimeout: Duration,
-    interrupts: Interrupts, display: LiveDisplay
+    limits: QuotaWaits.Limits, interrupts: Interrupts, display: LiveDisplay
   ) {
+    self.limits = limits
     self.cluster = cluster
     self.cast = cast
     self.plan = plan
@@ -45,6 +47,8 @@ final class ClusterLoad {
       cluster.client(.consumer(bootstrapServers: cluster.bootstrapServers, group: nil)), names: cluster.topics,
       isFresh: false, keyPrefix: plan.prefix, rest: PipelineObserver.unhurried)
     defer { observer.close() }
+    account.quotaWaits.limits = limits
+    account.quotaWaits.limits.partitions = observer.partitions
     let publisher = try EventPublisher(
       cluster.client(.producer(bootstrapServers: cluster.bootstrapServers, transactionalID: nil)),
       topics: cluster.topics)
@@ -64,6 +68,14 @@ final class ClusterLoad {
       try turn(load, publisher, observer, .settling)
     } while !account.isSettled && settling.duration(to: .now) < settleTimeout
     let settledAfter = settling.duration(to: .now)
+    if !account.isSettled {
+      // Before the rest of the outcomes: what left its lane meanwhile has one.
+      let now = SystemClock.milliseconds()
+      try PipelineObserver.readLanes(
+        cluster.client(.consumer(bootstrapServers: cluster.bootstrapServers, group: nil)), names: cluster.topics,
+        keyPrefix: plan.prefix, into: &account)
+      account.findWaits(at: now)
+    }
     var quietSince = ContinuousClock.now
     while quietSince.duration(to: .now) < Self.silence {
       if try observer.read(into: &account, timeout: Self.pollWait) > 0 { quietSince = .now }
@@ -84,7 +96,9 @@ final class ClusterLoad {
   /// Publishes devices and preferences, and waits until the timeline has them.
   private func introduce(_ load: LoadRun, _ publisher: EventPublisher, _ observer: PipelineObserver) throws {
     let devices = cast.people.flatMap(\.devices)
-    for device in devices { account.register(deviceId: device.deviceId, token: device.token) }
+    for device in devices {
+      account.register(deviceId: device.deviceId, token: device.token, platform: device.platform)
+    }
     let now = SystemClock.milliseconds()
     let preferences = cast.people.count { $0.preferences(now: now) != nil }
     load.start()

@@ -32,6 +32,12 @@ enum LoadCommand {
   private static let settleTimeout = Setting<Duration>(
     "settle-timeout", environment: .none, default: .seconds(120), in: .seconds(1)...(.seconds(3_600)),
     help: "How long to wait for the account after the last message.")
+  private static let quota = Setting<Int>(
+    "fcm-quota", environment: .none, default: QuotaWaits.Limits().perProjectAndMinute, in: 60...60_000_000,
+    help: "The dispatcher's --fcm-quota: pushes that wait for it are not missing.")
+  private static let devicePerHour = Setting<Int>(
+    "fcm-device-per-hour", environment: .none, default: QuotaWaits.Limits().perDeviceAndHour, in: 0...60_000_000,
+    help: "The dispatcher's --fcm-device-per-hour: pushes that wait for it are not missing.")
   private static let yes = Setting<Bool>(
     "yes", environment: .none, default: false, help: "Publish; without it, only print what would be published.")
   private static let json = Setting<Bool>(
@@ -42,12 +48,12 @@ enum LoadCommand {
     "load",
     abstract: "Publishes a load to a running cluster, and accounts for it.",
     discussion:
-      "Checks from the topics that every recipient has a decision and every target an outcome. For test "
-      + "clusters whose dispatcher sends to the emulator: the tokens are invented, and FCM would reject "
+      "Checks from the topics that every recipient has a decision and every target an outcome. Pushes that wait "
+      + "in the lanes for FCM's quota are printed apart, and are no failure. For test clusters whose dispatcher sends to the emulator: the tokens are invented, and FCM would reject "
       + "them. People and conversations have new ids (load-RUN-…); the people are signed out at the end. "
       + "Exits with 1 if something is missing.",
     settings: ClusterSettings.all + [
-      duration, rate, ramp, burst, groups, members, chatLog, seed, settleTimeout, yes, json,
+      duration, rate, ramp, burst, groups, members, chatLog, seed, settleTimeout, quota, devicePerHour, yes, json,
     ],
     examples: [
       "nudge load --rate 200 --duration 5m --bootstrap-servers kafka:9092",
@@ -80,7 +86,9 @@ enum LoadCommand {
       plan: LoadRun.Plan(
         source: source, cast: cast, shape: shape, members: input[members], seed: start, run: run, prefix: prefix,
         retiresPeople: true),
-      duration: input[duration], settleTimeout: input[settleTimeout], interrupts: interrupts, display: display
+      duration: input[duration], settleTimeout: input[settleTimeout],
+      limits: QuotaWaits.Limits(perDeviceAndHour: input[devicePerHour], perProjectAndMinute: input[quota]),
+      interrupts: interrupts, display: display
     ).run()
     if input[json] {
       try CommandOutput.print(json: summary)

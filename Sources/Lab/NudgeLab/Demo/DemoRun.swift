@@ -60,6 +60,8 @@ final class DemoRun {
 
     let observer = try PipelineObserver(
       broker.client(.consumer(bootstrapServers: broker.bootstrapServers, group: nil)), names: broker.topics,
+      // The embedded broker keeps too little of the changelog to read the lanes at the end.
+      topics: PipelineObserver.counted + (broker.seesAborted ? [.dispatcherState] : []),
       isFresh: broker.areTopicsNew, decisionLines: decisionLines,
       rest: broker.seesAborted ? .zero : PipelineObserver.unhurried)
     let publisher = try EventPublisher(
@@ -114,7 +116,9 @@ final class DemoRun {
   /// Publishes devices and preferences, and waits until the timeline has them, so that every message finds them.
   private func introduce(_ scene: Scene) throws {
     let devices = cast.people.flatMap(\.devices)
-    for device in devices { account.register(deviceId: device.deviceId, token: device.token) }
+    for device in devices {
+      account.register(deviceId: device.deviceId, token: device.token, platform: device.platform)
+    }
     let now = SystemClock.milliseconds()
     let preferences = cast.people.count { $0.preferences(now: now) != nil }
     scene.load.start()
@@ -154,6 +158,7 @@ final class DemoRun {
   /// Stops the processes, and reads the rest of the topics: records may have been written twice.
   private func end(_ scene: Scene) throws {
     display.update(view(scene, .ending))
+    let settledAt = SystemClock.milliseconds()
     scene.processes.stopServices()
     var quietSince = ContinuousClock.now
     while quietSince.duration(to: .now) < Self.silence {
@@ -161,6 +166,14 @@ final class DemoRun {
     }
     scene.processes.stopEmulator()
     try scene.requests.read(into: &account)
+    guard !account.isSettled else { return }
+    if !scene.broker.seesAborted {
+      try PipelineObserver.readLanes(
+        scene.broker.client(.consumer(bootstrapServers: scene.broker.bootstrapServers, group: nil)),
+        names: scene.broker.topics, into: &account)
+    }
+    account.quotaWaits.limits.partitions = scene.observer.partitions
+    account.findWaits(at: settledAt)
   }
 
   // MARK: A turn

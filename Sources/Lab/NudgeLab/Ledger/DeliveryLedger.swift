@@ -39,6 +39,8 @@ struct DeliveryLedger: Sendable {
   private(set) var repeats = 0
   /// From a message's publication to the first request for one of its pushes, by device.
   private(set) var latency = LatencyHistogram()
+  /// Tells what waits for quota.
+  var quotaWaits = QuotaWaits()
 
   // MARK: What is open
 
@@ -63,11 +65,15 @@ struct DeliveryLedger: Sendable {
     var outcome: (result: OutcomeResult, origin: Origin)?
     /// Requests answered 200.
     var answered = 0
+    /// The quota that it waits for, where it has no outcome.
+    var quota: QuotaWaits.Quota?
     /// Whether a delivery that was sent needs an answered request.
     var needsAnswer: Bool
 
     init(needsAnswer: Bool) { self.needsAnswer = needsAnswer }
 
+    /// A target without an outcome that waits for quota.
+    var isWaiting: Bool { isTarget && outcome == nil && quota != nil }
     /// A killed dispatcher can leave an answered request without an outcome.
     var isSettled: Bool { isTarget && outcome.map { $0.result != .sent || answered > 0 || !needsAnswer } ?? false }
     /// Requests answered 200 without an outcome.
@@ -104,7 +110,10 @@ struct DeliveryLedger: Sendable {
   // MARK: What goes in
 
   /// Adds a device of the load, with its token.
-  mutating func register(deviceId: String, token: String) { deviceOfToken[token] = devices.number(deviceId) }
+  mutating func register(deviceId: String, token: String, platform: Platform) {
+    deviceOfToken[token] = devices.number(deviceId)
+    quotaWaits.register(deviceId: deviceId, platform: platform)
+  }
 
   /// Adds a message that the broker has acknowledged.
   mutating func published(_ message: LoadMessage) {
@@ -190,9 +199,11 @@ struct DeliveryLedger: Sendable {
     }
   }
 
-  /// Adds an outcome. `after`: milliseconds since the event's own time, the latency if requests are not counted.
+  /// Adds an outcome. `after`: milliseconds since the event's own time, the latency if requests are not counted. `requests`: those
+  /// made for it until `at`.
   mutating func outcome(
-    pushId: String, deviceId: String, result: OutcomeResult, origin: Origin, after: Milliseconds? = nil
+    pushId: String, deviceId: String, result: OutcomeResult, origin: Origin, after: Milliseconds? = nil,
+    requests: Int = 0, at: Milliseconds = 0
   ) {
     let key = NumberPair(first: pushIds.number(pushId), second: devices.number(deviceId))
     var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
@@ -205,6 +216,15 @@ struct DeliveryLedger: Sendable {
     if let after, !seesRequests, result == .sent { latency.add(milliseconds: after) }
     delivery.outcome = (result, origin)
     keep(delivery, key)
+    quotaWaits.ended(deviceId: deviceId, requests: requests, at: at)
+  }
+
+  /// Marks the targets without an outcome that wait for quota at a time.
+  mutating func findWaits(at now: Milliseconds) {
+    for (place, quota) in quotaWaits.waiting(at: now) {
+      let key = NumberPair(first: pushIds.number(place.pushId), second: devices.number(place.deviceId))
+      deliveries[key]?.quota = quota
+    }
   }
 
   /// Adds an answered request.
@@ -289,8 +309,17 @@ extension DeliveryLedger {
   /// Candidates without a decision, and decisions without a candidate.
   func withoutDecision(_ limit: Int) -> [String] { pairs(limit) { ($0.candidate != nil) != ($0.decision != nil) } }
 
-  /// Targets without an outcome, and outcomes without a target.
-  func withoutOutcome(_ limit: Int) -> [String] { deliveries(limit) { $0.isTarget != ($0.outcome != nil) } }
+  /// Targets without an outcome that do not wait for quota, and outcomes without a target.
+  func withoutOutcome(_ limit: Int) -> [String] {
+    deliveries(limit) { $0.isTarget != ($0.outcome != nil) && !$0.isWaiting }
+  }
+
+  /// Targets without an outcome that wait for quota, as of the last `findWaits`.
+  var waiting: [QuotaWaits.Quota: Int] {
+    deliveries.values.reduce(into: [:]) { counts, delivery in
+      if delivery.isWaiting, let quota = delivery.quota { counts[quota, default: 0] += 1 }
+    }
+  }
 
   /// Deliveries with an outcome "sent" that the emulator has not seen.
   func withoutRequest(_ limit: Int) -> [String] {

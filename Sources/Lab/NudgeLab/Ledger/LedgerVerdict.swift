@@ -25,6 +25,8 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
 
   /// The checks, in the order of the data flow.
   var checks: [Check]
+  /// Pushes, counted for each device, that wait for FCM's quota: they are neither lost nor sent.
+  let waiting: [QuotaWaits.Quota: Int]
 
   var isBalanced: Bool { checks.allSatisfy(\.ok) }
 
@@ -38,6 +40,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
     _ account: DeliveryLedger, load: EventPublisher.Progress, wasDispatcherKilled: Bool, ending: Ending? = nil
   ) {
     checks = []
+    waiting = account.waiting
     add(
       "events published = acknowledged", load.produced, load.acknowledged, load.failure.map { [$0] } ?? [])
     add(
@@ -49,7 +52,10 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
     add(
       "decisions that notify = pushes of messages", account.notifying.decided, account.notifying.pushed,
       account.withoutPush(Self.shown))
-    add("targets of pushes = outcomes", account.targets, account.outcomes, account.withoutOutcome(Self.shown))
+    let waits = waiting.values.reduce(0, +)
+    add(
+      waits > 0 ? "targets of pushes = outcomes + pushes that wait for quota" : "targets of pushes = outcomes",
+      account.targets, account.outcomes + waits, account.withoutOutcome(Self.shown))
     let sent = account.outcomesByResult[.sent] ?? 0
     let unrecorded = account.unrecorded
     let answered = account.requestsByStatus[200] ?? 0
@@ -90,15 +96,25 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
       let (expected, found) = (PipelineView.grouped(check.expected), PipelineView.grouped(check.found))
       return "  \(check.ok ? paint.green("✓") : paint.red("✗")) \(check.name): "
         + (check.ok ? found : "expected \(expected), found \(found)")
-    }
+    } + [waitingLine].compactMap { $0.map { "  … \($0)" } }
   }
 
-  private enum CodingKeys: String, CodingKey { case balanced, checks }
+  /// What waits for quota, in words; nil: nothing does.
+  var waitingLine: String? {
+    guard !waiting.isEmpty else { return nil }
+    let counts = QuotaWaits.Quota.allCases.compactMap { quota in
+      waiting[quota].map { "\(PipelineView.grouped($0)) \(quota.words)" }
+    }
+    return "pushes that wait: " + counts.joined(separator: ", ")
+  }
 
-  /// Encodes `{"balanced":…,"checks":[…]}`.
+  private enum CodingKeys: String, CodingKey { case balanced, checks, waiting }
+
+  /// Encodes `{"balanced":…,"checks":[…],"waiting":{"device":…}}`.
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(isBalanced, forKey: .balanced)
     try fields.encode(checks, forKey: .checks)
+    try fields.encode(waiting, forKey: .waiting)
   }
 }

@@ -3,11 +3,13 @@ import Kafka
 import NudgeCommands
 import NudgeSchema
 import ServiceKit
+import StreamRuntime
 
 /// Reads the pipeline's topics from where they ended at the start of a run, and enters the records into a ledger. Not
 /// thread-safe.
 final class PipelineObserver {
-  private static let topics: [Topic] = [.timeline, .decisions, .pushes, .outcomes, .deadLetters, .banners]
+  /// What a ledger counts.
+  static let counted: [Topic] = [.timeline, .decisions, .pushes, .outcomes, .deadLetters, .banners]
   private static let batchRecords = 2_000
   private static let batchBytes = 4 << 20
 
@@ -18,6 +20,8 @@ final class PipelineObserver {
   private let keyPrefix: [UInt8]?
   private var batch: [ConsumerRecord] = []
   private var places: [TopicPartition] = []
+  /// The most partitions of a topic that is read.
+  let partitions: Int
   /// Pause between two rounds of reading; zero: fetches wait at the broker.
   private let rest: Duration
   /// End of the current pause; nil while reading.
@@ -28,6 +32,8 @@ final class PipelineObserver {
 
   /// A round ends after this time even if a partition has no leader.
   private static let longestLook: Duration = .seconds(1)
+  /// How long the lanes are read.
+  private static let longestLaneReading: Duration = .seconds(60)
 
   /// A pause short enough for a display.
   static let unhurried: Duration = .milliseconds(200)
@@ -37,12 +43,13 @@ final class PipelineObserver {
   /// A broker checks every partition of a waiting fetch whenever one of them gets a record or a marker. On two cores, a
   /// fetch that always waits for all topics would take more CPU than the pipeline; `rest` avoids that.
   /// - Parameters:
+  ///   - topics: What is read.
   ///   - isFresh: The topics are new: read from the beginning.
   ///   - decisionLines: Gets the decisions that made a push.
   ///   - keyPrefix: Records with another key are skipped.
   ///   - rest: Pause between two rounds of reading.
   init(
-    _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, isFresh: Bool,
+    _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, topics: [Topic] = counted, isFresh: Bool,
     decisionLines: DecisionLines? = nil, keyPrefix: String? = nil, rest: Duration = .zero
   ) throws {
     self.rest = rest
@@ -52,7 +59,7 @@ final class PipelineObserver {
     var configuration = configuration
     configuration.set("enable.partition.eof", rest > .zero ? "true" : "false")
     consumer = try Consumer(configuration, name: "nudge-demo")
-    let full = Self.topics.map { names($0) }
+    let full = topics.map { names($0) }
     let counts = try consumer.partitionCounts(of: full, timeout: .seconds(30))
     var places: [TopicPartitionOffset] = []
     for topic in full {
@@ -67,6 +74,26 @@ final class PipelineObserver {
     try consumer.assign(places)
     self.places = places.map(\.topicPartition)
     unread = Set(self.places)
+    partitions = counts.values.max() ?? 1
+  }
+
+  /// Reads the dispatcher's lanes, from the beginning of its changelog to its end. Needs a broker with isolation.
+  static func readLanes(
+    _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, keyPrefix: String? = nil,
+    into account: inout DeliveryLedger
+  ) throws {
+    let observer = try PipelineObserver(
+      configuration, names: names, topics: [.dispatcherState], isFresh: true, keyPrefix: keyPrefix, rest: unhurried)
+    defer { observer.close() }
+    let deadline = ContinuousClock.now + longestLaneReading
+    repeat {
+      _ = try observer.read(into: &account, timeout: .milliseconds(100))
+      guard ContinuousClock.now < deadline else {
+        throw CommandError(
+          "\(names(.dispatcherState)) could not be read to its end within \(longestLaneReading.settingText), so what waits "
+            + "cannot be told from what is missing")
+      }
+    } while !observer.unread.isEmpty
   }
 
   /// Reads available records, and waits for the first at most `timeout`. Returns the number of records read.
@@ -105,6 +132,7 @@ final class PipelineObserver {
 
   private func enter(_ record: ConsumerRecord, into account: inout DeliveryLedger) throws {
     guard let topic = names.topic(named: record.topic) else { return }
+    if topic == .dispatcherState { return try enterLane(record, into: &account) }
     if let keyPrefix {
       guard let key = record.key, key.count >= keyPrefix.count, key.prefix(keyPrefix.count).elementsEqual(keyPrefix)
       else { return }
@@ -132,7 +160,7 @@ final class PipelineObserver {
         let it = try coder.decode(OutcomeGlance.self, from: value)
         account.outcome(
           pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin,
-          after: it.finishedAt - it.occurredAt)
+          after: it.finishedAt - it.occurredAt, requests: it.attempts, at: it.finishedAt)
       case .banners: account.banner()
       default: break
       }
@@ -140,6 +168,14 @@ final class PipelineObserver {
       throw CommandError(
         "a record of \(record.topicPartition) at \(record.offset) does not match its schema: \(error)")
     }
+  }
+
+  /// Enters a row of a lane: its key begins with `w` or `o`, NUL, and the user id.
+  private func enterLane(_ record: ConsumerRecord, into account: inout DeliveryLedger) throws {
+    guard let key = record.key, key.count > 2, key[0] == UInt8(ascii: "w") || key[0] == UInt8(ascii: "o"), key[1] == 0,
+      key.dropFirst(2).starts(with: keyPrefix ?? [])
+    else { return }
+    try account.quotaWaits.row(RowKey(bytes: [UInt8](key)), record.value, coder: coder)
   }
 
   private func enterTimeline(_ value: UnsafeRawBufferPointer, into account: inout DeliveryLedger) throws {

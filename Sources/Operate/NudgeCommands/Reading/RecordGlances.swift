@@ -22,4 +22,6 @@ package struct OutcomeGlance: Decodable {
   /// When the event happened, by its own clock.
   package let occurredAt: Milliseconds
   package let finishedAt: Milliseconds
+  /// Requests made for it.
+  package let attempts: Int
 }

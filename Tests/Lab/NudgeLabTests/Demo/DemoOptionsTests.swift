@@ -27,6 +27,12 @@ struct DemoOptionsTests {
     #expect(errors.contains("Use at most --rate"))
   }
 
+  @Test("a longer demo has more people, so that no device reaches FCM's limit of an hour")
+  func groups() {
+    #expect(DemoOptions.groups(rate: 50, duration: .seconds(20)) == GeneratedChatLog.defaultGroups)
+    #expect(DemoOptions.groups(rate: 100, duration: .seconds(1_500)) == 300)
+  }
+
   @Test("two brokers at once are rejected")
   func twoBrokers() {
     let (status, errors) = run("--kafka-home", "/k", "--bootstrap-servers", "b:9092")

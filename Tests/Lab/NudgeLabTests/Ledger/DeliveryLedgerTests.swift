@@ -12,7 +12,7 @@ struct DeliveryLedgerTests {
   /// Two messages to b and c: b gets the first on one device, the rest is suppressed.
   private func complete(seesAborted: Bool = false, leavingOut part: String = "") -> DeliveryLedger {
     var account = DeliveryLedger(seesAborted: seesAborted)
-    account.register(deviceId: "b/phone", token: Self.token)
+    account.register(deviceId: "b/phone", token: Self.token, platform: .ios)
     if part != "load" {
       account.published(LoadMessage(messageId: "m1", recipients: ["b", "c"], at: 1_000))
     }
@@ -106,7 +106,7 @@ struct DeliveryLedgerTests {
   @Test("does not depend on the order in which the topics are read")
   func order() {
     var account = DeliveryLedger(seesAborted: false)
-    account.register(deviceId: "b/phone", token: Self.token)
+    account.register(deviceId: "b/phone", token: Self.token, platform: .ios)
     account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 1_030)
     account.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
     account.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))

@@ -1,0 +1,114 @@
+import Dispatcher
+import NudgeSchema
+import StreamRuntime
+
+/// Tells pushes that wait for FCM's quota from those that are missing. A value without I/O.
+///
+/// A push waits where two things are so, and each is read from the topics:
+/// - The dispatcher's lanes, in its changelog, hold it before the end of its freshness, and no request for it is under way. A push
+///   that was lost is in no lane.
+/// - The quota was used up, as the outcomes show. A push that lies in a lane for another reason is missing.
+struct QuotaWaits: Sendable {
+  /// Which quota a push waits for.
+  enum Quota: String, Sendable, CaseIterable, CodingKeyRepresentable, Codable {
+    /// FCM's limit an hour of an Android device.
+    case device
+    /// FCM's quota of a project.
+    case project
+    /// FCM answered 429 to the lane's first push.
+    case refused
+
+    /// Which pushes these are, after their number.
+    var words: String {
+      switch self {
+      case .device: "for FCM's limit an hour of an Android device"
+      case .project: "for FCM's quota of the project"
+      case .refused: "after FCM's 429"
+      }
+    }
+  }
+
+  /// The dispatcher's limits.
+  struct Limits: Sendable, Equatable {
+    /// Requests an hour to one Android device; 0: no limit.
+    var perDeviceAndHour = DispatcherRules().deviceRequestsPerHour
+    /// Requests a minute to a project.
+    var perProjectAndMinute = 600_000
+    /// Partitions of `nudge.pushes`: a stream thread uses at least this part of a project's quota.
+    var partitions = 1
+  }
+
+  /// A push and a device.
+  struct Place: Hashable, Sendable {
+    var pushId: String
+    var deviceId: String
+  }
+
+  private static let bucket: Milliseconds = 10_000
+  /// The dispatcher estimates the last hour from two fixed ones, so requests of up to two hours may hold a push back.
+  private static let deviceWindow: Milliseconds = 2 * 3_600_000
+  private static let projectWindow: Milliseconds = 60_000
+
+  var limits = Limits()
+  private var lanes = LaneView(userId: "")
+  private var androidDevices: Set<String> = []
+  /// Requests by `bucket` of time, for each Android device and for all devices.
+  private var ofDevice: [String: [Milliseconds: Int]] = [:]
+  private var ofAll: [Milliseconds: Int] = [:]
+
+  init() {}
+
+  // MARK: What is read
+
+  mutating func register(deviceId: String, platform: Platform) {
+    if platform == .android { androidDevices.insert(deviceId) }
+  }
+
+  /// Adds the requests of a push that has ended.
+  mutating func ended(deviceId: String, requests: Int, at time: Milliseconds) {
+    guard requests > 0 else { return }
+    let bucket = time / Self.bucket
+    ofAll[bucket, default: 0] += requests
+    if androidDevices.contains(deviceId) { ofDevice[deviceId, default: [:]][bucket, default: 0] += requests }
+  }
+
+  /// Adds a row of the dispatcher's changelog; nil: it was removed.
+  mutating func row(_ key: RowKey, _ value: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
+    try lanes.take(key, value, coder: coder)
+  }
+
+  // MARK: What waits
+
+  /// The pushes that wait for quota at a time.
+  func waiting(at now: Milliseconds) -> [Place: Quota] {
+    let isProjectUsedUp =
+      requests(ofAll, since: now - Self.projectWindow) * 2 * max(limits.partitions, 1) >= limits.perProjectAndMinute
+    var found: [Place: Quota] = [:]
+    for (deviceId, lane) in Dictionary(grouping: lanes.waiting, by: \.deviceId) {
+      // Nothing behind the first push may be sent before it.
+      guard let first = lane.first, !first.isInAir else { continue }
+      let quota: Quota
+      if isUsedUp(deviceId, byLane: lane.reduce(0) { $0 + $1.attempts }, at: now) {
+        quota = .device
+      } else if first.httpStatus == 429 {
+        quota = .refused
+      } else if isProjectUsedUp {
+        quota = .project
+      } else {
+        continue
+      }
+      for item in lane where item.expiresAt > now { found[Place(pushId: item.pushId, deviceId: deviceId)] = quota }
+    }
+    return found
+  }
+
+  private func isUsedUp(_ deviceId: String, byLane: Int, at now: Milliseconds) -> Bool {
+    guard limits.perDeviceAndHour > 0, androidDevices.contains(deviceId) else { return false }
+    let ended = requests(ofDevice[deviceId] ?? [:], since: now - Self.deviceWindow)
+    return ended + byLane >= limits.perDeviceAndHour
+  }
+
+  private func requests(_ buckets: [Milliseconds: Int], since: Milliseconds) -> Int {
+    buckets.reduce(0) { $1.key >= since / Self.bucket ? $0 + $1.value : $0 }
+  }
+}
