@@ -15,8 +15,13 @@ A defect is an entry of Tests/Mutants/*.mutants:
 `-` and `+` may have several lines. All defects are compiled into one build, each behind a switch, and a test process turns on one of
 them. A text in brackets is an expression, and a whole text is a statement, which must not declare a name for later lines.
 
-The tests of a defect are those of its file's module, without a broker: unit tests and simulation. A defect is caught by the first test
-that fails, by a crash, or by a hang.
+The tests of a defect are those of its file's module, without a broker: unit tests and simulation. Those that are likely to find it,
+because their file names a type of the defect's file, run first. A defect is caught by the first test that fails, by a crash, or by a
+hang.
+
+A defect that no test finds has a line with the reason, which the table shows:
+
+  ! why no test finds it
 """
 
 import argparse
@@ -43,6 +48,12 @@ TESTS = {
     "HTTPServer": "^(HTTPServerTests|IngestTests)\\.",
 }
 
+# Suites with brokers, of which the tiers of Tests/Tiers know.
+SKIPPED = (
+    r"\.(RealServiceTests|EmbeddedServiceTests|HostileTests|LoneBrokerTests|LostSessionTests|RealBrokerTests|LostStateTests|LagMonitorTests"
+    r"|IngestServiceTests|AnalyzerServiceTests|DispatcherServiceTests)/"
+)
+
 SWITCH = """import Foundation
 
 /// Tells which planted defect is on.
@@ -58,8 +69,9 @@ class MutantError(Exception):
 
 
 class Mutant:
-    def __init__(self, number, title, place, old, new, source):
+    def __init__(self, number, title, place, old, new, source, reason=None):
         self.number, self.title, self.place, self.old, self.new, self.source = number, title, place, old, new, source
+        self.reason = reason
         self.file = self.module = None
 
     def plant(self, root):
@@ -116,6 +128,8 @@ def read(paths):
                 continue
             elif entry is None:
                 raise MutantError(f"{where}: no entry begins with '= '")
+            elif line.startswith("! "):
+                entry["reason"] = line[2:].strip()
             elif line.startswith("@ "):
                 entry["place"] = line[2:].strip()
             elif line.startswith("- "):
@@ -123,9 +137,10 @@ def read(paths):
             elif line.startswith("+"):
                 entry["new"].append(line[1:].strip())
             else:
-                raise MutantError(f"{where}: a line begins with '= ', '@ ', '- ' or '+ '")
+                raise MutantError(f"{where}: a line begins with '= ', '@ ', '- ', '+ ' or '! '")
     return [
-        Mutant(number, it["title"], it["place"], "\n".join(it["old"]), "\n".join(it["new"]), it["where"])
+        Mutant(
+            number, it["title"], it["place"], "\n".join(it["old"]), "\n".join(it["new"]), it["where"], it.get("reason"))
         for number, it in enumerate(mutants, 1)
     ]
 
@@ -142,9 +157,30 @@ def copy_sources(root):
             shutil.copytree(source, target)
         elif source.exists():
             shutil.copy2(source, target)
-    # A defect may leave a name unused.
     package = root / "Package.swift"
-    package.write_text(package.read_text().replace(".treatAllWarnings(as: .error),", ""))
+    package.write_text(only_needed(package.read_text()))
+
+
+def only_needed(manifest):
+    """The manifest without what the tests of these modules do not need, which takes half of the build, and with warnings: a defect may
+    leave a name unused."""
+    needed = {f"{it}Tests" for it in TESTS}
+    entry = re.compile(r'^ *Layer\.\w+\.(tests|program|module)\(\s*"([^"]+)"', re.MULTILINE)
+    start = 0
+    while match := entry.search(manifest, start):
+        kind, name = match[1], match[2]
+        depth, end = 0, match.start()
+        while True:
+            depth += {"(": 1, ")": -1}.get(manifest[end], 0)
+            end += 1
+            if manifest[end - 1] == ")" and depth == 0:
+                break
+        drops = name not in needed if kind == "tests" else kind == "program" or name in ("NudgeCommands", "NudgeLab")
+        if drops:
+            manifest = manifest[:match.start()] + manifest[end:].lstrip(",")
+        start = match.start() if drops else end
+    manifest = re.sub(r"^ *\.executable\(.*\n", "", manifest, flags=re.MULTILINE)
+    return manifest.replace(".treatAllWarnings(as: .error),", "")
 
 
 def plant(mutants, root):
@@ -184,6 +220,30 @@ def build(root):
         raise MutantError("the copy does not build:\n" + "\n".join(errors[:20] or [done.stderr[-2000:]]))
 
 
+def likely(mutant, root):
+    """A pattern for the suites whose file names a type of the defect's file, those with its name first; None: there is none."""
+    types = set(re.findall(r"^\s*(?:\w+\s+)*(?:struct|class|enum|extension)\s+(\w+)", mutant.file.read_text(), re.MULTILINE))
+    types = {it for it in types | {mutant.file.stem.split("+")[0]} if len(it) > 4}
+    suites = set()
+    for file in (root / "Tests").glob(f"*/{mutant.module}Tests/**/*.swift"):
+        text = file.read_text()
+        if any(re.search(rf"\b{it}\b", text) for it in types):
+            suites |= set(re.findall(r"^\s*(?:final class|struct|enum) (\w+Tests)\b", text, re.MULTILINE))
+    return rf"^{mutant.module}Tests\.({'|'.join(sorted(suites))})/" if suites else None
+
+
+def find(mutant, root, limit):
+    """Runs the likely suites, then all. Returns what `run` does."""
+    first = likely(mutant, root)
+    spent = 0
+    if first:
+        failed, spent, count = run(root, first, mutant.number, limit)
+        if failed:
+            return failed, spent, count
+    failed, seconds, count = run(root, TESTS[mutant.module], mutant.number, limit)
+    return failed, spent + seconds, count
+
+
 def run(root, pattern, number, limit):
     """Runs a module's tests with a defect on. Returns the name of what failed first (None: nothing), and the seconds it took."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUDGE_", "KAFKA_HOME"))}
@@ -192,7 +252,7 @@ def run(root, pattern, number, limit):
     began = time.monotonic()
     process = subprocess.Popen(
         [str(root / ".build/debug/nudgePackageTests.xctest"), "--testing-library", "swift-testing", "--no-parallel",
-         "--filter", pattern],
+         "--filter", pattern, "--skip", SKIPPED],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=root, start_new_session=True)
     failed, rest, count, running = None, b"", 0, "the first test"
     try:
@@ -270,8 +330,9 @@ def main():
             limits[module] = 3 * float(note.read_text()) + 60
         missed = []
         for it in chosen:
-            failed, seconds, _ = run(options.copy, TESTS[it.module], it.number, limits[it.module])
-            print(f"| {it.number} | {it.module} | {it.title} | {failed or '**nothing**'} | {seconds:.0f} s |", flush=True)
+            failed, seconds, _ = find(it, options.copy, limits[it.module])
+            told = failed or (f"nothing: {it.reason}" if it.reason else "**nothing**")
+            print(f"| {it.number} | {it.module} | {it.title} | {told} | {seconds:.0f} s |", flush=True)
             if not failed:
                 missed.append(it)
     except MutantError as error:
