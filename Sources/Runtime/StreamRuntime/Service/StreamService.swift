@@ -13,12 +13,18 @@ public final class StreamService<S: Stage>: Service {
     public var settings: ServiceSettings
     /// Bounds and times.
     public var limits: StreamLimits
+    /// Whether the process has stream threads. Without them it only looks at the cluster, for readiness: no partitions are for it.
+    public var runsTasks: Bool
     /// A process that is fenced again within this time waits as long before it exits, in milliseconds.
     var fencingWindow: Milliseconds = 60_000
 
+    /// The number of stream threads.
+    var threads: Int { runsTasks ? settings.threads : 0 }
+
     /// A configuration with the default limits.
-    public init(settings: ServiceSettings, limits: StreamLimits = StreamLimits()) {
+    public init(settings: ServiceSettings, limits: StreamLimits = StreamLimits(), runsTasks: Bool = true) {
       self.settings = settings
+      self.runsTasks = runsTasks
       self.limits = limits
       self.limits.follow(kafkaProperties: settings.kafkaProperties)
     }
@@ -86,7 +92,7 @@ public final class StreamService<S: Stage>: Service {
     readiness = health.readiness
     fencing = FencingNote(
       directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)", window: configuration.fencingWindow)
-    for thread in 0..<configuration.settings.threads { observer.set(thread, .notReady("joining the group")) }
+    tell(.notReady("joining the group"))
   }
 
   // MARK: Start
@@ -163,9 +169,10 @@ public final class StreamService<S: Stage>: Service {
     }
     watchBroker(topics)
     // The embedded broker has no offsets in transactions: all would look unprocessed for ever.
-    if !cluster.isEmbedded { measureLag(topics) }
+    if !cluster.isEmbedded, configuration.runsTasks { measureLag(topics) }
+    if !configuration.runsTasks { tell(.ready) }
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
-    for number in 0..<settings.threads {
+    for number in 0..<configuration.threads {
       let running = RunningThread(signal: ThreadSignal(wakeUps: wakeUps), done: DispatchSemaphore(value: 0))
       let kafka = KafkaStreamSettings(
         stage: S.definition, topics: topics, bootstrapServers: settings.bootstrapServers,
@@ -228,14 +235,18 @@ public final class StreamService<S: Stage>: Service {
     let settings = configuration.settings
     let cluster = try KafkaClusterProbe(
       settings, stage: S.definition, patience: patience, logger: logger, isStopping: { [self] in isStopping },
-      setReadiness: { [observer] in
-        for thread in 0..<settings.threads { observer.set(thread, $0) }
-      })
+      setReadiness: { [self] in tell($0) })
     let check = ClusterCheck(
       topics: TopicCheck(stage: S.definition, topics: topics, freshness: settings.freshness.milliseconds),
       isPatient: patience == nil, isStopping: { [self] in isStopping },
       tell: { [logger] in logger.notice($0, $1.map { ["reason": .string($0)] } ?? [:]) })
     return try check.run(on: cluster)
+  }
+
+  /// Sets the readiness of all threads; without threads, that of the cluster.
+  private func tell(_ status: HealthStatus) {
+    guard configuration.runsTasks else { return readiness.set("cluster", status) }
+    for thread in 0..<configuration.threads { observer.set(thread, status) }
   }
 
   // MARK: A thread

@@ -8,6 +8,12 @@ enum APISettings {
       "Address of POST /v1/events, which is on once keys are given. Port 0 chooses a port and logs it. Put a proxy in front for TLS."
   )
 
+  static let alone = Setting<Bool>(
+    "http-only", default: false,
+    help:
+      "Serve the HTTP API alone and take no partitions, so that it has replicas of its own; ingests without this flag process the events."
+  )
+
   static let apiKeysFile = Setting<String?>(
     "api-keys-file", default: nil, placeholder: "FILE",
     help: "API keys of backends: a line each, NAME KEY, the key of 32 characters or more. Read again when it changes.")
@@ -49,7 +55,7 @@ enum APISettings {
 
   /// In the order of the help.
   static let all: [any AnySetting] = [
-    address, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, userRate, bodyBudget,
+    address, alone, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, userRate, bodyBudget,
     connectionsPerAddress,
   ]
 
@@ -58,6 +64,11 @@ enum APISettings {
   static func isWanted(_ values: SettingsValues) throws(SettingsError) -> Bool {
     if values[tokenKeysFile] != nil { try requireTokenRules(values) } else { try requireNoTokenRules(values) }
     if values[apiKeysFile] != nil || values[tokenKeysFile] != nil { return true }
+    guard !values[alone] else {
+      throw SettingsError(
+        "--http-only without keys leaves nothing to do: give --api-keys-file (NUDGE_API_KEYS_FILE), --jwt-keys-file (NUDGE_JWT_KEYS_FILE) "
+          + "or both")
+    }
     guard values.source(of: address) == .standard else {
       throw SettingsError(
         "--http-address is given but nobody could use the API: give --api-keys-file (NUDGE_API_KEYS_FILE), "

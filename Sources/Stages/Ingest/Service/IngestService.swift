@@ -12,6 +12,7 @@ public enum IngestService {
     examples: [
       "nudge-ingest --bootstrap-servers kafka:9092 --state-dir /var/lib/nudge --instance ingest-0",
       "nudge-ingest --bootstrap-servers kafka:9092 --http-address 0.0.0.0:8080 --api-keys-file /etc/nudge/api-keys",
+      "nudge-ingest --bootstrap-servers kafka:9092 --http-only --http-address 0.0.0.0:8081 --api-keys-file /etc/nudge/api-keys",
       "nudge-ingest --bootstrap-servers kafka:9092 --check",
     ],
     build: parts)
@@ -23,7 +24,8 @@ public enum IngestService {
       hash: { TokenHash.of($0) })
     let spans = try SpanExporter.make(context)
     let streams = StreamService(
-      .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
+      .init(settings: context.settings, runsTasks: !context.values[APISettings.alone]), logger: context.logger,
+      health: context.health, metrics: context.metrics,
       spans: spans, makeStage: { IngestStage(rules) })
     // Behind the streams, so that it is stopped before them.
     let api = try EventsAPI.make(context, rules: rules, spans: spans)

@@ -2,6 +2,7 @@ import Foundation
 import Ingest
 import Kafka
 import ServiceKit
+import Synchronization
 import TestSupport
 import Testing
 
@@ -53,6 +54,74 @@ struct IngestServiceTests {
     #expect(exitCode == ExitCode.usage)
     #expect(lines.first?.contains("--api-keys-file") == true && lines.first?.contains("--jwt-keys-file") == true)
     #expect(run(Self.brokers + ["--jwt-audience", "nudge"]).exitCode == ExitCode.usage)
+  }
+
+  @Test("--http-only without keys ends with 64, and says that nothing is left to do")
+  func aloneWithoutKeys() throws {
+    let (exitCode, lines) = run(Self.brokers + ["--http-only"])
+    #expect(exitCode == ExitCode.usage)
+    let line = try #require(lines.first)
+    #expect(line.contains("--http-only") && line.contains("--api-keys-file") && line.contains("--jwt-keys-file"))
+  }
+
+  @Test("--http-only takes events and is ready, and leaves all partitions to ingests without the flag")
+  func alone() throws {
+    let broker = try EmbeddedBroker()
+    for topic in [
+      "chat.events", "user.events", "nudge.device-claims", "nudge.timeline", "nudge.ingest-state", "nudge.dead-letters",
+    ] { try broker.createTopic(topic, partitions: 2) }
+    let directory = try TemporaryDirectory()
+    let key = "a-key-of-thirty-two-characters-or-more"
+    try Data("chat \(key)\n".utf8).write(to: URL(fileURLWithPath: directory.path + "/keys"))
+    let common = ["--bootstrap-servers", broker.bootstrapServers, "--state-dir"]
+    let door = RunningProgram(
+      common + [directory.path + "/door", "--http-only", "--api-keys-file", directory.path + "/keys"])
+    defer { door.stop() }
+    wait(for: "readiness") { door.says("ready") != nil }
+    let listens = try #require(door.says("HTTP API listens"))
+    guard case .int(let port)? = listens.metadata["port"] else {
+      Issue.record("no port: \(listens)")
+      return
+    }
+    let answer = try SocketClient(port: port).request(
+      "POST", "/v1/events", headers: ["Content-Type: application/json", "Authorization: Bearer \(key)"],
+      bytes: Array(APIUnderTest.message("e-1").utf8))
+    #expect(answer.status == 202, "\(answer.body)")
+
+    let ingest = RunningProgram(common + [directory.path + "/ingest"])
+    defer { ingest.stop() }
+    // The message is refused, because nobody made its conversation: it was processed.
+    wait(for: "the event to be processed") { ingest.says("record dead-lettered") != nil }
+    #expect(ingest.says("partitions assigned")?.metadata["tasks"] == .string("0,1"))
+    #expect(door.says("partitions assigned") == nil)
+  }
+
+  /// The program, on a thread of this process.
+  private final class RunningProgram: Sendable {
+    private let capture = LogCapture()
+    private let group = Mutex<ServiceGroup?>(nil)
+    private let status = Mutex<Int32?>(nil)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ arguments: [String]) {
+      Thread { [self] in
+        let program = IngestService.assembly.program(
+          sink: capture.sink, signals: false, started: { [self] it in group.withLock { $0 = it } })
+        let code = program.main(arguments, environment: [:], output: { _ in }, errors: { _ in })
+        status.withLock { $0 = code }
+        ended.signal()
+      }.start()
+    }
+
+    /// The first line with this message.
+    func says(_ message: String) -> LogEntry? { capture.entries.first { $0.message == message } }
+
+    /// Stops it as SIGTERM does.
+    func stop() {
+      group.withLock { $0 }?.stop(reason: "the test is over")
+      #expect(ended.wait(timeout: .now() + 20) == .success)
+      #expect(status.withLock { $0 } == 0)
+    }
   }
 
   @Test(
