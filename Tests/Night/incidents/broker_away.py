@@ -5,7 +5,7 @@ from deployment import wait_for
 
 TITLE = "the broker is away for longer than a member's session, twice"
 ALERT = "NudgeNotReady"
-# The default session time-out is 30 s: librdkafka gives the partitions up by itself.
+# Longer than a session (8 s): librdkafka gives the partitions up by itself.
 AWAY = 36
 
 

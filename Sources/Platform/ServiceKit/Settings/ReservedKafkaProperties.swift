@@ -14,7 +14,7 @@ enum ReservedKafkaProperties {
     "isolation.level": "inputs and restores must see committed records only",
     "group.id": "the stage names its consumer group, which fences former owners",
     "group.instance.id": "--instance names the static member",
-    "group.protocol": "members need the classic protocol, which the range assignor belongs to",
+    "group.protocol": "members need the classic protocol, in which a static member can leave its group",
     "group.remote.assignor": assignment,
     "partition.assignment.strategy": assignment,
     "enable.auto.commit": commits,

@@ -19,7 +19,7 @@ struct PositionReader<IO: StreamIO> {
   /// Reads the last position record of each task, from an offset of its changelog.
   ///
   /// Reads until every transaction that has begun by now has ended.
-  /// - Throws: a retriable `IOFailure` after a session time-out; `StoreFailure` for a position record that cannot be read.
+  /// - Throws: a retriable `IOFailure` after `positionPatience`; `StoreFailure` for a position record that cannot be read.
   func read(_ starts: [Int32: Int64], tellTrouble: () -> Void) throws -> [Int32: Found] {
     let io = context.io
     var found: [Int32: Found] = [:]
@@ -30,7 +30,7 @@ struct PositionReader<IO: StreamIO> {
     try io.readChangelogs(starts)
     var unread = Set(targets.keys)
     let start = io.steadyClock
-    let deadline = start + context.limits.sessionTimeout
+    let deadline = start + context.limits.positionPatience
     var hasSuspected = false
     while !unread.isEmpty {
       for item in try io.pollChangelogs(timeout: context.limits.maxPollWait) {

@@ -77,7 +77,7 @@ final class KafkaStreamIO: StreamIO {
       bootstrapServers: settings.bootstrapServers, group: settings.group,
       instance: settings.isStatic ? settings.transactionalID : nil)
     group.set("session.timeout.ms", String(settings.limits.sessionTimeout))
-    group.set("heartbeat.interval.ms", String(min(3000, settings.limits.sessionTimeout / 3)))
+    group.set("heartbeat.interval.ms", String(settings.limits.heartbeatInterval))
     consumer = try Consumer(
       group.merging(overrides: settings.properties), name: "\(settings.transactionalID)-consumer", log: settings.log)
     var changelog = ClientConfiguration.consumer(

@@ -24,11 +24,13 @@ final class SinkTransactions: TransactionWriter {
   /// The open transactions reported last.
   private var unexplained: [OpenTransaction] = []
 
-  private static let openTimeout: Duration = .seconds(10)
-  private static let commitTimeout: Duration = .seconds(10)
+  /// The time-out of opening and of committing. The thread answers no rebalance meanwhile, and after a session time-out the answer would
+  /// be about tasks that may have another owner.
+  private let timeout: Duration
 
   init(_ settings: KafkaStreamSettings) throws(TransactionalProducerError) {
     self.settings = settings
+    timeout = .milliseconds(min(10_000, settings.limits.sessionTimeout))
     changelog = settings.topics(settings.stage.changelog)
     let topics = settings.writtenTopics
     places = Dictionary(topics.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
@@ -53,7 +55,7 @@ final class SinkTransactions: TransactionWriter {
 
   func open() throws(IOFailure) {
     do throws(TransactionalProducerError) {
-      try sink.open(timeout: Self.openTimeout)
+      try sink.open(timeout: timeout)
     } catch {
       throw IOFailure(
         kind: error.kind == .refused ? .fatal : .retriable, operation: error.operation, reason: error.reason)
@@ -69,7 +71,7 @@ final class SinkTransactions: TransactionWriter {
   func watch() throws(IOFailure) {
     guard sink.hasLoneBroker else { return }
     try end { () throws in
-      let open = Set(try sink.openTransactions(in: hanging.writtenTopics, timeout: Self.openTimeout))
+      let open = Set(try sink.openTransactions(in: hanging.writtenTopics, timeout: timeout))
       defer { openBefore = open }
       let stays = open.intersection(openBefore).filter { !strangers.contains($0.producerID) }
       return try hanging.look(by: sink, at: Array(stays))
@@ -150,7 +152,7 @@ final class SinkTransactions: TransactionWriter {
         }
       })
     let operation = "commit transaction"
-    switch sink.commit(content, timeout: Self.commitTimeout) {
+    switch sink.commit(content, timeout: timeout) {
     case .committed(let records):
       patience = TopicPatience()
       var positions: [Int32: Int64] = [:]

@@ -32,9 +32,14 @@ public struct StreamLimits: Sendable, Equatable {
   /// How long the reply to an effect of a lost task is kept, in milliseconds by the steady clock.
   public var replyRetention: Milliseconds = 600_000
   /// How often an idle stage with effects proves that it owns its tasks, in milliseconds.
-  public var proofInterval: Milliseconds = 3000
-  /// The group's session time-out, in milliseconds. A proof of ownership holds for half of it.
-  public var sessionTimeout: Milliseconds = 30_000
+  public var proofInterval: Milliseconds = 1600
+  /// The group's session time-out, in milliseconds: how long the partitions of a dead process stay idle. A proof of ownership holds for
+  /// half of it, and a request to Kafka that keeps the thread from its group takes no longer.
+  public var sessionTimeout: Milliseconds = 8000
+  /// How often a member tells the group that it lives, and learns of a rebalance, in milliseconds.
+  public var heartbeatInterval: Milliseconds = 500
+  /// How long a look at the changelogs after an unknown outcome may take, in milliseconds. It is longer than `markerPatience`.
+  public var positionPatience: Milliseconds = 30_000
   /// How long to wait for replies when tasks are revoked, in milliseconds.
   public var revokeDrain: Milliseconds = 2000
   /// How long to wait for replies on stop, in milliseconds.
@@ -79,6 +84,8 @@ public struct StreamLimits: Sendable, Equatable {
     else { return }
     sessionTimeout = milliseconds
     // A proof holds for half a session time-out. Renew it well before.
-    proofInterval = min(proofInterval, milliseconds / 8)
+    proofInterval = min(proofInterval, milliseconds / 5)
+    // Two heartbeats may be lost.
+    heartbeatInterval = min(heartbeatInterval, milliseconds / 3)
   }
 }

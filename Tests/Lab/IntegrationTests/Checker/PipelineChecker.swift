@@ -82,6 +82,7 @@ struct PipelineChecker {
   private(set) var requests: [SeenRequest] = []
   private(set) var deadLetters: [KafkaRecord] = []
   private var positions: [String: [Int32: [Wire.Position]]] = [:]
+  private var commitTimes: [String: CommitTimes] = [:]
   private var lastOffsets: [String: [Int32: Int64]] = [:]
   private var counts: [String: Int] = [:]
   private var unreadable: [String] = []
@@ -152,7 +153,10 @@ struct PipelineChecker {
       guard Self.stages.values.contains(where: { $0.changelog == record.topic }), record.key == "@position" else {
         return
       }
-      positions[record.topic, default: [:]][record.partition, default: []].append(try value(Wire.Position.self))
+      let position = try value(Wire.Position.self)
+      positions[record.topic, default: [:]][record.partition, default: []].append(position)
+      commitTimes[record.topic, default: CommitTimes()].note(
+        record.partition, at: record.timestamp, by: position.writer)
     }
   }
 
@@ -177,6 +181,10 @@ struct PipelineChecker {
   /// The writers of positions of a stage's tasks, one for each epoch of a thread.
   func writers(of stage: String) -> Set<String> {
     Set((Self.stages[stage].flatMap { positions[$0.changelog] } ?? [:]).values.joined().map(\.writer))
+  }
+  /// When the tasks of a stage committed.
+  func commits(of stage: String) -> CommitTimes {
+    Self.stages[stage].flatMap { commitTimes[$0.changelog] } ?? CommitTimes()
   }
   /// The outcomes of a person's pushes.
   func outcomes(of userId: String) -> [Wire.Outcome] { outcomes.filter { $0.userId == userId } }

@@ -200,6 +200,20 @@ final class Pipeline {
     }
   }
 
+  /// Sends SIGUSR1: the service is not to come back. It must exit with 0.
+  func retire(_ service: DemoProcess, sourceLocation: SourceLocation = #_sourceLocation) {
+    services.removeAll { $0 === service }
+    service.send("USR1")
+    let status = service.waitForEnd(timeout: .seconds(10))
+    #expect(status == 0, "\(service.obituary(status ?? 137))", sourceLocation: sourceLocation)
+  }
+
+  /// Kills a service for good, as a lost host would.
+  func lose(_ service: DemoProcess) throws {
+    services.removeAll { $0 === service }
+    try kill(service)
+  }
+
   /// Kills a service as a crash would.
   func kill(_ service: DemoProcess) throws {
     try service.kill()

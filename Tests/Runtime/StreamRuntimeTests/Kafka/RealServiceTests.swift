@@ -325,11 +325,13 @@ struct RealServiceTests {
   func restartOfStaticMember() throws {
     let prefix = "static."
     let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
-    let (brokers, a, b) = try twoInstances(prefix, directories)
+    // Long enough for a restart on a machine that does other things.
+    let session = ["session.timeout.ms=30000"]
+    let (brokers, a, b) = try twoInstances(prefix, directories, kafkaProperties: session)
     let assignments = a.count(of: "partitions assigned")
     b.service.stop()
     let again = try ServiceUnderTest(
-      brokers: brokers, stateDirectory: directories[1].path, instance: "b", prefix: prefix)
+      brokers: brokers, stateDirectory: directories[1].path, instance: "b", prefix: prefix, kafkaProperties: session)
     try again.start()
     wait(for: "the second to be back") { again.isReady && again.count(of: "task runs") == 2 }
     try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
@@ -344,8 +346,8 @@ struct RealServiceTests {
   func retirement() throws {
     let prefix = "retire."
     let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
-    // A member learns of a rebalance by its next heartbeat.
-    let (brokers, a, b) = try twoInstances(prefix, directories, kafkaProperties: ["heartbeat.interval.ms=500"])
+    // A member learns of a rebalance by its next heartbeat, half a second later at most.
+    let (brokers, a, b) = try twoInstances(prefix, directories, kafkaProperties: ["session.timeout.ms=30000"])
     let running = a.count(of: "task runs")
     b.service.retire()
     let start = ContinuousClock.now

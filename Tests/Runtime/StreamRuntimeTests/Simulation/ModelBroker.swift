@@ -127,7 +127,7 @@ final class ModelBroker {
   let waitsForAll: Bool
   let partitions: Int32
   let inputs: [Topic]
-  let sessionTimeout: Milliseconds = 30_000
+  let sessionTimeout = StreamLimits().sessionTimeout
   static let heartbeatInterval: Milliseconds = 3000
   let transactionTimeout: Milliseconds = 5000
   private var producers = 0
