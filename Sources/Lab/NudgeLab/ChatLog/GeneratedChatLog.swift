@@ -22,8 +22,21 @@ struct GeneratedChatLog: ChatMessages {
   private var conversations: [Conversation]
   private var current = 0
 
-  /// The default number of groups.
+  /// The fewest groups of a load.
   static let defaultGroups = ChatPhrases.groups.count
+
+  /// Messages of one group within an hour that keep its members' devices below FCM's 5,000 an hour: people are in a few groups
+  /// and pairs each.
+  private static let messagesAnHour = 500
+
+  /// The groups of a load, so many that FCM's limits of an Android device hold nothing back: at least one for each message a
+  /// second, since a busy person then gets some two pushes a second, half of the 240 a minute; and for a longer load one for
+  /// each 500 messages.
+  static func groups(rate: Double, duration: Duration) -> Int {
+    let ofMinute = rate
+    let ofHour = rate * duration.seconds / Double(messagesAnHour)
+    return min(max(defaultGroups, Int(max(ofMinute, ofHour).rounded(.up))), 100_000)
+  }
 
   /// With more groups than there are names, people, friends and groups repeat with a number after their names.
   init(seed: UInt64, groups: Int = GeneratedChatLog.defaultGroups) {

@@ -17,9 +17,11 @@ enum LoadCommand {
   private static let burst = Setting<LoadShape.Burst?>(
     "burst", environment: .none, default: nil,
     help: "A higher rate for part of each period: 10x5s/1m is ten times the rate, for 5 s of each minute.")
-  private static let groups = Setting<Int>(
-    "groups", environment: .none, default: GeneratedChatLog.defaultGroups, in: 1...100_000,
-    help: "Groups of the built-in log, of 5 to 11 people; 8 groups have 40 people and 4 pairs of friends.")
+  private static let groups = Setting<Int?>(
+    "groups", environment: .none, default: nil,
+    help: "Groups of the built-in log, of 5 to 11 people; 8 groups have 40 people and 4 pairs of friends. Default: "
+      + "enough to keep devices below FCM's limits.",
+    check: { $0.map { (1...100_000).contains($0) } ?? true ? nil : "a value from 1 to 100000" })
   private static let members = Setting<Int>(
     "members", environment: .none, default: 8, in: 2...1_000,
     help: "The most members of a conversation: its latest speakers.")
@@ -64,7 +66,9 @@ enum LoadCommand {
     let start = UInt64(input[seed])
     let run = String(UInt32.random(in: .min ... .max), radix: 36)
     let prefix = "load-\(run)-"
-    let source: ChatLogSource = input[chatLog].map { .file($0) } ?? .generated(seed: start, groups: input[groups])
+    let source: ChatLogSource =
+      input[chatLog].map { .file($0) }
+      ?? .generated(seed: start, groups: input[groups] ?? GeneratedChatLog.groups(rate: input[rate], duration: input[duration]))
     let wanted = max(1, Int(shape.messages(in: input[duration].seconds).rounded()))
     let cast = try LoadCast(source, messages: wanted, seed: start, prefix: prefix)
     guard cast.messages > 0 else { throw CommandError("\(source.name) has no messages") }

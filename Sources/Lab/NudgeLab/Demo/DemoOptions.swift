@@ -100,7 +100,7 @@ struct DemoOptions: Sendable {
     json = input[Self.json]
     source =
       input[Self.chatLog].map { .file($0) }
-      ?? .generated(seed: seed, groups: Self.groups(rate: rate, duration: duration))
+      ?? .generated(seed: seed, groups: GeneratedChatLog.groups(rate: rate, duration: duration))
     switch (input[Self.kafkaHome], input[Self.bootstrapServers]) {
     case (nil, nil): broker = .embedded
     case (let home?, nil): broker = .local(home: home)
@@ -109,14 +109,6 @@ struct DemoOptions: Sendable {
     }
     try checkBroker()
   }
-
-  /// Groups of the generated log. A longer demo has more people: FCM takes 5,000 pushes an hour for an Android device.
-  static func groups(rate: Double, duration: Duration) -> Int {
-    max(GeneratedChatLog.defaultGroups, Int((rate * duration.seconds / Double(messagesOfGroup)).rounded(.up)))
-  }
-
-  /// People are in a few groups and pairs each, so that their devices stay below that limit.
-  private static let messagesOfGroup = 500
 
   private func checkBroker() throws(SettingsError) {
     guard broker == .embedded else { return }

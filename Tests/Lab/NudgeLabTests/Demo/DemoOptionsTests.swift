@@ -29,8 +29,9 @@ struct DemoOptionsTests {
 
   @Test("a longer demo has more people, so that no device reaches FCM's limit of an hour")
   func groups() {
-    #expect(DemoOptions.groups(rate: 50, duration: .seconds(20)) == GeneratedChatLog.defaultGroups)
-    #expect(DemoOptions.groups(rate: 100, duration: .seconds(1_500)) == 300)
+    #expect(GeneratedChatLog.groups(rate: 50, duration: .seconds(20)) == 50)
+    #expect(GeneratedChatLog.groups(rate: 0.5, duration: .seconds(20)) == GeneratedChatLog.defaultGroups)
+    #expect(GeneratedChatLog.groups(rate: 100, duration: .seconds(1_500)) == 300)
   }
 
   @Test("two brokers at once are rejected")

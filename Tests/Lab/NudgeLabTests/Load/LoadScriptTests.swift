@@ -145,6 +145,19 @@ struct LoadScriptTests {
     #expect((100..<400).contains(having))
   }
 
+  @Test("a load by default stays below the 240 messages a minute that FCM takes for an Android device", arguments: [10.0, 50, 300])
+  func belowFCMsLimit(rate: Double) throws {
+    let log = GeneratedChatLog(seed: 1, groups: GeneratedChatLog.groups(rate: rate, duration: .seconds(60)))
+    var members: [String: Set<String>] = [:]
+    var received: [String: Int] = [:]
+    for message in try all(log, limit: Int(rate * 60)) {
+      members[message.log, default: []].insert(message.nick)
+      for member in members[message.log, default: []] where member != message.nick { received[member, default: 0] += 1 }
+    }
+    let most = try #require(received.values.max())
+    #expect(most < 240)
+  }
+
   @Test("a log shorter than asked for is played to its end")
   func shortLog() throws {
     #expect(try LoadCast(.generated(seed: 1), messages: 3, seed: 1).messages == 3)
