@@ -7,7 +7,9 @@ import Testing
 struct FlightWindowTests {
   /// Twelve tasks with more pushes than FCM takes, and a process that has `slots` requests on the wire, each for `latency`.
   /// Returns the requests that were sent, and those that waited for longer than a second, both after `warmUp` seconds.
-  private func run(slots: Int, latency: Milliseconds, warmUp: Milliseconds, seconds: Milliseconds) -> (sent: Int, withheld: Int) {
+  private func run(slots: Int, latency: Milliseconds, warmUp: Milliseconds, seconds: Milliseconds) -> (
+    sent: Int, withheld: Int
+  ) {
     var windows = Array(repeating: FlightWindow(limit: 1_000), count: 12)
     var inFlight = Array(repeating: 0, count: windows.count)
     var queue: ArraySlice<(task: Int, since: Milliseconds)> = []

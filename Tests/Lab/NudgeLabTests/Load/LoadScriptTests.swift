@@ -145,7 +145,9 @@ struct LoadScriptTests {
     #expect((100..<400).contains(having))
   }
 
-  @Test("a load by default stays below the 240 messages a minute that FCM takes for an Android device", arguments: [10.0, 50, 300])
+  @Test(
+    "a load by default stays below the 240 messages a minute that FCM takes for an Android device",
+    arguments: [10.0, 50, 300])
   func belowFCMsLimit(rate: Double) throws {
     let log = GeneratedChatLog(seed: 1, groups: GeneratedChatLog.groups(rate: rate, duration: .seconds(60)))
     var members: [String: Set<String>] = [:]
