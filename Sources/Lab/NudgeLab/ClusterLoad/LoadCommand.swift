@@ -68,7 +68,8 @@ enum LoadCommand {
     let prefix = "load-\(run)-"
     let source: ChatLogSource =
       input[chatLog].map { .file($0) }
-      ?? .generated(seed: start, groups: input[groups] ?? GeneratedChatLog.groups(rate: input[rate], duration: input[duration]))
+      ?? .generated(
+        seed: start, groups: input[groups] ?? GeneratedChatLog.groups(rate: input[rate], duration: input[duration]))
     let wanted = max(1, Int(shape.messages(in: input[duration].seconds).rounded()))
     let cast = try LoadCast(source, messages: wanted, seed: start, prefix: prefix)
     guard cast.messages > 0 else { throw CommandError("\(source.name) has no messages") }
