@@ -1,4 +1,5 @@
 import NudgeSchema
+import ServiceKit
 
 /// A generated chat log: groups and pairs of friends greet, ask, answer by name, and chat in bursts. It has no end. The
 /// same seed gives the same log.
