@@ -111,7 +111,8 @@ public struct Push: Codable, Sendable, Equatable {
   /// When the message was written, where the event has another time: of an edit the first version, of `read` the last message
   /// read.
   public var sentAt: Milliseconds?
-  /// Whether smart analysis decided it (device type `smart_notification`) or a fallback did (`new_message`).
+  /// Whether smart analysis judged it (device type `smart_notification`), or a level or a fallback let it through without
+  /// (`new_message`).
   public var reason: DecisionReason?
   /// The badge to show.
   public var badge: Int

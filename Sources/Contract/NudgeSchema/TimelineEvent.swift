@@ -284,9 +284,9 @@ public struct MessageWithdrawn: Codable, Sendable, Equatable {
   public var cause: Cause
   /// The new body, where edited.
   public var body: String?
-  /// The title of a notification (M3), where edited and the message is among the conversation's last ones.
+  /// The title of a notification (M3), where edited; of a group's message whose sender is not known any more the group's name.
   public var title: String?
-  /// The sender; present where `title` is.
+  /// The sender, where edited. Absent: the message is older than the last ones of a group, whose senders are known.
   public var sender: Member?
 
   /// The event's fields.

@@ -1,4 +1,4 @@
-/// The messages as bytes, for a row of state: about 40 bytes a message.
+/// The messages as bytes, for a row of state: about 40 bytes a message, 5 bytes a former one.
 ///
 /// A message takes: 1 byte sender, 1 byte for whether it asks and how many it addresses, those, 1 byte partner, 2 bytes
 /// length, 8 bytes time, 8 bytes key, 1 byte for the number of words, those. Numbers are little-endian.
@@ -29,8 +29,19 @@ extension RecentTalk {
     return bytes
   }
 
+  /// `former`, packed: 4 bytes key, 1 byte sender.
+  public var packedFormer: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(former.count * 5)
+    for message in former {
+      for place in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: message.key >> (8 * place))) }
+      bytes.append(message.sender)
+    }
+    return bytes
+  }
+
   /// Reads what was packed. nil: it is cut off, or names people that are not there.
-  public init?(people: [String], packedMessages bytes: [UInt8]) {
+  public init?(people: [String], packedMessages bytes: [UInt8], packedFormer: [UInt8] = []) {
     var place = 0
     func read<Value: FixedWidthInteger>(_: Value.Type) -> Value? {
       guard place + Value.bitWidth / 8 <= bytes.count else { return nil }
@@ -61,6 +72,14 @@ extension RecentTalk {
       }
       messages.append(message)
     }
-    self.init(people: people, messages: messages)
+    guard packedFormer.count.isMultiple(of: 5) else { return nil }
+    var former: [FormerMessage] = []
+    former.reserveCapacity(packedFormer.count / 5)
+    for start in stride(from: 0, to: packedFormer.count, by: 5) {
+      var key: UInt32 = 0
+      for place in 0..<4 { key |= UInt32(packedFormer[start + place]) << (8 * place) }
+      former.append(FormerMessage(key: key, sender: packedFormer[start + 4]))
+    }
+    self.init(people: people, messages: messages, former: former)
   }
 }

@@ -6,23 +6,30 @@ public struct RecentTalk: Sendable, Equatable {
   public static let capacity = 64
   /// Bytes the ids in `people` may take, unless the newest message alone needs more.
   public static let peopleBytes = 4_000
+  /// Messages before those of which the senders alone are remembered, at most.
+  public static let formerCapacity = 64
   /// The most people that are remembered: an index takes a byte, and one stands for nobody.
   static let maxPeople = 200
 
-  /// Ids of senders and addressees in `messages`, which name them by their indices here.
+  /// Ids of senders and addressees in `messages`, and of senders in `former`, which name them by their indices here.
   public private(set) var people: [String] = []
   /// The messages, oldest first.
   public private(set) var messages: [RememberedMessage] = []
+  /// The messages before those, oldest first. An edit of one has its sender; the relevance model knows nothing of them.
+  public private(set) var former: [FormerMessage] = []
 
   /// Nothing is remembered.
   public init() {}
 
   /// Reads what was kept. nil: the messages name people that are not there, or there are too many.
-  public init?(people: [String], messages: [RememberedMessage]) {
-    guard people.count <= Self.maxPeople, messages.count <= Self.capacity else { return nil }
+  public init?(people: [String], messages: [RememberedMessage], former: [FormerMessage] = []) {
+    guard people.count <= Self.maxPeople, messages.count <= Self.capacity, former.count <= Self.formerCapacity
+    else { return nil }
     for message in messages where !message.isValid(people: people.count) { return nil }
+    for message in former where Int(message.sender) >= people.count { return nil }
     self.people = people
     self.messages = messages
+    self.former = former
   }
 
   /// Whether nothing is remembered.
@@ -31,7 +38,8 @@ public struct RecentTalk: Sendable, Equatable {
   /// The sender of a message; nil: the message is not remembered.
   public func sender(of messageId: String) -> String? {
     let key = Self.key(messageId)
-    return messages.last { $0.key == key }.map { people[Int($0.sender)] }
+    let sender = messages.last { $0.key == key }?.sender ?? former.last { $0.key == FormerMessage.key(key) }?.sender
+    return sender.map { people[Int($0)] }
   }
 
   /// Stands for a message id in 8 bytes: FNV-1a over its bytes.
@@ -50,8 +58,9 @@ public struct RecentTalk: Sendable, Equatable {
     _ text: TextTraits, from sender: String, at time: Int64, messageId: String, addressed: [String],
     partner: String?
   ) {
-    if messages.count == Self.capacity { messages.removeFirst() }
+    if messages.count == Self.capacity { keepSenderOfOldest() }
     if people.count > Self.maxPeople - 8 { forgetUnreferenced() }
+    if people.count > Self.maxPeople - 8 { forgetFormer() }
     while people.count > Self.maxPeople - 8, !messages.isEmpty {
       messages.removeFirst(min(8, messages.count))
       forgetUnreferenced()
@@ -63,6 +72,17 @@ public struct RecentTalk: Sendable, Equatable {
     message.words = rarest(of: text.words)
     messages.append(message)
     trim()
+  }
+
+  private mutating func keepSenderOfOldest() {
+    let oldest = messages.removeFirst()
+    if former.count == Self.formerCapacity { former.removeFirst() }
+    former.append(FormerMessage(key: FormerMessage.key(oldest.key), sender: oldest.sender))
+  }
+
+  private mutating func forgetFormer() {
+    former = []
+    forgetUnreferenced()
   }
 
   private mutating func index(of person: String) -> UInt8 {
@@ -96,6 +116,11 @@ public struct RecentTalk: Sendable, Equatable {
     guard bytes > Self.peopleBytes else { return }
     forgetUnreferenced()
     bytes = people.reduce(0) { $0 + $1.utf8.count }
+    if bytes > Self.peopleBytes {
+      // The last messages matter more than senders of older ones.
+      forgetFormer()
+      bytes = people.reduce(0) { $0 + $1.utf8.count }
+    }
     while bytes > Self.peopleBytes, messages.count > 1 {
       messages.removeFirst()
       forgetUnreferenced()
@@ -113,6 +138,7 @@ public struct RecentTalk: Sendable, Equatable {
       }
       if message.partner != RememberedMessage.nobody { used[Int(message.partner)] = true }
     }
+    for message in former { used[Int(message.sender)] = true }
     guard used.contains(false) else { return }
     var moved = [UInt8](repeating: RememberedMessage.nobody, count: people.count)
     var kept: [String] = []
@@ -122,7 +148,19 @@ public struct RecentTalk: Sendable, Equatable {
     }
     people = kept
     for index in messages.indices { messages[index].move(moved) }
+    for index in former.indices { former[index].sender = moved[Int(former[index].sender)] }
   }
+}
+
+/// A message of which `RecentTalk` remembers the sender alone.
+public struct FormerMessage: Sendable, Equatable {
+  /// `FormerMessage.key` of its id.
+  public var key: UInt32
+  /// The sender's index.
+  public var sender: UInt8
+
+  /// Stands for a message in 4 bytes.
+  static func key(_ key: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: key >> 32 ^ key) }
 }
 
 /// One message of `RecentTalk`.

@@ -109,6 +109,16 @@ struct PushPayloadTests {
     #expect(throws: PushPayloadError.invalid(key: key, expected: "not empty")) { try messagePush([key: ""]) }
   }
 
+  @Test("D13: the edit of a group's old message may lack its sender, no other message may")
+  func senderOfEdit() throws {
+    let push = try messagePush(["replaces": "true"], without: "senderId")
+    guard case .message(let message) = push.content else { throw PushPayloadError.missing(key: "type") }
+    #expect(message.senderId == nil && message.replaces)
+    #expect(throws: PushPayloadError.missing(key: "senderId")) {
+      try messagePush(["replaces": "false"], without: "senderId")
+    }
+  }
+
   @Test("C1: badge and timestamp may be missing from a message, a badge push needs its badge")
   func optional() throws {
     let push = try messagePush(without: "badge", "timestamp")

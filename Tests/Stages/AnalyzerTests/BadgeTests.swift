@@ -163,12 +163,25 @@ struct BadgeTests {
     try scene.message("old", in: "old")
     scene.driver.now = noon + minute + hour + 1
     #expect(try scene.edit("old", in: "old", body: "new", at: noon + minute).isEmpty)
-    // Nobody knows any more who wrote it: a notification without a title would replace one that has it.
+    // A notification without a title would replace one that has it: a group without a name.
     scene.driver.now = noon + minute
     #expect(try scene.edit("old", in: "old", body: "new", title: nil, at: noon + minute).isEmpty)
     // Where no text is shown, the edit changes nothing of what is shown.
     try scene.prefer(PreferencesPatch(showPreviews: false))
     #expect(try scene.edit("old", in: "old", body: "new", at: noon + minute).isEmpty)
+  }
+
+  @Test("D13: the edit of a group's old message, whose sender nobody knows any more, has the group's name as title")
+  func editedOld() throws {
+    let scene = try Scene.withPhone()
+    try scene.message("m1", RecipientContext(mentioned: true), group: "Hikers")
+    for number in 0..<40 { try scene.message("later\(number)", at: noon + 1 + Int64(number), group: "Hikers") }
+    let written = try scene.edit("m1", body: "hello again", title: "Hikers", from: nil, at: noon + minute)
+    let push = try #require(written.push)
+    #expect(push.title == "Hikers" && push.body == "hello again" && push.replaces == true)
+    #expect(push.senderId == nil && push.avatarUrl == nil && push.badge == 1)
+    try scene.prefer(PreferencesPatch(mutedSenders: ["bob"]))
+    #expect(try scene.edit("m1", body: "again", from: "Bob", at: noon + 2 * minute).isEmpty)
   }
 
   @Test("D6: no badge push where the number is what the devices were told; a device that is new is told")

@@ -183,13 +183,15 @@ final class Scene {
 
   @discardableResult
   func edit(
-    _ messageId: String, in conversationId: String = "c1", body: String, title: String? = "Bob", at time: Milliseconds
+    _ messageId: String, in conversationId: String = "c1", body: String, title: String? = "Bob",
+    from sender: String? = "Bob",
+    at time: Milliseconds
   ) throws -> Written {
     try send(
       .withdrawn(
         MessageWithdrawn(
           userIds: ["ann"], conversationId: conversationId, messageId: messageId, cause: .edited, body: body,
-          title: title, sender: title.map { _ in Member(userId: "bob", displayName: "Bob") })),
+          title: title, sender: sender.map { Member(userId: $0.lowercased(), displayName: $0) })),
       at: time, origin: nextOrigin())
   }
 

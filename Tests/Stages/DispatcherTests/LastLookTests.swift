@@ -147,6 +147,21 @@ struct LastLookTests {
     #expect(body.contains("New text") && body.contains(#""sound":"default""#) && body.contains(#""priority":"high""#))
   }
 
+  @Test(
+    "D13: an edit that does not know its sender takes title and sender from the waiting push in whose place it goes")
+  func editWaitingWithoutSender() throws {
+    let bench = try waiting()
+    var push = edit("e1", of: "p1")
+    push.senderId = nil
+    push.title = "Hikers"
+    try bench.send(push)
+    try bench.answer(.sent)
+    let request = try #require(bench.air.first)
+    let body = String(decoding: request.body, as: UTF8.self)
+    #expect(request.pushId == "e1" && body.contains("New text"))
+    #expect(body.contains(#""senderId""#) && !body.contains("Hikers"))
+  }
+
   @Test("D13: an edit behind its message in flight is silent if that was sent, and alerts if it was not")
   func editInAir() throws {
     for answer in [Dispatcher.FCMAnswer.sent, .unavailable] {

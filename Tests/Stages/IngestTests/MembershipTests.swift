@@ -121,7 +121,8 @@ import Testing
     #expect(try pipeline.withdrawals(deleted).allSatisfy { $0.body == nil && $0.cause == .deleted })
   }
 
-  @Test("D13: an edited message carries title and sender, as long as it is among the conversation's last ones")
+  @Test(
+    "D13: the edit of one of a group's last 128 messages carries title and sender, of an older one the group's name")
   func editedTitle() throws {
     let pipeline = IngestPipeline()
     try pipeline.group(["ann", "ben"])
@@ -132,11 +133,35 @@ import Testing
           .messageEdited(MessageRevision(conversationId: "c", messageId: messageId, text: "new text")))
       ).first
     }
-    let withdrawn = try edited("m1")
-    #expect(withdrawn?.title == "Ann in Hikers" && withdrawn?.sender == IngestPipeline.member("ann"))
-    #expect(try edited("unknown")?.title == nil)
-    for number in 0..<64 { try pipeline.message("c", "later\(number)", from: "ben") }
-    #expect(try edited("m1")?.title == nil && edited("m1")?.body == "new text")
+    func expectAnn(sourceLocation: SourceLocation = #_sourceLocation) throws {
+      let withdrawn = try edited("m1")
+      #expect(withdrawn?.title == "Ann in Hikers", sourceLocation: sourceLocation)
+      #expect(withdrawn?.sender == IngestPipeline.member("ann"), sourceLocation: sourceLocation)
+    }
+    try expectAnn()
+    for number in 0..<100 { try pipeline.message("c", "later\(number)", from: "ben") }
+    try expectAnn()
+    try pipeline.driver.restart()
+    try expectAnn()
+    for number in 100..<128 { try pipeline.message("c", "later\(number)", from: "ben") }
+    let old = try edited("m1")
+    #expect(old?.title == "Hikers" && old?.sender == nil && old?.body == "new text")
+    #expect(old?.userIds == ["ann", "ben"])
+  }
+
+  @Test("D13: of a direct conversation the edit of any message has the other member as sender, however old it is")
+  func editedDirect() throws {
+    let pipeline = IngestPipeline()
+    try pipeline.chat(
+      .conversationUpdated(
+        ConversationUpdated(
+          conversationId: "d", kind: .direct, members: ["ann", "ben"].map { IngestPipeline.member($0) })))
+    let edited = try pipeline.chat(
+      .messageEdited(MessageRevision(conversationId: "d", messageId: "old", text: "new text")))
+    let withdrawals = try pipeline.withdrawals(edited)
+    #expect(withdrawals.map(\.userIds) == [["ann"], ["ben"]])
+    #expect(withdrawals.map(\.title) == ["Ben", "Ann"])
+    #expect(withdrawals.map { $0.sender?.userId } == ["ben", "ann"])
   }
 
   @Test("D12: removed members are remembered up to the bound; beyond it older changes of strangers have no effect")

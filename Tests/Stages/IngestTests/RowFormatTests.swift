@@ -131,14 +131,16 @@ extension FieldGenerator {
     row.memberCount = int()
     row.removedCount = random.below(100)
     row.version = integer()
-    for _ in list({ $0.int() }) {
+    // A full row has more messages than are remembered whole, of few people with short ids.
+    let people = ["é", "漢字", "p3"]
+    for _ in 0..<(isFull ? RecentTalk.capacity + 3 : random.below(4)) {
       var text = TextTraits()
       text.length = UInt16(random.below(65_536))
       text.isQuestion = flag()
       text.words = list { UInt16($0.random.below(65_535) + 1) }
       row.talk.append(
-        text, from: self.text(), at: integer(), messageId: self.text(), addressed: list { $0.text() },
-        partner: maybe { $0.text() })
+        text, from: isFull ? people[random.below(3)] : self.text(), at: integer(), messageId: self.text(),
+        addressed: isFull ? people : list { $0.text() }, partner: isFull ? people[0] : maybe { $0.text() })
     }
     return row
   }

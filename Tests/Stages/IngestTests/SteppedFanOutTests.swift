@@ -50,6 +50,22 @@ struct SteppedFanOutTests {
     #expect(try pipeline.driver.row(RowKey("f"), partition: task) == nil)
   }
 
+  @Test("M7: producers.md and decision 29 name the pace of large fan-outs that the settings make")
+  func documentedPace() throws {
+    let rules = IngestRules()
+    let pace = rules.fanOutStep * 1_000 / Int(rules.fanOutPause)
+    let text = "\(pace / 1_000),\(String(pace % 1_000 + 1_000).dropFirst())"
+    let producers = try String(contentsOf: Repository.file("docs/producers.md"), encoding: .utf8)
+    #expect(
+      producers.contains("A message to more than \(rules.fanOutStep) members goes out \(rules.fanOutStep) at a time"))
+    #expect(producers.contains("at most \(text) members a second for each partition"))
+    let decision = try String(
+      contentsOf: Repository.file("docs/decisions/0029-fan-out-in-steps.md"), encoding: .utf8)
+    #expect(decision.contains("A record for more than \(rules.fanOutStep) people"))
+    #expect(decision.contains("Every \(rules.fanOutPause) ms the task serves the next \(rules.fanOutStep) people"))
+    #expect(decision.contains("\(text) people a second"))
+  }
+
   @Test("a fan-out goes on where it was after a restart, and again where it was when the same task starts elsewhere")
   func restarts() throws {
     let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.fanOutStep = 3 })

@@ -26,11 +26,30 @@ struct RecentTalkTests {
       if number % 97 == 0 {
         let packed = talk.packedMessages
         #expect(packed.count <= RecentTalk.capacity * 44)
-        #expect(RecentTalk(people: talk.people, packedMessages: packed) == talk, "seed \(seed)")
+        #expect(
+          RecentTalk(people: talk.people, packedMessages: packed, packedFormer: talk.packedFormer) == talk,
+          "seed \(seed)")
         let text = Base64Text.encode(packed)
         #expect(Base64Text.decode(text) == packed)
       }
     }
+  }
+
+  @Test("D13: the senders of 64 more messages are remembered, and given up first where people take too much room")
+  func former() {
+    var talk = RecentTalk()
+    func append(_ number: Int, from sender: String) {
+      talk.append(
+        TextTraits(), from: sender, at: Int64(number), messageId: "m\(number)", addressed: [], partner: nil)
+    }
+    for number in 0..<200 { append(number, from: "p\(number % 7)") }
+    #expect(talk.messages.count == 64 && talk.former.count == 64)
+    #expect(talk.sender(of: "m199") == "p3" && talk.sender(of: "m72") == "p2" && talk.sender(of: "m71") == nil)
+    #expect(talk.packedFormer.count == 320)
+    // Each of the next messages has a sender with a long id of their own.
+    for number in 200..<230 { append(number, from: String(repeating: "x", count: 200) + "\(number)") }
+    #expect(talk.people.reduce(0) { $0 + $1.utf8.count } <= RecentTalk.peopleBytes)
+    #expect(talk.former.count < 64 && talk.sender(of: "m229")?.hasSuffix("229") == true)
   }
 
   @Test("Damaged bytes are no talk, and never a trap")
@@ -46,6 +65,9 @@ struct RecentTalkTests {
     }
     #expect(RecentTalk(people: [], packedMessages: bytes) == nil)
     #expect(RecentTalk(people: talk.people, packedMessages: bytes + [1]) == nil)
+    for former: [UInt8] in [[1], [1, 2, 3, 4, 9], [1, 2, 3, 4, 0, 1]] {
+      #expect(RecentTalk(people: talk.people, packedMessages: bytes, packedFormer: former) == nil)
+    }
     #expect(Base64Text.decode("AB*=") == nil && Base64Text.decode("A") == nil && Base64Text.decode("=A==") == nil)
     #expect(Base64Text.decode("") == [])
   }

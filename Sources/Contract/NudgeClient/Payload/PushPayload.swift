@@ -32,9 +32,9 @@ public struct PushPayload: Sendable, Equatable {
   public struct Message: Sendable, Equatable {
     /// Which rule let the message through.
     public enum Origin: String, Sendable {
-      /// Smart analysis or the person's level.
+      /// Smart analysis.
       case smart = "smart_notification"
-      /// A fallback: the simple rules, or `notify_all`.
+      /// The user's level without an analysis (`all`, `mentions`), or a fallback past the hourly limit.
       case fallback = "new_message"
     }
 
@@ -44,8 +44,8 @@ public struct PushPayload: Sendable, Equatable {
     public let conversationId: String
     /// The message's id.
     public let messageId: String
-    /// The user id of the sender.
-    public let senderId: String
+    /// The user id of the sender. nil only in the edit of an old message of a group: the notification in its place names them.
+    public let senderId: String?
     /// How much the message matters.
     public let priority: Priority
     /// How the device presents the message.
@@ -159,11 +159,12 @@ public struct PushPayload: Sendable, Equatable {
         }
         presentation = named
       }
+      let replaces = try optional("replaces") == "true"
       content = .message(
         Message(
           origin: origin, conversationId: try required("conversationId"), messageId: try required("messageId"),
-          senderId: try required("senderId"), priority: priority, presentation: presentation,
-          replaces: try optional("replaces") == "true"))
+          senderId: replaces ? try optional("senderId") : try required("senderId"), priority: priority,
+          presentation: presentation, replaces: replaces))
     }
     pushId = try required("pushId")
     recipientId = try required("recipientId")

@@ -28,22 +28,34 @@ enum RulesCommand {
     "try",
     abstract: "Shows which past decisions a file of rules would change.",
     discussion:
-      "Compares the priorities of decisions that rules made. Reads decisions, candidates and preferences; "
-      + "writes nothing.",
-    settings: ClusterSettings.all + [since, json], arguments: [file],
+      "Compares the priorities of decisions that rules judged: past the hourly limit, and at the levels all and mentions, where "
+      + "the priority decides about quiet hours alone. Reads decisions, candidates and preferences; writes nothing. "
+      + "--policy: the policy whose urgent words count.",
+    settings: ClusterSettings.all + [AnalyzerSettings.policy, since, json], arguments: [file],
     examples: ["nudge rules try rules.json --since 1h --bootstrap-servers kafka:9092"]
   ) { input in
     let rules = try read(input)
+    let policy = try policy(input)
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
     let now = SystemClock.milliseconds()
-    let report = try RulesSearch(browser: browser).report(rules, since: input[since].milliseconds(now: now))
+    let report = try RulesSearch(browser: browser).report(
+      rules, policy: policy, since: input[since].milliseconds(now: now))
     if input[json] {
       try CommandOutput.print(json: report)
     } else {
       print(report.text)
     }
     return ExitCode.success
+  }
+
+  private static func policy(_ input: CommandInput) throws -> NotificationPolicy {
+    guard let path = input[AnalyzerSettings.policy] else { return NotificationPolicy() }
+    do {
+      return try NotificationPolicy(json: try FileContent.read(path))
+    } catch let error as PolicyError {
+      throw CommandError("--policy \(path): \(error)")
+    }
   }
 
   private static func read(_ input: CommandInput) throws -> SimpleRules {

@@ -16,12 +16,12 @@ struct RulesSearch {
     var messageId: String
   }
 
-  func report(_ rules: SimpleRules, since: Milliseconds) throws -> RulesReport {
+  func report(_ rules: SimpleRules, policy: NotificationPolicy, since: Milliseconds) throws -> RulesReport {
     try browser.find([.decisions, .timeline, .analyzerState])
     let decisions = try decisions(since: since)
     var report = RulesReport(version: rules.version, since: since, decisions: decisions.count)
     guard !decisions.isEmpty else { return report }
-    var trial = SimpleRulesTrial(rules)
+    var trial = SimpleRulesTrial(rules, policy: policy)
     let coder = browser.coder
     try browser.read(try browser.ranges(of: .analyzerState), "reading preferences") { record in
       if let key = record.key { try trial.take(RowKey(bytes: [UInt8](key)), record.value, coder: coder) }
@@ -57,7 +57,7 @@ struct RulesSearch {
         let priority = json["priority"]?.string.flatMap({ Priority(rawValue: $0) })
       else { return true }
       found[Key(userId: userId, conversationId: conversationId, messageId: messageId)] = RulesReport.Decided(
-        reason: json["reason"]?.string ?? "?", priority: priority,
+        reason: json["reason"]?.string ?? "?", level: json["level"]?.string, priority: priority,
         rule: json["signals"]?.elements.first?["name"]?.string)
       return true
     }
@@ -69,6 +69,8 @@ struct RulesSearch {
 struct RulesReport: Encodable, Equatable {
   struct Decided: Equatable {
     var reason: String
+    /// The person's level for the conversation; nil: the decision is of a release without levels.
+    var level: String?
     var priority: Priority
     /// nil: no rule matched.
     var rule: String?
@@ -78,11 +80,15 @@ struct RulesReport: Encodable, Equatable {
   struct Change: Encodable, Equatable, Hashable {
     /// A changed priority may change the reason too: high priority passes quiet hours.
     var reason: String
+    /// At `all` and `mentions` the priority decides about quiet hours alone.
+    var level: String?
     var from: Priority
     var to: Priority
     /// nil: no rule matched.
     var fromRule: String?
     var toRule: String?
+
+    fileprivate var order: [String] { [reason, level ?? "", fromRule ?? "", toRule ?? "", to.rawValue] }
   }
 
   private struct CountedChange: Encodable {
@@ -118,7 +124,8 @@ struct RulesReport: Encodable, Equatable {
   mutating func add(_ decided: Decided, now: (priority: Priority, rule: String?)) {
     guard now.priority != decided.priority else { return }
     let change = Change(
-      reason: decided.reason, from: decided.priority, to: now.priority, fromRule: decided.rule, toRule: now.rule)
+      reason: decided.reason, level: decided.level, from: decided.priority, to: now.priority, fromRule: decided.rule,
+      toRule: now.rule)
     changes[change, default: 0] += 1
   }
 
@@ -126,9 +133,7 @@ struct RulesReport: Encodable, Equatable {
     changes.map { CountedChange(change: $0.key, count: $0.value) }.sorted { a, b in
       a.count != b.count
         ? a.count > b.count
-        : [a.change.reason, a.change.fromRule ?? "", a.change.toRule ?? "", a.change.to.rawValue]
-          .lexicographicallyPrecedes(
-            [b.change.reason, b.change.fromRule ?? "", b.change.toRule ?? "", b.change.to.rawValue])
+        : a.change.order.lexicographicallyPrecedes(b.change.order)
     }
   }
 
@@ -151,8 +156,9 @@ struct RulesReport: Encodable, Equatable {
     ]
     lines += sorted.map { item in
       let rules = "\(item.change.fromRule ?? "no rule") → \(item.change.toRule ?? "no rule")"
+      let level = item.change.level.map { ", level \($0)" } ?? ""
       return
-        "  \(item.count)  \(item.change.reason): \(item.change.from.rawValue) → \(item.change.to.rawValue)  (\(rules))"
+        "  \(item.count)  \(item.change.reason)\(level): \(item.change.from.rawValue) → \(item.change.to.rawValue)  (\(rules))"
     }
     if notFound > 0 { lines.append("  \(notFound) could not be judged: their candidates are no longer kept") }
     return lines.joined(separator: "\n")

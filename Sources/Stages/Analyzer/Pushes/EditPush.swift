@@ -6,18 +6,18 @@ extension PersonContext {
   /// The message has another text (D13): a push replaces what is shown of it, without a sound. It stays on the badge.
   ///
   /// Nothing is replaced that a new message would not show either: not in quiet hours, nor in a muted conversation, nor at level
-  /// `none`.
+  /// `none`. Without a sender the title is the group's name: ingest no longer knows who wrote the message.
   mutating func edit(
     _ messageId: String, _ edited: MessageWithdrawn, in conversation: ConversationRow, zones: inout TimeZones
   ) throws {
     guard conversation.isShown(MessageKey(messageId)), let body = edited.body, let title = edited.title,
-      let sender = edited.sender, step.now <= cause.happenedAt + rules.policy.freshness
+      step.now <= cause.happenedAt + rules.policy.freshness
     else { return }
     let preferences = EffectivePreferences(try preferences(), rules: rules)
     guard preferences.enabled, preferences.showPreviews,
       preferences.quietHoursEnd(at: step.now, zones: &zones) == nil,
       !preferences.isMuted(edited.conversationId, at: cause.happenedAt),
-      !preferences.showsNothing(of: edited.conversationId, from: sender.userId)
+      !preferences.showsNothing(of: edited.conversationId, from: edited.sender?.userId)
     else { return }
     let targets = try targets()
     guard !targets.isEmpty else { return }
@@ -28,11 +28,11 @@ extension PersonContext {
         Push(
           pushId: rules.pushId(userId: userId, kind: .message, cause: .record(cause.position)), kind: .message,
           userId: userId, targets: targets,
-          title: try words(preferences).title(translating: title, sender: sender),
+          title: try edited.sender.map { try words(preferences).title(translating: title, sender: $0) } ?? title,
           body: body.cut(toCharacters: rules.policy.bodyCharacters),
-          avatarUrl: sender.avatarUrl, priority: .medium, presentation: .silent, replaces: true,
+          avatarUrl: edited.sender?.avatarUrl, priority: .medium, presentation: .silent, replaces: true,
           sentAt: conversation.message(MessageKey(messageId))?.place.at ?? conversation.forgottenUpTo?.at, badge: badge,
-          conversationId: edited.conversationId, messageId: messageId, senderId: sender.userId,
+          conversationId: edited.conversationId, messageId: messageId, senderId: edited.sender?.userId,
           ttlSeconds: rules.ttlSeconds, expiresAt: cause.happenedAt + rules.policy.freshness, decidedAt: step.now)))
   }
 }
@@ -45,8 +45,8 @@ extension EffectivePreferences {
 
   /// Whether the person has chosen to see nothing of the conversation or, in groups, of the sender. Which kind of conversation it
   /// is an edit does not say.
-  fileprivate func showsNothing(of conversationId: String, from senderId: String) -> Bool {
-    if mutedSenders.contains(MessageKey(senderId)) { return true }
+  fileprivate func showsNothing(of conversationId: String, from senderId: String?) -> Bool {
+    if let senderId, mutedSenders.contains(MessageKey(senderId)) { return true }
     let key = MessageKey(conversationId)
     if let entry = conversationLevels.first(where: { $0.conversation == key }) { return entry.level == .none }
     return directLevel.level == .none && groupLevel.level == .none

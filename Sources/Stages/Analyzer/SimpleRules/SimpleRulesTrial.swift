@@ -4,11 +4,16 @@ public import StreamRuntime
 /// Simple rules outside of the pipeline, to try a file before it is in force.
 public struct SimpleRulesTrial: Sendable {
   private let simpleRules: SimpleRules
-  private let rules = AnalyzerRules(hash: { _ in [] })
+  private let rules: AnalyzerRules
   private var preferences: [String: PreferencesRow] = [:]
 
-  /// A trial of these rules.
-  public init(_ simpleRules: SimpleRules) { self.simpleRules = simpleRules }
+  /// A trial of these rules, with the urgent words of a policy.
+  public init(_ simpleRules: SimpleRules, policy: NotificationPolicy = NotificationPolicy()) {
+    self.simpleRules = simpleRules
+    var rules = AnalyzerRules(hash: { _ in Array(repeating: 0, count: 32) })
+    rules.policy = policy
+    self.rules = rules
+  }
 
   /// The rules' version.
   public var version: String { simpleRules.version }

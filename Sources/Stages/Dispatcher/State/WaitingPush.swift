@@ -80,6 +80,11 @@ struct WaitingPush: Codable, Sendable, Equatable {
     push.mentioned = other.push.mentioned
     push.reason = other.push.reason
     push.imageUrl = other.push.imageUrl
+    // An edit of an old message does not say who wrote it.
+    guard push.senderId == nil else { return }
+    push.title = other.push.title
+    push.avatarUrl = other.push.avatarUrl
+    push.senderId = other.push.senderId
   }
 }
 

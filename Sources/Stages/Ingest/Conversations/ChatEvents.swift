@@ -96,14 +96,16 @@ extension IngestStage {
   ) throws {
     guard conversation.isKnown else { throw Rejection.unknownConversation }
     var sender: Member?
-    // The senders of the last messages are known, no others.
-    if cause == .edited, let userId = conversation.row.talk.sender(of: revision.messageId) {
-      let known = try conversation.member(userId)
-      sender = Member(
-        userId: userId, displayName: (known?.displayName ?? userId).displayedOnOneLine,
-        avatarUrl: known?.avatarUrl)
+    if cause == .edited {
+      if let userId = conversation.row.talk.sender(of: revision.messageId) {
+        sender = try self.sender(userId, in: conversation)
+      } else if conversation.row.kind == .direct {
+        return try editInDirect(revision, body: body, in: &conversation, &timeline)
+      }
     }
-    let title = sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row) }
+    let title =
+      sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row) }
+      ?? (cause == .edited ? NotificationText.titleOfGroup(conversation.row) : nil)
     if try goesInSteps(conversation, step) {
       let withdrawn = MessageWithdrawn(
         userIds: [], conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body,
@@ -113,6 +115,27 @@ extension IngestStage {
     try timeline.withdraw(
       conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body, title: title,
       sender: sender, from: try conversation.members().map { ($0.userId, $0.partition) })
+  }
+
+  /// Edits a message older than those whose senders are known: in a direct conversation the other member wrote it.
+  private func editInDirect(
+    _ revision: MessageRevision, body: String?, in conversation: inout Conversation, _ timeline: inout TimelineWriter
+  ) throws {
+    let members = try conversation.members()
+    for member in members {
+      let other = members.first { !$0.userId.isExactly(member.userId) }
+      let sender = try other.map { try self.sender($0.userId, in: conversation) }
+      try timeline.withdraw(
+        conversationId: conversation.id, messageId: revision.messageId, cause: .edited, body: body,
+        title: sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row) },
+        sender: sender, from: [(member.userId, member.partition)])
+    }
+  }
+
+  private func sender(_ userId: String, in conversation: Conversation) throws -> Member {
+    let known = try conversation.member(userId)
+    return Member(
+      userId: userId, displayName: (known?.displayName ?? userId).displayedOnOneLine, avatarUrl: known?.avatarUrl)
   }
 }
 

@@ -5,8 +5,8 @@ import Relevance
 extension ConversationRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "conversation"
-  /// 2 has a memory of the talk instead of the last messages.
-  public static var version: UInt8 { 2 }
+  /// 2 has a memory of the talk instead of the last messages, 3 the senders of the messages before.
+  public static var version: UInt8 { 3 }
 
   /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -17,6 +17,7 @@ extension ConversationRow: PackedRow {
     if flags.take() { snapshot = try row.stamp() }
     if flags.take() { floor = try row.stamp() }
     let hasTalk = flags.take()
+    let hasFormer = flags.take()
     memberCount = Int(try row.signed())
     removedCount = Int(try row.signed())
     version = try row.signed()
@@ -31,7 +32,10 @@ extension ConversationRow: PackedRow {
     guard hasTalk else { return }
     var people: [String] = []
     for _ in 0..<(try row.count()) { people.append(try row.text()) }
-    guard let talk = RecentTalk(people: people, packedMessages: try row.blob()) else {
+    guard
+      let talk = RecentTalk(
+        people: people, packedMessages: try row.blob(), packedFormer: hasFormer ? try row.blob() : [])
+    else {
       throw row.error("the last messages are not as they were packed")
     }
     self.talk = talk
@@ -45,6 +49,7 @@ extension ConversationRow: PackedRow {
     flags.add(snapshot != nil)
     flags.add(floor != nil)
     flags.add(!talk.isEmpty)
+    flags.add(!talk.former.isEmpty)
     row.unsigned(flags.bits)
     if let kind { row.choice(kind, of: ConversationKind.allCases) }
     if let name { row.text(name) }
@@ -59,5 +64,6 @@ extension ConversationRow: PackedRow {
     row.count(talk.people.count)
     for person in talk.people { row.text(person) }
     row.blob(talk.packedMessages)
+    if !talk.former.isEmpty { row.blob(talk.packedFormer) }
   }
 }

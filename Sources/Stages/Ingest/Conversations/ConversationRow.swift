@@ -18,7 +18,7 @@ public struct ConversationRow: Sendable, Equatable, Codable {
   public internal(set) var removedCount = 0
   /// Rises whenever a member's row changes.
   public internal(set) var version: Int64 = 0
-  /// The last messages, in the order they arrived. They take at most 7 kB of the row.
+  /// The last messages, in the order they arrived. They take at most 8 kB of the row.
   public internal(set) var talk = RecentTalk()
 
   init() {}
@@ -33,6 +33,7 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     case version = "v"
     case people = "p"
     case messages = "e"
+    case former = "o"
     case formerTurns = "t"
   }
 
@@ -48,7 +49,10 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     version = try fields.decode(Int64.self, forKey: .version)
     if let people = try fields.decodeIfPresent([String].self, forKey: .people) {
       let messages = Base64Text.decode(try fields.decode(String.self, forKey: .messages))
-      guard let messages, let talk = RecentTalk(people: people, packedMessages: messages) else {
+      let former = Base64Text.decode(try fields.decodeIfPresent(String.self, forKey: .former) ?? "")
+      guard let messages, let former,
+        let talk = RecentTalk(people: people, packedMessages: messages, packedFormer: former)
+      else {
         throw DecodingError.dataCorruptedError(
           forKey: .messages, in: fields, debugDescription: "the last messages are not as they were packed")
       }
@@ -70,6 +74,7 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     if !talk.isEmpty {
       try fields.encode(talk.people, forKey: .people)
       try fields.encode(Base64Text.encode(talk.packedMessages), forKey: .messages)
+      if !talk.former.isEmpty { try fields.encode(Base64Text.encode(talk.packedFormer), forKey: .former) }
     }
   }
 }

@@ -23,8 +23,13 @@ struct NotificationText {
   /// The title of a message's notification.
   static func title(senderName: String, conversation: ConversationRow) -> String {
     let sender = senderName.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
-    guard conversation.kind != .direct, let group = conversation.name else { return sender }
-    return "\(sender) in \(group.displayedOnOneLine.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes))"
+    return titleOfGroup(conversation).map { "\(sender) in \($0)" } ?? sender
+  }
+
+  /// The title where nobody knows any more who wrote the message: the group's name; nil: it has none.
+  static func titleOfGroup(_ conversation: ConversationRow) -> String? {
+    guard conversation.kind != .direct else { return nil }
+    return conversation.name?.displayedOnOneLine.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
   }
 }
 

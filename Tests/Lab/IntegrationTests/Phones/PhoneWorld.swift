@@ -44,6 +44,16 @@ final class PhoneWorld {
   private var decisions: [String: Decided] = [:]
   private var outcomes: [String: [Outcome]] = [:]
   private var lastEvent = 0
+  /// Other messages, published at a rate while the world turns.
+  private struct Load {
+    let start = ContinuousClock.now
+    let perSecond: Int
+    var published = 0
+    let publish: (Int) throws -> Void
+
+    var seconds: Double { start.duration(to: .now) / .seconds(1) }
+  }
+  private var load: Load?
 
   /// Starts broker, emulator and services.
   init(_ kind: Kind) throws {
@@ -110,6 +120,11 @@ final class PhoneWorld {
   }
 
   private func turn() throws {
+    if let load {
+      let due = Int(load.seconds * Double(load.perSecond))
+      for number in load.published..<max(due, load.published) { try load.publish(number) }
+      self.load?.published = max(due, load.published)
+    }
     try fleet.turn(waiting: .milliseconds(2))
     try processes.check()
     batch.removeAll(keepingCapacity: true)
@@ -119,6 +134,17 @@ final class PhoneWorld {
       throw error
     }
     for record in batch { try read(record) }
+  }
+
+  /// Publishes messages at a steady rate from now on, numbered from 0, while the world turns.
+  func startLoad(perSecond: Int, _ publish: @escaping (Int) throws -> Void) {
+    load = Load(perSecond: perSecond, publish: publish)
+  }
+
+  /// Ends the load, and says how many messages it published in which time.
+  func stopLoad() -> (published: Int, seconds: Double) {
+    defer { load = nil }
+    return load.map { ($0.published, $0.seconds) } ?? (0, 0)
   }
 
   private func read(_ record: ConsumerRecord) throws {

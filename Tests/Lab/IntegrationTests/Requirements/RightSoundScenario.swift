@@ -5,7 +5,6 @@ import Testing
 import VirtualPhone
 
 @testable import NudgeLab
-@testable import NudgeLab
 
 /// The sound that people hear for ordinary messages. Nobody writes "urgent", and nobody is mentioned unless the scenario is about
 /// mentions.
@@ -26,8 +25,11 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   case burst = "Bursts: messages of a direct chat in quick succession sound once, and all are shown"
   case limit = "D4, D14: past the limit of analyses a direct message still alerts, and causes no notice"
 
+  case oldEdit = "D13: the edit of a message behind 140 others replaces what is shown of it"
   case taps = "C3: ten taps on ten notifications each land on their own message"
   case latency = "P9: one recipient gets a message within 3 s, a group of ten within 5 s, behind 200 other messages"
+  case underLoad =
+    "P9, C3: the same at 100 other messages a second; ten taps on ten notifications land where they should"
 
   var testDescription: String { rawValue }
   var title: String { rawValue }
@@ -50,8 +52,10 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     case .badgeAfterQuietHours: try Self.badgeAfterQuietHours(world)
     case .burst: try Self.burst(world)
     case .limit: try Self.limit(world)
+    case .oldEdit: try Self.oldEdit(world)
     case .taps: try Self.taps(world)
     case .latency: try Self.latency(world)
+    case .underLoad: try Self.underLoad(world)
     }
   }
 
@@ -319,55 +323,28 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     return phone
   }
 
-  // MARK: Taps and time
+  // MARK: Edits
 
-  private static func taps(_ world: PhoneWorld) throws -> Int {
-    let phone = try world.phone(of: "tp.bob")
-    for number in 1...10 {
-      try world.conversation("tp.c\(number)", ["tp.ann\(number)", "tp.bob"])
-      try world.write("tp.m\(number)", in: "tp.c\(number)", from: "tp.ann\(number)", "Hey, are you free?")
+  private static func oldEdit(_ world: PhoneWorld) throws -> Int {
+    let phone = try world.phone(of: "oe.bob")
+    try world.conversation("oe.c", ["oe.ann", "oe.bob", "oe.cleo"], group: "Hikers")
+    // Only mentions are shown, so that the first message stays on the screen.
+    try prefer(world, phone) { $0.conversationLevels = [.init(conversationId: "oe.c", level: .mentions)] }
+    try world.write("oe.m", in: "oe.c", from: "oe.ann", "Meet at five", mentions: ["oe.bob"])
+    try expect("oe.m", on: phone, as: .alert, world)
+    func expectEdit(_ text: String, after numbers: Range<Int>, title: String, times: Int) throws {
+      for number in numbers { try world.write("oe.later\(number)", in: "oe.c", from: "oe.cleo", "ok") }
+      try world.revise("oe.m", in: "oe.c", to: text)
+      try world.wait(for: "the edit \(text)") { world.shown("oe.m", on: phone).count == 1 + times }
+      let entry = try #require(world.phone(phone).lockScreen.entries.first { $0.messageId == "oe.m" })
+      #expect((entry.title, entry.body, entry.replaced) == (title, text, times))
+      #expect(!entry.isAlert)
     }
-    for number in 1...10 { try world.see("tp.m\(number)", on: phone) }
-    for number in [7, 2, 10, 1, 5, 3, 9, 4, 8, 6] {
-      try world.fleet.tell(phone, .respond(.open, messageId: "tp.m\(number)"))
-      #expect(world.phone(phone).conversationId == "tp.c\(number)")
-      #expect(
-        world.notes[phone]?.last { if case .highlighted = $0.note { true } else { false } }?.note
-          == .highlighted(messageId: "tp.m\(number)"))
-      try world.fleet.tell(phone, .close)
-    }
-    try world.settle()
-    try world.wait(for: "an empty badge") { world.phone(phone).badge == 0 }
-    #expect(world.phone(phone).lockScreen.entries.isEmpty)
+    try expectEdit("Meet at six", after: 0..<70, title: "Ann in Hikers", times: 1)
+    // Of 128 messages the senders are known. Then the group's name has to do.
+    try expectEdit("Meet at seven", after: 70..<140, title: "Hikers", times: 2)
+    #expect(world.phone(phone).sounds == 1)
     return phone
-  }
-
-  private static func latency(_ world: PhoneWorld) throws -> Int {
-    let one = try world.phone(of: "pl.bob")
-    let people = (1...10).map { "pl.p\($0)" }
-    let ten = try people.map { try world.phone(of: $0) }
-    try world.conversation("pl.direct", ["pl.ann", "pl.bob"])
-    try world.conversation("pl.group", ["pl.ann"] + people, group: "Choir")
-    for number in 0..<20 {
-      try world.conversation("pl.load\(number)", ["pl.x", "pl.y\(number)", "pl.z\(number)"], group: "Load")
-    }
-    for number in 0..<200 {
-      try world.write("pl.l\(number)", in: "pl.load\(number % 20)", from: "pl.x", "Message \(number)")
-    }
-    let began = Date()
-    try world.write("pl.m1", in: "pl.direct", from: "pl.ann", "Hey, are you free?")
-    try world.write("pl.m2", in: "pl.group", from: "pl.ann", "Rehearsal at eight")
-    try world.see("pl.m1", on: one)
-    for phone in ten { try world.see("pl.m2", on: phone) }
-    func seconds(_ messageId: String, on phone: Int) -> TimeInterval {
-      let seen = world.notes[phone]?.first { item in
-        if case .shown(let entry, _, _) = item.note { entry.messageId == messageId } else { false }
-      }
-      return seen?.at.timeIntervalSince(began) ?? .infinity
-    }
-    #expect(seconds("pl.m1", on: one) < 3)
-    for phone in ten { #expect(seconds("pl.m2", on: phone) < 5) }
-    return one
   }
 }
 

@@ -29,24 +29,30 @@ struct RulesCommandTests {
 
   @Test("try counts decisions whose priority would change, by reason and rules, largest count first")
   func report() throws {
-    var report = RulesReport(version: "7", since: 1_795_275_600_000, decisions: 5)
-    func add(_ reason: String, _ from: Priority, _ rule: String?, to: Priority, _ newRule: String?) {
-      report.add(RulesReport.Decided(reason: reason, priority: from, rule: rule), now: (to, newRule))
+    var report = RulesReport(version: "7", since: 1_795_275_600_000, decisions: 7)
+    func add(
+      _ reason: String, _ level: String? = nil, _ from: Priority, _ rule: String?, to: Priority, _ newRule: String?
+    ) {
+      report.add(RulesReport.Decided(reason: reason, level: level, priority: from, rule: rule), now: (to, newRule))
     }
     add("simple_rules", .low, nil, to: .medium, "idle-talk")
     add("quiet_hours", .medium, "direct", to: .high, "ask-me")
     add("simple_rules", .low, nil, to: .medium, "idle-talk")
     add("simple_rules", .medium, "direct", to: .medium, "ask-me")
+    add("notify_all", "all", .medium, "direct", to: .high, "ask-me")
+    add("simple_rules", "smart", .low, nil, to: .medium, "idle-talk")
     report.notFound = 1
-    #expect(report.changed == 3)
+    #expect(report.changed == 5)
     #expect(
       report.text == """
-        5 decisions by simple rules since 2026-11-21T15:40:00.000Z; by version 7, 3 would have had another priority
+        7 decisions by simple rules since 2026-11-21T15:40:00.000Z; by version 7, 5 would have had another priority
           2  simple_rules: low → medium  (no rule → idle-talk)
+          1  notify_all, level all: medium → high  (direct → ask-me)
           1  quiet_hours: medium → high  (direct → ask-me)
+          1  simple_rules, level smart: low → medium  (no rule → idle-talk)
           1 could not be judged: their candidates are no longer kept
         """)
     let json = String(decoding: try CommandOutput.encoder.encode(report), as: UTF8.self)
-    #expect(json.contains(#""changed":3"#) && json.contains(#""count":2"#) && json.contains(#""toRule":"ask-me""#))
+    #expect(json.contains(#""changed":5"#) && json.contains(#""count":2"#) && json.contains(#""toRule":"ask-me""#))
   }
 }
