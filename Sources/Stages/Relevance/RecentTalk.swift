@@ -8,7 +8,7 @@ public struct RecentTalk: Sendable, Equatable {
   public static let peopleBytes = 4_000
   /// Messages before those of which the senders alone are remembered, at most.
   public static let formerCapacity = 64
-  /// The most people that are remembered: an index takes a byte, and one stands for nobody.
+  /// The most people that are remembered: an index takes a byte, and one means that there is no person.
   static let maxPeople = 200
 
   /// Ids of senders and addressees in `messages`, and of senders in `former`, which name them by their indices here.
@@ -167,7 +167,7 @@ public struct FormerMessage: Sendable, Equatable {
 public struct RememberedMessage: Sendable, Equatable {
   /// People one message keeps as addressed.
   public static let maxAddressed = 4
-  /// The index for nobody.
+  /// The index where there is no person.
   public static let nobody: UInt8 = 255
 
   /// The sender's index.

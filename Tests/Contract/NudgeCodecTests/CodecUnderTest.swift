@@ -34,7 +34,7 @@ struct CodecUnderTest: Sendable, CustomTestStringConvertible {
   struct Reading {
     /// The codec read it.
     var isDirect: Bool
-    /// What it read is what the reference reads.
+    /// The codec read the same value as the reference.
     var isAlike: Bool
   }
 

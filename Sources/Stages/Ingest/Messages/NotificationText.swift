@@ -1,8 +1,9 @@
 import NudgeSchema
 import Wording
 
-/// Title and body of a message's notification (M3). What would be displayed otherwise than it was written, or could make it look
-/// like another, is left out (`displayed`). Fixed words are English here: the analyzer says them in each recipient's language.
+/// Title and body of a message's notification (M3). Characters that a screen would show otherwise than they were written, or that
+/// could make it look
+/// like another, are left out (`displayed`). Fixed words are English here: the analyzer says them in each recipient's language.
 struct NotificationText {
   /// Grapheme clusters and bytes of a name in a title; the payload has 4,096 bytes for everything.
   static let nameLimit = (characters: 80, bytes: 320)

@@ -38,7 +38,7 @@ struct SchemaStore: Sendable {
   }
 }
 
-/// What is wrong with the schemas themselves.
+/// A mistake in the schemas themselves.
 struct SchemaError: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }

@@ -42,7 +42,7 @@ private final class RecordedDay {
   private static let perGroup = 100
   /// Direct messages to a person, and messages to a group.
   private static let messages = 100
-  /// Of these people every tenth has a level of their own for direct conversations.
+  /// Every tenth of the people with direct messages has a level of their own for direct conversations.
   private static let ownLevel = 10
 
   let decisions: Int

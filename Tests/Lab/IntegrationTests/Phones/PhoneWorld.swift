@@ -236,7 +236,7 @@ final class PhoneWorld {
             members: people.map { Member(userId: $0, displayName: Self.name($0)) }))))
   }
 
-  /// A user's name: the part of the id after the scenario's, with a capital letter.
+  /// A user's name: the part of the id after the scenario's, capitalised.
   static func name(_ userId: String) -> String {
     (userId.split(separator: ".").last.map(String.init) ?? userId).capitalized
   }

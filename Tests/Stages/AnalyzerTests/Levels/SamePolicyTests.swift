@@ -56,7 +56,7 @@ struct SamePolicyTests {
       return try decisions.map { try driver.decode(Decision.self, from: $0).body }
     }
 
-    /// A message to all, decided a moment or hours later; some of the decisions are asked for once more at the same moment.
+    /// A message to all, decided a moment or hours later. A replay asks for some of the decisions again at the same moment.
     func message() throws {
       messages += 1
       let (conversation, sender) = (one(of: SamePolicyTests.conversations), one(of: SamePolicyTests.senders))
@@ -83,7 +83,7 @@ struct SamePolicyTests {
       }
     }
 
-    /// What nothing but levels, mutes, quiet hours and devices decided is decided so again; by force also what was shown.
+    /// A decision by levels, mutes, quiet hours and devices alone is made in the same way again, by force also of a shown message.
     private func askAgain(_ candidate: MessageCandidate, _ first: DecisionBody, now: Milliseconds) throws {
       switch first.reason {
       // Reads and the window of analyses have moved on by the decision itself.

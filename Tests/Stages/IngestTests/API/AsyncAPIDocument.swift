@@ -69,7 +69,7 @@ enum AsyncAPIDocument {
         "channel": {"$ref": "#/channels/\(name)"}}
         """)
       for type in types {
-        // Of a dead letter only the headers have a form.
+        // Only the headers of a dead letter have a form.
         let content =
           topic == .deadLetters
           ? "\"headers\": \(schema(name, type)), \"payload\": {\"description\": \"The original bytes, whatever they are.\"}"

@@ -51,7 +51,7 @@ struct CredentialsTests {
       return name
     }
     let new = "chat \(Self.key)\nmail \(Self.key)2\nnews \(Self.key)3\n"
-    // The writer empties the file, pauses for several looks, and goes on piece by piece, a look between any two.
+    // The writer empties the file, pauses for several looks, and writes the rest in pieces, with a look between any two.
     let writer = try FileHandle(forWritingTo: file)
     try writer.truncate(atOffset: 0)
     for _ in 0..<5 {

@@ -45,7 +45,8 @@ struct Simulation {
       var decisions = try browser.ranges(of: .decisions, partitions: [partition]).first, timeline.count > 0
     else { return }
     let parser = JSONParser(maximumDepth: 512)
-    let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count)
+    // The encoded rows are in memory anyway: a small cache of decoded ones will do.
+    let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count, cacheBytes: 16 << 20)
     let isWhole = timeline.from == 0
     var recorded: [Key: SimulatedDecision] = [:]
     var times: [Int64: Milliseconds] = [:]

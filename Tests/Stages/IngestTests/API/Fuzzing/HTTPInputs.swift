@@ -178,7 +178,7 @@ final class HTTPInputs {
     return target.segments.count == target.path.utf8.count(where: { $0 == 0x2F }) ? nil : "\(target.segments)"
   }
 
-  /// What goes along with records is a traceparent of version 0.
+  /// Records carry a traceparent of version 0.
   private func trace(_ text: String) -> String? {
     guard let context = TraceContext(traceparent: text) else { return nil }
     let written = context.traceparent
