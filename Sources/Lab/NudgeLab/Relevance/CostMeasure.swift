@@ -45,8 +45,8 @@ struct CostMeasure {
   }
 
   private(set) var logs: [Policy: [Sums]] = [:]
-  /// Alerts of each person and day.
-  private(set) var counts: [Policy: [Int]] = [:]
+  /// Alerts of each person and day, by log.
+  private(set) var counts: [Policy: [[Int]]] = [:]
 
   private struct PersonDay: Hashable {
     var userId: String
@@ -58,7 +58,7 @@ struct CostMeasure {
     for policy in Policy.allCases {
       let (sums, alerts) = try Self.decide(log, by: policy)
       logs[policy, default: []].append(sums)
-      counts[policy, default: []] += alerts
+      counts[policy, default: []].append(alerts)
     }
   }
 
@@ -157,8 +157,8 @@ struct CostSummary: Encodable {
   let policy: CostMeasure.Policy
   let personDays: Int
   let alertsPerDay: Figure
-  let medianAlerts: Int
-  let p90Alerts: Int
+  let medianAlerts: Figure
+  let p90Alerts: Figure
   let meant: Int
   let meantAlerting: Figure
   let meantVisible: Figure
@@ -166,24 +166,42 @@ struct CostSummary: Encodable {
   /// The share of alerts, for annotated messages, that were not meant for the person.
   let alertsNotMeant: Figure
 
-  init(_ policy: CostMeasure.Policy, _ logs: [CostMeasure.Sums], _ counts: [Int], seed: UInt64) {
+  /// - Parameters:
+  ///   - logs: The sums of each log.
+  ///   - counts: The alerts of each person and day, by log.
+  init(_ policy: CostMeasure.Policy, _ logs: [CostMeasure.Sums], _ counts: [[Int]], seed: UInt64) {
     self.policy = policy
     let all = logs.reduce(into: CostMeasure.Sums()) { $0 += $1 }
-    let sorted = counts.sorted()
     personDays = all.days
-    medianAlerts = sorted.isEmpty ? 0 : sorted[sorted.count / 2]
-    p90Alerts = sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * 9 / 10)]
     meant = all.meant
     var random = SeededRandom(seed: seed)
-    let resamples = (0..<1_000).map { _ in
-      logs.indices.reduce(into: CostMeasure.Sums()) { sums, _ in sums += logs[random.number(0...logs.count - 1)] }
-    }
-    func figure(_ value: (CostMeasure.Sums) -> Double) -> Figure {
-      let values = resamples.map(value).sorted()
+    // A log is drawn whole: its days and people are not independent of each other.
+    let draws = (0..<1_000).map { _ in logs.indices.map { _ in random.number(0...logs.count - 1) } }
+    let resamples = draws.map { draw in draw.reduce(into: CostMeasure.Sums()) { $0 += logs[$1] } }
+    func figure<Sample>(_ all: Sample, _ samples: [Sample], _ value: (Sample) -> Double) -> Figure {
+      let values = samples.map(value).sorted()
       func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
       return Figure(
         value: rounded(value(all)), low: rounded(values[25]), high: rounded(values[974]))
     }
+    func figure(_ value: (CostMeasure.Sums) -> Double) -> Figure { figure(all, resamples, value) }
+    // How many person-days have a number of alerts, by that number.
+    let tallies = counts.map { $0.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 } }
+    func quantile(_ share: Double) -> Figure {
+      figure(Array(logs.indices), draws) { draw in
+        var tally: [Int: Int] = [:]
+        for log in draw { tally.merge(tallies[log], uniquingKeysWith: +) }
+        let total = tally.values.reduce(0, +)
+        var left = min(total - 1, Int(Double(total) * share))
+        for (alerts, days) in tally.sorted(by: { $0.key < $1.key }) {
+          left -= days
+          if left < 0 { return Double(alerts) }
+        }
+        return 0
+      }
+    }
+    medianAlerts = quantile(0.5)
+    p90Alerts = quantile(0.9)
     func share(_ part: Int, _ whole: Int) -> Double { whole == 0 ? 0 : Double(part) / Double(whole) }
     alertsPerDay = figure { share($0.alerts, $0.days) }
     meantAlerting = figure { share($0.meantAlerting, $0.meant) }

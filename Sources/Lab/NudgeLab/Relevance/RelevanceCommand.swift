@@ -133,10 +133,12 @@ enum RelevanceCommand {
       let digits = unit == 1 ? "%.1f (%.1f to %.1f)" : "%.0f %% (%.0f to %.0f)"
       return String(format: digits, figure.value * unit, figure.low * unit, figure.high * unit)
     }
+    print("\(measure.logs[.all]?.count ?? 0) logs; intervals: 95 of 100 draws of whole logs")
     for summary in summaries {
       print(
         "\(summary.policy.rawValue): \(text(summary.alertsPerDay, 1)) alerts a person and active day, median "
-          + "\(summary.medianAlerts), 90 in 100 at most \(summary.p90Alerts)")
+          + "\(text(summary.medianAlerts, 1)), 90 in 100 at most \(text(summary.p90Alerts, 1)); "
+          + "\(summary.personDays) people and days")
       print(
         "    of \(summary.meant) messages meant for somebody \(text(summary.meantAlerting)) alert, "
           + "\(text(summary.meantVisible)) are at least visible, \(text(summary.meantNothing)) show nothing; "
