@@ -44,6 +44,8 @@ package struct SimulatedDecision {
     result = Result(
       outcome: outcome, reason: reason, priority: node["priority"]?.string.flatMap(Priority.init(rawValue:)),
       presentation: node["presentation"]?.string.flatMap(Presentation.init(rawValue:)))
+    // Decisions of releases without levels name no presentation: it followed from the priority.
+    if outcome == .notify, result.presentation == nil { result.presentation = result.priority?.formerPresentation }
     hasOwnLevel = false
     guard let checks = node["checks"]?.elements else { return }
     for check in checks where check["check"]?.string == DecisionReason.level.rawValue {
@@ -56,6 +58,16 @@ package struct SimulatedDecision {
       let offset = node["offset"]?.int64
     else { return nil }
     return RecordPosition(topic: topic, partition: Int32(truncatingIfNeeded: partition), offset: offset)
+  }
+}
+
+extension Priority {
+  fileprivate var formerPresentation: Presentation {
+    switch self {
+    case .high: .alert
+    case .medium: .silent
+    case .low: .badge
+    }
   }
 }
 
