@@ -188,7 +188,7 @@ let package = Package(
       "NudgeCommandsTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "KafkaTransactions", "FCMEmulator", "ServiceKit", "StreamRuntime",
-        "Ingest", "Analyzer", "Dispatcher", "HTTPServer", "TestSupport",
+        "Ingest", "Analyzer", "Dispatcher", "HTTPServer", "JSONCodec", "TestSupport",
       ]),
     Layer.lab.tests(
       "NudgeLabTests",
