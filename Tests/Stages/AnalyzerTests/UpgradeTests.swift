@@ -57,7 +57,8 @@ struct UpgradeTests {
       else { continue }
       candidate.replayId = "replay-1"
       let written = try scene.send(.redecide(candidate), at: record.now)
-      for decision in written.decisions.map(\.body) where notified.contains("\(decision.userId) \(decision.messageId)") {
+      for decision in written.decisions.map(\.body) where notified.contains("\(decision.userId) \(decision.messageId)")
+      {
         asked.insert("\(decision.userId) \(decision.messageId)")
         // A message that was deleted since is withdrawn, if it was not notified.
         #expect(decision.outcome == .suppress && decision.reason == .duplicate, "\(decision)")

@@ -6,6 +6,7 @@ import ServiceKit
 import Testing
 import VirtualPhone
 
+@testable import NudgeCommands
 @testable import NudgeLab
 
 /// A pipeline with virtual phones. All scenarios of one kind of broker share it, and each has its own people. One thread uses
@@ -48,7 +49,11 @@ final class PhoneWorld {
   private struct Load {
     let start = ContinuousClock.now
     let perSecond: Int
+    /// The bytes by which records of these messages are told from others.
+    let mark: [UInt8]
     var published = 0
+    var decided = 0
+    var isPaused = false
     let publish: (Int) throws -> Void
 
     var seconds: Double { start.duration(to: .now) / .seconds(1) }
@@ -120,7 +125,7 @@ final class PhoneWorld {
   }
 
   private func turn() throws {
-    if let load {
+    if let load, !load.isPaused {
       let due = Int(load.seconds * Double(load.perSecond))
       for number in load.published..<max(due, load.published) { try load.publish(number) }
       self.load?.published = max(due, load.published)
@@ -137,18 +142,30 @@ final class PhoneWorld {
   }
 
   /// Publishes messages at a steady rate from now on, numbered from 0, while the world turns.
-  func startLoad(perSecond: Int, _ publish: @escaping (Int) throws -> Void) {
-    load = Load(perSecond: perSecond, publish: publish)
+  ///
+  /// - Parameter prefix: The beginning of their ids. Their records are counted and not decoded.
+  func startLoad(perSecond: Int, prefix: String, _ publish: @escaping (Int) throws -> Void) {
+    load = Load(perSecond: perSecond, mark: Array(#""messageId":"\#(prefix)"#.utf8), publish: publish)
   }
 
-  /// Ends the load, and says how many messages it published in which time.
-  func stopLoad() -> (published: Int, seconds: Double) {
-    defer { load = nil }
+  /// The decisions about messages of the load.
+  var decidedOfLoad: Int { load?.decided ?? 0 }
+
+  /// Publishes no more of the load, and says how many messages it published in which time.
+  func pauseLoad() -> (published: Int, seconds: Double) {
+    load?.isPaused = true
     return load.map { ($0.published, $0.seconds) } ?? (0, 0)
   }
 
+  /// Ends the load.
+  func stopLoad() { load = nil }
+
   private func read(_ record: ConsumerRecord) throws {
     guard let value = record.valueBytes(), let topic = broker.topics.topic(named: record.topic) else { return }
+    if let load, record.valueContains(load.mark) {
+      if topic == .decisions { self.load?.decided += 1 }
+      return
+    }
     switch topic {
     case .timeline: onTimeline.insert(try coder.decode(TimelineEvent.self, from: value).envelope.eventId)
     case .decisions:

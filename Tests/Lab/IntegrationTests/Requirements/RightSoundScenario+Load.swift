@@ -85,10 +85,10 @@ extension RightSoundScenario {
       try world.conversation(
         "ul.load\(number)", ["ul.x\(number)", "ul.y\(number)", "ul.v\(number)", "ul.w\(number)"], group: "Load")
     }
-    world.startLoad(perSecond: 100) { number in
+    world.startLoad(perSecond: 100, prefix: "ul.l") { number in
       try world.write("ul.l\(number)", in: "ul.load\(number % 20)", from: "ul.x\(number % 20)", "Message \(number)")
     }
-    _ = try world.decision("ul.l300", for: "ul.y0")
+    try world.wait(for: "the load") { world.decidedOfLoad >= 3 * 300 }
     for round in 1...10 { try expectInTime("ul", round, direct: one, group: ten, world) }
     try world.fleet.tell(one, .openConversation("ul.direct"))
     try world.fleet.tell(one, .closeConversation)
@@ -97,11 +97,12 @@ extension RightSoundScenario {
     for number in 1...10 { try world.write("ul.m\(number)", in: "ul.c\(number)", from: "ul.ann\(number)", "Lunch?") }
     for number in 1...10 { try world.see("ul.m\(number)", on: one) }
     try tapAll(on: one, "ul", world)
-    let load = world.stopLoad()
+    let load = world.pauseLoad()
     print(String(format: "  %d other messages in %.1f s", load.published, load.seconds))
     #expect(Double(load.published) >= 90 * load.seconds)
-    // The pipeline kept up: the last of them is decided a moment later.
-    _ = try world.decision("ul.l\(load.published - 1)", for: "ul.y\((load.published - 1) % 20)")
+    // The pipeline kept up: a moment later the last of them is decided for all three.
+    try world.wait(for: "the end of the load") { world.decidedOfLoad == 3 * load.published }
+    world.stopLoad()
     try world.settle()
     return one
   }
