@@ -83,7 +83,7 @@ struct UpgradeTests {
       return try #require(written.decision)
     }
     let friend = try message("x1", in: "direct", from: "ben", to: "ann")
-    #expect((friend.level, friend.presentation, friend.reason) == (.all, .alert, .notifyAll))
+    #expect(friend.level == .all && friend.presentation == .alert && friend.reason == .notifyAll)
     #expect(friend.badge == last("ann"), "conversations are counted, and this one was unread")
     let muted = try message("x2", in: "noise", from: "cleo", to: "ben", group: "Noise")
     #expect(muted.reason == .conversationMuted && muted.badge == last("ben") + 1, "ben counts messages")

@@ -149,20 +149,31 @@ struct SamePolicyTests {
     }
 
     private func preferences() -> PreferencesPatch {
-      var patch = PreferencesPatch(
-        enabled: maybe(!random.oneIn(4)), maxAnalysesPerHour: maybe(random.below(4)), fallback: maybe(random.choice()),
-        muted: maybe([
+      var patch = PreferencesPatch()
+      patch.enabled = maybe(!random.oneIn(4))
+      patch.maxAnalysesPerHour = maybe(random.below(4))
+      patch.fallback = maybe(random.choice(AnalysisFallback.self))
+      patch.starredSenders = maybe([one(of: SamePolicyTests.senders)])
+      patch.keywords = maybe(["tickets"])
+      patch.badgeMode = maybe(random.choice(BadgeMode.self))
+      patch.showPreviews = maybe(random.oneIn(2))
+      patch.burstSeconds = maybe(random.below(90))
+      patch.mutedSenders = maybe([one(of: SamePolicyTests.senders)])
+      if random.oneIn(3) {
+        let until = maybe(time + hour)
+        patch.muted = [
           MutedConversation(
-            conversationId: one(of: SamePolicyTests.conversations), until: maybe(time + hour),
-            exceptMentions: maybe(true))
-        ]),
-        starredSenders: maybe([one(of: SamePolicyTests.senders)]), keywords: maybe(["tickets"]),
-        badgeMode: maybe(random.choice()), showPreviews: maybe(random.oneIn(2)), burstSeconds: maybe(random.below(90)),
-        defaultLevels: maybe(DefaultLevels(direct: maybe(random.choice()), group: maybe(random.choice()))),
-        conversationLevels: maybe([
-          ConversationLevel(conversationId: one(of: SamePolicyTests.conversations), level: random.choice())
-        ]),
-        mutedSenders: maybe([one(of: SamePolicyTests.senders)]))
+            conversationId: one(of: SamePolicyTests.conversations), until: until, exceptMentions: maybe(true))
+        ]
+      }
+      if random.oneIn(3) {
+        let direct = maybe(random.choice(NotificationLevel.self))
+        patch.defaultLevels = DefaultLevels(direct: direct, group: maybe(random.choice(NotificationLevel.self)))
+      }
+      if random.oneIn(3) {
+        let conversation = one(of: SamePolicyTests.conversations)
+        patch.conversationLevels = [ConversationLevel(conversationId: conversation, level: random.choice())]
+      }
       if random.oneIn(3) {
         let start = random.below(24)
         patch.quietHours = .set(
