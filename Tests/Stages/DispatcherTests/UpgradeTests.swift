@@ -19,7 +19,7 @@ struct UpgradeTests {
         bench.now = push.decidedAt
         try bench.send(push)
         while let request = bench.air.first {
-          sent.append(request.pushId)
+          sent.append(try #require(request.pushId))
           let body = String(decoding: request.body, as: UTF8.self)
           let presentation = push.kind == .message ? push.presentation.rawValue : "badge"
           #expect(body.contains(#""presentation":"\#(presentation)""#), "\(body)")
