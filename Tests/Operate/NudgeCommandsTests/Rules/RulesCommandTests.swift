@@ -31,7 +31,7 @@ struct RulesCommandTests {
   func report() throws {
     var report = RulesReport(version: "7", since: 1_795_275_600_000, decisions: 7)
     func add(
-      _ reason: String, _ level: String? = nil, _ from: Priority, _ rule: String?, to: Priority, _ newRule: String?
+      _ reason: String, _ from: Priority, _ rule: String?, to: Priority, _ newRule: String?, level: String? = nil
     ) {
       report.add(RulesReport.Decided(reason: reason, level: level, priority: from, rule: rule), now: (to, newRule))
     }
@@ -39,8 +39,8 @@ struct RulesCommandTests {
     add("quiet_hours", .medium, "direct", to: .high, "ask-me")
     add("simple_rules", .low, nil, to: .medium, "idle-talk")
     add("simple_rules", .medium, "direct", to: .medium, "ask-me")
-    add("notify_all", "all", .medium, "direct", to: .high, "ask-me")
-    add("simple_rules", "smart", .low, nil, to: .medium, "idle-talk")
+    add("notify_all", .medium, "direct", to: .high, "ask-me", level: "all")
+    add("simple_rules", .low, nil, to: .medium, "idle-talk", level: "smart")
     report.notFound = 1
     #expect(report.changed == 5)
     #expect(
