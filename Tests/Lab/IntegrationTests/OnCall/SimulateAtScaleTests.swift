@@ -218,10 +218,8 @@ private final class RecordedDay {
     }
     let status = process.terminationStatus
     let result = try JSONSerialization.jsonObject(with: Data(contentsOf: output)) as? [String: Any] ?? [:]
-    print(
-      String(
-        format: "  simulate %@: %.1f s, at most %d MB", arguments.first ?? "with the same policy",
-        Date().timeIntervalSince(began), kilobytes >> 10))
+    let seconds = String(format: "%.1f", Date().timeIntervalSince(began))
+    print("  simulate \(arguments.first ?? "with the same policy"): \(seconds) s, at most \(kilobytes >> 10) MB")
     #expect(kilobytes > 0)
     return (status, result, kilobytes >> 10)
   }
