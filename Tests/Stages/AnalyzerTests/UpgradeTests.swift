@@ -1,3 +1,4 @@
+import Foundation
 import NudgeCodec
 import NudgeSchema
 import StreamRuntime

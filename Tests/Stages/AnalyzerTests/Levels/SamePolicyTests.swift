@@ -1,3 +1,4 @@
+import Foundation
 import NudgeSchema
 import StreamRuntime
 import TestSupport
