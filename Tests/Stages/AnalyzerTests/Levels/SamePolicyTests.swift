@@ -78,14 +78,18 @@ struct SamePolicyTests {
               exchange: random.below(4)))
         })
       if random.oneIn(30) { candidate.possibleRepeat = true }
+      // Some come late: read by their time.
+      let sent = random.oneIn(12) ? time - 10 * minute : time
       let now = time + (random.oneIn(15) ? 2 * hour : Int64(random.below(3_000)))
-      for first in try send(.candidate(candidate), at: time, now: now) where random.oneIn(3) {
-        try askAgain(candidate, first, now: now)
+      for first in try send(.candidate(candidate), at: sent, now: now) where random.oneIn(3) {
+        try askAgain(candidate, first, at: sent, now: now)
       }
     }
 
     /// A decision by levels, mutes, quiet hours and devices alone is made in the same way again, by force also of a shown message.
-    private func askAgain(_ candidate: MessageCandidate, _ first: DecisionBody, now: Milliseconds) throws {
+    private func askAgain(
+      _ candidate: MessageCandidate, _ first: DecisionBody, at sent: Milliseconds, now: Milliseconds
+    ) throws {
       switch first.reason {
       // Reads and the window of analyses have moved on by the decision itself.
       case .activeConversation, .alreadyRead, .expired, .analysisLimit, .relevant, .duplicate, .withdrawn,
@@ -98,7 +102,7 @@ struct SamePolicyTests {
       candidate.recipients = candidate.recipients.filter { $0.userId == first.userId }
       candidate.replayId = "replay-\(offset)"
       candidate.forced = first.outcome == .notify ? true : nil
-      let again = try #require(try send(.redecide(candidate), at: time, now: now).first)
+      let again = try #require(try send(.redecide(candidate), at: sent, now: now).first)
       #expect(again.outcome == first.outcome && again.reason == first.reason, "seed \(random.seed): \(first)")
       #expect(again.priority == first.priority && again.level == first.level, "seed \(random.seed): \(first)")
       #expect(again.policy == first.policy)
