@@ -8,8 +8,7 @@ import StreamRuntime
 /// Measures the alerts that policies cost people, and the messages meant for them that are shown, on annotated chat logs.
 ///
 /// Each log is a group, and each message is decided by the analyzer for the last 20 different other speakers, with bursts and
-/// hourly limits. Nobody has the app open. Writing reads the group. Messages of the same time are spread until the next one:
-/// the logs know no seconds, and a burst has some.
+/// hourly limits. Nobody has the app open. Writing reads the group.
 struct CostMeasure {
   /// The policies that are compared.
   enum Policy: String, CaseIterable, Encodable {
@@ -74,21 +73,6 @@ struct CostMeasure {
     return rules
   }
 
-  /// The time of each message, in milliseconds; messages of one time are spread evenly until the next, within a minute at most.
-  static func spreadTimes(of log: [ChatMessage]) -> [Milliseconds] {
-    var times: [Milliseconds] = []
-    times.reserveCapacity(log.count)
-    var start = 0
-    while start < log.count {
-      let at = log[start].at
-      let end = log[start...].firstIndex { $0.at != at } ?? log.count
-      let span = end < log.count ? min(60_000, log[end].at - at) : 60_000
-      for index in start..<end { times.append(at + span * Int64(index - start) / Int64(end - start)) }
-      start = end
-    }
-    return times
-  }
-
   private static func decide(_ log: [ChatMessage], by policy: Policy) throws -> (Sums, [Int]) {
     let driver = StageDriver(AnalyzerStage(rules: rules(policy)))
     let parser = JSONParser()
@@ -110,15 +94,15 @@ struct CostMeasure {
         (output.value ?? []).withUnsafeBytes { SimulatedDecision($0, parser: parser) }
       }
     }
-    for (message, time) in zip(log, spreadTimes(of: log)) {
+    for message in log {
       let sender = ChatNames.user(message.nick)
-      driver.now = time
+      driver.now = message.at
       conversation.join(sender, displayName: message.nick)
       if known.insert(sender).inserted {
         _ = try send(
           .deviceGained(
             DeviceGained(userId: sender, deviceId: "phone", token: "t-\(sender)", version: 1, platform: .ios)),
-          at: time)
+          at: message.at)
       }
       let day = message.at / 86_400_000
       if alerts[PersonDay(userId: sender, day: day)] == nil { alerts[PersonDay(userId: sender, day: day)] = 0 }
@@ -136,9 +120,9 @@ struct CostMeasure {
       }
       _ = try send(
         .sent(MessageSent(userId: sender, conversationId: message.log, messageId: String(message.number))),
-        at: time)
+        at: message.at)
       let truth = message.replyTo.map { Set($0.compactMap { authors[$0] }) }
-      for decision in recipients.isEmpty ? [] : try send(.candidate(candidate), at: time) {
+      for decision in recipients.isEmpty ? [] : try send(.candidate(candidate), at: message.at) {
         let result = decision.result
         // Only days on which the person was active count.
         if result.alerts { alerts[PersonDay(userId: decision.userId, day: day)]? += 1 }

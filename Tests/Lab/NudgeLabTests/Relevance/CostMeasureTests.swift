@@ -31,15 +31,6 @@ struct CostMeasureTests {
     #expect(measure.counts[.all]?.first?.sorted() == [2, 2, 3])
   }
 
-  @Test("messages of one minute are spread over it, those of less over less")
-  func times() {
-    let log = [60_000, 60_000, 60_000, 120_000, 130_000, 130_000, 500_000].map { at in
-      ChatMessage(log: "l", number: 1, at: at, nick: "ann", text: "", replyTo: nil, kind: nil)
-    }
-    #expect(
-      CostMeasure.spreadTimes(of: log) == [60_000, 80_000, 100_000, 120_000, 130_000, 160_000, 500_000])
-  }
-
   @Test("mean, median and the 90 of 100 have intervals over whole logs; equal logs have none")
   func intervals() {
     var sums = CostMeasure.Sums()
