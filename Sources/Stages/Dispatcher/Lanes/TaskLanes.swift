@@ -169,9 +169,11 @@ struct TaskLanes {
       if case .invalidToken = result {
         try events.emitInvalidated(item, code: reply.answer.errorCode ?? "INVALID_TOKEN", context)
       } else if case .quarantined = result {
-        var device = try deviceRow(queue.key, context.step)
-        device.quarantined = .init(tokenHash: rules.hash(item.target.token), version: item.target.version)
-        try context.step.set(DispatcherRow(.device(device)), for: queue.key.device)
+        // Without a row the person was erased meanwhile.
+        if case .device(var device)? = try context.step.row(queue.key.device)?.content {
+          device.quarantined = .init(tokenHash: rules.hash(item.target.token), version: item.target.version)
+          try context.step.set(DispatcherRow(.device(device)), for: queue.key.device)
+        }
       } else if case .rejected = result {
         try events.emitDeadLetter(item, context)
       }

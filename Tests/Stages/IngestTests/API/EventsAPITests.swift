@@ -200,6 +200,10 @@ struct EventsAPITests {
         + #""conversationId":"c","messageId":"m"}"#,
       #"{"schemaVersion":1,"type":"conversation.member_added","eventId":"x","occurredAt":\#(APIUnderTest.now()),"#
         + #""conversationId":"c","userId":"ann"}"#,
+      // Erasure is a backend's, or an operator's.
+      #"{"schemaVersion":1,"type":"user.deleted","eventId":"x","occurredAt":\#(APIUnderTest.now()),"userId":"ann"}"#,
+      #"{"schemaVersion":1,"type":"conversation.deleted","eventId":"x","occurredAt":\#(APIUnderTest.now()),"#
+        + #""conversationId":"c"}"#,
     ]
     for other in others {
       let answer = try api.post(other, token: token)
