@@ -63,6 +63,9 @@ public struct TopicPlan: Sendable, Equatable {
   public var compacted: Bool
   /// How long records are kept, in milliseconds; nil where compacted.
   public var retention: Milliseconds?
+  /// How long a segment of the log is written to, in milliseconds. A broker removes whole segments, so a record may stay for
+  /// this long beyond its retention.
+  public var segment: Milliseconds
   /// The largest record batch in bytes.
   public var maxMessageBytes: Int
 
@@ -83,11 +86,12 @@ public struct TopicPlan: Sendable, Equatable {
       compacted = true
       retention = nil
     }
+    segment = min(Self.day, (retention ?? .max) / 6)
   }
 
   /// The topic's settings at creation, as Kafka names them.
   public var configuration: [String: String] {
-    var settings = ["max.message.bytes": String(maxMessageBytes)]
+    var settings = ["max.message.bytes": String(maxMessageBytes), "segment.ms": String(segment)]
     if let retention {
       settings["cleanup.policy"] = "delete"
       settings["retention.ms"] = String(retention)
@@ -96,7 +100,6 @@ public struct TopicPlan: Sendable, Equatable {
       settings["min.cleanable.dirty.ratio"] = "0.1"
       // Tombstones stay longer than any store file that may still need them: a store older than this is rebuilt.
       settings["delete.retention.ms"] = String(7 * Self.day)
-      settings["segment.ms"] = String(Self.day)
       // Compaction removes overwritten and erased rows within a day, however little is written (D16).
       settings["max.compaction.lag.ms"] = String(Self.day)
     }

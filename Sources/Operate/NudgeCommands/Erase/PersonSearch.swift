@@ -2,7 +2,7 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// Finds what names a person: rows of the stages' state, and records of topics that are keyed by people.
+/// Finds what names a person: rows of the stages' state, and records of topics.
 struct PersonSearch {
   /// Rows that name the person, by stage.
   private(set) var rows: [StageName: Int] = [:]
@@ -15,8 +15,10 @@ struct PersonSearch {
   /// Where the next look at each state topic begins.
   private var next: [TopicPartition: Int64] = [:]
 
-  /// Topics whose records are keyed by people.
-  static let keyedByPerson: [Topic] = [.userEvents, .timeline, .decisions, .pushes, .banners, .outcomes, .deadLetters]
+  /// Topics whose records about a person are on the partition of the person's key.
+  static let keyedByPerson: [Topic] = [.userEvents, .timeline, .decisions, .pushes, .banners, .outcomes]
+  /// Topics with other keys, of which every partition is read: a few records a registration or failure, or all messages.
+  static let keyedByOthers: [Topic] = [.deviceClaims, .deadLetters, .chatEvents]
 
   init(userId: String) {
     self.userId = userId
@@ -48,16 +50,28 @@ struct PersonSearch {
     }
   }
 
-  /// How many records of each topic have the person's key.
-  func records(_ browser: TopicBrowser) throws -> [(topic: Topic, count: Int)] {
-    try Self.keyedByPerson.map { topic in
+  /// How many records of each topic name the person. `readsMessages`: those of `chat.events` are counted, too.
+  func records(_ browser: TopicBrowser, readsMessages: Bool) throws -> [(topic: Topic, count: Int)] {
+    let own = Array(userId.utf8)
+    return try (Self.keyedByPerson + Self.keyedByOthers.filter { readsMessages || $0 != .chatEvents }).map { topic in
       var count = 0
-      try browser.records(of: topic, key: userId) { _ in
-        count += 1
+      let partitions =
+        Self.keyedByPerson.contains(topic) ? [try browser.partition(of: userId, on: topic)] : nil
+      try browser.read(
+        try browser.ranges(of: topic, partitions: partitions), "reading \(browser.names(topic))"
+      ) { record in
+        if record.hasKey(own) || names(record) { count += 1 }
         return true
       }
       return (topic, count)
     }
+  }
+
+  /// Whether a record's value, which may be no JSON, names the person.
+  private func names(_ record: ConsumerRecord) -> Bool {
+    guard needles.contains(where: { record.valueContains($0) }) else { return false }
+    guard let value = try? JSONValue(record.valueBytes() ?? []) else { return true }
+    return value.has(userId)
   }
 
   private func names(_ key: RowKey, _ record: ConsumerRecord, _ stage: StageName) throws -> Bool {

@@ -46,7 +46,9 @@ struct StateReport: StateReporting {
       lines.append(
         "Inputs of tasks \(behind.joined(separator: ",")) end before their positions: topics were made again, or leaders lost\n"
           + "records. The tasks do not run. See what going on from the inputs' first offsets, with the state as it is, would do\n"
-          + "  nudge state accept-loss --stage \(stage.rawValue)")
+          + "  nudge state accept-loss --stage \(stage.rawValue)\n"
+          + "The next stage drops causes with offsets that are not later than those it knows: where a topic was made again, read\n"
+          + "'Lost state' in docs/operations.md first.")
     }
     let lost = tasks.filter { $0.condition == .lost }.map { String($0.task) }
     if !lost.isEmpty {

@@ -8,14 +8,41 @@ struct ErasureReportTests {
   @Test("the report names each topic, what it has, and how long that stays")
   func places() {
     var report = ErasureReport(userId: "ann", isDryRun: true)
-    report.add(rows: [.ingest: 3, .analyzer: 5], records: [(.userEvents, 7), (.decisions, 2), (.banners, 1)])
+    report.add(
+      rows: [.ingest: 3, .analyzer: 5], records: [(.userEvents, 7), (.decisions, 2), (.banners, 1)], settings: [:],
+      now: 1_800_000_000_000)
     let text = report.text
     #expect(text.contains("nudge.ingest-state       3"))
     #expect(text.contains("nudge.dispatcher-state   0"))
-    #expect(text.contains("user.events              7        retention: 7 d"))
-    #expect(text.contains("nudge.decisions          2        retention: 30 d"))
-    #expect(text.contains("nudge.banners            1        retention: 1 h"))
+    #expect(text.contains("user.events              7        retention: 7 d; gone by "))
+    #expect(text.contains("nudge.decisions          2        retention: 30 d;"))
+    #expect(text.contains("nudge.banners            1        retention: 1 h;"))
     #expect(text.contains("Nothing was changed."))
+  }
+
+  @Test("D16: the report says by when each topic has nothing left, by the settings that it has")
+  func times() throws {
+    var report = ErasureReport(userId: "ann", isDryRun: true)
+    report.add(
+      rows: [:],
+      records: [(.pushes, 1), (.userEvents, 1), (.decisions, 1), (.outcomes, 1), (.banners, 1)],
+      settings: [
+        .userEvents: ["retention.ms": "3600000", "segment.ms": "60000"], .decisions: ["retention.ms": "-1"],
+        .outcomes: ["retention.ms": "\(Int64.max)", "segment.ms": "\(Int64.max)"],
+      ], now: 1_800_000_000_000)
+    func place(_ topic: Topic) throws -> ErasureReport.Place {
+      try #require(report.places.first { $0.topic == topic.rawValue })
+    }
+    // 2027-01-15T08:00:00Z; 2 days and a segment of 8 hours.
+    #expect(try place(.pushes).goneBy == "2027-01-17T16:00:00Z")
+    #expect(try place(.userEvents).goneBy == "2027-01-15T09:01:00Z")
+    #expect(try place(.decisions).goneBy == nil && place(.decisions).goneAfter == "retention: for ever")
+    #expect(try place(.outcomes).goneBy == nil)
+    #expect(try place(.banners).goneBy == "2027-01-15T09:10:00Z")
+    // Compaction after a day, tombstones seven days later, and the compaction that removes those.
+    #expect(try place(.ingestState).goneBy == "2027-01-24T08:00:00Z")
+    #expect(report.text.contains("never gone") && report.text.contains("gone by 2027-01-17T16:00:00Z"))
+    #expect(report.text.contains("--messages"))
   }
 
   @Test("the report says whether the erasure is proven, and which stage still names the person")

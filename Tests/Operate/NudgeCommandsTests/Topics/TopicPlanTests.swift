@@ -34,6 +34,17 @@ struct TopicPlanTests {
     #expect(state == ["min.cleanable.dirty.ratio is 0.5, should be at most 0.1"])
   }
 
+  @Test("D16: no record stays longer than a sixth, or a day, beyond its retention: segments end that soon")
+  func segments() {
+    for plan in TopicPlan.all {
+      #expect(plan.configuration["segment.ms"] == String(plan.segment))
+      #expect(plan.segment > 0 && plan.segment <= 86_400_000)
+      if let retention = plan.retention { #expect(plan.segment <= retention / 6) }
+    }
+    #expect(TopicPlan(.banners).segment == 600_000)
+    #expect(TopicPlan(.pushes).segment == 28_800_000)
+  }
+
   @Test("the embedded broker gets every topic, with prefix and number of partitions")
   func embedded() throws {
     let broker = try EmbeddedBroker()
@@ -66,7 +77,11 @@ struct TopicPlanTests {
     let entries = Dictionary(uniqueKeysWithValues: first.topics.map { ($0.name, $0) })
     #expect(entries["t.nudge.timeline"]?.status == .created)
     #expect(entries["t.nudge.timeline"]?.partitions == 3, "as many as the topics that were there")
-    #expect(entries["t.chat.events"]?.differences == ["max.message.bytes is 1048588, should be at least 4194304"])
+    #expect(
+      entries["t.chat.events"]?.differences == [
+        "max.message.bytes is 1048588, should be at least 4194304",
+        "segment.ms is 604800000, should be at most 86400000",
+      ])
     #expect(
       entries["t.nudge.ingest-state"]?.differences.contains("cleanup.policy is delete, should be compact") == true)
 
