@@ -15,9 +15,8 @@ A defect is an entry of Tests/Mutants/*.mutants:
 `-` and `+` may have several lines. All defects are compiled into one build, each behind a switch, and a test process turns on one of
 them. A text in brackets is an expression, and a whole text is a statement, which must not declare a name for later lines.
 
-The tests of a defect are those of its file's module, without a broker: unit tests and simulation. Those that are likely to find it,
-because their file names a type of the defect's file, run first. A defect is caught by the first test that fails, by a crash, or by a
-hang.
+The tests of a defect are those of its file's module, without a broker: unit tests and simulation. They run in parts, the fast suites
+first, as a run without a defect has timed them. A defect is caught by the first test that fails, by a crash, or by a hang.
 
 A defect that no test finds has a line with the reason, which the table shows:
 
@@ -25,6 +24,7 @@ A defect that no test finds has a line with the reason, which the table shows:
 """
 
 import argparse
+import collections
 import os
 import pathlib
 import re
@@ -34,6 +34,7 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -45,7 +46,7 @@ TESTS = {
     "Ingest": "^IngestTests\\.",
     "Analyzer": "^AnalyzerTests\\.",
     "Dispatcher": "^DispatcherTests\\.",
-    "HTTPServer": "^(HTTPServerTests|IngestTests)\\.",
+    "HTTPServer": "^(HTTPServerTests\\.|IngestTests\\.EventsAPI)",
 }
 
 # Suites with brokers, of which the tiers of Tests/Tiers know.
@@ -220,39 +221,43 @@ def build(root):
         raise MutantError("the copy does not build:\n" + "\n".join(errors[:20] or [done.stderr[-2000:]]))
 
 
-def likely(mutant, root):
-    """A pattern for the suites whose file names a type of the defect's file, those with its name first; None: there is none."""
-    types = set(re.findall(r"^\s*(?:\w+\s+)*(?:struct|class|enum|extension)\s+(\w+)", mutant.file.read_text(), re.MULTILINE))
-    types = {it for it in types | {mutant.file.stem.split("+")[0]} if len(it) > 4}
-    suites = set()
-    for file in (root / "Tests").glob(f"*/{mutant.module}Tests/**/*.swift"):
-        text = file.read_text()
-        if any(re.search(rf"\b{it}\b", text) for it in types):
-            suites |= set(re.findall(r"^\s*(?:final class|struct|enum) (\w+Tests)\b", text, re.MULTILINE))
-    return rf"^{mutant.module}Tests\.({'|'.join(sorted(suites))})/" if suites else None
+def parts(root, module):
+    """Patterns for the module's suites: those that take seconds, those that take tens of them, and the others, by the last run without a
+    defect."""
+    seconds = collections.Counter()
+    for case in xml.etree.ElementTree.parse(root / f"{module}.xml").iter("testcase"):
+        seconds[case.get("classname")] += float(case.get("time") or 0)
+    found, total, part = [], 0.0, []
+    for name, spent in sorted(seconds.items(), key=lambda it: it[1]):
+        target, *suites = name.split(".")
+        if part and total + spent > 4 * 4 ** len(found):
+            found.append(part)
+            total, part = 0.0, []
+        part.append(rf"{target}\.{'/'.join(suites)}/")
+        total += spent
+    return [f"^({'|'.join(it)})" for it in found + [part]]
 
 
 def find(mutant, root, limit):
-    """Runs the likely suites, then all. Returns what `run` does."""
-    first = likely(mutant, root)
-    spent = 0
-    if first:
-        failed, spent, count = run(root, first, mutant.number, limit)
+    """Runs the parts of the tests until one fails. Returns what `run` does."""
+    spent, total = 0.0, 0
+    for pattern in parts(root, mutant.module):
+        failed, seconds, count = run(root, pattern, mutant.number, limit)
+        spent, total = spent + seconds, total + count
         if failed:
-            return failed, spent, count
-    failed, seconds, count = run(root, TESTS[mutant.module], mutant.number, limit)
-    return failed, spent + seconds, count
+            break
+    return failed, spent, total
 
 
-def run(root, pattern, number, limit):
-    """Runs a module's tests with a defect on. Returns the name of what failed first (None: nothing), and the seconds it took."""
+def run(root, pattern, number, limit, results=None):
+    """Runs tests with a defect on; their results go to a file. Returns the name of what failed first (None: nothing), and the seconds it took."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUDGE_", "KAFKA_HOME"))}
     environment["NUDGE_PLANTED_DEFECT"] = str(number)
     environment["SWIFT_BACKTRACE"] = "enable=no"
     began = time.monotonic()
     process = subprocess.Popen(
         [str(root / ".build/debug/nudgePackageTests.xctest"), "--testing-library", "swift-testing", "--no-parallel",
-         "--filter", pattern, "--skip", SKIPPED],
+         "--filter", pattern, "--skip", SKIPPED, *(["--xunit-output", str(results)] if results else [])],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=root, start_new_session=True)
     failed, rest, count, running = None, b"", 0, "the first test"
     try:
@@ -320,8 +325,9 @@ def main():
         limits = {}
         for module in sorted({it.module for it in chosen}):
             note = options.copy / f"{module}.seconds"
-            if not options.reuse or not note.exists():
-                failed, seconds, count = run(options.copy, TESTS[module], 0, 1_200)
+            results = options.copy / f"{module}.xml"
+            if not options.reuse or not note.exists() or not results.exists():
+                failed, seconds, count = run(options.copy, TESTS[module], 0, 1_200, results)
                 if failed:
                     raise MutantError(f"without a defect the tests of {module} fail: {failed}")
                 note.write_text(f"{seconds}")

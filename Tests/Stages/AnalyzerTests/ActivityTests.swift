@@ -117,6 +117,20 @@ struct ActivityTests {
     #expect(try scene.message("m1", in: "c2", at: noon + 3 * second).banners.isEmpty)
   }
 
+  @Test("D9: nobody gets a banner of their own message, whoever else names them as its recipient")
+  func ownMessage() throws {
+    let scene = Scene()
+    for user in ["ann", "bob"] {
+      try scene.gain("\(user)-phone", user: user)
+      try scene.send(
+        .user(.activity(Activity(userId: user, deviceId: "\(user)-phone", state: .foreground))), at: noon)
+    }
+    let written = try scene.send(
+      .candidate(Scene.candidate("m1", to: ["ann", "bob"])), at: noon + 1, origin: scene.nextOrigin())
+    #expect(written.decisions.map(\.body.userId) == ["ann", "bob"])
+    #expect(written.banners.map(\.userId) == ["ann"])
+  }
+
   @Test("D9: a banner is shown in another conversation and in the list, never in the open one or outside the app")
   func banner() throws {
     let scene = try Scene.withPhone()
