@@ -8,15 +8,14 @@ import Testing
 extension PipelineTests {
   @Suite("Erasure")
   struct ErasureTests {
-    /// Ids that are part of nothing else.
+    /// An id that is part of nothing else.
     private let gone = "eve-who-leaves"
-    private let chat = "chat-that-goes"
 
     private func direct(_ id: String, _ other: String) -> PublishedEvent {
       PublishedEvent(
         topic: .chatEvents, key: id,
         value: ChatLoad.event(
-          "conversation.updated", "c-\(id)", ChatLoad.now(),
+          "conversation.updated", "c-\(ChatLoad.now())-\(id.count)", ChatLoad.now(),
           #""conversationId":"\#(id)","kind":"direct","members":[{"userId":"ann","displayName":"Ann"},"#
             + #"{"userId":"\#(other)","displayName":"\#(other)"}]"#))
     }
@@ -26,7 +25,7 @@ extension PipelineTests {
       return PublishedEvent(
         topic: topic, key: key,
         value: ChatLoad.event(
-          type, "\(type)-\(key)-\(ChatLoad.now())", ChatLoad.now(), #""\#(id)":"\#(key)""# + fields))
+          type, "\(type)-\(ChatLoad.now())", ChatLoad.now(), #""\#(id)":"\#(key)""# + fields))
     }
 
     /// The current rows of the stages' state that have an id in key or value, by an own reading of the topics.
@@ -128,41 +127,6 @@ extension PipelineTests {
       try pipeline.wait(for: "the push to the person who came back") { checker in
         checker.requests.contains { $0.messageId == "m5" && $0.token == "new-eve" && $0.status == 200 }
       }
-      pipeline.stop()
-      pipeline.hasPassed = true
-    }
-
-    @Test("D16: conversation.deleted cancels what waits, leaves no row of it, and refuses later events")
-    func conversation() throws {
-      let pipeline = try Pipeline(
-        "erased-chat",
-        faults: #"{"faults": [{"tokenPrefix": "busy-", "answer": "UNAVAILABLE", "retryAfter": "20", "times": 2}]}"#)
-      let scene = OnCallScene(pipeline: pipeline)
-      try pipeline.start(instance: "one")
-      try scene.publish([
-        scene.device("cem", "cem-phone", token: "busy-cem"), scene.device("ben", "ben-phone", token: "busy-ben"),
-        direct(chat, "cem"), direct("ann-ben", "ben"),
-      ])
-      try pipeline.publisher.publish([
-        scene.message("m1", in: chat, from: "ann"), scene.message("m2", in: "ann-ben", from: "ann"),
-      ])
-      try pipeline.wait(for: "two requests that fail") { checker in
-        ["m1", "m2"].allSatisfy { id in checker.requests.contains { $0.messageId == id && $0.status == 503 } }
-      }
-      #expect(try !rows(naming: chat, pipeline).isEmpty)
-      try pipeline.publisher.publish([event("conversation.deleted", .chatEvents, key: chat)])
-      try pipeline.wait(for: "the end of the push that waited") { checker in
-        checker.outcomes(of: "cem").contains { $0.result == "cancelled" }
-      }
-      try pipeline.wait(for: "no row of the conversation") { _ in try rows(naming: chat, pipeline).isEmpty }
-      try pipeline.publisher.publish([scene.message("m3", in: chat, from: "ann")])
-      try pipeline.wait(for: "a dead letter") { $0.deadLetters.count == 1 }
-      #expect(pipeline.checker.deadLetters.first?.headers["nudge-error-code"] == "unknown_conversation")
-      try pipeline.wait(for: "the retry in the other conversation", atMost: 90) { checker in
-        checker.requests.contains { $0.messageId == "m2" && $0.status == 200 }
-      }
-      #expect(pipeline.checker.requests.filter { $0.messageId == "m1" }.map(\.status) == [503])
-      #expect(try rows(naming: chat, pipeline).isEmpty)
       pipeline.stop()
       pipeline.hasPassed = true
     }

@@ -34,14 +34,14 @@ struct ErasureReportTests {
       try #require(report.places.first { $0.topic == topic.rawValue })
     }
     // 2027-01-15T08:00:00Z; 2 days and a segment of 8 hours.
-    #expect(try place(.pushes).goneBy == "2027-01-17T16:00:00Z")
-    #expect(try place(.userEvents).goneBy == "2027-01-15T09:01:00Z")
+    #expect(try place(.pushes).goneBy == "2027-01-17T16:00:00.000Z")
+    #expect(try place(.userEvents).goneBy == "2027-01-15T09:01:00.000Z")
     #expect(try place(.decisions).goneBy == nil && place(.decisions).goneAfter == "retention: for ever")
     #expect(try place(.outcomes).goneBy == nil)
-    #expect(try place(.banners).goneBy == "2027-01-15T09:10:00Z")
+    #expect(try place(.banners).goneBy == "2027-01-15T09:10:00.000Z")
     // Compaction after a day, tombstones seven days later, and the compaction that removes those.
-    #expect(try place(.ingestState).goneBy == "2027-01-24T08:00:00Z")
-    #expect(report.text.contains("never gone") && report.text.contains("gone by 2027-01-17T16:00:00Z"))
+    #expect(try place(.ingestState).goneBy == "2027-01-24T08:00:00.000Z")
+    #expect(report.text.contains("never gone") && report.text.contains("gone by 2027-01-17T16:00:00.000Z"))
     #expect(report.text.contains("--messages"))
   }
 

@@ -120,12 +120,4 @@ struct DeviceErasureTests {
     try bench.send(DispatcherBench.push("new", version: 2))
     #expect(bench.air.map(\.pushId) == ["new"])
   }
-
-  @Test("a cancellation without `erased` leaves the rows of the devices, which tell repeats")
-  func onlyErased() throws {
-    let bench = try waiting()
-    try bench.cancel()
-    try bench.answer(.sent)
-    #expect(try rows(of: "ann", bench).count == 2)
-  }
 }
