@@ -71,6 +71,10 @@ public enum ReplayMode: String, Codable, Sendable, CaseIterable {
   case resendMissing = "resend-missing"
   /// Notifies again, by new pushes.
   case force
+  /// Notifies by new pushes the devices on which a push failed.
+  case resendFailed = "resend-failed"
+  /// Decides for people who were not recipients of a message when it came.
+  case rederive
 }
 
 /// `replay.started`.
@@ -180,6 +184,8 @@ public struct DeadLettersHandled: Codable, Sendable, Equatable {
     case replayed
     /// They were set aside: nothing will be done.
     case discarded
+    /// They were corrected, and written to the topic they began on.
+    case edited
   }
   /// Dead letters of a partition.
   public struct Letters: Codable, Sendable, Equatable {
@@ -204,13 +210,18 @@ public struct DeadLettersHandled: Codable, Sendable, Equatable {
   public var why: String
   /// Which.
   public var letters: [Letters]
+  /// The fields that were changed, where edited. Their values are left out.
+  public var changed: [String]?
 
   /// The event's fields.
-  public init(replayId: String, action: Action, who: String, why: String, letters: [Letters]) {
+  public init(
+    replayId: String, action: Action, who: String, why: String, letters: [Letters], changed: [String]? = nil
+  ) {
     self.replayId = replayId
     self.action = action
     self.who = who
     self.why = why
     self.letters = letters
+    self.changed = changed
   }
 }

@@ -162,7 +162,7 @@ public struct Push: Codable, Sendable, Equatable {
   }
 }
 
-/// `push.cancelled`: names a device, a message or a conversation. Its pushes that wait end and are not sent.
+/// `push.cancelled`: names a device, a message, a conversation or a replay. Its pushes that wait end and are not sent.
 ///
 /// Named by message or conversation, pushes of the kinds `message` and `badge` end; `read` and `deleted` go on, because
 /// they take something off the screen.
@@ -191,12 +191,14 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   public var badge: Int?
   /// true: the person was deleted. All that waits for them is cancelled, and what is kept of their devices is erased (D16).
   public var erased: Bool?
+  /// All that waits for the person by this replay, which was stopped.
+  public var replayId: String?
 
   /// The event's fields.
   public init(
     userId: String, deviceId: String? = nil, messageId: String? = nil, conversationId: String? = nil,
     sentUpTo: Milliseconds? = nil, kind: Push.Kind? = nil, exceptMentions: Bool? = nil, tokenHash: String? = nil,
-    version: Int64? = nil, badge: Int? = nil, erased: Bool? = nil
+    version: Int64? = nil, badge: Int? = nil, erased: Bool? = nil, replayId: String? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
@@ -209,5 +211,6 @@ public struct PushCancelled: Codable, Sendable, Equatable {
     self.version = version
     self.badge = badge
     self.erased = erased
+    self.replayId = replayId
   }
 }

@@ -166,6 +166,26 @@ public struct CandidateConversation: Codable, Sendable, Equatable {
   }
 }
 
+/// A push of a message that failed on devices of a recipient, and is to be made again.
+public struct FailedPush: Codable, Sendable, Equatable {
+  /// The recipient.
+  public var userId: String
+  /// The last push of the message. A push is made again once: what names it a second time is a duplicate.
+  public var pushId: String
+  /// The devices it failed on, where another one has the message. nil: no device has it, and all of the person's get it.
+  public var devices: [String]?
+  /// How that push appeared. The new one appears in no stronger way.
+  public var presentation: Presentation?
+
+  /// A failed push.
+  public init(userId: String, pushId: String, devices: [String]? = nil, presentation: Presentation? = nil) {
+    self.userId = userId
+    self.pushId = pushId
+    self.devices = devices
+    self.presentation = presentation
+  }
+}
+
 /// `message.candidate` and `candidate.redecide`: the message once, and the recipients of one timeline partition.
 public struct MessageCandidate: Codable, Sendable, Equatable {
   /// Recipients one record holds at most.
@@ -198,12 +218,19 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var replayId: String?
   /// For `candidate.redecide`: true notifies again, by a new push, people who were notified before. Absent: no.
   public var forced: Bool?
+  /// For `candidate.redecide`: the pushes to make again, at most one for each recipient. Absent: none.
+  public var failedPushes: [FailedPush]?
+  /// For `candidate.redecide`: how old the message may be, in seconds, where that is more than its freshness.
+  public var maxAgeSeconds: Int?
+  /// For `candidate.redecide`: true decides as if the message came now, for people who were not its recipients then. Absent: no.
+  public var rederived: Bool?
 
   /// A candidate.
   public init(
     conversationId: String, messageId: String, sender: Member, conversation: CandidateConversation, title: String,
     body: String, attachment: Attachment? = nil, mentions: [String] = [], replyTo: String? = nil,
-    recipients: [Recipient], possibleRepeat: Bool? = nil, replayId: String? = nil, forced: Bool? = nil
+    recipients: [Recipient], possibleRepeat: Bool? = nil, replayId: String? = nil, forced: Bool? = nil,
+    failedPushes: [FailedPush]? = nil, maxAgeSeconds: Int? = nil, rederived: Bool? = nil
   ) {
     self.conversationId = conversationId
     self.messageId = messageId
@@ -218,6 +245,9 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
     self.possibleRepeat = possibleRepeat
     self.replayId = replayId
     self.forced = forced
+    self.failedPushes = failedPushes
+    self.maxAgeSeconds = maxAgeSeconds
+    self.rederived = rederived
   }
 }
 
@@ -238,13 +268,18 @@ public struct MessageSent: Codable, Sendable, Equatable {
   }
 }
 
-/// `replay.stopped`, one on each partition of the timeline.
+/// `replay.stopped`, one on each partition of the timeline. The analyzer takes back what waits in bounded steps, each a record.
 public struct ReplayStopped: Codable, Sendable, Equatable {
-  /// The replay, the record's key.
+  /// The replay.
   public var replayId: String
+  /// In the analyzer's own next step: its pushes for people up to here have been taken back. Absent: for nobody yet.
+  public var after: String?
 
   /// The event's fields.
-  public init(replayId: String) { self.replayId = replayId }
+  public init(replayId: String, after: String? = nil) {
+    self.replayId = replayId
+    self.after = after
+  }
 }
 
 /// `timer.fired`.

@@ -14,11 +14,13 @@ public struct NudgeCLI: Sendable {
     ExplainCommand.command,
     TailCommand.command,
     DeadLettersCommand.command,
+    RejectionsCommand.command,
     ReplayCommand.command,
     SimulateCommand.command,
     EraseCommand.command,
     LagCommand.command,
     DoctorCommand.command,
+    SupportBundleCommand.command,
     PolicyCommand.command,
     RulesCommand.command,
   ]

@@ -45,6 +45,8 @@ final class Exchange: Sendable {
   }
 
   let target: String
+  /// The page's origin, where it is one that may call the server.
+  let origin = Mutex<String?>(nil)
   /// Bytes of the body that are charged to the server's ``BodyBudget``.
   let charged = Atomic<Int>(0)
   /// Whether the connection ends with the answer.

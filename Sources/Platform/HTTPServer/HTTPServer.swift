@@ -62,6 +62,7 @@ public final class HTTPServer: Sendable {
   private let limits: HTTPServerLimits
   private let log: @Sendable (String) -> Void
   private let onAnswer: @Sendable (HTTPServerResponse) -> Void
+  private let cors: CORSPolicy?
   private let deadlines: ConnectionDeadlines
   private let bodyBudget: BodyBudget
   private let connectionsByAddress: ConnectionsByAddress
@@ -73,11 +74,12 @@ public final class HTTPServer: Sendable {
   /// A server that is not listening yet.
   /// - Parameters:
   ///   - address: `HOST:PORT`; port 0 lets the system choose; IPv6 in brackets.
+  ///   - cors: The pages of other origins that may call it; nil: none is told that it may.
   ///   - log: Receives messages for the operator, one line each.
   ///   - onAnswer: Called for every answer, including those that no handler gave, on the server's own thread.
   /// - Throws: `HTTPServerError.invalidAddress`.
   public init(
-    address: String, routes: [Route], limits: HTTPServerLimits = HTTPServerLimits(),
+    address: String, routes: [Route], limits: HTTPServerLimits = HTTPServerLimits(), cors: CORSPolicy? = nil,
     log: @escaping @Sendable (String) -> Void = { _ in },
     onAnswer: @escaping @Sendable (HTTPServerResponse) -> Void = { _ in }
   ) throws(HTTPServerError) {
@@ -87,6 +89,7 @@ public final class HTTPServer: Sendable {
     self.limits = limits
     self.log = log
     self.onAnswer = onAnswer
+    self.cors = cors
     deadlines = ConnectionDeadlines(idle: limits.idleTimeout, transfer: limits.transferTime)
     bodyBudget = BodyBudget(limit: limits.bodyBudget)
     connectionsByAddress = ConnectionsByAddress(limit: limits.connectionsPerAddress)
@@ -243,6 +246,7 @@ public final class HTTPServer: Sendable {
     _ exchange: Exchange, _ connection: Exchange.Connection, _ line: RequestHead.RequestLine
   ) -> MHD_Result {
     let head = RequestHead(of: connection, line)
+    if let origin = cors?.origin(of: head.headers) { exchange.origin.withLock { $0 = origin } }
     let framing: RequestFraming
     switch head.framing {
     case .success(let found): framing = found
@@ -308,6 +312,11 @@ public final class HTTPServer: Sendable {
           route: route, bodyLimit: bodyLimit, method: method, target: target, parameters: parameters, headers: headers,
           admitted: admitted))
     }
+    if let cors, method.rawValue == "OPTIONS", !allowed.isEmpty, headers["Access-Control-Request-Method"] != nil,
+      cors.origin(of: headers) != nil
+    {
+      return .failure(Refusal(response: cors.preflight(allowed)))
+    }
     return .failure(allowed.isEmpty ? .notFound(target.path) : .wrongMethod(method, allowed: allowed.sorted()))
   }
 
@@ -341,6 +350,9 @@ public final class HTTPServer: Sendable {
       return answer.headers.isEmpty ? .NO : send(Refusal.badAnswer, of: exchange, on: connection)
     }
     defer { MHD_destroy_response(response) }
+    for (name, value) in cors?.headers(for: exchange.origin.withLock { $0 }) ?? [] {
+      MHD_add_response_header(response, name, value)
+    }
     onAnswer(answer)
     deadlines.answerBegins(connection)
     if gate.isStopping || exchange.closesConnection.load(ordering: .relaxed) {

@@ -38,7 +38,7 @@ public struct AnalyzerStage: Stage {
     switch event.body {
     case .candidate(let candidate): try decide(candidate, because: cause, in: step)
     case .redecide(let candidate): try redecide(candidate, because: cause, in: step)
-    case .replayStopped(let stopped): try ReplayBudget.stop(stopped.replayId, because: cause, in: step)
+    case .replayStopped(let stopped): try stop(stopped, because: cause, in: step)
     case .sent(let sent):
       try person(sent.userId, cause, step) { try $0.wrote(sent) }
     case .withdrawn(let withdrawn):

@@ -55,6 +55,8 @@ public struct DispatcherRules: Sendable {
 
   /// The error code of a push that names a project it may not.
   static let projectNotAllowed = "project_not_allowed"
+  /// The error code of a push whose replay was stopped while it waited.
+  static let replayStopped = "replay_stopped"
 
   /// Whether a push may go to a project; nil: the service account's own.
   func allows(project: String?) -> Bool {

@@ -74,10 +74,11 @@ enum PushRecord {
     case .cancelled(let cancelled):
       guard
         cancelled.deviceId != nil || cancelled.messageId != nil || cancelled.conversationId != nil
-          || cancelled.erased == true
+          || cancelled.replayId != nil || cancelled.erased == true
       else {
         throw Rejection(
-          .schemaViolation, "push.cancelled names no deviceId, messageId or conversationId, and is no erasure")
+          .schemaViolation, "push.cancelled names no deviceId, messageId, conversationId or replayId, and is no erasure"
+        )
       }
     }
   }

@@ -159,7 +159,7 @@ extension FieldGenerator {
       case 7:
         .deviceInvalidated(
           DeviceInvalidated(userId: text(), deviceId: text(), tokenHash: text(), version: integer(), code: text()))
-      case 8: .replayStopped(ReplayStopped(replayId: text()))
+      case 8: .replayStopped(ReplayStopped(replayId: text(), after: maybe { $0.text() }))
       case let number: .user(userEventBody(number - 9))
       }
     return derived(body)
@@ -179,7 +179,14 @@ extension FieldGenerator {
           context: RecipientContext(
             mentioned: $0.flag(), named: $0.flag(), answered: $0.flag(), lastSpokeAt: $0.maybe { $0.integer() },
             messagesSince: $0.maybe { $0.int() }, exchange: $0.int(), features: $0.maybe { $0.text() }))
-      }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() }, forced: maybe { $0.flag() })
+      }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() }, forced: maybe { $0.flag() },
+      failedPushes: maybe {
+        $0.list {
+          FailedPush(
+            userId: $0.text(), pushId: $0.text(), devices: $0.maybe { $0.list { $0.text() } },
+            presentation: $0.maybe { $0.choice() })
+        }
+      }, maxAgeSeconds: maybe { $0.int() }, rederived: maybe { $0.flag() })
   }
 
   mutating func decision() -> Decision {
@@ -222,7 +229,7 @@ extension FieldGenerator {
             userId: text(), deviceId: maybe { $0.text() }, messageId: maybe { $0.text() },
             conversationId: maybe { $0.text() }, sentUpTo: maybe { $0.integer() }, kind: maybe { $0.choice() },
             exceptMentions: maybe { $0.flag() }, tokenHash: maybe { $0.text() }, version: maybe { $0.integer() },
-            badge: maybe { $0.int() }, erased: maybe { $0.flag() })))
+            badge: maybe { $0.int() }, erased: maybe { $0.flag() }, replayId: maybe { $0.text() })))
     }
     return derived(
       .push(

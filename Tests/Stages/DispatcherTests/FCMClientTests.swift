@@ -39,14 +39,18 @@ private final class FCMBench: Sendable {
     emulator.stop()
   }
 
-  func send(_ id: UInt64, token: String? = nil, project: String? = nil, messageAt: Milliseconds? = nil) {
+  func send(
+    _ id: UInt64, token: String? = nil, project: String? = nil, messageAt: Milliseconds? = nil,
+    priority: Priority = .high
+  ) {
     var push = DispatcherBench.push("p\(id)")
     push.targets[0].token = token ?? "token-\(id)"
     let message = FCMMessage(push: push, target: push.targets[0], occurredAt: 0, hash: DispatcherRules.sha256)
     send(
       SendRequest(
         id: id, projectId: project, subject: .init(userId: "ann", deviceId: "phone", pushId: "p\(id)", attempt: 1),
-        token: push.targets[0].token, body: message.encoded() ?? [], messageAt: messageAt))
+        token: push.targets[0].token, body: message.encoded() ?? [], messageAt: messageAt,
+        priority: priority))
   }
 
   func send(_ request: SendRequest) {
@@ -198,7 +202,7 @@ struct FCMClientTests {
     }
     bench.send(4, messageAt: 0)
     _ = try await bench.replies(4)
-    bench.send(5, messageAt: SystemClock.milliseconds() - 2_000)
+    bench.send(5, messageAt: SystemClock.milliseconds() - 2_000, priority: .medium)
     _ = try await bench.replies(5)
     bench.send(6)
     _ = try await bench.replies(6)
@@ -208,8 +212,9 @@ struct FCMClientTests {
     #expect(text.contains("nudge_fcm_answers_total{verdict=\"server_failed\"} 1"))
     #expect(text.contains("nudge_fcm_unknown_answers_total 1"))
     // Only what was sent, and tells of a message.
-    #expect(text.contains("nudge_end_to_end_seconds_count 1\n"))
-    #expect(text.contains("nudge_end_to_end_seconds_bucket{le=\"1\"} 0"))
+    #expect(text.contains("nudge_end_to_end_seconds_count{priority=\"medium\"} 1\n"))
+    #expect(text.contains("nudge_end_to_end_seconds_count{priority=\"high\"} 0\n"))
+    #expect(text.contains("nudge_end_to_end_seconds_bucket{priority=\"medium\",le=\"1\"} 0"))
   }
 
   @Test("P4: 401 because of APNs' key refreshes nothing")

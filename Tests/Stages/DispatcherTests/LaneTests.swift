@@ -260,6 +260,24 @@ struct LaneTests {
     #expect(bench.outcomes.count == 4)
   }
 
+  @Test("a stopped replay takes back its own pushes that wait, and no others")
+  func cancelReplay() throws {
+    let bench = DispatcherBench()
+    let replay = [RecordHeaderField(RecordHeader.replayId, "replay-1")]
+    try bench.send(DispatcherBench.push("p1"), headers: replay)
+    try bench.send(DispatcherBench.push("p2"), headers: replay)
+    try bench.send(DispatcherBench.push("p3"))
+    try bench.send(DispatcherBench.push("p4"), headers: [RecordHeaderField(RecordHeader.replayId, "replay-2")])
+    try bench.send(.cancelled(PushCancelled(userId: "ann", replayId: "replay-1")), user: "ann", cause: nil)
+    #expect(bench.outcomes.map(\.pushId) == ["p2"])
+    #expect(bench.outcomes[0].result == .cancelled && bench.outcomes[0].errorCode == "replay_stopped")
+    // p1 is in flight and ends by its answer; it is not tried again.
+    try bench.answer(.unavailable)
+    #expect(bench.outcomes.map(\.pushId) == ["p2", "p1"] && bench.outcomes[1].result == .cancelled)
+    while !bench.air.isEmpty { try bench.answer(.sent) }
+    #expect(bench.outcomes.map(\.pushId) == ["p2", "p1", "p3", "p4"])
+  }
+
   @Test("P7: after a crash a cancelled push that may be in flight keeps its lane until its time-out")
   func cancelAfterCrash() throws {
     let bench = DispatcherBench()

@@ -10,7 +10,9 @@ extension MessageCandidate: FastDecodable, FastEncodable {
       attachment: try fields.object(ifPresent: "attachment"), mentions: try fields.texts("mentions"),
       replyTo: try fields.text(ifPresent: "replyTo"), recipients: try fields.objects("recipients"),
       possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), replayId: try fields.text(ifPresent: "replayId"),
-      forced: try fields.flag(ifPresent: "forced"))
+      forced: try fields.flag(ifPresent: "forced"),
+      failedPushes: try fields.objects(ifPresent: "failedPushes"),
+      maxAgeSeconds: try fields.int(ifPresent: "maxAgeSeconds"), rederived: try fields.flag(ifPresent: "rederived"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -27,6 +29,24 @@ extension MessageCandidate: FastDecodable, FastEncodable {
     json.field("possibleRepeat", ifPresent: possibleRepeat)
     json.field("replayId", ifPresent: replayId)
     json.field("forced", ifPresent: forced)
+    if let failedPushes { json.objects("failedPushes", failedPushes) }
+    json.field("maxAgeSeconds", ifPresent: maxAgeSeconds)
+    json.field("rederived", ifPresent: rederived)
+  }
+}
+
+extension FailedPush: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(
+      userId: try fields.text("userId"), pushId: try fields.text("pushId"),
+      devices: try fields.texts(ifPresent: "devices"), presentation: try fields.choice(ifPresent: "presentation"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("pushId", pushId)
+    if let devices { json.texts("devices", devices) }
+    json.choice("presentation", ifPresent: presentation)
   }
 }
 

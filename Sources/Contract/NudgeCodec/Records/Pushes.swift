@@ -86,7 +86,8 @@ extension PushCancelled: FastDecodable, FastEncodable {
       sentUpTo: try fields.integer(ifPresent: "sentUpTo"), kind: try fields.choice(ifPresent: "kind"),
       exceptMentions: try fields.flag(ifPresent: "exceptMentions"),
       tokenHash: try fields.text(ifPresent: "tokenHash"), version: try fields.integer(ifPresent: "version"),
-      badge: try fields.int(ifPresent: "badge"), erased: try fields.flag(ifPresent: "erased"))
+      badge: try fields.int(ifPresent: "badge"), erased: try fields.flag(ifPresent: "erased"),
+      replayId: try fields.text(ifPresent: "replayId"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -101,6 +102,7 @@ extension PushCancelled: FastDecodable, FastEncodable {
     json.field("version", ifPresent: version)
     json.field("badge", ifPresent: badge)
     json.field("erased", ifPresent: erased)
+    json.field("replayId", ifPresent: replayId)
   }
 }
 

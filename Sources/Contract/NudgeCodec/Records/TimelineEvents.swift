@@ -53,9 +53,14 @@ extension MessageSent: FastDecodable, FastEncodable {
 }
 
 extension ReplayStopped: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) { self.init(replayId: try fields.text("replayId")) }
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(replayId: try fields.text("replayId"), after: try fields.text(ifPresent: "after"))
+  }
 
-  func writeFields(to json: inout JSONWriter) { json.field("replayId", replayId) }
+  func writeFields(to json: inout JSONWriter) {
+    json.field("replayId", replayId)
+    json.field("after", ifPresent: after)
+  }
 }
 
 extension TimerFired: FastDecodable, FastEncodable {

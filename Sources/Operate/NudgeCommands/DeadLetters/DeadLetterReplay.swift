@@ -43,7 +43,7 @@ struct DeadLetterReplay {
     }
     // Before the key, which may be the part that is missing.
     guard !letter.isCut else { return .left("it was too large and is truncated") }
-    guard letter.key != nil else { return .left("it has no key: correct it and publish it again") }
+    guard letter.key != nil else { return .left("it has no key: 'nudge dead-letters edit' gives it that of its event") }
     return .written(topic)
   }
 
@@ -55,13 +55,18 @@ struct DeadLetterReplay {
   static func record(
     _ letter: ConsumerRecord, to topic: Topic, partitions: Int32, replayId: String
   ) -> OutgoingRecord {
+    let key = letter.keyBytes() ?? []
+    return OutgoingRecord(
+      topic: topic, partition: Murmur2.partition(of: key, count: partitions), key: key, value: letter.valueBytes(),
+      headers: producersHeaders(of: letter) + [(RecordHeader.replayId, Array(replayId.utf8))])
+  }
+
+  /// A dead letter's headers without those that tell of its rejection.
+  static func producersHeaders(of letter: ConsumerRecord) -> [Header] {
     let ours = [
       RecordHeader.errorCode, RecordHeader.errorMessage, RecordHeader.errorStage, RecordHeader.originTopic,
       RecordHeader.originPartition, RecordHeader.originOffset, RecordHeader.originTimestamp, RecordHeader.replayId,
     ]
-    let key = letter.keyBytes() ?? []
-    return OutgoingRecord(
-      topic: topic, partition: Murmur2.partition(of: key, count: partitions), key: key, value: letter.valueBytes(),
-      headers: letter.headers().filter { !ours.contains($0.name) } + [(RecordHeader.replayId, Array(replayId.utf8))])
+    return letter.headers().filter { !ours.contains($0.name) }
   }
 }

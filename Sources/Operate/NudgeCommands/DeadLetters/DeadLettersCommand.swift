@@ -3,7 +3,7 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// `nudge dead-letters list | show | replay | discard`.
+/// `nudge dead-letters list | show | replay | edit | discard`.
 enum DeadLettersCommand {
   private static let reason = Setting<String?>(
     "reason", environment: .none, default: nil, placeholder: "CODE",
@@ -29,21 +29,21 @@ enum DeadLettersCommand {
   private static let texts = Setting<Bool>(
     "texts", environment: .none, default: false,
     help: "Print JSON values with message texts. Tokens are never printed.")
-  private static let json = Setting<Bool>(
+  static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print JSON.")
-  private static let yes = Setting<Bool>(
+  static let yes = Setting<Bool>(
     "yes", environment: .none, default: false, help: "Execute; without it, only print what would happen.")
-  private static let why = Setting<String>(
+  static let why = Setting<String>(
     "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit; required with --yes."
   )
-  private static let rate = Setting<Double>(
+  static let rate = Setting<Double>(
     "rate", environment: .none, default: 100, in: 1...10_000, placeholder: "N", help: "The most records a second.")
 
-  private static let selection: [any AnySetting] = [reason, stage, topic, key, since]
+  static let selection: [any AnySetting] = [reason, stage, topic, key, since]
 
   static let command = Command(
-    "dead-letters", abstract: "Inspect, replay or discard rejected records.",
-    subcommands: [list, show, replay, discard])
+    "dead-letters", abstract: "Inspect, replay, correct or discard rejected records.",
+    subcommands: [list, show, replay, edit, discard])
 
   private static let list = Command(
     "list",
@@ -102,7 +102,7 @@ enum DeadLettersCommand {
     return count == 0 ? ExitCode.failure : ExitCode.success
   }
 
-  private static let optionalPlace = PositionalArgument(
+  static let optionalPlace = PositionalArgument(
     "place", help: "PARTITION@OFFSET of a dead letter, as 'list' prints it. Default: those the flags select.",
     count: .optional)
 
@@ -153,7 +153,7 @@ enum DeadLettersCommand {
   ) { try handle($0, .discarded) }
 
   /// Dead letters of one transaction: its audit record names each.
-  private static let batchSize = 200
+  static let batchSize = 200
 
   private static func handle(_ input: CommandInput, _ action: DeadLettersHandled.Action) throws -> Int32 {
     let cluster = ClusterSettings(input)
@@ -196,7 +196,8 @@ enum DeadLettersCommand {
     return ExitCode.success
   }
 
-  private static func write(
+  /// Writes dead letters with an audit record for each batch.
+  static func write(
     _ chosen: [DeadLetterSelection.Place], _ action: DeadLettersHandled.Action, why: String, pace: Double,
     _ plan: DeadLetterReplay, _ browser: TopicBrowser, _ writer: AuditedWriter
   ) throws {
@@ -241,14 +242,14 @@ enum DeadLettersCommand {
     if summary.likelyRefusedAgain > 0 {
       lines.append(
         "\(summary.likelyRefusedAgain) of them have a code about the record itself: unless the services have changed, they will be "
-          + "rejected again. Correct such a record and publish it with a new eventId.")
+          + "rejected again. Correct such a record with 'nudge dead-letters edit'.")
     }
     lines += summary.left.sorted { $0.key < $1.key }.map { "\($0.value) are skipped: \($0.key)" }
     if summary.replayId == nil, total > 0 { lines.append("Nothing was written. Add --yes --why TEXT to do it.") }
     return lines.joined(separator: "\n")
   }
 
-  private static func selected(_ input: CommandInput, includesHandled: Bool) throws -> DeadLetterSelection {
+  static func selected(_ input: CommandInput, includesHandled: Bool) throws -> DeadLetterSelection {
     var places: [DeadLetterSelection.Place] = []
     for text in input.arguments("place") {
       guard let place = DeadLetterSelection.Place(text) else {

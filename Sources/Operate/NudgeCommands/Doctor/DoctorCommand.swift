@@ -1,16 +1,29 @@
 import Foundation
+import NudgeSchema
 import ServiceKit
 
 /// `nudge doctor`.
 enum DoctorCommand {
   private static let credentials = Setting<String?>(
-    "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]), default: nil,
+    "fcm-credentials",
+    environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]), default: nil,
     placeholder: "FILE", help: "Also check this service account's file.")
   private static let role = Setting<DoctorRole>(
     "role", environment: .none, default: .oncall,
     help:
       "The role whose access rules are checked for the user that --kafka-property logs in as: oncall, replay, ingest, analyzer "
       + "or dispatcher. The last three check brokers and access rules only.")
+  private static let watch = Setting<Duration?>(
+    "watch", environment: .none, default: nil,
+    help: "Examine again after each such pause, at least 1s, and print what changes, until Ctrl-C.",
+    check: { $0.map { $0 < .seconds(1) } ?? false ? "at least 1s" : nil })
+  private static let failOn = Setting<String>(
+    "fail-on", environment: .none, default: "problem", placeholder: "problem|notice",
+    help:
+      "Exit with 1 for a problem (problem), or also with 3 where there are only notices (notice).",
+    check: { ["problem", "notice"].contains($0) ? nil : "problem or notice" })
+  private static let quiet = Setting<Bool>(
+    "quiet", environment: .none, default: false, help: "Print problems and notices only.")
   private static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print one line of JSON a finding.")
 
@@ -20,32 +33,83 @@ enum DoctorCommand {
     discussion:
       "Checks brokers, their settings, access rules, topics, groups, lag, dead letters, clocks, "
       + "credentials, and known issues of librdkafka. Each finding comes with its fix. Changes nothing. "
-      + "Exits with 1 if there is a problem.",
-    settings: ClusterSettings.all + [credentials, role, json],
+      + "Exits with 0 if all is well, 1 if there is a problem, 2 if no broker answers, and with --fail-on notice 3 if "
+      + "there are only notices; with --watch by the last examination.",
+    settings: ClusterSettings.all + [credentials, role, watch, failOn, quiet, json],
     examples: [
       "nudge doctor --bootstrap-servers kafka:9092",
       "nudge doctor --bootstrap-servers kafka:9092 --fcm-credentials service-account.json --json",
       "nudge doctor --bootstrap-servers kafka:9092 --role analyzer --kafka-property sasl.username=analyzer",
+      "nudge doctor --bootstrap-servers kafka:9092 --watch 30s",
+      "nudge doctor --bootstrap-servers kafka:9092 --quiet --fail-on notice    # a probe",
     ]
   ) { input in
-    var hasProblem = false
+    func show(_ finding: Finding) throws {
+      if input[quiet], finding.weight == .good { return }
+      if input[json] {
+        try CommandOutput.print(json: finding)
+      } else {
+        print(finding.shown)
+      }
+    }
+    let failsOnNotice = input[failOn] == "notice"
+    guard let pause = input[watch] else {
+      let findings = try examine(input, show)
+      return DoctorExit.code(findings, failsOnNotice: failsOnNotice)
+    }
+    let interrupts = Interrupts()
+    var watcher = DoctorWatch()
+    var code = DoctorExit.well
+    while interrupts.count == 0 {
+      let findings = try examine(input) { _ in }
+      code = DoctorExit.code(findings, failsOnNotice: failsOnNotice)
+      for change in watcher.changes(findings) { try tell(change, asJSON: input[json]) }
+      fflush(nil)
+      let end = ContinuousClock.now + pause
+      while interrupts.count == 0, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.1) }
+    }
+    return code
+  }
+
+  /// A change on the watch, with its time.
+  private struct Shown: Encodable {
+    var at: String
+    var change: String
+    var subject: String
+    var weight: Finding.Weight
+    var text: String?
+    var mend: String?
+  }
+
+  private static func tell(_ change: DoctorWatch.Change, asJSON: Bool) throws {
+    let at = RFC3339.text(SystemClock.milliseconds())
+    guard asJSON else { return print("\(at)  \(change.shown)") }
+    switch change {
+    case .appeared(let finding):
+      try CommandOutput.print(
+        json: Shown(
+          at: at, change: "appeared", subject: finding.subject, weight: finding.weight,
+          text: finding.text,
+          mend: finding.mend))
+    case .ended(let subject, let weight):
+      try CommandOutput.print(
+        json: Shown(at: at, change: "ended", subject: subject, weight: weight))
+    }
+  }
+
+  private static func examine(_ input: CommandInput, _ show: (Finding) throws -> Void) throws
+    -> [Finding]
+  {
+    var findings: [Finding] = []
     var failure: (any Error)?
     let examination = HealthChecks(
       cluster: ClusterSettings(input), credentials: input[credentials], role: input[role],
       now: SystemClock.milliseconds())
     try examination.run { finding in
-      if finding.weight == .problem { hasProblem = true }
-      do {
-        if input[json] {
-          try CommandOutput.print(json: finding)
-        } else {
-          print(finding.shown)
-        }
-      } catch {
-        failure = error
-      }
+      findings.append(finding)
+      do { try show(finding) } catch { failure = error }
     }
     if let failure { throw failure }
-    return hasProblem ? ExitCode.failure : ExitCode.success
+    return findings
   }
 }

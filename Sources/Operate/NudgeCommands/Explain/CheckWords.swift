@@ -60,6 +60,9 @@ private struct Inputs {
         return suppresses ? "the message was decided for this person before" : "decided for the first time"
       }
       if take("forced") != nil { return "by force: whether the person was notified before does not count" }
+      if let push = take("failedPush")?.shown {
+        return suppresses ? "push \(push) failed, and was made again before" : "push \(push) failed, and is made again"
+      }
       if let since = time("knownSince") {
         return "whether the person was notified before is no longer known (since \(since))"
       }

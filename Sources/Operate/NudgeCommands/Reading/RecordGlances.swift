@@ -11,6 +11,24 @@ package struct DecisionGlance: Decodable {
   package let pushId: String?
   package let origin: Origin
   package let replayId: String?
+  package let presentation: Presentation?
+}
+
+/// Fields of a push on `nudge.pushes`.
+struct PushGlance: Decodable {
+  struct Target: Decodable { let deviceId: String }
+  let pushId: String
+  let targets: [Target]
+}
+
+/// Fields of a person's report about a notification, on `nudge.timeline`.
+struct ReceiptGlance: Decodable {
+  let type: String
+  let deviceId: String
+  let pushId: String
+
+  /// The types that show that a notification reached its device.
+  static let types = ["notification.received", "notification.opened", "notification.dismissed"]
 }
 
 /// Fields of a record on `nudge.outcomes`.
@@ -18,6 +36,7 @@ package struct OutcomeGlance: Decodable {
   package let pushId: String
   package let deviceId: String
   package let result: OutcomeResult
+  package let errorCode: String?
   package let origin: Origin
   /// When the event happened, by its own clock.
   package let occurredAt: Milliseconds

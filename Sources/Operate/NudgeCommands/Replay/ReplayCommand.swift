@@ -3,7 +3,7 @@ import Foundation
 import NudgeSchema
 import ServiceKit
 
-/// `nudge replay simulate | resend-missing | force | resume | stop | list`.
+/// `nudge replay simulate | resend-missing | resend-failed | rederive | force | resume | stop | list`.
 enum ReplayCommand {
   /// The most notifications of a forced replay; the analyzer has the same limit.
   static let forceCap = 100
@@ -41,6 +41,14 @@ enum ReplayCommand {
       guard let name, DecisionReason(rawValue: name) == nil else { return nil }
       return "one of \(DecisionReason.allCases.map(\.rawValue).joined(separator: ", "))"
     })
+  private static let result = Setting<String>(
+    "result", environment: .none, default: "gave_up,expired,rejected", placeholder: "RESULT,…",
+    help: "How the pushes ended: gave_up, expired, rejected, or replay_stopped (taken back by nudge replay stop).",
+    check: { FailedResult.set($0) == nil ? "gave_up, expired, rejected or replay_stopped, separated by commas" : nil })
+  private static let maxAge = Setting<Duration?>(
+    "max-age", environment: .none, default: nil,
+    help: "Messages older than this are not sent; at most 24h. Default: their freshness.",
+    check: { $0.map { $0.milliseconds > Resend.longestAge } ?? false ? "at most 24h" : nil })
   private static let rate = Setting<Double>(
     "rate", environment: .none, default: 50, in: 1...10_000, placeholder: "N", help: "The most notifications a second.")
   private static let max = Setting<Int>(
@@ -67,7 +75,7 @@ enum ReplayCommand {
   static let command = Command(
     "replay",
     abstract: "Decides again: to compare, to send what was missed, or by force.",
-    subcommands: [SimulateCommand.replayCommand, resendMissing, force, resume, stop, list])
+    subcommands: [SimulateCommand.replayCommand, resendMissing, resendFailed, rederive, force, resume, stop, list])
 
   // MARK: Commands
 
@@ -85,6 +93,44 @@ enum ReplayCommand {
         + "--bootstrap-servers kafka:9092",
     ]
   ) { try replay($0, .resendMissing) }
+
+  private static let resendFailed = Command(
+    "resend-failed",
+    abstract: "Notifies again the devices on which a push failed.",
+    discussion:
+      "For pushes that gave up, expired in a lane or were rejected, after FCM or its credentials failed. The analyzer runs "
+      + "every check again, for what is still unread. A device that has the message already, by an outcome sent or its own "
+      + "report, gets nothing, and a failed push is made again only once.",
+    settings: ClusterSettings.all + selecting + [result, maxAge] + deciding + [max] + writing,
+    examples: [
+      "nudge replay resend-failed --since 2026-11-22T08:00:00Z --until 2026-11-22T08:15:00Z "
+        + "--bootstrap-servers kafka:9092",
+      "nudge replay resend-failed --since 3h --max-age 3h --yes --why 'FCM was away' --bootstrap-servers kafka:9092",
+    ]
+  ) { try replay($0, .resendFailed) }
+
+  private static let members = Setting<String>(
+    "members", environment: .none, default: "then", placeholder: "then|current",
+    help:
+      "The members to decide for: those whose membership is dated before the message (then), or all of today's (current), for an "
+      + "import that carries its own time.",
+    check: { RederivedMembers(rawValue: $0) == nil ? "then or current" : nil })
+
+  private static let rederive = Command(
+    "rederive",
+    abstract: "Works out the recipients of messages again, by today's membership.",
+    discussion:
+      "For messages whose membership was wrong or missing when they came. Decides only for people who had no decision, and "
+      + "writes dead letters (unknown_conversation, sender_not_member) to chat.events again where their conversation is known "
+      + "now. --partition and offsets are those of chat.events.",
+    settings: ClusterSettings.all
+      + [since, until, partition, fromOffset, toOffset, user, conversation, message, members, maxAge]
+      + deciding + [max] + writing,
+    examples: [
+      "nudge replay rederive --since 2h --conversation c-engines --bootstrap-servers kafka:9092",
+      "nudge replay rederive --since 2h --members current --yes --why 'the import came late' --bootstrap-servers kafka:9092",
+    ]
+  ) { try replay($0, .rederive) }
 
   private static let force = Command(
     "force",
@@ -125,8 +171,8 @@ enum ReplayCommand {
     "stop",
     abstract: "Stops a replay for all time, on whatever machine it runs.",
     discussion:
-      "Nothing more of it is written, and its records that the analyzer has not processed yet notify "
-      + "nobody. Pushes already made are not cancelled.",
+      "Nothing more of it is written, its records that the analyzer has not processed yet notify nobody, and its pushes "
+      + "that wait in the dispatcher's lanes are taken back. What FCM has taken is not.",
     settings: ClusterSettings.all + [why], arguments: [replayName],
     examples: ["nudge replay stop 20261122-103000-k3f9x2 --why 'wrong conversation' --bootstrap-servers kafka:9092"]
   ) { input in
@@ -145,7 +191,9 @@ enum ReplayCommand {
         known.replayId, partitions: try browser.partitionCount(of: .timeline), cause: known.position, now: now,
         coder: browser.coder),
       audit: .stopped(ReplayStopRequest(replayId: known.replayId, who: ReplayID.whoRuns(), why: input[why])), now: now)
-    print("replay \(known.replayId) is stopped: nothing more of it is written or decided")
+    print(
+      "replay \(known.replayId) is stopped: nothing more of it is written or decided, and what waits of it is taken back"
+    )
     return ExitCode.success
   }
 
@@ -178,7 +226,7 @@ enum ReplayCommand {
 
   // MARK: Replaying
 
-  static func selection(_ input: CommandInput) throws -> ReplaySelection {
+  static func selection(_ input: CommandInput, _ mode: ReplayMode? = nil) throws -> ReplaySelection {
     let now = SystemClock.milliseconds()
     var selection = ReplaySelection(
       since: input[since].milliseconds(now: now), until: input[until]?.milliseconds(now: now) ?? now)
@@ -186,19 +234,26 @@ enum ReplayCommand {
     if input[partition] == nil, input[fromOffset] != nil || input[toOffset] != nil {
       throw SettingsError("--from-offset and --to-offset need --partition")
     }
-    selection.topic = input[topic] == "chat.events" ? .chatEvents : .timeline
+    selection.topic = mode == .rederive || input[topic] == "chat.events" ? .chatEvents : .timeline
     selection.partition = input[partition].map { Int32($0) }
     selection.fromOffset = input[fromOffset].map { Int64($0) }
     selection.toOffset = input[toOffset].map { Int64($0) }
     selection.user = input[user]
     selection.conversation = input[conversation]
     selection.message = input[message]
-    selection.reason = input[reason].flatMap(DecisionReason.init(rawValue:))
+    if mode != .rederive { selection.reason = input[reason].flatMap(DecisionReason.init(rawValue:)) }
     return selection
   }
 
   private static func replay(_ input: CommandInput, _ mode: ReplayMode) throws -> Int32 {
-    let selection = try selection(input)
+    var selection = try selection(input, mode)
+    if mode == .rederive {
+      selection.members = RederivedMembers(rawValue: input[members]) ?? .then
+      selection.maxAge = input[maxAge].map(\.milliseconds)
+    } else if mode == .resendFailed {
+      selection.results = FailedResult.set(input[result]) ?? FailedResult.usual
+      selection.maxAge = input[maxAge].map(\.milliseconds)
+    }
     if mode == .force, selection.message == nil, selection.conversation == nil, selection.user == nil {
       throw SettingsError("force needs --message, --conversation or --user: it never applies to everybody")
     }
@@ -219,14 +274,22 @@ enum ReplayCommand {
     for (partition, offset) in resuming?.progress?.next ?? [:] {
       if let partition = Int32(partition) { next[partition] = offset }
     }
-    let plan = try ReplayPlanning(
-      selection: selection, mode: mode, freshness: rules.policy.freshness, now: now, browser: browser
-    ).plan(resumingAt: next)
+    let plan =
+      mode == .rederive
+      ? try RederivePlanning(
+        selection: selection, freshness: rules.policy.freshness, now: now, browser: browser
+      ).plan()
+      : try ReplayPlanning(
+        selection: selection, mode: mode, freshness: rules.policy.freshness, now: now, browser: browser
+      ).plan(resumingAt: next)
     let forecast = try ReplayForecast(rules: rules, browser: browser, now: now).result(of: plan.items, mode: mode)
     var report = ReplayReport(
       replayId: nil, mode: mode.rawValue, selection: selection.flags, selected: plan.selected,
-      wouldSend: forecast.wouldSend)
-    for (standing, count) in plan.standings where standing != .missing { report.standings[standing.rawValue] = count }
+      maxAge: selection.maxAge.flatMap { $0 > rules.policy.freshness ? $0 : nil }, wouldSend: forecast.wouldSend)
+    for (standing, count) in plan.standings where standing != .missing && standing != .failed {
+      report.standings[standing.rawValue] = count
+    }
+    if mode == .rederive { (report.deadLetters, report.refusedAgain) = (plan.deadLetters.count, plan.refusedAgain) }
     // The forecast of a forced replay counts them as decided again.
     if mode == .force {
       report.standings = report.standings.filter { $0.key != "already_sent" && $0.key != "already_notified" }
@@ -241,7 +304,7 @@ enum ReplayCommand {
       throw CommandError("\(recipients) notifications are selected; \(allowed): narrow the selection")
     }
     guard input[yes] else { return try show(report, input) }
-    guard !plan.items.isEmpty else {
+    guard !plan.items.isEmpty || !plan.deadLetters.isEmpty else {
       FileHandle.standardError.write(Data("nothing is to be written\n".utf8))
       return try show(report, input)
     }
@@ -261,6 +324,10 @@ enum ReplayCommand {
           replayId: id, mode: mode, who: ReplayID.whoRuns(), why: input[why], selection: selection.flags,
           counts: report.counts, resumed: resuming == nil ? nil : true)), now: now)
     FileHandle.standardError.write(Data("replay \(id); to stop it: nudge replay stop \(id) --why TEXT\n".utf8))
+    try DeadLettersCommand.write(
+      plan.deadLetters, .replayed, why: input[why], pace: input[rate], DeadLetterReplay(topics: cluster.topics),
+      browser,
+      writer)
     let result = try ReplayRun(
       replayId: id, mode: mode, items: plan.items, rate: input[rate], before: resuming?.progress, writer: writer,
       watch: watch, coder: browser.coder, tell: { FileHandle.standardError.write(Data("\($0)\n".utf8)) }

@@ -28,7 +28,7 @@ struct ReplayForecast {
     for item in items {
       let event = ReplayRecord.event(item, replayId: "dry-run", mode: mode)
       let step = try driver.send(
-        event, to: .timeline, key: item.fields.conversationId, partition: item.position.partition)
+        event, to: .timeline, key: item.fields.conversationId, partition: item.partition)
       for output in step.outputs where output.topic == .decisions {
         let decision = try driver.decode(Decision.self, from: output).body
         if decision.outcome == .notify {
@@ -46,14 +46,18 @@ struct ReplayForecast {
     var people: [Int32: Set<[UInt8]>] = [:]
     for item in items {
       for recipient in item.fields.recipients {
-        people[item.position.partition, default: []].insert(Array(recipient.userId.utf8))
+        people[item.partition, default: []].insert(Array(recipient.userId.utf8))
       }
     }
     var rows: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
     let ranges = try browser.ranges(of: .analyzerState, partitions: people.keys.sorted())
     try browser.read(ranges, "reading \(browser.names(.analyzerState))") { record in
-      // kind NUL userId [NUL …]
+      // kind NUL userId [NUL …], or r NUL resent/DAY NUL …
       guard let key = record.key, key.count > 2, key[1] == 0, let wanted = people[record.partition] else { return true }
+      if Resend.isRow(key) {
+        rows[record.partition, default: []].append((RowKey(bytes: [UInt8](key)), record.valueBytes()))
+        return true
+      }
       let userId = key.dropFirst(2).prefix { $0 != 0 }
       guard wanted.contains([UInt8](userId)) else { return true }
       rows[record.partition, default: []].append((RowKey(bytes: [UInt8](key)), record.valueBytes()))
@@ -73,7 +77,9 @@ enum ReplayRecord {
     return TimelineEvent(
       // The message's own time decides freshness.
       Envelope(
-        eventId: "\(replayId)-\(item.position.partition)-\(item.position.offset)", occurredAt: item.occurredAt),
+        eventId: "\(replayId)-\(item.position.partition)-\(item.position.offset)"
+          + (item.target.map { "-\($0.partition)-\($0.number)" } ?? ""),
+        occurredAt: item.occurredAt),
       origin: Origin(item.position), source: item.source, takenAt: item.takenAt, .redecide(fields))
   }
 
@@ -82,7 +88,7 @@ enum ReplayRecord {
     -> OutgoingRecord
   {
     OutgoingRecord(
-      topic: .timeline, partition: item.position.partition, key: Array(item.fields.conversationId.utf8),
+      topic: .timeline, partition: item.partition, key: Array(item.fields.conversationId.utf8),
       value: try coder.encode(event(item, replayId: replayId, mode: mode)),
       headers: [(RecordHeader.replayId, Array(replayId.utf8))])
   }

@@ -11,6 +11,18 @@ struct ReplayPlan {
     var occurredAt: Milliseconds
     var takenAt: Milliseconds?
     var fields: MessageCandidate
+    /// The record's place, where the item is no candidate on the timeline.
+    var target: Target?
+
+    /// A place on the timeline for a new record.
+    struct Target: Equatable {
+      var partition: Int32
+      /// Tells the records of one message apart.
+      var number: Int
+    }
+
+    /// The record's partition of the timeline.
+    var partition: Int32 { target?.partition ?? position.partition }
   }
 
   /// The current standing of a person and a message.
@@ -25,12 +37,22 @@ struct ReplayPlan {
     case expired
     /// Nobody was notified, and it is still fresh.
     case missing
+    /// Its push failed on a device that does not have it.
+    case failed
+    /// It had a decision.
+    case decided
+    /// The person became a member after the message.
+    case joinedLater = "joined_later"
   }
 
   /// Pairs of a person and a message, by standing.
   var standings: [Standing: Int] = [:]
   /// The records to write, in timeline order.
   var items: [Item] = []
+  /// Dead letters to write again.
+  var deadLetters: [DeadLetterSelection.Place] = []
+  /// Dead letters that ingest would refuse again.
+  var refusedAgain = 0
 
   /// Recipients of all items.
   var recipients: Int { items.reduce(0) { $0 + $1.fields.recipients.count } }
@@ -43,7 +65,7 @@ struct ReplayPlanning {
   /// The most decisions held.
   static let maxDecisions = 1_000_000
   /// How much earlier than its candidate a decision may be stamped: hosts' clocks differ.
-  private static let clockSlack: Milliseconds = 5_000
+  static let clockSlack: Milliseconds = 5_000
 
   let selection: ReplaySelection
   let mode: ReplayMode
@@ -65,13 +87,15 @@ struct ReplayPlanning {
   struct Decided {
     var firstReason: DecisionReason
     var pushIds: [String] = []
+    /// How the last push appeared.
+    var presentation: Presentation?
   }
 
   /// The plan. `next`: offsets to resume at, by partition of the timeline.
   func plan(resumingAt next: [Int32: Int64] = [:]) throws -> ReplayPlan {
     try browser.find([.timeline, .decisions, .outcomes])
     let decisions = try readDecisions()
-    let sent = try readSent(Set(decisions.values.flatMap(\.pushIds)))
+    let fates = try readFates(of: decisions)
     var plan = ReplayPlan()
     var ranges = try browser.ranges(
       of: .timeline, partitions: try partitions(of: .timeline), from: selection.since, until: selection.until)
@@ -86,15 +110,26 @@ struct ReplayPlanning {
       else { return true }
       let position = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
       guard selection.contains(candidateAt: position, source: event.source, fields: fields) else { return true }
+      var failedPushes: [FailedPush] = []
       fields.recipients = fields.recipients.filter { recipient in
         if let user = selection.user, !recipient.userId.utf8.elementsEqual(user.utf8) { return false }
         let decided = decisions[Pair(recipient.userId, fields.conversationId, fields.messageId)]
         if let reason = selection.reason, decided?.firstReason != reason { return false }
-        let standing = standing(decided, sent: sent, occurredAt: event.envelope.occurredAt)
+        if mode == .resendFailed, decided?.pushIds.isEmpty ?? true { return false }
+        let standing = standing(decided, fates, occurredAt: event.envelope.occurredAt)
+        if standing == .failed, let decided, let pushId = decided.pushIds.last,
+          case .failed(let devices) = fates.standing(of: decided.pushIds)
+        {
+          failedPushes.append(
+            FailedPush(
+              userId: recipient.userId, pushId: pushId, devices: devices, presentation: decided.presentation))
+        }
         plan.standings[standing, default: 0] += 1
         return isWritten(standing)
       }
       guard !fields.recipients.isEmpty else { return true }
+      if mode == .resendFailed { fields.failedPushes = failedPushes }
+      if longestAge > freshness { fields.maxAgeSeconds = Int(longestAge / 1_000) }
       plan.items.append(
         ReplayPlan.Item(
           position: position, source: event.source, occurredAt: event.envelope.occurredAt, takenAt: event.takenAt,
@@ -107,19 +142,30 @@ struct ReplayPlanning {
 
   private func isWritten(_ standing: ReplayPlan.Standing) -> Bool {
     switch standing {
-    case .missing: true
+    case .missing: mode == .resendMissing || mode == .force
+    case .failed: mode == .resendFailed
     case .alreadySent, .alreadyNotified: mode == .force
-    case .undecided, .expired: false
+    case .undecided, .expired, .decided, .joinedLater: false
     }
   }
 
-  private func standing(_ decided: Decided?, sent: Set<String>, occurredAt: Milliseconds) -> ReplayPlan.Standing {
+  /// The age up to which a message is sent.
+  private var longestAge: Milliseconds { selection.maxAge ?? freshness }
+
+  private func standing(_ decided: Decided?, _ fates: PushFates, occurredAt: Milliseconds) -> ReplayPlan.Standing {
     guard let decided else { return .undecided }
+    if mode == .resendFailed {
+      switch fates.standing(of: decided.pushIds) {
+      case .delivered: return .alreadySent
+      case .other: return .alreadyNotified
+      case .failed: return now > occurredAt + longestAge ? .expired : .failed
+      }
+    }
     // Age first: an expired message notifies nobody, whatever was decided.
-    if mode == .force, now > occurredAt + freshness { return .expired }
-    if decided.pushIds.contains(where: { sent.contains($0) }) { return .alreadySent }
+    if mode == .force, now > occurredAt + longestAge { return .expired }
+    if fates.standing(of: decided.pushIds) == .delivered { return .alreadySent }
     if !decided.pushIds.isEmpty { return .alreadyNotified }
-    return now > occurredAt + freshness ? .expired : .missing
+    return now > occurredAt + longestAge ? .expired : .missing
   }
 
   private func partitions(of topic: Topic) throws -> [Int32]? {
@@ -140,7 +186,10 @@ struct ReplayPlanning {
       }
       let pair = Pair(it.userId, it.conversationId ?? "", it.messageId)
       var decided = decisions[pair] ?? Decided(firstReason: it.reason)
-      if let pushId = it.pushId { decided.pushIds.append(pushId) }
+      if let pushId = it.pushId {
+        decided.pushIds.append(pushId)
+        decided.presentation = it.presentation
+      }
       decisions[pair] = decided
       guard decisions.count <= Self.maxDecisions else {
         throw CommandError(
@@ -151,19 +200,45 @@ struct ReplayPlanning {
     return decisions
   }
 
-  /// The pushes that FCM has accepted on at least one device.
-  private func readSent(_ pushIds: Set<String>) throws -> Set<String> {
-    guard !pushIds.isEmpty else { return [] }
-    var sent: Set<String> = []
-    let ranges = try browser.ranges(
-      of: .outcomes, partitions: try partitions(of: .outcomes), from: selection.since - Self.clockSlack)
-    try browser.read(ranges, "reading \(browser.names(.outcomes))") { record in
-      guard let value = record.value, let it = try? browser.coder.decode(OutcomeGlance.self, from: value) else {
+  /// The fates of these pushes. Only `resend-failed` needs those of single devices.
+  private func readFates(of decisions: [Pair: Decided]) throws -> PushFates {
+    let pushIds = Set(decisions.values.flatMap(\.pushIds))
+    var fates = PushFates(results: mode == .resendFailed ? selection.results : [])
+    guard !pushIds.isEmpty else { return fates }
+    func read(_ topic: Topic, _ body: (ConsumerRecord) throws -> Void) throws {
+      let ranges = try browser.ranges(
+        of: topic, partitions: try partitions(of: topic), from: selection.since - Self.clockSlack)
+      try browser.read(ranges, "reading \(browser.names(topic))") { record in
+        try body(record)
         return true
       }
-      if it.result == .sent, pushIds.contains(it.pushId) { sent.insert(it.pushId) }
-      return true
     }
-    return sent
+    try read(.outcomes) { record in
+      guard let value = record.value, let it = try? browser.coder.decode(OutcomeGlance.self, from: value),
+        pushIds.contains(it.pushId)
+      else { return }
+      fates.add(it)
+    }
+    let failed = fates.failedPushIds
+    guard !failed.isEmpty else { return fates }
+    // All pushes of their messages: one that was made again may wait.
+    let concerned = Set(decisions.values.filter { $0.pushIds.contains { failed.contains($0) } }.flatMap(\.pushIds))
+    try browser.find([.pushes])
+    try read(.pushes) { record in
+      guard let value = record.value, let it = try? browser.coder.decode(PushGlance.self, from: value),
+        concerned.contains(it.pushId)
+      else { return }
+      fates.add(it)
+    }
+    // A device may have a notification although FCM's answer was lost.
+    let types = ReceiptGlance.types.map { Array("\"\($0)\"".utf8) }
+    try read(.timeline) { record in
+      guard types.contains(where: { record.valueContains($0) }), let value = record.value,
+        let it = try? browser.coder.decode(ReceiptGlance.self, from: value), ReceiptGlance.types.contains(it.type),
+        concerned.contains(it.pushId)
+      else { return }
+      fates.add(it)
+    }
+    return fates
   }
 }

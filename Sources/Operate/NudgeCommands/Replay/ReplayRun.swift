@@ -44,7 +44,10 @@ struct ReplayRun {
       }
       progress.candidates += batch.count
       progress.recipients += batch.reduce(0) { $0 + $1.fields.recipients.count }
-      if let last = batch.last { progress.next[String(last.position.partition)] = last.position.offset + 1 }
+      // A resumed rederivation plans anew, by the decisions that it finds.
+      if mode != .rederive, let last = batch.last {
+        progress.next[String(last.position.partition)] = last.position.offset + 1
+      }
       try writer.commit(records, audit: .progressed(progress), now: SystemClock.milliseconds())
       written += batch.reduce(0) { $0 + $1.fields.recipients.count }
 
@@ -98,7 +101,7 @@ struct ReplayRun {
     var recipients = 0
     for item in items {
       let count = item.fields.recipients.count
-      if let last = batches.last?.last, last.position.partition == item.position.partition,
+      if let last = batches.last?.last, last.partition == item.partition,
         Double(recipients + count) <= rate, (batches.last?.count ?? 0) < 100
       {
         batches[batches.count - 1].append(item)

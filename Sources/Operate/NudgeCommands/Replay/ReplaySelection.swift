@@ -18,6 +18,12 @@ struct ReplaySelection: Sendable, Equatable {
   var message: String?
   /// The reason of the first decision.
   var reason: DecisionReason?
+  /// How a failed push ended, for `resend-failed`.
+  var results = FailedResult.usual
+  /// How old a message may be, in milliseconds; nil: as old as its freshness.
+  var maxAge: Milliseconds?
+  /// Which members `rederive` decides for.
+  var members = RederivedMembers.then
 
   /// Whether a candidate's positions match.
   func contains(candidateAt position: RecordPosition, source: RecordPosition, fields: MessageCandidate) -> Bool {
@@ -48,6 +54,9 @@ struct ReplaySelection: Sendable, Equatable {
     flags["conversation"] = conversation
     flags["message"] = message
     flags["reason"] = reason?.rawValue
+    if results != FailedResult.usual { flags["result"] = results.map(\.rawValue).sorted().joined(separator: ",") }
+    if members != .then { flags["members"] = members.rawValue }
+    flags["max-age"] = maxAge.map { "\($0)ms" }
     return flags
   }
 
@@ -71,5 +80,17 @@ struct ReplaySelection: Sendable, Equatable {
     conversation = flags["conversation"]
     message = flags["message"]
     reason = flags["reason"].flatMap(DecisionReason.init(rawValue:))
+    if let text = flags["result"] {
+      guard let results = FailedResult.set(text) else { return nil }
+      self.results = results
+    }
+    if let text = flags["members"] {
+      guard let members = RederivedMembers(rawValue: text) else { return nil }
+      self.members = members
+    }
+    if let text = flags["max-age"] {
+      guard text.hasSuffix("ms"), let maxAge = Milliseconds(text.dropLast(2)) else { return nil }
+      self.maxAge = maxAge
+    }
   }
 }

@@ -44,7 +44,8 @@ extension AnalyzerStage {
     let preferences = EffectivePreferences(try person.preferences(), rules: rules)
     var decisionChecks = DecisionChecks(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
-      place: place, isRead: wasRead, replay: nil, learned: try person.learned(), rules: rules, now: person.step.now)
+      place: place, isRead: wasRead, replay: nil, resend: nil, learned: try person.learned(), rules: rules,
+      now: person.step.now)
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
     let presentation = present(&verdict, &decisionChecks, in: &conversation)
@@ -89,7 +90,8 @@ extension AnalyzerStage {
   }
 
   /// Decides a message again for a replay. It changes neither the badge, nor what counts as read, nor the hourly limit, and
-  /// shows no banner: it only makes up for a push that was not made, or makes one more by force.
+  /// shows no banner: it only makes up for a push that was not made or failed, or makes one more by force. For a person who was
+  /// no recipient before, the message counts on the badge from now on.
   private mutating func decideAgain(
     _ message: CandidateMessage, for recipient: Recipient, _ replay: ReplayBudget, _ person: inout PersonContext
   ) throws -> Bool {
@@ -98,15 +100,23 @@ extension AnalyzerStage {
     var conversation = before
     let known = conversation.message(message.key)
     let place = known?.place ?? MessagePlace(at: message.sentAt, order: OriginOrder(offset: 0, index: 0))
+    let resend = try replay.resend(to: person.userId, sentAt: message.sentAt, in: person.step)
+    let wasReadAhead = replay.isRederived && known == nil && conversation.settleReadAhead(message.key, at: place)
+    let preferences = EffectivePreferences(try person.preferences(), rules: rules)
     var decisionChecks = DecisionChecks(
-      message: message, context: recipient.context,
-      preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
-      place: place, isRead: conversation.isRead(place, known), replay: replay, learned: try person.learned(),
-      rules: rules,
-      now: person.step.now)
+      message: message, context: recipient.context, preferences: preferences, conversation: conversation,
+      place: place, isRead: wasReadAhead || conversation.isRead(place, known), replay: replay, resend: resend,
+      learned: try person.learned(), rules: rules, now: person.step.now)
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
     let presentation = present(&verdict, &decisionChecks, in: &conversation)
+    if replay.isRederived, known == nil, verdict.reason.isKept {
+      let isOpen =
+        person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
+      var marks: RecentMessage.Marks = []
+      if !decisionChecks.isRead, !isOpen, message.candidate.possibleRepeat != true { marks.insert(.unread) }
+      conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
+    }
     if verdict.reason.notifies {
       let isShown = presentation != .badge
       let marks: RecentMessage.Marks = isShown ? [.notified, .shown] : .notified
@@ -116,9 +126,13 @@ extension AnalyzerStage {
         conversation.mark(message.key) { $0.formUnion(marks) }
       }
       try person.countNotification(byReplay: replay.replayId)
+      try resend?.take(for: person.userId, because: person.cause, in: person.step)
     }
     try person.keep(conversation, was: before, for: conversationId)
     try person.conclude(decisionChecks, verdict, targets, presentation)
+    if verdict.reason.raisesBadgeLater, conversation.unread > before.unread {
+      try person.raiseBadge(preferences, zones: &zones)
+    }
     return verdict.reason.notifies
   }
 
@@ -128,6 +142,10 @@ extension AnalyzerStage {
   ) -> Presentation? {
     guard verdict.reason.notifies, let priority = decisionChecks.checks.assessment?.priority else { return nil }
     let presentation = decisionChecks.presentation(priority)
+    if let resend = decisionChecks.resend {
+      // A message that an alert held back stays silent, also where that alert failed: it is made again, too.
+      return Presentation.allCases.last { $0 == presentation || $0 == resend.push.presentation }
+    }
     guard presentation == .alert else { return presentation }
     let burst = conversation.alert(
       at: decisionChecks.message.sentAt, isPersonal: decisionChecks.isPersonal, burst: decisionChecks.burstLength)
@@ -151,7 +169,7 @@ extension PersonContext {
     let words = try words(decisionChecks.preferences)
     var push: Push?
     if notifies, let priority, let presentation {
-      if presentation == .badge, user.toldBadge == badge {
+      if presentation == .badge, user.toldBadge == badge, decisionChecks.resend == nil {
         // The devices show this number already: a request to each of them would change nothing.
         checks.noteUnchanged(badge: badge)
       } else {
@@ -159,7 +177,7 @@ extension PersonContext {
         push = self.push(
           message, verdict, priority, presentation, to: targets, decisionChecks.preferences,
           mentioned: decisionChecks.context.mentioned, words: words, badge: badge,
-          forcedBy: decisionChecks.replay.flatMap { $0.isForced ? $0.replayId : nil })
+          anew: decisionChecks.anew, expiresAt: decisionChecks.expiresAt)
       }
     }
     try emit(
@@ -203,6 +221,9 @@ extension DecisionReason {
     case .analysisLimit, .quietHours, .noDevice, .relevant, .simpleRules, .notifyAll: true
     }
   }
+
+  /// Whether the conversation remembers a message with this decision. A message that a limit kept a replay from may be decided once more.
+  fileprivate var isKept: Bool { ![.duplicate, .withdrawn, .replayStopped, .replayLimit].contains(self) }
 
   /// Whether a message with this decision counts on the badge without a push of its own: the devices are told a little later.
   fileprivate var raisesBadgeLater: Bool {

@@ -17,6 +17,8 @@ struct DecisionChecks {
   let isRead: Bool
   /// The replay that asks for the decision; nil: the message is decided for the first time.
   let replay: ReplayBudget?
+  /// The failed push that the decision is to make again.
+  let resend: Resend?
   /// The shifts that the person's feedback has made.
   let learned: LearnedPreferences
   let rules: AnalyzerRules
@@ -35,7 +37,10 @@ struct DecisionChecks {
     }
     let (suppressed, notifying) = priority(&person.user, userId: person.userId)
     if let verdict = suppressed ?? quietHours(&zones) { return (verdict, []) }
-    let targets = try person.targets()
+    var targets = try person.targets()
+    if let devices = resend?.push.devices {
+      targets.removeAll { target in !devices.contains { sameId($0, target.deviceId) } }
+    }
     if targets.isEmpty, let verdict = checks.suppress(.noDevice, .noDevice) { return (verdict, []) }
     _ = checks.pass(.noDevice, ["devices": .number(Int64(targets.count))])
     if let verdict = try replayLimit(person) { return (verdict, []) }
@@ -79,11 +84,17 @@ struct DecisionChecks {
         : checks.suppress(.duplicate, .duplicate)
     }
     if replay.isForced { return checks.pass(.duplicate, ["forced": true]) }
+    if let resend {
+      let inputs: CheckInputs = ["failedPush": .text(resend.push.pushId)]
+      return resend.isTaken
+        ? checks.suppress(.duplicate, inputs, Explanation(.notifiedBefore)) : checks.pass(.duplicate, inputs)
+    }
     if known == nil, let forgotten = conversation.forgottenUpTo, message.sentAt <= forgotten.at {
       // Whether it was notified is no longer known: a replay must never notify twice.
       return checks.suppress(
         .duplicate, ["knownSince": .number(forgotten.at)], Explanation(.notifiedUnknown))
     }
+    if replay.isRederived, known != nil { return checks.suppress(.duplicate, .duplicate) }
     return known?.marks.contains(.notified) != true
       ? checks.pass(.duplicate)
       : checks.suppress(.duplicate, .notifiedBefore)
@@ -131,12 +142,20 @@ struct DecisionChecks {
       : checks.suppress(.alreadyRead, inputs, Explanation(.alreadyRead))
   }
 
+  /// Why the message has another push; nil: it is its first.
+  var anew: PushCause.Anew? {
+    if let resend { return .failed(pushId: resend.push.pushId) }
+    return replay.flatMap { $0.isForced ? .forced(replayId: $0.replayId) : nil }
+  }
+
+  /// When the message is too old to notify.
+  var expiresAt: Milliseconds { message.sentAt + max(rules.policy.freshness, replay?.maxAge ?? 0) }
+
   private mutating func expired() -> Verdict? {
     if message.candidate.possibleRepeat == true {
       return checks.suppress(
         .expired, ["possibleRepeat": true], Explanation(.possibleRepeat))
     }
-    let expiresAt = message.sentAt + rules.policy.freshness
     return now <= expiresAt
       ? checks.pass(.expired)
       : checks.suppress(

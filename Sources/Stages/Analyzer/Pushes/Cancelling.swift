@@ -8,7 +8,7 @@ extension PersonContext {
     _ after: ConversationRow, was before: ConversationRow, for conversationId: String, last messageId: String?
   ) throws {
     guard let readUpTo = after.readUpTo, before.readUpTo != readUpTo || after.unread < before.unread,
-      before.mayWait(upTo: readUpTo, since: step.now - rules.policy.freshness)
+      try mayWait(in: before, upTo: readUpTo)
     else { return }
     try emit(
       .cancelled(
@@ -28,7 +28,7 @@ extension PersonContext {
     let known = before.muted?.value ?? []
     for mute in after.muted?.value ?? [] where !known.contains(mute) && mute.until.map({ step.now < $0 }) ?? true {
       let muted = try conversation(mute.conversationId)
-      guard muted.mayWait(upTo: nil, since: step.now - rules.policy.freshness) else { continue }
+      guard try mayWait(in: muted, upTo: nil) else { continue }
       try emit(
         .cancelled(
           PushCancelled(
@@ -37,12 +37,20 @@ extension PersonContext {
     }
   }
 
+  /// Whether a push of an unread message may still wait: it was made, and its freshness, or what a replay allowed instead, has
+  /// not ended.
+  private func mayWait(in conversation: ConversationRow, upTo place: MessagePlace?) throws -> Bool {
+    if conversation.mayWait(upTo: place, since: step.now - rules.policy.freshness) { return true }
+    return try conversation.mayWait(upTo: place, since: step.now - Resend.longestAge)
+      && Resend.wasMade(for: userId, now: step.now, in: step)
+  }
+
   /// The badge as the person has it now.
   private func badge() throws -> Int { user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode) }
 }
 
 extension ConversationRow {
-  /// Whether a push of an unread message may still wait: it was made, and its freshness has not ended.
+  /// Whether an unread message of after `time` has a push.
   fileprivate func mayWait(upTo place: MessagePlace?, since time: Milliseconds) -> Bool {
     recent.contains { message in
       message.marks.isSuperset(of: [.unread, .notified]) && message.place.at >= time

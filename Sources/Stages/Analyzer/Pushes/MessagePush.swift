@@ -3,12 +3,12 @@ import StreamRuntime
 import Wording
 
 extension PersonContext {
-  /// The push of a message, made by force for a replay where one is named. One that only changes the badge has the kind `badge`.
+  /// The push of a message. One that only changes the badge has the kind `badge`.
   func push(
     _ message: CandidateMessage, _ verdict: Verdict, _ priority: Priority, _ presentation: Presentation,
     to targets: [PushTarget],
     _ preferences: EffectivePreferences, mentioned: Bool, words: Wording, badge: Int,
-    forcedBy replayId: String?
+    anew: PushCause.Anew?, expiresAt: Milliseconds
   ) -> Push {
     let candidate = message.candidate
     let shown = presentation != .badge
@@ -18,7 +18,7 @@ extension PersonContext {
       pushId: rules.pushId(
         userId: userId, kind: kind,
         cause: .message(
-          conversationId: candidate.conversationId, messageId: candidate.messageId, forcedBy: replayId)),
+          conversationId: candidate.conversationId, messageId: candidate.messageId, anew: anew)),
       kind: kind, userId: userId, targets: targets,
       title: shown ? message.title(showText: showText, words) : nil,
       body: shown ? message.body(showText: showText, words) : nil,
@@ -29,7 +29,7 @@ extension PersonContext {
       sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: verdict.reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, ttlSeconds: rules.ttlSeconds,
-      expiresAt: message.sentAt + rules.policy.freshness,
+      expiresAt: expiresAt,
       decidedAt: step.now)
   }
 

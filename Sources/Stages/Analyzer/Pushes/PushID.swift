@@ -2,10 +2,18 @@ import NudgeSchema
 
 /// The cause of a push. The push's id is a function of person, kind and cause alone, so that deciding again gives the same id.
 enum PushCause {
-  /// A message, whether it is shown or only counts on the badge. Each replay that notifies by force makes a push of its own.
-  case message(conversationId: String, messageId: String, forcedBy: String? = nil)
+  /// A message, whether it is shown or only counts on the badge.
+  case message(conversationId: String, messageId: String, anew: Anew? = nil)
   /// A record that changed the badge, or read a conversation.
   case record(RecordPosition)
+
+  /// Why a message has another push.
+  enum Anew {
+    /// Each replay that notifies by force makes a push of its own.
+    case forced(replayId: String)
+    /// This push failed.
+    case failed(pushId: String)
+  }
 }
 
 extension AnalyzerRules {
@@ -20,13 +28,18 @@ extension AnalyzerRules {
     add(userId)
     add(kind.rawValue)
     switch cause {
-    case .message(let conversationId, let messageId, let replayId):
+    case .message(let conversationId, let messageId, let anew):
       add("message")
       add(conversationId)
       add(messageId)
-      if let replayId {
+      switch anew {
+      case nil: break
+      case .forced(let replayId):
         add("replay")
         add(replayId)
+      case .failed(let pushId):
+        add("failed")
+        add(pushId)
       }
     case .record(let position):
       add("record")

@@ -111,7 +111,7 @@ public final class FCMClient: EffectPerformer {
       let result = SendReply(
         id: effect.id, answer: answer, requests: requests, startedAt: started,
         finishedAt: self.clocks.wall())
-      self.monitor?.note(result, of: effect.messageAt, project: configured)
+      self.monitor?.note(result, of: effect.messageAt, effect.priority, project: configured)
       if let spans = self.spans, let span = Span(result, to: effect, from: began, until: spans.now()) {
         spans.record(span)
       }

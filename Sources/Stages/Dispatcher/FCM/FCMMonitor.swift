@@ -15,7 +15,7 @@ public final class FCMMonitor: Sendable {
   private let unknown: Counter
   private let requests: Counter
   private let seconds: Histogram
-  private let endToEnd: Histogram
+  private let endToEnd: [Priority: Histogram]
 
   /// A monitor that registers its metrics and sets its part of readiness, which is ready until FCM refuses a project.
   public init(metrics: MetricsRegistry, readiness: HealthChecks) {
@@ -33,10 +33,16 @@ public final class FCMMonitor: Sendable {
     requests = metrics.counter("nudge_fcm_requests_total", help: "Requests made to FCM.")
     seconds = metrics.histogram(
       "nudge_fcm_request_seconds", help: "From a request to its answer, in seconds, time in queues included.")
-    endToEnd = metrics.histogram(
-      "nudge_end_to_end_seconds",
-      help: "From a message's own time until FCM took its push, in seconds, without replays.",
-      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600])
+    endToEnd = Dictionary(
+      uniqueKeysWithValues: Priority.allCases.map {
+        (
+          $0,
+          metrics.histogram(
+            "nudge_end_to_end_seconds",
+            help: "From a message's own time until FCM took its push, in seconds, by priority, without replays.",
+            labels: ["priority": $0.rawValue], buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600])
+        )
+      })
     readiness.set(Self.part, .ready)
   }
 
@@ -55,14 +61,17 @@ public final class FCMMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - messageAt: when the push's message was written; nil: it is of no message.
+  ///   - priority: how much the push matters.
   ///   - project: the project, which readiness is about; nil: it has no account of its own.
-  func note(_ reply: SendReply, of messageAt: Milliseconds? = nil, project: String?) {
+  func note(
+    _ reply: SendReply, of messageAt: Milliseconds? = nil, _ priority: Priority = .high, project: String?
+  ) {
     answers[reply.answer.verdictName]?.increment()
     requests.increment(by: reply.requests)
     if reply.answer.isUnknown { unknown.increment() }
     if reply.requests > 0 { seconds.observe(Double(reply.finishedAt - reply.startedAt) / 1000) }
     if let messageAt, case .sent = reply.answer.verdict {
-      endToEnd.observe(Double(max(0, reply.finishedAt - messageAt)) / 1000)
+      endToEnd[priority]?.observe(Double(max(0, reply.finishedAt - messageAt)) / 1000)
     }
     guard let project else { return }
     switch reply.answer.verdict {

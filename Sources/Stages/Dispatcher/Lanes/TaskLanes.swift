@@ -124,8 +124,11 @@ struct TaskLanes {
     for id in schedule.lanes(of: cancelled.userId) {
       let queue = LaneQueue(key: schedule.key(id), step: step)
       if Withdrawals.matches(cancelled.deviceId, queue.key.deviceId) {
-        let named = try Withdrawals.withdraw(from: queue, as: .cancelled) {
+        var named = try Withdrawals.withdraw(from: queue, as: .cancelled) {
           Withdrawals.names(cancelled, cause: cause, $0)
+        }
+        if cancelled.replayId != nil {
+          for index in named.removed.indices { named.removed[index].errorCode = DispatcherRules.replayStopped }
         }
         try end(named, .cancelled, id, context)
       }
@@ -331,7 +334,8 @@ struct TaskLanes {
           userId: item.push.userId, deviceId: item.target.deviceId, pushId: item.push.pushId, attempt: item.attempts),
         token: item.target.token, body: body, leaveBy: context.steadyNow + rules.leaveWithin, lease: lease,
         messageAt: item.push.kind == .message && item.replayId == nil ? item.occurredAt : nil,
-        traceparent: item.traceparent, ticket: EffectTicket(item.effectKey, attempt: item.attempts)))
+        priority: item.push.priority, traceparent: item.traceparent,
+        ticket: EffectTicket(item.effectKey, attempt: item.attempts)))
     return true
   }
 

@@ -17,6 +17,7 @@ enum Withdrawals {
     guard isEarlier, matches(cancelled.conversationId, item.push.conversationId),
       cancelled.kind.map({ $0 == item.push.kind }) ?? true
     else { return false }
+    if cancelled.replayId != nil, !matches(cancelled.replayId, item.replayId) { return false }
     if cancelled.conversationId != nil || cancelled.messageId != nil,
       item.push.kind == .read || item.push.kind == .deleted
     {

@@ -41,6 +41,8 @@ public struct SendRequest: Sendable {
   /// When the message was written, in milliseconds since the epoch; nil: the push is of no message, or a replay asked for
   /// it.
   public var messageAt: Milliseconds?
+  /// How much the push matters: the label of its latency.
+  public var priority: Priority
   /// The trace context of the push; nil: it has none.
   public var traceparent: String?
   /// Identifies the push and device over assignments of the task; nil: a reply after the task was lost is dropped.
@@ -49,7 +51,8 @@ public struct SendRequest: Sendable {
   /// A request.
   public init(
     id: UInt64, projectId: String?, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
-    lease: SendLease? = nil, messageAt: Milliseconds? = nil, traceparent: String? = nil,
+    lease: SendLease? = nil, messageAt: Milliseconds? = nil, priority: Priority = .high,
+    traceparent: String? = nil,
     ticket: EffectTicket? = nil
   ) {
     self.id = id
@@ -60,6 +63,7 @@ public struct SendRequest: Sendable {
     self.leaveBy = leaveBy
     self.lease = lease
     self.messageAt = messageAt
+    self.priority = priority
     self.traceparent = traceparent
     self.ticket = ticket
   }

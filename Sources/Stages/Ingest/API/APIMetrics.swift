@@ -11,6 +11,7 @@ final class APIMetrics: Sendable {
   private let requests = Mutex<[String: Counter]>([:])
   private let rejected = Mutex<[String: Counter]>([:])
   private let byProducer = Mutex<[Series: Counter]>([:])
+  private let refusedLater = Mutex<[Series: Counter]>([:])
 
   private struct Series: Hashable {
     var producer: String
@@ -83,16 +84,35 @@ final class APIMetrics: Sendable {
     for (result, count) in counts { counter(of: producer, result).increment(by: count) }
   }
 
+  /// Counts an event that was accepted and refused later. Every instance with the API counts all of them.
+  func count(_ rejection: ProducerRejection) {
+    Self.counter(rejection.producer, rejection.code, in: refusedLater) { [registry] series in
+      registry.counter(
+        "nudge_producer_rejections_total",
+        help: "Events that came over HTTP and were refused later, by API key and code.",
+        labels: ["producer": series.producer, "code": series.result])
+    }.increment()
+  }
+
   private func counter(of producer: String, _ result: String) -> Counter {
-    byProducer.withLock { known in
+    Self.counter(producer, result, in: byProducer) { [registry] series in
+      registry.counter(
+        "nudge_http_producer_events_total", help: "Events that came over HTTP, by API key and verdict at the door.",
+        labels: ["producer": series.producer, "result": series.result])
+    }
+  }
+
+  /// The counter of a producer; those beyond `countedProducers` share one.
+  private static func counter(
+    _ producer: String, _ result: String, in counters: borrowing Mutex<[Series: Counter]>, make: (Series) -> Counter
+  ) -> Counter {
+    counters.withLock { known in
       if let counter = known[Series(producer: producer, result: result)] { return counter }
       let producers = Set(known.keys.map(\.producer))
       let isCounted = producers.contains(producer) || producers.count < Self.countedProducers
       let series = Series(producer: isCounted ? producer : "other", result: result)
       if let counter = known[series] { return counter }
-      let counter = registry.counter(
-        "nudge_http_producer_events_total", help: "Events that came over HTTP, by API key and verdict at the door.",
-        labels: ["producer": series.producer, "result": result])
+      let counter = make(series)
       known[series] = counter
       return counter
     }

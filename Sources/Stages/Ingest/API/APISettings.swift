@@ -1,3 +1,4 @@
+import Foundation
 import ServiceKit
 
 /// The settings of ingest's HTTP API.
@@ -53,10 +54,25 @@ enum APISettings {
     "http-connections-per-address", default: 1_024, in: 1...2_048,
     help: "Connections of one client address (IPv6: one /64); further ones get 429. A proxy in front is one address.")
 
+  static let corsOrigins = Setting<[String]>(
+    "http-cors-origins", default: [], placeholder: "ORIGIN,…",
+    help: "Origins whose pages may call the API from a browser, such as https://chat.example.",
+    check: {
+      $0.allSatisfy(isOrigin)
+        ? nil : "origins as browsers send them, such as https://chat.example or http://localhost:5173"
+    })
+
+  /// Scheme, host and port, and nothing else.
+  private static func isOrigin(_ text: String) -> Bool {
+    guard let url = URL(string: text), url.scheme == "https" || url.scheme == "http", let host = url.host, !host.isEmpty
+    else { return false }
+    return text == "\(url.scheme ?? "")://\(host)\(url.port.map { ":\($0)" } ?? "")"
+  }
+
   /// In the order of the help.
   static let all: [any AnySetting] = [
     address, alone, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, userRate, bodyBudget,
-    connectionsPerAddress,
+    connectionsPerAddress, corsOrigins,
   ]
 
   /// Whether the API is on: nobody can use it without keys.

@@ -10,6 +10,8 @@ final class EventsAPI: ReloadingService {
 
   private let server: HTTPServer
   private let producer: EventProducer
+  private let rejections: RejectionTail
+  private let decisions: DecisionTail
   private let credentials: Credentials
   private let logger: Logger
   private let health: HealthState
@@ -44,23 +46,35 @@ final class EventsAPI: ReloadingService {
       issuer: values[APISettings.tokenIssuer], audience: values[APISettings.tokenAudience], logger: logger)
     let metrics = APIMetrics(context.metrics)
     producer = try EventProducer(settings: context.settings, limits: limits, logger: logger, metrics: metrics)
+    let rates = CallerRates(
+      backendEventsPerSecond: values[APISettings.rate], userEventsPerSecond: values[APISettings.userRate])
+    rejections = RejectionTail(settings: context.settings, logger: logger, metrics: metrics)
+    decisions = DecisionTail(settings: context.settings, logger: logger)
+    let asked = RejectionsEndpoint(credentials: credentials, rates: rates, tail: rejections)
     let events = EventsEndpoint(
-      credentials: credentials,
-      rates: CallerRates(
-        backendEventsPerSecond: values[APISettings.rate], userEventsPerSecond: values[APISettings.userRate]),
-      producer: producer, rules: rules, metrics: metrics, spans: spans)
+      credentials: credentials, rates: rates,
+      producer: producer, decisions: decisions, rules: rules, metrics: metrics, spans: spans)
     server = try HTTPServer(
-      address: values[APISettings.address], routes: [events.route] + DocumentRoutes.all,
+      address: values[APISettings.address], routes: [events.route, asked.route] + DocumentRoutes.all,
       limits: serverLimits
         ?? HTTPServerLimits(
           bodySize: RequestBody.maxBytes, bodyBudget: values[APISettings.bodyBudget] << 20,
           connections: Self.connections, connectionsPerAddress: values[APISettings.connectionsPerAddress],
           idleTimeout: .seconds(15), transferTime: .seconds(20), handlerThreads: 1),
-      log: { logger.warning("HTTP API: \($0)") }, onAnswer: { metrics.count($0) })
+      cors: Self.cors(values[APISettings.corsOrigins]), log: { logger.warning("HTTP API: \($0)") },
+      onAnswer: { metrics.count($0) })
     if values[APISettings.anyAudience] {
       logger.warning("users' tokens for any audience are accepted (--jwt-any-audience)")
     }
     health.readiness.set(name, .notReady("starting"))
+  }
+
+  private static func cors(_ origins: [String]) -> CORSPolicy? {
+    origins.isEmpty
+      ? nil
+      : CORSPolicy(
+        origins: Set(origins), requestHeaders: ["Authorization", "Content-Type", "Content-Encoding", "traceparent"],
+        exposedHeaders: ["Retry-After", "Date", "Nudge-Next", "Nudge-Forgotten"])
   }
 
   /// The check of `--check`.
@@ -74,9 +88,13 @@ final class EventsAPI: ReloadingService {
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
     OpenFiles.allow(Self.connections + 1_024)
     producer.start()
+    rejections.start()
+    decisions.start()
     do {
       try server.start()
     } catch {
+      decisions.close()
+      rejections.close()
       producer.close()
       throw error
     }
@@ -88,6 +106,9 @@ final class EventsAPI: ReloadingService {
   /// Answers pending requests, and ends.
   func stop() {
     timer.withLock { $0.take()?.cancel() }
+    // Answers those that wait, so that the server need not.
+    decisions.close()
+    rejections.close()
     server.stop()
     producer.close()
   }

@@ -53,7 +53,9 @@ enum Sample {
         context: RecipientContext(
           mentioned: true, named: true, answered: true, lastSpokeAt: 1_795_275_500_000, messagesSince: 3, exchange: 2,
           features: "BAAD"))
-    ], possibleRepeat: true, replayId: "replay-1", forced: true)
+    ], possibleRepeat: true, replayId: "replay-1", forced: true,
+    failedPushes: [FailedPush(userId: "ben", pushId: "p-1", devices: ["ben-tablet"], presentation: .alert)],
+    maxAgeSeconds: 86_400, rederived: true)
 
   static let chatEvents: [ChatEvent] = [
     .conversationUpdated(conversationUpdated), .memberAdded(membership), .memberRemoved(membership),
@@ -79,7 +81,7 @@ enum Sample {
   static let timelineEvents: [TimelineEvent] =
     (userEventBodies.filter { !$0.type.hasPrefix("device.") }.map { TimelineEventBody.user($0) } + [
       .candidate(candidate), .sent(MessageSent(userId: "ada", conversationId: "c-engines", messageId: "m-1")),
-      .redecide(candidate), .replayStopped(ReplayStopped(replayId: "replay-1")),
+      .redecide(candidate), .replayStopped(ReplayStopped(replayId: "replay-1", after: "ben")),
       .timerFired(TimerFired(timer: "window/ben", dueAt: 1_795_279_200_000)),
       .withdrawn(
         MessageWithdrawn(
@@ -130,7 +132,7 @@ enum Sample {
       PushCancelled(
         userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines",
         sentUpTo: 1_795_275_600_250, kind: .message, exceptMentions: true, tokenHash: "9f86d081", version: 7, badge: 1,
-        erased: true)),
+        erased: true, replayId: "replay-1")),
   ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let bannerEvents: [BannerEvent] = [
@@ -156,7 +158,7 @@ enum Sample {
     .deadLettersHandled(
       DeadLettersHandled(
         replayId: "replay-1", action: .discarded, who: "dana@oncall-1", why: "of a test",
-        letters: [.init(partition: 2, offsets: [17, 18])])),
+        letters: [.init(partition: 2, offsets: [17, 18])], changed: ["senderId"])),
   ].map { AuditEvent(envelope, $0) }
 
   static let outcome = Outcome(

@@ -57,6 +57,8 @@ struct PipelineChecker {
 
   /// The positions of candidates that a forced replay requested.
   private var forced = Set<Place>()
+  /// The people for whom a candidate asks to make a failed push again.
+  private var failedPushes: [Place: Set<String>] = [:]
   private var candidates: [(place: Place, header: Wire.Header, body: Wire.Candidate)] = []
   private var decisions: [(place: Place, header: Wire.Header, body: Wire.Decision)] = []
   private var pushes: [(place: Place, header: Wire.Header, body: Wire.Push)] = []
@@ -125,7 +127,10 @@ struct PipelineChecker {
       let header = try value(Wire.Header.self)
       switch header.type {
       case "message.candidate": candidates.append((place, header, try value(Wire.Candidate.self)))
-      case "candidate.redecide": if try value(Wire.Candidate.self).forced == true { forced.insert(place) }
+      case "candidate.redecide":
+        let candidate = try value(Wire.Candidate.self)
+        if candidate.forced == true { forced.insert(place) }
+        if let failed = candidate.failedPushes { failedPushes[place] = Set(failed.map(\.userId)) }
       case "device.registered":
         let fields = try value(Wire.DeviceGained.self)
         ownership.append(
@@ -373,12 +378,23 @@ struct PipelineChecker {
 
   private func notifications() -> [PipelineViolation] {
     var notified = Set<Pair<String>>()
+    // The devices that FCM took a push of a message for, without forced ones.
+    var told: [Pair<String>: Set<String>] = [:]
+    var sent: [String: Set<String>] = [:]
+    for outcome in outcomes where outcome.result == "sent" {
+      sent[outcome.pushId, default: []].insert(outcome.deviceId)
+    }
     return decisions.compactMap { decision in
       let origin = Place(partition: decision.header.origin.partition, offset: decision.header.origin.offset)
-      guard decision.body.outcome == "notify", !forced.contains(origin),
-        !notified.insert(Pair(user: decision.body.userId, other: decision.body.messageId)).inserted
-      else { return nil }
-      return .init(rule: .notifiedTwice, detail: "\(decision.body.userId) of message \(decision.body.messageId)")
+      guard decision.body.outcome == "notify", !forced.contains(origin) else { return nil }
+      let pair = Pair(user: decision.body.userId, other: decision.body.messageId)
+      let devices = decision.body.pushId.flatMap { sent[$0] } ?? []
+      let isFirst = notified.insert(pair).inserted
+      let isMadeAgain = failedPushes[origin]?.contains(pair.user) ?? false
+      let before = told[pair] ?? []
+      told[pair] = before.union(devices)
+      if isFirst || isMadeAgain && before.isDisjoint(with: devices) { return nil }
+      return .init(rule: .notifiedTwice, detail: "\(pair.user) of message \(pair.other)")
     }
   }
 

@@ -217,6 +217,26 @@ struct PipelineCheckerTests {
     #expect(rules.contains(.notifiedTwice) == !isForced)
   }
 
+  @Test(
+    "a failed push may be made again for devices that do not have it, and for no others", arguments: [true, false])
+  func madeAgain(_ wasSent: Bool) throws {
+    var run = try SampleRun()
+    if !wasSent { try run.change("nudge.outcomes", 0) { $0["result"] = "gave_up" } }
+    try run.again("nudge.timeline", 0) {
+      $0["type"] = "candidate.redecide"
+      $0["replayId"] = "r"
+      $0["failedPushes"] = [["userId": "bob", "pushId": "p"]]
+      $0["recipients"] = [["userId": "bob"]]
+      $0["origin"] = SampleRun.place("nudge.timeline", 0)
+    }
+    try run.again("nudge.decisions", 0) {
+      $0["replayId"] = "r"
+      $0["origin"] = SampleRun.place("nudge.timeline", 2)
+      $0["analysis"] = nil
+    }
+    #expect(run.violations().map(\.rule).contains(.notifiedTwice) == wasSent)
+  }
+
   @Test("T2: the clock starts when the loss is committed, and does not run while something is the matter")
   func ownershipTime() throws {
     // bob's second request comes 1,010 ms after the loss was written.

@@ -33,7 +33,8 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case decisionUncaused
   /// A candidate's recipient has two decisions.
   case decidedTwice
-  /// Two decisions notified a person of one message, and no forced replay requested one of them.
+  /// Two decisions notified a person of one message, and no forced replay requested one of them, nor was one made again for devices
+  /// that did not have it.
   case notifiedTwice
   /// A push of a message that no decision names.
   case pushUndecided

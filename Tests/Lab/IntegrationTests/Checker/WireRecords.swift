@@ -26,8 +26,10 @@ enum Wire {
     struct Recipient: Decodable { var userId: String }
     var messageId: String
     var recipients: [Recipient]
+    struct FailedPush: Decodable { var userId: String }
     var replayId: String?
     var forced: Bool?
+    var failedPushes: [FailedPush]?
   }
 
   struct DeviceGained: Decodable {

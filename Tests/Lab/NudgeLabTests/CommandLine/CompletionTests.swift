@@ -30,7 +30,7 @@ struct CompletionTests {
   @Test("commands, their subcommands, their flags, and the values of a flag that can be listed")
   func bash() throws {
     #expect(try offers(["nudge", "exp"]) == ["explain"])
-    #expect(Set(try offers(["nudge", "dead-letters", ""])) == ["list", "show", "replay", "discard", "--help"])
+    #expect(Set(try offers(["nudge", "dead-letters", ""])) == ["list", "show", "replay", "edit", "discard", "--help"])
     let flags = try offers(["nudge", "replay", "force", "--"])
     #expect(
       flags.contains("--confirm") && flags.contains("--yes") && flags.contains("--no-yes") && !flags.contains("--max"))

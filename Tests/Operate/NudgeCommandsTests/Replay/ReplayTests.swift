@@ -1,3 +1,4 @@
+import Foundation
 import NudgeSchema
 import TestSupport
 import Testing
@@ -18,8 +19,13 @@ struct ReplayPartsTests {
     selection.conversation = "c"
     selection.message = "m"
     selection.reason = .quietHours
+    selection.results = [.gaveUp, .replayStopped]
+    selection.maxAge = 10_800_000
     #expect(ReplaySelection(flags: selection.flags) == selection)
     #expect(ReplaySelection(flags: ["since": "tomorrow"]) == nil)
+    var flags = selection.flags
+    flags["result"] = "gave_up,vanished"
+    #expect(ReplaySelection(flags: flags) == nil, "a later version's result")
   }
 
   @Test("offsets belong to the topic that --topic names")
@@ -52,6 +58,72 @@ struct ReplayPartsTests {
     #expect(Set(ids).count == ids.count)
     #expect(ids.allSatisfy { $0.hasPrefix("20261122-103000-") && ReplayID.isValid($0) })
     for bad in ["", "a b", "A", "../x", String(repeating: "a", count: 65)] { #expect(!ReplayID.isValid(bad)) }
+  }
+
+  private func outcome(_ push: String, _ device: String, _ result: String, _ code: String? = nil) throws
+    -> OutcomeGlance
+  {
+    let code = code.map { #","errorCode":"\#($0)""# } ?? ""
+    let json =
+      #"{"pushId":"\#(push)","deviceId":"\#(device)","result":"\#(result)"\#(code),"origin":{"topic":"t","partition":0,"#
+      + #""offset":1},"occurredAt":1,"finishedAt":2,"attempts":1}"#
+    return try JSONDecoder().decode(OutcomeGlance.self, from: Data(json.utf8))
+  }
+
+  private func push(_ id: String, _ devices: [String]) throws -> PushGlance {
+    let targets = devices.map { #"{"deviceId":"\#($0)"}"# }.joined(separator: ",")
+    return try JSONDecoder().decode(PushGlance.self, from: Data(#"{"pushId":"\#(id)","targets":[\#(targets)]}"#.utf8))
+  }
+
+  @Test("a failed push is made again on the devices that lack it: not where one has it, waits or ended otherwise")
+  func fates() throws {
+    func standing(
+      _ outcomes: [(String, String, String)], pushes: [String: [String]] = ["p": ["a", "b"]],
+      receipts: [(String, String)] = [], results: Set<FailedResult> = FailedResult.usual
+    ) throws -> PushFates.Standing {
+      var fates = PushFates(results: results)
+      for (push, device, result) in outcomes {
+        fates.add(
+          result == "replay_stopped"
+            ? try outcome(push, device, "cancelled", result) : try outcome(push, device, result))
+      }
+      for (id, devices) in pushes { fates.add(try push(id, devices)) }
+      for (push, device) in receipts {
+        fates.add(ReceiptGlance(type: "notification.received", deviceId: device, pushId: push))
+      }
+      return fates.standing(of: pushes.keys.sorted())
+    }
+    for result in ["gave_up", "expired", "rejected"] {
+      #expect(try standing([("p", "a", result), ("p", "b", result)]) == .failed(devices: nil))
+      #expect(try standing([("p", "a", "sent"), ("p", "b", result)]) == .failed(devices: ["b"]))
+    }
+    #expect(try standing([("p", "a", "sent"), ("p", "b", "sent")]) == .delivered)
+    #expect(try standing([("p", "a", "gave_up")]) == .failed(devices: ["a"]), "b waits")
+    #expect(try standing([("p", "a", "invalid_token"), ("p", "b", "gave_up")]) == .failed(devices: nil))
+    #expect(try standing([("p", "a", "invalid_token"), ("p", "b", "cancelled")]) == .other)
+    #expect(try standing([("p", "a", "quarantined")]) == .other)
+    #expect(try standing([]) == .other)
+    // FCM's answer was lost, and the device has it.
+    #expect(
+      try standing([("p", "a", "gave_up"), ("p", "b", "gave_up")], receipts: [("p", "a")]) == .failed(devices: ["b"]))
+    #expect(
+      try standing([("p", "a", "gave_up"), ("p", "b", "gave_up")], receipts: [("p", "a"), ("p", "b")]) == .delivered)
+    // A later push of the same message reached it, or waits.
+    let two = ["p": ["a"], "q": ["a"]]
+    #expect(try standing([("p", "a", "gave_up"), ("q", "a", "sent")], pushes: two) == .delivered)
+    #expect(try standing([("p", "a", "gave_up")], pushes: two) == .other)
+    #expect(try standing([("p", "a", "gave_up"), ("q", "a", "gave_up")], pushes: two) == .failed(devices: nil))
+    // Of a push whose record is gone nothing is known.
+    var gone = PushFates(results: FailedResult.usual)
+    gone.add(try outcome("p", "a", "gave_up"))
+    gone.add(try push("p", ["a"]))
+    #expect(gone.standing(of: ["p", "q"]) == .other && gone.standing(of: ["p"]) == .failed(devices: nil))
+    // Only what is selected.
+    #expect(try standing([("p", "a", "expired"), ("p", "b", "expired")], results: [.gaveUp]) == .other)
+    #expect(try standing([("p", "a", "replay_stopped"), ("p", "b", "replay_stopped")]) == .other)
+    #expect(
+      try standing([("p", "a", "replay_stopped"), ("p", "b", "replay_stopped")], results: [.replayStopped])
+        == .failed(devices: nil))
   }
 
   @Test("a replay stops if its records are rejected or many of its pushes fail")

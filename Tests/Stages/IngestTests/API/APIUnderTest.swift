@@ -22,10 +22,11 @@ final class APIUnderTest {
 
   init(
     _ arguments: [String] = [], rules: IngestRules = IngestRules(), spans: (any SpanRecorder)? = nil,
-    limits: EventProducer.Limits = EventProducer.Limits(), server: HTTPServerLimits? = nil
+    limits: EventProducer.Limits = EventProducer.Limits(), server: HTTPServerLimits? = nil,
+    topics: [Topic] = [.chatEvents, .userEvents]
   ) throws {
     broker = try EmbeddedBroker()
-    for topic in [Topic.chatEvents, .userEvents] { try broker.createTopic(topic.rawValue, partitions: 4) }
+    for topic in topics { try broker.createTopic(topic.rawValue, partitions: 4) }
     directory = try TemporaryDirectory()
     try Data("# backends\nchat \(Self.key)\n".utf8).write(to: URL(fileURLWithPath: directory.path + "/keys"))
     try Data(TokenVectors.keySet.utf8).write(to: URL(fileURLWithPath: directory.path + "/jwks"))

@@ -76,7 +76,9 @@ enum OpenAPIDocument {
     again, with the same event ids, has no second effect. With a user's token: user events of that user, and message.created \
     that they sent; nothing else.",
             "security": [{"apiKey": []}, {"userToken": []}],
-            "parameters": [\(traceparent)],
+            "parameters": [\(traceparent), {"name": "wait", "in": "query", "required": false, "description": "For trials, \
+    with an API key: waits up to 2 s for what the pipeline makes of the events, and tells it as fate.", \
+    "schema": {"enum": ["decision"]}}],
             "requestBody": {
               "required": true,
               "content": {
@@ -100,6 +102,35 @@ enum OpenAPIDocument {
               "503": {"description": "Kafka has not acknowledged all of them within 5 s, or the service stops. What results \
     calls unknown may be there or not: send all again.", \(retryAfter) "content": {"application/json": {"schema": {"anyOf": [\
     {"$ref": "#/components/schemas/Results"}, {"$ref": "#/components/schemas/Error"}]}}}}
+            }
+          }
+        },
+        "/v1/rejections": {
+          "get": {
+            "operationId": "listRejections",
+            "tags": ["events"],
+            "summary": "Events of the caller that were accepted and refused later",
+            "description": "For backends, of their own API key: what ingest refused for what only its state knows, such as \
+    unknown_conversation. One instance remembers the last 24 hours, and \(RejectionLog.perProducer) of each key. Cursors mean the same \
+    on every instance.",
+            "security": [{"apiKey": []}],
+            "parameters": [
+              {"name": "since", "in": "query", "required": false, "description": "A time (RFC 3339 or milliseconds), or \
+    Nudge-Next of an answer before. Default: an hour ago.", "schema": {"type": "string"}, "example": "0"},
+              {"name": "wait", "in": "query", "required": false, "description": "Seconds to wait for a rejection where there \
+    is none.", "schema": {"type": "integer", "minimum": 0, "maximum": \(RejectionsEndpoint.longestWait), "default": 0}, "example": 0}
+            ],
+            "responses": {
+              "200": {"description": "Rejections, one a line, the earliest first; at most \(RejectionLog.page).", "headers": {\
+    "Nudge-Next": {"required": true, "description": "since for the next request.", "schema": {"type": "string"}}, \
+    "Nudge-Forgotten": {"required": false, "description": "Rejections up to this time may be missing: there were more than are remembered.", \
+    "schema": {"type": "string", "format": "date-time"}}}, "content": {"\(RequestBody.lines)": {"schema": {"type": "string", \
+    "description": "A Rejection a line."}}}},
+              "400": \(error("since or wait cannot be read, or the query's percent escapes are broken.")),
+              "401": \(error("No credentials, or wrong ones.", challenge)),
+              "403": \(error("A user's token.")),
+              "429": \(error("Over the caller's rate, or too many requests wait.")),
+              "503": \(error("The rejections are not read yet, or cannot be read, or the service stops.", retryAfter))
             }
           }
         },
@@ -168,7 +199,38 @@ enum OpenAPIDocument {
               "eventId": {"type": ["string", "null"], "description": "Its eventId; null where it could not be read."},
               "status": {"enum": ["accepted", "rejected", "unknown"], "description": "unknown only with 503."},
               "code": {"enum": \(codes), "description": "Why it is rejected: a code of the dead letters, or forbidden."},
-              "message": {"type": "string", "description": "The same for people: names the field and the rule."}
+              "message": {"type": "string", "description": "The same for people: names the field and the rule."},
+              "fate": {
+                "type": "object",
+                "description": "With wait=decision: what the pipeline made of the event within 2 s.",
+                "required": ["complete", "decisions"],
+                "properties": {
+                  "complete": {"type": "boolean", "description": "Everybody is decided for, or the event is refused."},
+                  "code": {"type": "string", "description": "Why it is refused."},
+                  "message": {"type": "string", "description": "The same for people."},
+                  "decisions": {"type": "array", "items": {
+                    "type": "object",
+                    "required": ["userId", "outcome", "reason"],
+                    "properties": {"userId": {"type": "string"}, "outcome": {"enum": ["notify", "suppress"]}, \
+    "reason": {"type": "string"}}
+                  }}
+                }
+              }
+            }
+          },
+          "Rejection": {
+            "type": "object",
+            "required": ["producer", "refusedAt", "code", "message"],
+            "properties": {
+              "producer": {"type": "string", "description": "The name of the API key."},
+              "refusedAt": {"type": "integer", "description": "When, in milliseconds since the epoch."},
+              "code": {"type": "string", "description": "Why, as in docs/producers.md."},
+              "message": {"type": "string", "description": "The same for people."},
+              "topic": {"type": "string"},
+              "key": {"type": "string", "description": "The conversation, or the person."},
+              "type": {"type": "string", "description": "The event's type."},
+              "eventId": {"type": "string", "description": "The event's id: what is corrected may keep it."},
+              "replayId": {"type": "string", "description": "The operator's replay that published it again."}
             }
           },
           "Error": {

@@ -23,12 +23,14 @@ struct BatchResult: Sendable {
   var rejected: Int { statuses.count - accepted - unknown }
 
   /// The answer, once each event has a result.
-  /// - Parameter forbidden: Whether none of the events was the caller's own.
-  func answer(forbidden: Bool = false) -> HTTPServerResponse {
+  /// - Parameters:
+  ///   - forbidden: Whether none of the events was the caller's own.
+  ///   - fates: What the pipeline made of published events, where that was waited for.
+  func answer(forbidden: Bool = false, fates: [Int: DecisionLog.Fate] = [:]) -> HTTPServerResponse {
     let accepted = accepted
     if unknown > 0 { return unavailable() }
-    if accepted == statuses.count { return response(202, reason: "accepted") }
-    if accepted > 0 { return response(207, reason: "partly_accepted") }
+    if accepted == statuses.count { return response(202, reason: "accepted", fates: fates) }
+    if accepted > 0 { return response(207, reason: "partly_accepted", fates: fates) }
     if forbidden {
       return response(
         403, reason: "forbidden",
@@ -53,7 +55,8 @@ struct BatchResult: Sendable {
   static let secondsToRecover = 2
 
   private func response(
-    _ status: Int, reason: String, code: String? = nil, message: String? = nil
+    _ status: Int, reason: String, code: String? = nil, message: String? = nil,
+    fates: [Int: DecisionLog.Fate] = [:]
   ) -> HTTPServerResponse {
     var json = JSONWriter(capacity: 64 + statuses.count * 64)
     json.beginObject()
@@ -65,7 +68,7 @@ struct BatchResult: Sendable {
     json.field("rejected", rejected)
     json.key("results")
     json.beginArray()
-    for (index, status) in statuses.enumerated() { write(status, index, to: &json) }
+    for (index, status) in statuses.enumerated() { write(status, index, fates[index], to: &json) }
     json.endArray()
     json.endObject()
     var response = HTTPServerResponse.json(bytes: json.bytes, status: status)
@@ -73,7 +76,7 @@ struct BatchResult: Sendable {
     return response
   }
 
-  private func write(_ status: Status, _ index: Int, to json: inout JSONWriter) {
+  private func write(_ status: Status, _ index: Int, _ fate: DecisionLog.Fate?, to json: inout JSONWriter) {
     json.beginObject()
     json.field("index", index)
     json.key("eventId")
@@ -86,6 +89,28 @@ struct BatchResult: Sendable {
       json.field("code", code)
       json.field("message", message)
     }
+    if let fate { write(fate, to: &json) }
+    json.endObject()
+  }
+
+  private func write(_ fate: DecisionLog.Fate, to json: inout JSONWriter) {
+    json.key("fate")
+    json.beginObject()
+    json.field("complete", fate.isComplete)
+    if let refusal = fate.refusal {
+      json.field("code", refusal.code)
+      json.field("message", refusal.message)
+    }
+    json.key("decisions")
+    json.beginArray()
+    for decided in fate.decided.sorted(by: { $0.userId < $1.userId }) {
+      json.beginObject()
+      json.field("userId", decided.userId)
+      json.field("outcome", decided.outcome)
+      json.field("reason", decided.reason)
+      json.endObject()
+    }
+    json.endArray()
     json.endObject()
   }
 }

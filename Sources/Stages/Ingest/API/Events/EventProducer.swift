@@ -13,12 +13,18 @@ import Synchronization
 /// their event ids (M6).
 final class EventProducer: Sendable {
   /// An event that is to be published.
-  struct Event {
+  struct Event: Sendable {
     /// Its index in the request.
     let index: Int
     let topic: Topic
     let key: String
     let value: [UInt8]
+  }
+
+  /// Waits for what the pipeline makes of the events.
+  struct Wait: Sendable {
+    let decisions: DecisionTail
+    let deadline: ContinuousClock.Instant
   }
 
   /// Bounds on waiting.
@@ -42,6 +48,9 @@ final class EventProducer: Sendable {
     let startedAt: ContinuousClock.Instant
     let span: EventsSpan?
     let responder: HTTPResponder
+    let wait: Wait?
+    /// Where the events are, by index; only where they are waited for.
+    var positions: [Int: RecordPosition] = [:]
   }
 
   private struct State: ~Copyable {
@@ -139,9 +148,10 @@ final class EventProducer: Sendable {
   ///   - result: The results known before publishing; entries of the published events are overwritten.
   ///   - forbidden: See `BatchResult.answer`.
   ///   - span: The request's, which ends with its answer.
+  ///   - wait: Waits for decisions after the acknowledgement; nil: it is answered then.
   func publish(
     _ events: [Event], _ result: BatchResult, forbidden: Bool, headers: [Header], span: EventsSpan?,
-    responder: HTTPResponder
+    responder: HTTPResponder, waiting wait: Wait? = nil
   ) {
     let bytes = events.reduce(0) { $0 + $1.value.count }
     let now = ContinuousClock.now
@@ -151,7 +161,7 @@ final class EventProducer: Sendable {
       for event in events { result.statuses[event.index] = .unknown }
       state.batches[state.lastBatch] = Batch(
         result: result, forbidden: forbidden, open: events.count, bytes: bytes, startedAt: now,
-        span: span, responder: responder)
+        span: span, responder: responder, wait: wait)
       state.deadlines.append((now + limits.acknowledgement, state.lastBatch))
       state.pendingEvents += events.count
       state.pendingBytes += bytes
@@ -173,12 +183,16 @@ final class EventProducer: Sendable {
   // MARK: Outcomes
 
   private func note(_ delivery: Delivery) {
+    let position = delivery.offset.map {
+      RecordPosition(topic: delivery.topicPartition.topic, partition: delivery.topicPartition.partition, offset: $0)
+    }
     settle(
-      delivery.tag >> Self.indexBits, index: Int(delivery.tag & (1 << Self.indexBits - 1)), delivery.error)
+      delivery.tag >> Self.indexBits, index: Int(delivery.tag & (1 << Self.indexBits - 1)), delivery.error, at: position
+    )
   }
 
   /// Notes the result of one event, or with nil that all events of the batch were handed over. Answers once no event is open.
-  private func settle(_ id: UInt64, index: Int?, _ error: KafkaError?) {
+  private func settle(_ id: UInt64, index: Int?, _ error: KafkaError?, at position: RecordPosition? = nil) {
     if let error, !error.isTimedOut {
       logger.limited("produce/\(error.name)", every: .seconds(5))?.warning(
         "an event was not published", ["reason": .string("\(error.name): \(error.reason)")])
@@ -189,6 +203,7 @@ final class EventProducer: Sendable {
         state.pendingEvents -= 1
         state.batches[id]?.result.statuses[index] = Self.status(error)
         state.batches[id]?.open -= 1
+        if let position, state.batches[id]?.wait != nil { state.batches[id]?.positions[index] = position }
       } else {
         state.batches[id]?.isHandedOver = true
       }
@@ -220,7 +235,16 @@ final class EventProducer: Sendable {
 
   private func answer(_ batch: Batch) {
     metrics.count(batch.result, after: batch.startedAt.duration(to: .now))
-    let answer = batch.result.answer(forbidden: batch.forbidden)
+    guard let wait = batch.wait, !batch.positions.isEmpty, batch.result.unknown == 0 else {
+      return answer(batch, fates: [:])
+    }
+    wait.decisions.wait(for: Array(batch.positions.values), until: wait.deadline) { fates in
+      self.answer(batch, fates: batch.positions.compactMapValues { fates[$0] })
+    }
+  }
+
+  private func answer(_ batch: Batch, fates: [Int: DecisionLog.Fate]) {
+    let answer = batch.result.answer(forbidden: batch.forbidden, fates: fates)
     batch.span?.end(answer, events: batch.result.statuses.count)
     batch.responder.respond(answer)
   }

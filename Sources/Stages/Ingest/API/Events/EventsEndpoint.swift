@@ -16,17 +16,20 @@ final class EventsEndpoint: Sendable {
   private let credentials: Credentials
   private let rates: CallerRates
   private let producer: EventProducer
+  private let decisions: DecisionTail
   private let metrics: APIMetrics
   private let spans: (any SpanRecorder)?
   private let reader: Mutex<Reader>
 
   init(
-    credentials: Credentials, rates: CallerRates, producer: EventProducer, rules: IngestRules, metrics: APIMetrics,
+    credentials: Credentials, rates: CallerRates, producer: EventProducer, decisions: DecisionTail,
+    rules: IngestRules, metrics: APIMetrics,
     spans: (any SpanRecorder)?
   ) {
     self.credentials = credentials
     self.rates = rates
     self.producer = producer
+    self.decisions = decisions
     self.metrics = metrics
     self.spans = spans
     reader = Mutex(Reader(reading: EventReading(rules)))
@@ -36,40 +39,18 @@ final class EventsEndpoint: Sendable {
   var route: Route {
     Route(
       .post, "/v1/events", bodyLimit: RequestBody.maxBytes, contentTypes: [RequestBody.json, RequestBody.lines],
-      admit: { [self] in admit($0) }, answeringLater: { [self] in handle($0, $1) })
-  }
-
-  // MARK: Before the body
-
-  private func admit(_ head: HTTPServerRequestHead) -> HTTPAdmission {
-    let caller: Caller
-    do throws(Unauthorized) {
-      caller = try credentials.caller(
-        authorization: head.headers["Authorization"], now: SystemClock.milliseconds() / 1_000)
-    } catch {
-      var response = HTTPServerResponse.error(401, code: "unauthorized", message: error.message)
-      response.headers.append(("WWW-Authenticate", "Bearer"))
-      return .refused(response)
-    }
-    if let wait = rates.wait(of: caller, now: SystemClock.steadyMilliseconds()) {
-      return .refused(
-        Self.comeBack(
-          after: wait.seconds, code: "rate_limited",
-          message: "more events than this caller may send (\(wait.setting)): send them again in \(wait.seconds) s"))
-    }
-    return .admitted(caller)
-  }
-
-  private static func comeBack(after seconds: Int, code: String, message: String) -> HTTPServerResponse {
-    var response = HTTPServerResponse.error(429, code: code, message: message)
-    response.headers.append(("Retry-After", String(seconds)))
-    return response
+      admit: { [self] in CallerAdmission.admit($0, credentials, rates) }, answeringLater: { [self] in handle($0, $1) })
   }
 
   // MARK: The request
 
   private func handle(_ request: HTTPServerRequest, _ responder: HTTPResponder) {
     guard let caller = request.admitted as? Caller else { return }  // the server answers 500
+    let wait = request.query["wait"]
+    guard wait == nil || wait == "decision" && !caller.isUser else {
+      return responder.respond(
+        .error(400, code: "bad_request", message: "wait: decision is the only value, for API keys; or leave it out"))
+    }
     // Only a valid traceparent is passed on: it is copied to every record the event causes.
     let trace = request.headers[RecordHeader.traceparent].flatMap { TraceContext(traceparent: $0) }
     let span = EventsSpan(trace, spans)
@@ -78,7 +59,7 @@ final class EventsEndpoint: Sendable {
       let batch = try read(body, request, caller)
       rates.count(batch.result.statuses.count, of: caller, now: SystemClock.steadyMilliseconds())
       metrics.count(batch.result, from: caller)
-      publish(batch, from: caller, trace: span?.context ?? trace, span, responder)
+      publish(batch, from: caller, trace: span?.context ?? trace, span, waits: wait != nil, responder)
     } catch {
       rates.count(1, of: caller, now: SystemClock.steadyMilliseconds())
       let answer = Self.refusal(error)
@@ -165,7 +146,8 @@ final class EventsEndpoint: Sendable {
   }
 
   private func publish(
-    _ batch: Batch, from caller: Caller, trace: TraceContext?, _ span: EventsSpan?, _ responder: HTTPResponder
+    _ batch: Batch, from caller: Caller, trace: TraceContext?, _ span: EventsSpan?, waits: Bool,
+    _ responder: HTTPResponder
   ) {
     guard !batch.events.isEmpty else {
       metrics.count(batch.result)
@@ -175,14 +157,24 @@ final class EventsEndpoint: Sendable {
     }
     let bytes = batch.events.reduce(0) { $0 + $1.value.count }
     guard !producer.isFull(adding: batch.events.count, bytes: bytes) else {
-      let answer = Self.comeBack(
+      let answer = CallerAdmission.comeBack(
         after: 1, code: "too_many_requests", message: "too many events wait for Kafka: send them again in a second")
       span?.end(answer, events: batch.result.statuses.count)
       return responder.respond(answer)
     }
     var headers: [Header] = trace.map { [(RecordHeader.traceparent, Array($0.traceparent.utf8))] } ?? []
     if case .backend(let name) = caller { headers.append((RecordHeader.producer, Array(name.utf8))) }
-    producer.publish(
-      batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, span: span, responder: responder)
+    guard waits else {
+      return producer.publish(
+        batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, span: span, responder: responder)
+    }
+    let deadline = ContinuousClock.now + DecisionTail.patience
+    let (events, result, isForbidden) = (batch.events, batch.result, batch.isForbidden)
+    let names = headers.map { ($0.name, $0.value) }
+    decisions.prepare { [producer, decisions] in
+      producer.publish(
+        events, result, forbidden: isForbidden, headers: names, span: span, responder: responder,
+        waiting: EventProducer.Wait(decisions: decisions, deadline: deadline))
+    }
   }
 }

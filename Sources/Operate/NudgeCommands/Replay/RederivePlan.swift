@@ -1,0 +1,256 @@
+import Ingest
+import Kafka
+import NudgeSchema
+import StreamRuntime
+
+/// Which of a conversation's members a message is decided for.
+enum RederivedMembers: String, CaseIterable, Sendable {
+  /// Those whose membership began before the message.
+  case then
+  /// All of today's, for an import that came too late and carries its own time.
+  case current
+}
+
+/// Makes the plan of `rederive`: messages on `chat.events`, with the people who are their recipients by today's membership and
+/// had no decision.
+struct RederivePlanning {
+  let selection: ReplaySelection
+  /// The longest age of a message, in milliseconds.
+  let freshness: Milliseconds
+  /// The wall clock, in milliseconds since the epoch.
+  let now: Milliseconds
+  let browser: TopicBrowser
+
+  private typealias Pair = ReplayPlanning.Pair
+
+  /// A message to look at again.
+  private struct Message {
+    var position: RecordPosition
+    var timestamp: Milliseconds
+    var key: [UInt8]
+    var value: [UInt8]
+    /// Conversation and message.
+    var id: String
+    /// The dead letter that it became; nil: ingest took it.
+    var deadLetter: DeadLetterSelection.Place?
+  }
+
+  /// Codes of dead letters that a late membership explains.
+  private static let codes: Set<String> = [
+    DeadLetterCode.unknownConversation.rawValue, DeadLetterCode.senderNotMember.rawValue,
+  ]
+
+  private var longestAge: Milliseconds { selection.maxAge ?? freshness }
+
+  func plan() throws -> ReplayPlan {
+    try browser.find([.chatEvents, .ingestState, .timeline, .decisions, .deadLetters, .audit])
+    let count = try browser.partitionCount(of: .timeline)
+    guard try browser.partitionCount(of: .chatEvents) == count else {
+      throw CommandError("\(browser.names(.chatEvents)) and \(browser.names(.timeline)) differ in partitions")
+    }
+    var (messages, changes) = try readMessages()
+    let letters = try readDeadLetters()
+    // Refused ones are on chat.events, too.
+    let refused = Set(letters.map { "\($0.position.partition)@\($0.position.offset)" })
+    messages.removeAll { refused.contains("\($0.position.partition)@\($0.position.offset)") }
+    messages = (messages + letters).sorted {
+      ($0.position.partition, $0.position.offset) < ($1.position.partition, $1.position.offset)
+    }
+
+    let derivation = Rederivation(partitions: count, now: now)
+    for (partition, rows) in try rows(of: messages) { derivation.load(rows, partition: partition) }
+    let known = try readKnown()
+    var plan = ReplayPlan()
+    for message in messages {
+      var text: String?
+      if let change = changes[message.id] {
+        guard let edited = change else { continue }
+        text = edited
+      }
+      guard
+        let result = derivation.derive(
+          value: message.value, text: text, key: message.key, at: message.position, timestamp: message.timestamp)
+      else { continue }
+      if let letter = message.deadLetter {
+        if result.refusal != nil { plan.refusedAgain += 1 } else { plan.deadLetters.append(letter) }
+        continue
+      }
+      add(result, of: message, derivation, known, to: &plan)
+    }
+    return plan
+  }
+
+  private func add(
+    _ result: Rederivation.Result, of message: Message, _ derivation: Rederivation, _ known: Known,
+    to plan: inout ReplayPlan
+  ) {
+    for (target, candidate) in result.candidates {
+      var fields = candidate
+      let sentAt = min(result.envelope.occurredAt, result.takenAt ?? .max)
+      fields.recipients = fields.recipients.filter { recipient in
+        if let user = selection.user, !recipient.userId.utf8.elementsEqual(user.utf8) { return false }
+        let pair = Pair(recipient.userId, fields.conversationId, fields.messageId)
+        let standing: ReplayPlan.Standing
+        if known.decided.contains(pair) {
+          standing = .decided
+        } else if known.candidates.contains(pair) {
+          standing = .undecided
+        } else if now > sentAt + longestAge {
+          standing = .expired
+        } else if selection.members == .then,
+          derivation.memberSince(
+            recipient.userId, of: fields.conversationId, partition: message.position.partition) ?? .max > sentAt
+        {
+          standing = .joinedLater
+        } else {
+          standing = .missing
+        }
+        plan.standings[standing, default: 0] += 1
+        return standing == .missing
+      }
+      guard !fields.recipients.isEmpty else { continue }
+      fields.rederived = true
+      if longestAge > freshness { fields.maxAgeSeconds = Int(longestAge / 1_000) }
+      plan.items.append(
+        ReplayPlan.Item(
+          position: message.position, source: message.position, occurredAt: result.envelope.occurredAt,
+          takenAt: result.takenAt, fields: fields, target: .init(partition: target, number: plan.items.count)))
+    }
+  }
+
+  // MARK: Reading
+
+  private func isSelected(_ position: RecordPosition, conversationId: String, messageId: String) -> Bool {
+    selection.contains(
+      candidateAt: position, source: position, conversationId: conversationId, messageId: messageId)
+  }
+
+  private static func id(_ conversationId: String, _ messageId: String) -> String {
+    "\(conversationId)\u{0}\(messageId)"
+  }
+
+  /// Messages of the time, and what later became of any: its new text, or nil where it was deleted.
+  private func readMessages() throws -> (messages: [Message], changes: [String: String?]) {
+    var messages: [Message] = []
+    var changes: [String: String?] = [:]
+    let partitions = try selection.conversation.map { [try browser.partition(of: $0, on: .chatEvents)] }
+    let ranges = try browser.ranges(of: .chatEvents, partitions: partitions, from: selection.since)
+    let ends = Dictionary(
+      uniqueKeysWithValues: try browser.ranges(
+        of: .chatEvents, partitions: partitions, from: selection.since, until: selection.until
+      ).map { ($0.place.partition, $0.to) })
+    let type = Array("\"message.".utf8)
+    try browser.read(ranges, "reading \(browser.names(.chatEvents))") { record in
+      guard record.valueContains(type), let value = record.valueBytes(), let key = record.keyBytes(),
+        let event = try? browser.coder.decode(ChatEvent.self, from: value)
+      else { return true }
+      let position = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
+      switch event.body {
+      case .messageCreated(let fields):
+        guard record.offset < ends[record.partition] ?? 0,
+          isSelected(position, conversationId: fields.conversationId, messageId: fields.messageId)
+        else { return true }
+        guard messages.count < Self.maxMessages else {
+          throw CommandError("more than \(Self.maxMessages) messages are selected: narrow the selection")
+        }
+        messages.append(
+          Message(
+            position: position, timestamp: record.timestamp, key: key, value: value,
+            id: Self.id(fields.conversationId, fields.messageId)))
+      case .messageEdited(let fields):
+        if let text = fields.text { changes[Self.id(fields.conversationId, fields.messageId)] = .some(text) }
+      case .messageDeleted(let fields): changes[Self.id(fields.conversationId, fields.messageId)] = .some(nil)
+      default: break
+      }
+      return true
+    }
+    return (messages, changes)
+  }
+
+  /// The most messages held.
+  private static let maxMessages = 100_000
+
+  /// Dead letters of messages of the time, for want of a membership.
+  private func readDeadLetters() throws -> [Message] {
+    var messages: [Message] = []
+    let replay = DeadLetterReplay(topics: browser.names)
+    try DeadLetterSelection(topic: browser.names(.chatEvents), key: selection.conversation, since: selection.since)
+      .read(browser) { letter, record in
+        guard Self.codes.contains(letter.code), case .written(.chatEvents) = replay.fate(of: letter),
+          let origin = letter.origin, let sent = letter.originTimestamp, sent >= selection.since,
+          sent < selection.until, let value = record.valueBytes(), let key = record.keyBytes(),
+          let event = try? browser.coder.decode(ChatEvent.self, from: value),
+          case .messageCreated(let fields) = event.body,
+          isSelected(origin, conversationId: fields.conversationId, messageId: fields.messageId)
+        else { return true }
+        messages.append(
+          Message(
+            position: origin, timestamp: sent, key: key, value: value,
+            id: Self.id(fields.conversationId, fields.messageId),
+            deadLetter: .init(partition: letter.position.partition, offset: letter.position.offset)))
+        return true
+      }
+    return messages
+  }
+
+  /// The rows of the messages' conversations, by task.
+  private func rows(of messages: [Message]) throws -> [Int32: [(key: RowKey, bytes: [UInt8]?)]] {
+    var wanted: [Int32: Set<[UInt8]>] = [:]
+    for message in messages { wanted[message.position.partition, default: []].insert(message.key) }
+    var rows: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
+    let ranges = try browser.ranges(of: .ingestState, partitions: wanted.keys.sorted())
+    try browser.read(ranges, "reading \(browser.names(.ingestState))") { record in
+      guard let bytes = record.keyBytes(), bytes.first == UInt8(ascii: "c") else { return true }
+      let key = RowKey(bytes: bytes)
+      guard let id = Rederivation.conversation(of: key), wanted[record.partition]?.contains(Array(id.utf8)) == true
+      else {
+        return true
+      }
+      rows[record.partition, default: []].append((key, record.valueBytes()))
+      return true
+    }
+    return rows
+  }
+
+  /// Pairs that the pipeline knows already.
+  private struct Known {
+    /// They have a decision that was not a replay's own limit.
+    var decided: Set<Pair> = []
+    /// They are on the timeline.
+    var candidates: Set<Pair> = []
+  }
+
+  private func readKnown() throws -> Known {
+    var known = Known()
+    let since = selection.since - ReplayPlanning.clockSlack
+    func partitions(_ topic: Topic) throws -> [Int32]? {
+      try selection.user.map { [try browser.partition(of: $0, on: topic)] }
+    }
+    let decisions = try browser.ranges(of: .decisions, partitions: try partitions(.decisions), from: since)
+    try browser.read(decisions, "reading \(browser.names(.decisions))") { record in
+      guard let value = record.value, let it = try? browser.coder.decode(DecisionGlance.self, from: value) else {
+        return true
+      }
+      if it.reason != .replayStopped, it.reason != .replayLimit {
+        known.decided.insert(Pair(it.userId, it.conversationId ?? "", it.messageId))
+      }
+      guard known.decided.count <= ReplayPlanning.maxDecisions else {
+        throw CommandError("more than \(ReplayPlanning.maxDecisions) decisions are selected: narrow the selection")
+      }
+      return true
+    }
+    let type = Array("\"message.candidate\"".utf8)
+    let timeline = try browser.ranges(of: .timeline, partitions: try partitions(.timeline), from: since)
+    try browser.read(timeline, "reading \(browser.names(.timeline))") { record in
+      guard record.valueContains(type), let value = record.value,
+        let event = try? browser.coder.decode(TimelineEvent.self, from: value), case .candidate(let fields) = event.body
+      else { return true }
+      for recipient in fields.recipients {
+        let pair = Pair(recipient.userId, fields.conversationId, fields.messageId)
+        if !known.decided.contains(pair) { known.candidates.insert(pair) }
+      }
+      return true
+    }
+    return known
+  }
+}

@@ -1,0 +1,281 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import TestSupport
+import Testing
+
+@testable import Ingest
+@testable import ServiceKit
+
+@Suite("Rejections in memory")
+struct RejectionLogTests {
+  private func rejection(_ producer: String, _ eventId: String, at time: Milliseconds)
+    -> ProducerRejection
+  {
+    ProducerRejection(
+      producer: producer, refusedAt: time, code: "unknown_conversation", eventId: eventId)
+  }
+
+  @Test("a producer gets its own, in order, and goes on where it was")
+  func own() throws {
+    var log = RejectionLog()
+    log.advance(0, to: 5)
+    log.advance(1, to: 0)
+    log.add(rejection("chat", "a", at: 30), partition: 0, offset: 5)
+    log.add(rejection("chat", "b", at: 10), partition: 1, offset: 0)
+    log.add(rejection("other", "x", at: 20), partition: 1, offset: 1)
+    let first = log.page(of: "chat", since: .time(0))
+    #expect(first.rejections.map(\.eventId) == ["b", "a"])
+    #expect(first.next == RejectionLog.Cursor(next: [0: 6, 1: 2]) && first.forgottenAt == nil)
+    #expect(log.page(of: "chat", since: .time(20)).rejections.map(\.eventId) == ["a"])
+    #expect(log.page(of: "nobody", since: .time(0)).rejections.isEmpty)
+    // An offset that was read before, as after a new consumer, is not there twice.
+    log.add(rejection("chat", "a", at: 30), partition: 0, offset: 5)
+    log.add(rejection("chat", "c", at: 5), partition: 0, offset: 6)
+    let next = log.page(of: "chat", since: .cursor(first.next))
+    #expect(next.rejections.map(\.eventId) == ["c"])
+    #expect(log.page(of: "chat", since: .cursor(next.next)).rejections.isEmpty)
+  }
+
+  @Test("pages together have each rejection once, whatever the clocks say")
+  func pages() throws {
+    var random = SeededGenerator(seed: 11)
+    var log = RejectionLog()
+    for offset in 0..<Int64(RejectionLog.perProducer) {
+      let partition = Int32(random.below(3))
+      let time = Milliseconds(random.below(1_000))
+      log.add(rejection("chat", "e\(offset)", at: time), partition: partition, offset: offset)
+    }
+    var seen: [String] = []
+    var since = RejectionLog.Since.time(0)
+    while true {
+      let page = log.page(of: "chat", since: since)
+      if page.rejections.isEmpty { break }
+      #expect(page.rejections.count <= RejectionLog.page)
+      seen += page.rejections.compactMap(\.eventId)
+      let text = page.next.text
+      since = .cursor(try #require(RejectionLog.Cursor(text)))
+    }
+    #expect(seen.count == RejectionLog.perProducer && Set(seen).count == seen.count)
+  }
+
+  @Test("memory is bounded by producer and over all; what is forgotten is said")
+  func bounds() {
+    var log = RejectionLog()
+    for offset in 0..<Int64(RejectionLog.perProducer * 2) {
+      log.add(rejection("flood", "e\(offset)", at: offset), partition: 0, offset: offset)
+    }
+    let page = log.page(of: "flood", since: .time(0))
+    #expect(page.forgottenAt ?? 0 >= Int64(RejectionLog.perProducer) / 2)
+    for number in 0..<RejectionLog.producers {
+      log.add(
+        rejection("p\(number)", "e", at: 10_000 + Int64(number)), partition: 1,
+        offset: Int64(number))
+    }
+    #expect(log.page(of: "flood", since: .time(0)).rejections.isEmpty, "heard of longest ago")
+    #expect(log.page(of: "p0", since: .time(0)).rejections.count == 1)
+  }
+
+  @Test("a cursor is read back, and other texts are none; since takes times and cursors")
+  func cursors() {
+    let cursor = RejectionLog.Cursor(next: [0: 17, 11: 0, 2: 9_000_000_000])
+    #expect(cursor.text == "0-17.2-9000000000.11-0" && RejectionLog.Cursor(cursor.text) == cursor)
+    for bad in ["", "0", "0-", "-1-2", "0-1.", "0-1.0-2", "a-b", "0-1-2", "0-99999999999999999999"] {
+      #expect(RejectionLog.Cursor(bad) == nil, "\(bad)")
+    }
+    #expect(RejectionsEndpoint.since(nil, now: 3_600_001) == .time(1))
+    #expect(RejectionsEndpoint.since("17", now: 0) == .time(17))
+    #expect(RejectionsEndpoint.since("1970-01-01T00:00:01Z", now: 0) == .time(1_000))
+    #expect(RejectionsEndpoint.since("0-17", now: 0) == .cursor(RejectionLog.Cursor(next: [0: 17])))
+    #expect(RejectionsEndpoint.since("yesterday", now: 0) == nil)
+  }
+}
+
+@Suite("HTTP API: GET /v1/rejections", .serialized)
+struct RejectionsAPITests {
+  /// Writes a dead letter as ingest does.
+  private func refuse(
+    _ api: APIUnderTest, _ eventId: String, of producer: String?,
+    code: DeadLetterCode = .unknownConversation
+  ) throws {
+    let writer = try Producer(
+      .producer(bootstrapServers: api.broker.bootstrapServers, transactionalID: nil),
+      name: "refusing")
+    defer { writer.close() }
+    var headers: [Header] = [
+      (RecordHeader.errorCode, Array(code.rawValue.utf8)),
+      (RecordHeader.errorMessage, Array("nobody knows it".utf8)),
+      (RecordHeader.originTopic, Array("chat.events".utf8)),
+    ]
+    if let producer { headers.append((RecordHeader.producer, Array(producer.utf8))) }
+    try writer.produce(
+      topic: try writer.topic(Topic.deadLetters.rawValue), partition: 0, key: Array("c-1".utf8),
+      value: Array(APIUnderTest.message(eventId, text: "secret words").utf8), headers: headers)
+    try writer.flush(timeout: .seconds(10))
+  }
+
+  private func ready() throws -> APIUnderTest {
+    let api = try APIUnderTest(topics: [.chatEvents, .userEvents, .deadLetters])
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try get(api, "").status == 503, ContinuousClock.now < deadline {
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+    return api
+  }
+
+  private func get(_ api: APIUnderTest, _ query: String, token: String? = APIUnderTest.key) throws
+    -> APIUnderTest.Answer
+  {
+    try api.call(
+      "GET", "/v1/rejections\(query)", headers: token.map { ["Authorization: Bearer \($0)"] } ?? [])
+  }
+
+  @Test("a backend gets its own rejections, without texts, and goes on with Nudge-Next")
+  func own() throws {
+    let api = try ready()
+    try refuse(api, "e1", of: "chat")
+    try refuse(api, "e2", of: "somebody-else")
+    try refuse(api, "e3", of: nil)
+    let first = try get(api, "?wait=20")
+    #expect(first.status == 200 && first.headers["content-type"] == "application/x-ndjson")
+    let lines = first.text.split(separator: "\n")
+    #expect(
+      lines.count == 1 && lines[0].contains(#""eventId":"e1""#)
+        && lines[0].contains(#""code":"unknown_conversation""#))
+    #expect(lines[0].contains(#""key":"c-1""#) && lines[0].contains(#""type":"message.created""#))
+    #expect(!first.text.contains("secret"))
+    let next = try #require(first.headers["nudge-next"])
+    try refuse(api, "e4", of: "chat")
+    let second = try get(api, "?since=\(next)&wait=20")
+    #expect(second.text.contains("e4") && !second.text.contains("e1"))
+    #expect(try get(api, "?since=\(try #require(second.headers["nudge-next"]))").text == "")
+    #expect(
+      api.counter(
+        "nudge_producer_rejections_total", ["code": "unknown_conversation", "producer": "chat"])
+        == 2)
+  }
+
+  @Test("a request waits until there is something, or its time is up")
+  func longPoll() throws {
+    let api = try ready()
+    let start = ContinuousClock.now
+    let empty = try get(api, "?wait=1")
+    #expect(empty.status == 200 && empty.text == "" && start.duration(to: .now) >= .seconds(1))
+    let client = try SocketClient(port: api.api.port)
+    try client.send(
+      "GET /v1/rejections?wait=20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(APIUnderTest.key)\r\n\r\n"
+    )
+    try refuse(api, "e9", of: "chat")
+    #expect(try client.answer().body.contains("e9"))
+  }
+
+  @Test("others are told nothing: no key, a user's token, a query that cannot be read")
+  func refusals() throws {
+    let api = try ready()
+    #expect(try get(api, "", token: nil).status == 401)
+    #expect(try get(api, "", token: try APIUnderTest.token()).status == 403)
+    #expect(try get(api, "?since=yesterday").status == 400)
+    for wait in ["26", "-1", "x"] { #expect(try get(api, "?wait=\(wait)").status == 400) }
+  }
+
+  @Test("where the topic cannot be read the API works all the same, and says so here")
+  func unreadable() throws {
+    let api = try APIUnderTest()
+    let answer = try get(api, "")
+    #expect(
+      answer.status == 503 && answer.body.code == "unavailable"
+        && answer.headers["retry-after"] == "5")
+    #expect(try api.post(APIUnderTest.message("e1")).status == 202)
+  }
+
+  @Test("a page of a named origin may call the API; its origin must be one")
+  func origins() throws {
+    let api = try APIUnderTest([
+      "--http-cors-origins", "https://chat.example,http://localhost:5173",
+    ])
+    let answer = try api.call(
+      "OPTIONS", "/v1/events",
+      headers: ["Origin: http://localhost:5173", "Access-Control-Request-Method: POST"])
+    #expect(
+      answer.status == 204
+        && answer.headers["access-control-allow-headers"]?.contains("Authorization") == true)
+    let refused = try api.post("{}", token: nil, headers: ["Origin: https://chat.example"])
+    #expect(
+      refused.status == 401
+        && refused.headers["access-control-allow-origin"] == "https://chat.example")
+    for bad in ["*", "chat.example", "https://chat.example/", "https://", "ftp://chat.example"] {
+      #expect(throws: (any Error).self, "\(bad)") {
+        try APIUnderTest(["--http-cors-origins", bad])
+      }
+    }
+  }
+
+  @Test("wait=decision tells what the pipeline made of each event; the status is as ever")
+  func decision() throws {
+    let api = try APIUnderTest(topics: [.chatEvents, .userEvents, .deadLetters, .timeline, .decisions])
+    let coder = RecordCoder()
+    let writer = try Producer(
+      .producer(bootstrapServers: api.broker.bootstrapServers, transactionalID: nil), name: "pipeline")
+    defer { writer.close() }
+    func write(_ topic: Topic, _ value: [UInt8], _ headers: [Header] = []) throws {
+      try writer.produce(
+        topic: try writer.topic(topic.rawValue), partition: 0, key: Array("k".utf8), value: value, headers: headers)
+    }
+    let client = try SocketClient(port: api.api.port)
+    let body = "[\(APIUnderTest.message("e1", in: "lunch")),\(APIUnderTest.message("e2", in: "unknown"))]"
+    try client.send(
+      "POST /v1/events?wait=decision HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        + "Authorization: Bearer \(APIUnderTest.key)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    _ = try api.records(.chatEvents, count: 2)
+    func source(_ key: String) -> RecordPosition {
+      RecordPosition(
+        topic: "chat.events", partition: Murmur2.partition(of: Array(key.utf8), count: 4), offset: 0)
+    }
+    let lunch = source("lunch")
+    let envelope = Envelope(eventId: "d", occurredAt: 1)
+    let candidate = MessageCandidate(
+      conversationId: "lunch", messageId: "m-e1", sender: Member(userId: "ann", displayName: "Ann"),
+      conversation: CandidateConversation(kind: .direct, memberCount: 2, activeSpeakers: 1), title: "", body: "",
+      recipients: [Recipient(userId: "bob", context: RecipientContext())])
+    try write(
+      .timeline, coder.encode(TimelineEvent(envelope, origin: Origin(lunch), source: lunch, .candidate(candidate))))
+    try write(
+      .decisions,
+      coder.encode(
+        Decision(
+          envelope, origin: Origin(lunch), source: lunch,
+          DecisionBody(
+            userId: "bob", messageId: "m-e1", conversationId: "lunch", outcome: .suppress, reason: .noDevice, text: "t",
+            badge: 1, mode: .live, decidedAt: 1))))
+    let unknown = source("unknown")
+    try write(
+      .deadLetters, [],
+      [
+        (RecordHeader.errorCode, Array("unknown_conversation".utf8)),
+        (RecordHeader.originTopic, Array("chat.events".utf8)),
+        (RecordHeader.originPartition, Array("\(unknown.partition)".utf8)),
+        (RecordHeader.originOffset, Array("0".utf8)),
+      ])
+    try writer.flush(timeout: .seconds(10))
+    let answer = try client.answer()
+    #expect(answer.status == 202)
+    #expect(
+      answer.body.contains(
+        #""fate":{"complete":true,"decisions":[{"userId":"bob","outcome":"suppress","reason":"no_device"}]}"#),
+      "\(answer.body)")
+    #expect(answer.body.contains(#""code":"unknown_conversation""#))
+    // Nobody decides: the time is up.
+    let start = ContinuousClock.now
+    let late = try api.call(
+      "POST", "/v1/events?wait=decision",
+      headers: ["Content-Type: application/json", "Authorization: Bearer \(APIUnderTest.key)"],
+      bytes: Array(APIUnderTest.message("e3").utf8))
+    #expect(late.status == 202 && late.text.contains(#""complete":false"#))
+    #expect(start.duration(to: .now) < .seconds(6))
+    let wrong = try api.call(
+      "POST", "/v1/events?wait=forever",
+      headers: ["Content-Type: application/json", "Authorization: Bearer \(APIUnderTest.key)"],
+      bytes: Array(APIUnderTest.message("e4").utf8))
+    #expect(wrong.status == 400)
+  }
+}
