@@ -17,6 +17,8 @@ import urllib.request
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 STAGES = ["ingest", "analyzer", "dispatcher"]
 API_KEY = "a-key-of-the-night-that-nobody-else-has"
+# Of a second producer.
+OTHER_KEY = "a-key-of-an-import-that-nobody-else-has"
 
 
 class NightError(Exception):
@@ -128,6 +130,8 @@ class Deployment:
         self.fcm = {}
         self.credentials = None
         self.more = {stage: [] for stage in STAGES}
+        # The key that the chat's backend uses.
+        self.api_key = API_KEY
 
     # Kafka
 
@@ -203,12 +207,17 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
     # Services
 
     def start_services(self):
-        keys = self.directory / "api-keys"
-        keys.write_text(f"night {API_KEY}\n")
+        self.set_api_keys({"night": API_KEY, "import": OTHER_KEY})
         self.nudge("topics", "create", "--partitions", "4")
         for stage in STAGES:
             self.start(stage)
         self.wait_until_ready()
+
+    def set_api_keys(self, keys):
+        """Replaces the file of API keys, as a secret's volume does: at once."""
+        new = self.directory / "api-keys.new"
+        new.write_text("".join(f"{name} {key}\n" for name, key in keys.items()))
+        new.replace(self.directory / "api-keys")
 
     def state_directory(self, stage):
         return self.directory / "state" / stage
