@@ -95,7 +95,7 @@ let package = Package(
     Layer.lab.module("VirtualPhone", ["NudgeClient"]),
 
     // How likely a message is for somebody.
-    Layer.stages.module("Relevance", exclude: ["Training"]),
+    Layer.stages.module("Relevance", ["NudgeSchema"], exclude: ["Training"]),
 
     // The parts the services stand on.
     Layer.platform.module("HTTPTransport", ["CLibcurl"]),
@@ -121,7 +121,7 @@ let package = Package(
     Layer.stages.module(
       "Dispatcher",
       ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP"]),
-    Layer.lab.module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "VirtualPhone"]),
+    Layer.lab.module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "ServiceKit", "VirtualPhone"]),
     Layer.operate.module(
       "NudgeCommands",
       [
@@ -183,7 +183,9 @@ let package = Package(
         "Dispatcher", "NudgeCodec", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit",
         "JSONCodec", "TestSupport",
       ]),
-    Layer.lab.tests("FCMEmulatorTests", ["FCMEmulator", "COpenSSL", "HTTPTransport", "TestSupport", "VirtualPhone"]),
+    Layer.lab.tests(
+      "FCMEmulatorTests",
+      ["FCMEmulator", "COpenSSL", "HTTPTransport", "ServiceKit", "TestSupport", "VirtualPhone"]),
     Layer.operate.tests(
       "NudgeCommandsTests",
       [

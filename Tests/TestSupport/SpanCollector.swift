@@ -87,7 +87,7 @@ public final class SpanCollector: Sendable {
     server = try HTTPServer(
       address: "127.0.0.1:0",
       routes: [
-        Route(
+        HTTPRoute(
           .post, "/v1/traces", contentTypes: ["application/json"],
           answeringLater: { request, responder in
             let answer = box.state.withLock { state -> HTTPServerResponse? in

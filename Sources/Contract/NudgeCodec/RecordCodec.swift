@@ -124,7 +124,7 @@ public final class RecordCodec {
     writer.removeAll()
     writer.beginObject()
     writer.field("schemaVersion", currentSchemaVersion)
-    writer.field("type", event.body.type)
+    writer.field("type", event.body.type.rawValue)
     event.envelope.writeFields(to: &writer)
     writer.object("origin", event.origin)
     writer.object("source", event.source)

@@ -15,18 +15,18 @@ public enum AuditEventBody: EventBody {
   case deadLettersHandled(DeadLettersHandled)
 
   /// The types of this body, by their names on the wire.
-  public static let types = [
-    "replay.started", "replay.progressed", "replay.ended", "replay.stopped", "dead_letters.handled",
+  public static let types: [EventType] = [
+    .replayStarted, .replayProgressed, .replayEnded, .replayStopped, .deadLettersHandled,
   ]
 
   /// The type's name on the wire.
-  public var type: String {
+  public var type: EventType {
     switch self {
-    case .started: "replay.started"
-    case .progressed: "replay.progressed"
-    case .ended: "replay.ended"
-    case .stopped: "replay.stopped"
-    case .deadLettersHandled: "dead_letters.handled"
+    case .started: .replayStarted
+    case .progressed: .replayProgressed
+    case .ended: .replayEnded
+    case .stopped: .replayStopped
+    case .deadLettersHandled: .deadLettersHandled
     }
   }
 
@@ -42,14 +42,14 @@ public enum AuditEventBody: EventBody {
   }
 
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws {
+  public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case "replay.started": self = .started(try ReplayStarted(from: decoder))
-    case "replay.progressed": self = .progressed(try ReplayProgressed(from: decoder))
-    case "replay.ended": self = .ended(try ReplayEnded(from: decoder))
-    case "replay.stopped": self = .stopped(try ReplayStopRequest(from: decoder))
-    case "dead_letters.handled": self = .deadLettersHandled(try DeadLettersHandled(from: decoder))
-    default: throw EventFormatError.unknownType(type)
+    case .replayStarted: self = .started(try ReplayStarted(from: decoder))
+    case .replayProgressed: self = .progressed(try ReplayProgressed(from: decoder))
+    case .replayEnded: self = .ended(try ReplayEnded(from: decoder))
+    case .replayStopped: self = .stopped(try ReplayStopRequest(from: decoder))
+    case .deadLettersHandled: self = .deadLettersHandled(try DeadLettersHandled(from: decoder))
+    default: throw EventFormatError.unknownType(type.rawValue)
     }
   }
 

@@ -9,22 +9,22 @@ public enum BannerEventBody: EventBody {
   case notice(Notice)
 
   /// The types of this body, by their names on the wire.
-  public static let types = ["banner", "notice"]
+  public static let types: [EventType] = [.banner, .notice]
 
   /// The type's name on the wire.
-  public var type: String {
+  public var type: EventType {
     switch self {
-    case .banner: "banner"
-    case .notice: "notice"
+    case .banner: .banner
+    case .notice: .notice
     }
   }
 
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws {
+  public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case "banner": self = .banner(try Banner(from: decoder))
-    case "notice": self = .notice(try Notice(from: decoder))
-    default: throw EventFormatError.unknownType(type)
+    case .banner: self = .banner(try Banner(from: decoder))
+    case .notice: self = .notice(try Notice(from: decoder))
+    default: throw EventFormatError.unknownType(type.rawValue)
     }
   }
 

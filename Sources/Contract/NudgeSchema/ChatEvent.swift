@@ -19,21 +19,21 @@ public enum ChatEventBody: EventBody {
   case conversationDeleted(ConversationDeleted)
 
   /// The types of this body, by their names on the wire.
-  public static let types = [
-    "conversation.updated", "conversation.member_added", "conversation.member_removed", "message.created",
-    "message.edited", "message.deleted", "conversation.deleted",
+  public static let types: [EventType] = [
+    .conversationUpdated, .memberAdded, .memberRemoved, .messageCreated,
+    .messageEdited, .messageDeleted, .conversationDeleted,
   ]
 
   /// The type's name on the wire.
-  public var type: String {
+  public var type: EventType {
     switch self {
-    case .conversationUpdated: "conversation.updated"
-    case .memberAdded: "conversation.member_added"
-    case .memberRemoved: "conversation.member_removed"
-    case .messageCreated: "message.created"
-    case .messageEdited: "message.edited"
-    case .messageDeleted: "message.deleted"
-    case .conversationDeleted: "conversation.deleted"
+    case .conversationUpdated: .conversationUpdated
+    case .memberAdded: .memberAdded
+    case .memberRemoved: .memberRemoved
+    case .messageCreated: .messageCreated
+    case .messageEdited: .messageEdited
+    case .messageDeleted: .messageDeleted
+    case .conversationDeleted: .conversationDeleted
     }
   }
 
@@ -49,16 +49,16 @@ public enum ChatEventBody: EventBody {
   }
 
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws {
+  public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case "conversation.updated": self = .conversationUpdated(try ConversationUpdated(from: decoder))
-    case "conversation.member_added": self = .memberAdded(try MembershipChange(from: decoder))
-    case "conversation.member_removed": self = .memberRemoved(try MembershipChange(from: decoder))
-    case "message.created": self = .messageCreated(try MessageCreated(from: decoder))
-    case "message.edited": self = .messageEdited(try MessageRevision(from: decoder))
-    case "message.deleted": self = .messageDeleted(try MessageRevision(from: decoder))
-    case "conversation.deleted": self = .conversationDeleted(try ConversationDeleted(from: decoder))
-    default: throw EventFormatError.unknownType(type)
+    case .conversationUpdated: self = .conversationUpdated(try ConversationUpdated(from: decoder))
+    case .memberAdded: self = .memberAdded(try MembershipChange(from: decoder))
+    case .memberRemoved: self = .memberRemoved(try MembershipChange(from: decoder))
+    case .messageCreated: self = .messageCreated(try MessageCreated(from: decoder))
+    case .messageEdited: self = .messageEdited(try MessageRevision(from: decoder))
+    case .messageDeleted: self = .messageDeleted(try MessageRevision(from: decoder))
+    case .conversationDeleted: self = .conversationDeleted(try ConversationDeleted(from: decoder))
+    default: throw EventFormatError.unknownType(type.rawValue)
     }
   }
 

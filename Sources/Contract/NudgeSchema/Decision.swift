@@ -196,12 +196,12 @@ public struct DecisionBody: EventBody, Codable {
   }
 
   /// The types of this body, by their names on the wire.
-  public static let types = ["decision"]
+  public static let types: [EventType] = [.decision]
 
   /// The type's name on the wire.
-  public var type: String { "decision" }
+  public var type: EventType { .decision }
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
+  public init(type: EventType, from decoder: any Decoder) throws { try self.init(from: decoder) }
 
   /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }

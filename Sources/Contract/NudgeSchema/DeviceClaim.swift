@@ -14,26 +14,26 @@ public enum DeviceClaimBody: EventBody {
   case userRestored(UserDeleted)
 
   /// The types of this body, by their names on the wire.
-  public static let types = ["device.registered", "device.unregistered", "user.deleted", "user.restored"]
+  public static let types: [EventType] = [.deviceRegistered, .deviceUnregistered, .userDeleted, .userRestored]
 
   /// The type's name on the wire.
-  public var type: String {
+  public var type: EventType {
     switch self {
-    case .registered: "device.registered"
-    case .unregistered: "device.unregistered"
-    case .userDeleted: "user.deleted"
-    case .userRestored: "user.restored"
+    case .registered: .deviceRegistered
+    case .unregistered: .deviceUnregistered
+    case .userDeleted: .userDeleted
+    case .userRestored: .userRestored
     }
   }
 
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws {
+  public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case "device.registered": self = .registered(try TokenClaimed(from: decoder))
-    case "device.unregistered": self = .unregistered(try TokenReleased(from: decoder))
-    case "user.deleted": self = .userDeleted(try UserDeleted(from: decoder))
-    case "user.restored": self = .userRestored(try UserDeleted(from: decoder))
-    default: throw EventFormatError.unknownType(type)
+    case .deviceRegistered: self = .registered(try TokenClaimed(from: decoder))
+    case .deviceUnregistered: self = .unregistered(try TokenReleased(from: decoder))
+    case .userDeleted: self = .userDeleted(try UserDeleted(from: decoder))
+    case .userRestored: self = .userRestored(try UserDeleted(from: decoder))
+    default: throw EventFormatError.unknownType(type.rawValue)
     }
   }
 

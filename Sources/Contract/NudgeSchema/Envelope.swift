@@ -57,7 +57,7 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
 
   /// Bytes, not canonical equivalence: two ids that Unicode normalises alike are still two ids.
   public static func == (a: EventStamp, b: EventStamp) -> Bool {
-    a.occurredAt == b.occurredAt && a.eventId.utf8.elementsEqual(b.eventId.utf8)
+    a.occurredAt == b.occurredAt && sameId(a.eventId, b.eventId)
   }
 
   /// Hashes what `==` compares.
@@ -70,11 +70,11 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
 /// The body of a kind of event: an enum with a case a type, or a single struct.
 public protocol EventBody: Sendable, Equatable {
   /// The value of the field `type`.
-  var type: String { get }
+  var type: EventType { get }
   /// Every value of `type` this body can be.
-  static var types: [String] { get }
+  static var types: [EventType] { get }
   /// Reads the fields of `type`, which is one of `types`.
-  init(type: String, from decoder: any Decoder) throws
+  init(type: EventType, from decoder: any Decoder) throws
   /// Writes the fields beside those of the envelope.
   func encodeFields(to encoder: any Encoder) throws
 }
@@ -183,18 +183,20 @@ private func decodeEnvelope<Body: EventBody>(from decoder: any Decoder) throws -
   let fields = try decoder.container(keyedBy: EnvelopeKeys.self)
   let version = try fields.decode(Int.self, forKey: .schemaVersion)
   guard version == currentSchemaVersion else { throw EventFormatError.unsupportedVersion(version) }
-  let type = try fields.decode(String.self, forKey: .type)
-  guard Body.types.contains(type) else { throw EventFormatError.unknownType(type) }
+  let name = try fields.decode(String.self, forKey: .type)
+  guard let type = EventType(rawValue: name), Body.types.contains(type) else {
+    throw EventFormatError.unknownType(name)
+  }
   let envelope = Envelope(
     eventId: try fields.decode(String.self, forKey: .eventId),
     occurredAt: try fields.decodeTime(forKey: .occurredAt))
   return (envelope, try Body(type: type, from: decoder))
 }
 
-private func encodeEnvelope(_ envelope: Envelope, type: String, to encoder: any Encoder) throws {
+private func encodeEnvelope(_ envelope: Envelope, type: EventType, to encoder: any Encoder) throws {
   var fields = encoder.container(keyedBy: EnvelopeKeys.self)
   try fields.encode(currentSchemaVersion, forKey: .schemaVersion)
-  try fields.encode(type, forKey: .type)
+  try fields.encode(type.rawValue, forKey: .type)
   try fields.encode(envelope.eventId, forKey: .eventId)
   try fields.encode(envelope.occurredAt, forKey: .occurredAt)
 }

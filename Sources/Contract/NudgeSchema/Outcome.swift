@@ -64,12 +64,12 @@ public struct OutcomeBody: EventBody, Codable {
   }
 
   /// The types of this body, by their names on the wire.
-  public static let types = ["outcome"]
+  public static let types: [EventType] = [.outcome]
 
   /// The type's name on the wire.
-  public var type: String { "outcome" }
+  public var type: EventType { .outcome }
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
+  public init(type: EventType, from decoder: any Decoder) throws { try self.init(from: decoder) }
 
   /// Writes the fields beside the envelope's.
   public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }

@@ -9,13 +9,13 @@ public enum PushEventBody: EventBody {
   case cancelled(PushCancelled)
 
   /// The types of this body, by their names on the wire.
-  public static let types = ["push", "push.cancelled"]
+  public static let types: [EventType] = [.push, .pushCancelled]
 
   /// The type's name on the wire.
-  public var type: String {
+  public var type: EventType {
     switch self {
-    case .push: "push"
-    case .cancelled: "push.cancelled"
+    case .push: .push
+    case .cancelled: .pushCancelled
     }
   }
 
@@ -28,11 +28,11 @@ public enum PushEventBody: EventBody {
   }
 
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws {
+  public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case "push": self = .push(try Push(from: decoder))
-    case "push.cancelled": self = .cancelled(try PushCancelled(from: decoder))
-    default: throw EventFormatError.unknownType(type)
+    case .push: self = .push(try Push(from: decoder))
+    case .pushCancelled: self = .cancelled(try PushCancelled(from: decoder))
+    default: throw EventFormatError.unknownType(type.rawValue)
     }
   }
 

@@ -25,48 +25,48 @@ public enum TimelineEventBody: EventBody {
   case deviceInvalidated(DeviceInvalidated)
 
   /// User events that reach the timeline as they came.
-  static let userTypes = [
-    "user.activity", "message.read", "preferences.updated", "feedback.submitted", "notification.received",
-    "notification.opened", "notification.dismissed", "user.deleted",
+  static let userTypes: [EventType] = [
+    .userActivity, .messageRead, .preferencesUpdated, .feedbackSubmitted, .notificationReceived,
+    .notificationOpened, .notificationDismissed, .userDeleted,
   ]
 
   /// The types of this body, by their names on the wire.
-  public static let types =
+  public static let types: [EventType] =
     userTypes + [
-      "message.candidate", "message.sent", "candidate.redecide", "replay.stopped", "timer.fired", "message.withdrawn",
-      "device.registered", "device.unregistered", "device.invalidated",
+      .messageCandidate, .messageSent, .candidateRedecide, .replayStopped, .timerFired, .messageWithdrawn,
+      .deviceRegistered, .deviceUnregistered, .deviceInvalidated,
     ]
 
   /// The type's name on the wire.
-  public var type: String {
+  public var type: EventType {
     switch self {
     case .user(let body): body.type
-    case .candidate: "message.candidate"
-    case .sent: "message.sent"
-    case .redecide: "candidate.redecide"
-    case .replayStopped: "replay.stopped"
-    case .timerFired: "timer.fired"
-    case .withdrawn: "message.withdrawn"
-    case .deviceGained: "device.registered"
-    case .deviceLost: "device.unregistered"
-    case .deviceInvalidated: "device.invalidated"
+    case .candidate: .messageCandidate
+    case .sent: .messageSent
+    case .redecide: .candidateRedecide
+    case .replayStopped: .replayStopped
+    case .timerFired: .timerFired
+    case .withdrawn: .messageWithdrawn
+    case .deviceGained: .deviceRegistered
+    case .deviceLost: .deviceUnregistered
+    case .deviceInvalidated: .deviceInvalidated
     }
   }
 
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws {
+  public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case "message.candidate": self = .candidate(try MessageCandidate(from: decoder))
-    case "message.sent": self = .sent(try MessageSent(from: decoder))
-    case "candidate.redecide": self = .redecide(try MessageCandidate(from: decoder))
-    case "replay.stopped": self = .replayStopped(try ReplayStopped(from: decoder))
-    case "timer.fired": self = .timerFired(try TimerFired(from: decoder))
-    case "message.withdrawn": self = .withdrawn(try MessageWithdrawn(from: decoder))
-    case "device.registered": self = .deviceGained(try DeviceGained(from: decoder))
-    case "device.unregistered": self = .deviceLost(try DeviceLost(from: decoder))
-    case "device.invalidated": self = .deviceInvalidated(try DeviceInvalidated(from: decoder))
+    case .messageCandidate: self = .candidate(try MessageCandidate(from: decoder))
+    case .messageSent: self = .sent(try MessageSent(from: decoder))
+    case .candidateRedecide: self = .redecide(try MessageCandidate(from: decoder))
+    case .replayStopped: self = .replayStopped(try ReplayStopped(from: decoder))
+    case .timerFired: self = .timerFired(try TimerFired(from: decoder))
+    case .messageWithdrawn: self = .withdrawn(try MessageWithdrawn(from: decoder))
+    case .deviceRegistered: self = .deviceGained(try DeviceGained(from: decoder))
+    case .deviceUnregistered: self = .deviceLost(try DeviceLost(from: decoder))
+    case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(from: decoder))
     default:
-      guard Self.userTypes.contains(type) else { throw EventFormatError.unknownType(type) }
+      guard Self.userTypes.contains(type) else { throw EventFormatError.unknownType(type.rawValue) }
       self = .user(try UserEventBody(type: type, from: decoder))
     }
   }

@@ -25,24 +25,24 @@ public enum UserEventBody: EventBody {
   case deleted(UserDeleted)
 
   /// The types of this body, by their names on the wire.
-  public static let types = [
-    "user.activity", "message.read", "preferences.updated", "device.registered", "device.unregistered",
-    "feedback.submitted", "notification.received", "notification.opened", "notification.dismissed", "user.deleted",
+  public static let types: [EventType] = [
+    .userActivity, .messageRead, .preferencesUpdated, .deviceRegistered, .deviceUnregistered,
+    .feedbackSubmitted, .notificationReceived, .notificationOpened, .notificationDismissed, .userDeleted,
   ]
 
   /// The type's name on the wire.
-  public var type: String {
+  public var type: EventType {
     switch self {
-    case .activity: "user.activity"
-    case .read: "message.read"
-    case .preferences: "preferences.updated"
-    case .deviceRegistered: "device.registered"
-    case .deviceUnregistered: "device.unregistered"
-    case .feedback: "feedback.submitted"
-    case .notificationReceived: "notification.received"
-    case .notificationOpened: "notification.opened"
-    case .notificationDismissed: "notification.dismissed"
-    case .deleted: "user.deleted"
+    case .activity: .userActivity
+    case .read: .messageRead
+    case .preferences: .preferencesUpdated
+    case .deviceRegistered: .deviceRegistered
+    case .deviceUnregistered: .deviceUnregistered
+    case .feedback: .feedbackSubmitted
+    case .notificationReceived: .notificationReceived
+    case .notificationOpened: .notificationOpened
+    case .notificationDismissed: .notificationDismissed
+    case .deleted: .userDeleted
     }
   }
 
@@ -62,19 +62,19 @@ public enum UserEventBody: EventBody {
   }
 
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: String, from decoder: any Decoder) throws {
+  public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case "user.activity": self = .activity(try Activity(from: decoder))
-    case "message.read": self = .read(try MessageRead(from: decoder))
-    case "preferences.updated": self = .preferences(try PreferencesUpdated(from: decoder))
-    case "device.registered": self = .deviceRegistered(try DeviceRegistered(from: decoder))
-    case "device.unregistered": self = .deviceUnregistered(try DeviceUnregistered(from: decoder))
-    case "feedback.submitted": self = .feedback(try FeedbackSubmitted(from: decoder))
-    case "notification.received": self = .notificationReceived(try NotificationReport(from: decoder))
-    case "notification.opened": self = .notificationOpened(try NotificationReport(from: decoder))
-    case "notification.dismissed": self = .notificationDismissed(try NotificationReport(from: decoder))
-    case "user.deleted": self = .deleted(try UserDeleted(from: decoder))
-    default: throw EventFormatError.unknownType(type)
+    case .userActivity: self = .activity(try Activity(from: decoder))
+    case .messageRead: self = .read(try MessageRead(from: decoder))
+    case .preferencesUpdated: self = .preferences(try PreferencesUpdated(from: decoder))
+    case .deviceRegistered: self = .deviceRegistered(try DeviceRegistered(from: decoder))
+    case .deviceUnregistered: self = .deviceUnregistered(try DeviceUnregistered(from: decoder))
+    case .feedbackSubmitted: self = .feedback(try FeedbackSubmitted(from: decoder))
+    case .notificationReceived: self = .notificationReceived(try NotificationReport(from: decoder))
+    case .notificationOpened: self = .notificationOpened(try NotificationReport(from: decoder))
+    case .notificationDismissed: self = .notificationDismissed(try NotificationReport(from: decoder))
+    case .userDeleted: self = .deleted(try UserDeleted(from: decoder))
+    default: throw EventFormatError.unknownType(type.rawValue)
     }
   }
 

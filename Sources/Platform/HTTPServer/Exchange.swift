@@ -35,7 +35,7 @@ final class Exchange: Sendable {
 
   /// The matching route, and the request without its body.
   struct Match: Sendable {
-    let route: Route
+    let route: HTTPRoute
     let bodyLimit: Int
     let method: HTTPMethod
     let target: RequestTarget

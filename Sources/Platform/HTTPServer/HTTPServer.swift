@@ -58,7 +58,7 @@ public final class HTTPServer: Sendable {
   }
 
   private let address: String
-  private let routes: [Route]
+  private let routes: [HTTPRoute]
   private let limits: HTTPServerLimits
   private let log: @Sendable (String) -> Void
   private let onAnswer: @Sendable (HTTPServerResponse) -> Void
@@ -336,7 +336,7 @@ public final class HTTPServer: Sendable {
   }
 
   /// The responder is released after this call, unless the handler keeps it.
-  private func call(_ answer: Route.Answer, _ request: HTTPServerRequest, _ responder: HTTPResponder) {
+  private func call(_ answer: HTTPRoute.Answer, _ request: HTTPServerRequest, _ responder: HTTPResponder) {
     switch answer {
     case .blocking(let handler): threads.run { responder.respond(handler(request)) }
     case .later(let handler): handler(request, responder)

@@ -20,8 +20,6 @@ final class ConnectionSet {
   let expiresAt: UInt64
   /// Requests on the wire.
   private(set) var inFlight = 0
-  /// Whether it accepts no more requests.
-  var isRetired = false
   /// Sockets libcurl waits for, and what for.
   private(set) var interests: [(socket: Int32, events: Int16)] = []
   /// When libcurl wants to be called even if no socket is ready; nil for never.

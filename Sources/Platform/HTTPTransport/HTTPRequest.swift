@@ -1,15 +1,10 @@
-/// The method of a request.
-public enum HTTPMethod: Sendable, Hashable {
-  /// Sends no body.
-  case get
-  /// Sends the request's body.
-  case post
-}
-
 /// One HTTP request. A value: the client copies what it needs when the transfer starts.
 public struct HTTPRequest: Sendable {
+  /// GET sends no body, POST sends the request's.
+  public enum Method: Sendable, Hashable { case get, post }
+
   /// The method; default: `post`.
-  public var method: HTTPMethod
+  public var method: Method
   /// The absolute URL, `https://…` or `http://…`.
   public var url: String
   /// Header fields in the order they are sent. Names and values must not contain line breaks or NUL; an empty value is sent
@@ -26,7 +21,7 @@ public struct HTTPRequest: Sendable {
 
   /// Makes a request; see the properties for the meaning of each part.
   public init(
-    method: HTTPMethod = .post, url: String, headers: [(String, String)] = [], body: [UInt8] = [],
+    method: Method = .post, url: String, headers: [(String, String)] = [], body: [UInt8] = [],
     timeout: Duration = .seconds(15), mayStart: (@Sendable () -> Bool)? = nil
   ) {
     self.method = method

@@ -8,22 +8,6 @@ public enum HTTPVersion: Sendable, Hashable {
   case other
 }
 
-/// Header fields of an answer, looked up without regard to case.
-public struct HTTPHeaders: Sendable {
-  /// The fields that were kept, names as the configuration spells them.
-  public let fields: [(name: String, value: String)]
-
-  /// Makes a set of header fields.
-  public init(_ fields: [(name: String, value: String)] = []) {
-    self.fields = fields
-  }
-
-  /// The value of the first field with this name in any case; nil if the answer lacks it or it was not kept.
-  public subscript(name: String) -> String? {
-    fields.first { equalIgnoringCase($0.name, name) }?.value
-  }
-}
-
 /// Whether two ASCII texts are the same but for case.
 private func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
   func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
@@ -35,10 +19,26 @@ private func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
 /// The body may be incomplete. The status tells what the server did, so a failure of the connection afterwards does not turn the answer
 /// into an error: after a 200 the push counts as sent.
 public struct HTTPResponse: Sendable {
+  /// Header fields of an answer, looked up without regard to case.
+  public struct Headers: Sendable {
+    /// The fields that were kept, names as the configuration spells them.
+    public let fields: [(name: String, value: String)]
+
+    /// Makes a set of header fields.
+    public init(_ fields: [(name: String, value: String)] = []) {
+      self.fields = fields
+    }
+
+    /// The value of the first field with this name in any case; nil if the answer lacks it or it was not kept.
+    public subscript(name: String) -> String? {
+      fields.first { equalIgnoringCase($0.name, name) }?.value
+    }
+  }
+
   /// The final status, 200–599.
   public let status: Int
   /// The header fields named in ``HTTPClientConfiguration/keptHeaders`` that the answer had.
-  public let headers: HTTPHeaders
+  public let headers: Headers
   /// The body; its beginning if ``incompleteBody`` is set.
   public let body: [UInt8]
   /// The protocol of the answer.
@@ -52,7 +52,7 @@ public struct HTTPResponse: Sendable {
 
   /// Makes a response, for tests of code that takes one.
   public init(
-    status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], httpVersion: HTTPVersion = .http2,
+    status: Int, headers: Headers = Headers(), body: [UInt8] = [], httpVersion: HTTPVersion = .http2,
     transferError: HTTPTransportError? = nil
   ) {
     self.status = status

@@ -22,7 +22,7 @@ final class Transfer {
   private var url: String?
   private var headers: [(String, String)] = []
   private var headerList: UnsafeMutablePointer<curl_slist>?
-  private var method: HTTPMethod?
+  private var method: HTTPRequest.Method?
   private var timeoutMilliseconds = -1
   /// The request's body. libcurl reads it until the handle is removed, so it stays here and not in an array that may move.
   private var outgoing = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1024)
@@ -123,7 +123,7 @@ final class Transfer {
     var version = 0
     nudge_easy_get_long(easy, CURLINFO_HTTP_VERSION, &version)
     let response = HTTPResponse(
-      status: status, headers: HTTPHeaders(keptHeaders.compactMap(header)), body: responseBody,
+      status: status, headers: HTTPResponse.Headers(keptHeaders.compactMap(header)), body: responseBody,
       httpVersion: version >= Int(CURL_HTTP_VERSION_3)
         ? .other : version >= Int(CURL_HTTP_VERSION_2_0) ? .http2 : .http1, transferError: error)
     responseBody = []

@@ -62,7 +62,7 @@ struct Options {
         {"tokenPrefix": "cut-", "action": "reset"},
         {"tokenPrefix": "odd-", "status": 418, "body": "short and stout"},
         {"endpoint": "token", "skip": 1, "status": 503}]}
-      answer: \(FCMAnswer.Name.allCases.map(\.rawValue).joined(separator: ", "))
+      answer: \(EmulatorAnswer.Name.allCases.map(\.rawValue).joined(separator: ", "))
       action: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway
 
     """

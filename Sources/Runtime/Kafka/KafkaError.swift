@@ -102,9 +102,6 @@ extension KafkaError {
   /// The client is not authorized.
   public var isForbidden: Bool { isAuthorization && !isCode(RD_KAFKA_RESP_ERR__AUTHENTICATION) }
 
-  /// The producer's queue (`queue.buffering.max.messages`, `…kbytes`) is full.
-  public var isQueueFull: Bool { isCode(RD_KAFKA_RESP_ERR__QUEUE_FULL) }
-
   /// The topic or partition does not exist (or not yet, right after it was made).
   public var isUnknownTopicOrPartition: Bool {
     isCode(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) || isCode(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)

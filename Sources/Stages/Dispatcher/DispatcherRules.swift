@@ -61,7 +61,7 @@ public struct DispatcherRules: Sendable {
   /// Whether a push may go to a project; nil: the service account's own.
   func allows(project: String?) -> Bool {
     guard let project, let projects else { return true }
-    return projects.contains { $0.utf8.elementsEqual(project.utf8) }
+    return projects.contains { sameId($0, project) }
   }
 
   /// The first 32 hexadecimal digits of a text's SHA-256.

@@ -1,4 +1,5 @@
 public import NudgeSchema
+public import ServiceKit
 
 /// Ingest's settings.
 public struct IngestRules: Sendable {

@@ -1,3 +1,5 @@
+import NudgeSchema
+
 /// The last messages of a conversation: their senders, addressees and times, and a few hashed words.
 ///
 /// No text is kept. The size is bounded by `capacity` and `peopleBytes`, whatever the conversation is like.
@@ -43,11 +45,7 @@ public struct RecentTalk: Sendable, Equatable {
   }
 
   /// Stands for a message id in 8 bytes: FNV-1a over its bytes.
-  public static func key(_ messageId: String) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in messageId.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return hash
-  }
+  public static func key(_ messageId: String) -> UInt64 { FNV1a.hash(messageId) }
 
   /// Adds a message, and forgets the oldest beyond the bounds.
   ///
@@ -93,7 +91,7 @@ public struct RecentTalk: Sendable, Equatable {
 
   /// The place of an id in `people`; ids are compared by bytes.
   func place(of person: String) -> Int? {
-    people.firstIndex { $0.utf8.count == person.utf8.count && $0.utf8.elementsEqual(person.utf8) }
+    people.firstIndex { sameId($0, person) }
   }
 
   /// The words that fewest of the remembered messages have; of those alike, the first in the text.

@@ -93,7 +93,7 @@ struct RecordCodingTests {
   func timelineDevices() throws {
     for body in Sample.userEventBodies {
       let event = TimelineEvent(Sample.envelope, origin: Sample.origin, source: Sample.source, .user(body))
-      if body.type.hasPrefix("device.") {
+      if body.type.rawValue.hasPrefix("device.") {
         #expect(throws: EncodingError.self) { try coder.encode(event) }
       } else {
         #expect(try coder.decode(TimelineEvent.self, from: coder.encode(event)) == event)

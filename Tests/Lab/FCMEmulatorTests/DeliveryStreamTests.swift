@@ -47,7 +47,7 @@ struct DeliveryStreamTests {
     let first = try await waiting
     #expect(first.deliveries.map(\.request.pushId) == ["p2"])
     #expect(first.next == 3)
-    desk.emulator.setFaults([Fault(tokenPrefix: "mine", action: .answer(FCMAnswer(.unavailable)))])
+    desk.emulator.setFaults([Fault(tokenPrefix: "mine", action: .answer(EmulatorAnswer(.unavailable)))])
     #expect(try await push(desk, "p3", to: "mine-1") == 503)
     desk.emulator.setFaults([])
     #expect(try await push(desk, "p4", to: "mine-2") == 200)

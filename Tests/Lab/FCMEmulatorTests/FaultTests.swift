@@ -6,7 +6,7 @@ import Testing
 @Suite("Faults on request", .timeLimit(.minutes(2)))
 struct FaultTests {
   /// FCM's table: status and FCM code of each answer; nil where it has none.
-  static let table: [(FCMAnswer.Name, Int, String?, String?)] = [
+  static let table: [(EmulatorAnswer.Name, Int, String?, String?)] = [
     (.invalidToken, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
     (.invalidArgument, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"), (.tooLarge, 400, "INVALID_ARGUMENT", nil),
     (.accessTokenExpired, 401, "UNAUTHENTICATED", nil),
@@ -21,12 +21,12 @@ struct FaultTests {
 
   @Test("Every row of FCM's table can be had, by the token's prefix, with its status, code and Retry-After")
   func answers() async throws {
-    #expect(Self.table.count == FCMAnswer.Name.allCases.count)
+    #expect(Self.table.count == EmulatorAnswer.Name.allCases.count)
     let date = "Wed, 21 Oct 2026 07:28:00 GMT"
     let desk = try Desk(
       FCMEmulatorConfiguration(
         faults: Self.table.map {
-          Fault(tokenPrefix: $0.0.rawValue + "-", action: .answer(FCMAnswer($0.0, retryAfter: date)))
+          Fault(tokenPrefix: $0.0.rawValue + "-", action: .answer(EmulatorAnswer($0.0, retryAfter: date)))
         }))
     for (name, status, text, code) in Self.table {
       let response = try await desk.message(to: name.rawValue + "-1").get()
@@ -107,7 +107,8 @@ struct FaultTests {
 
   @Test("What is wrong with a request is said before a fault strikes")
   func order() async throws {
-    let desk = try Desk(FCMEmulatorConfiguration(faults: [Fault(times: 1, action: .answer(FCMAnswer(.unavailable)))]))
+    let desk = try Desk(
+      FCMEmulatorConfiguration(faults: [Fault(times: 1, action: .answer(EmulatorAnswer(.unavailable)))]))
     #expect(try await desk.send("{}").status == 400)
     #expect(try await desk.message(to: "t").get().status == 503)
     #expect(try await desk.message(to: "t").get().status == 200)
@@ -119,13 +120,13 @@ struct FaultTests {
     let desk = try Desk(
       FCMEmulatorConfiguration(faults: [
         Fault(tokenPrefix: "slow-", delay: .milliseconds(120)),
-        Fault(skip: 2, times: 2, action: .answer(FCMAnswer(.internalError))),
+        Fault(skip: 2, times: 2, action: .answer(EmulatorAnswer(.internalError))),
       ]))
     var statuses: [Int] = []
     for _ in 0..<6 { statuses.append(try await desk.message(to: "t").get().status) }
     #expect(statuses == [200, 200, 500, 500, 200, 200])
     desk.emulator.setFaults([
-      Fault(tokenPrefix: "slow-", delay: .milliseconds(120)), Fault(action: .answer(FCMAnswer(.unavailable))),
+      Fault(tokenPrefix: "slow-", delay: .milliseconds(120)), Fault(action: .answer(EmulatorAnswer(.unavailable))),
     ])
     let start = ContinuousClock.now
     #expect(try await desk.message(to: "slow-1").get().status == 503)
@@ -141,7 +142,7 @@ struct FaultTests {
     for seed: UInt64 in [7, 7, 8] {
       let desk = try Desk(
         FCMEmulatorConfiguration(
-          faults: [Fault(ratio: 0.2, action: .answer(FCMAnswer(.unavailable)))], seed: seed))
+          faults: [Fault(ratio: 0.2, action: .answer(EmulatorAnswer(.unavailable)))], seed: seed))
       var statuses: [Int] = []
       for _ in 0..<500 { statuses.append(try await desk.message(to: "t").get().status) }
       // 100 expected; six standard deviations.
@@ -175,7 +176,7 @@ struct FaultTests {
   func tokenServerDown() async throws {
     let desk = try Desk(
       FCMEmulatorConfiguration(faults: [
-        Fault(endpoint: .token, times: 1, action: .answer(FCMAnswer(status: 503, body: "down")))
+        Fault(endpoint: .token, times: 1, action: .answer(EmulatorAnswer(status: 503, body: "down")))
       ]))
     let first = try await TokenTests.post(desk, "")
     #expect(first.status == 503)

@@ -2,6 +2,7 @@ import COpenSSL
 import FCMEmulator
 import Foundation
 import HTTPTransport
+import ServiceKit
 import Testing
 
 @Suite("Access tokens: issued for a signed assertion, asked for by every message", .timeLimit(.minutes(2)))
@@ -45,14 +46,9 @@ struct TokenTests {
     ]
     change(&claims)
     let header: [String: Any] = ["alg": algorithm, "typ": "JWT", "kid": keyID ?? account.private_key_id]
-    let text = try [header, claims].map { base64URL(try JSONSerialization.data(withJSONObject: $0)) }
+    let text = try [header, claims].map { Base64URL.encode(try JSONSerialization.data(withJSONObject: $0)) }
       .joined(separator: ".")
-    return text + "." + base64URL(Data(try sign(Array(text.utf8), pem: account.private_key)))
-  }
-
-  static func base64URL(_ data: Data) -> String {
-    data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-      .replacingOccurrences(of: "=", with: "")
+    return text + "." + Base64URL.encode(try sign(Array(text.utf8), pem: account.private_key))
   }
 
   static func sign(_ message: [UInt8], pem: String) throws -> [UInt8] {

@@ -10,8 +10,8 @@ struct HTTPServerBudgetTests {
   private final class HoldingServer: Sendable {
     private let held = Mutex<[(HTTPServerRequest, HTTPResponder)]>([])
 
-    var route: Route {
-      Route(
+    var route: HTTPRoute {
+      HTTPRoute(
         .post, "/", answeringLater: { request, responder in self.held.withLock { $0.append((request, responder)) } })
     }
 
@@ -69,7 +69,7 @@ struct HTTPServerBudgetTests {
   @Test("bodies that are announced and not sent use none of the budget")
   func announced() throws {
     let limits = HTTPServerLimits(bodySize: 100_000, bodyBudget: 100_000)
-    try withServer([Route(.post, "/") { .text("\($0.body.count)") }], limits: limits) { server in
+    try withServer([HTTPRoute(.post, "/") { .text("\($0.body.count)") }], limits: limits) { server in
       let silent = try (0..<10).map { _ in
         let client = try SocketClient(port: server.port)
         try client.send(head("Content-Length: 100000"))
@@ -87,7 +87,7 @@ struct HTTPServerBudgetTests {
     // libmicrohttpd 0.9.75 may miss the end of a connection that arrives together with the last bytes (it uses edge-triggered epoll
     // and takes a short read for the last one). The deadline of the transfer closes such a connection.
     let limits = HTTPServerLimits(bodySize: 100_000, bodyBudget: 100_000, transferTime: .seconds(1))
-    try withServer([Route(.post, "/") { .text("\($0.body.count)") }], limits: limits) { server in
+    try withServer([HTTPRoute(.post, "/") { .text("\($0.body.count)") }], limits: limits) { server in
       for _ in 0..<5 {
         let client = try SocketClient(port: server.port)
         try client.send(head("Content-Length: 100000") + String(repeating: "x", count: 90_000))
@@ -102,7 +102,7 @@ struct HTTPServerBudgetTests {
   @Test("connections beyond an address's limit get 429 or, without a request, are closed; other connections go on")
   func connections() throws {
     let limits = HTTPServerLimits(connections: 50, connectionsPerAddress: 2)
-    try withServer([Route(.get, "/") { _ in .text("ok") }], limits: limits) { server in
+    try withServer([HTTPRoute(.get, "/") { _ in .text("ok") }], limits: limits) { server in
       var first: SocketClient? = try SocketClient(port: server.port)
       let second = try SocketClient(port: server.port)
       #expect(try first?.request("GET", "/").status == 200)

@@ -8,7 +8,7 @@ import Testing
 
 /// Makes a server on a port of the system's choice, runs the body, and stops it.
 func withServer(
-  _ routes: [Route], limits: HTTPServerLimits = HTTPServerLimits(), _ body: (HTTPServer) throws -> Void
+  _ routes: [HTTPRoute], limits: HTTPServerLimits = HTTPServerLimits(), _ body: (HTTPServer) throws -> Void
 ) throws {
   let server = try HTTPServer(address: "127.0.0.1:0", routes: routes, limits: limits)
   try server.start()
@@ -20,7 +20,7 @@ func withServer(
 struct HTTPServerRequestTests {
   @Test("a handler gets path parameters, query and headers, decoded")
   func parameters() throws {
-    let route = Route(.get, "/v1/schemas/{type}/{part}") { request in
+    let route = HTTPRoute(.get, "/v1/schemas/{type}/{part}") { request in
       .text(
         [
           request.parameters["type"], request.parameters["part"], request.query["q"], request.query["empty"],
@@ -39,7 +39,7 @@ struct HTTPServerRequestTests {
 
   @Test("a handler learns the peer's address")
   func peer() throws {
-    try withServer([Route(.get, "/") { .text($0.remoteAddress) }]) { server in
+    try withServer([HTTPRoute(.get, "/") { .text($0.remoteAddress) }]) { server in
       let answer = try SocketClient(port: server.port).request("GET", "/")
       #expect(answer.body.hasPrefix("127.0.0.1:"))
     }
@@ -47,7 +47,7 @@ struct HTTPServerRequestTests {
 
   @Test("a body arrives whole, with a length and in chunks; with a length the connection stays open")
   func bodies() throws {
-    let route = Route(.post, "/echo") { HTTPServerResponse(body: $0.body) }
+    let route = HTTPRoute(.post, "/echo") { HTTPServerResponse(body: $0.body) }
     try withServer([route]) { server in
       let client = try SocketClient(port: server.port)
       let long = String(repeating: "0123456789", count: 20_000)
@@ -61,7 +61,7 @@ struct HTTPServerRequestTests {
 
   @Test("JSON answers have sorted keys and their content type")
   func json() throws {
-    try withServer([Route(.get, "/") { _ in .json(["b": "x/y", "a": "ü"], status: 202) }]) { server in
+    try withServer([HTTPRoute(.get, "/") { _ in .json(["b": "x/y", "a": "ü"], status: 202) }]) { server in
       let answer = try SocketClient(port: server.port).request("GET", "/")
       #expect(answer.status == 202)
       #expect(answer.headers["content-type"] == "application/json")
@@ -71,7 +71,7 @@ struct HTTPServerRequestTests {
 
   @Test("HEAD is answered by the route for GET, with its length and no body")
   func head() throws {
-    try withServer([Route(.get, "/") { .text("12345 \($0.method.rawValue)") }]) { server in
+    try withServer([HTTPRoute(.get, "/") { .text("12345 \($0.method.rawValue)") }]) { server in
       let client = try SocketClient(port: server.port)
       let answer = try client.request("HEAD", "/")
       #expect(answer.status == 200)
@@ -83,7 +83,7 @@ struct HTTPServerRequestTests {
 
   @Test("an answer with a header that cannot be sent becomes 500, not a hung connection")
   func badHeader() throws {
-    try withServer([Route(.get, "/") { _ in HTTPServerResponse(headers: [("X-A", "b\r\nX-C: d")]) }]) { server in
+    try withServer([HTTPRoute(.get, "/") { _ in HTTPServerResponse(headers: [("X-A", "b\r\nX-C: d")]) }]) { server in
       let answer = try SocketClient(port: server.port).request("GET", "/")
       #expect(answer.status == 500)
       #expect(answer.headers["x-c"] == nil)
@@ -99,7 +99,7 @@ struct HTTPServerRefusalTests {
 
   @Test("404 names the path, as code and message")
   func notFound() throws {
-    try withServer([Route(.get, "/a/{b}") { _ in .text("") }]) { server in
+    try withServer([HTTPRoute(.get, "/a/{b}") { _ in .text("") }]) { server in
       let client = try SocketClient(port: server.port)
       for path in ["/b", "/a", "/a/", "/a/b/c", "/"] {
         let answer = try client.request("GET", path)
@@ -112,7 +112,7 @@ struct HTTPServerRefusalTests {
 
   @Test("405 lists the allowed methods in Allow")
   func wrongMethod() throws {
-    let routes = [Route(.get, "/a") { _ in .text("") }, Route(.post, "/a") { _ in .text("") }]
+    let routes = [HTTPRoute(.get, "/a") { _ in .text("") }, HTTPRoute(.post, "/a") { _ in .text("") }]
     try withServer(routes) { server in
       let client = try SocketClient(port: server.port)
       let answer = try client.request("DELETE", "/a")
@@ -125,7 +125,7 @@ struct HTTPServerRefusalTests {
 
   @Test("415 for a type the route does not take; parameters and case of the type do not matter")
   func wrongType() throws {
-    let route = Route(.post, "/a", contentTypes: ["application/json", "application/x-ndjson"]) { _ in .text("") }
+    let route = HTTPRoute(.post, "/a", contentTypes: ["application/json", "application/x-ndjson"]) { _ in .text("") }
     try withServer([route]) { server in
       let client = try SocketClient(port: server.port)
       let answer = try client.request("POST", "/a", headers: ["Content-Type: text/xml"], body: "<a/>")
@@ -140,8 +140,8 @@ struct HTTPServerRefusalTests {
   @Test("413 for a body over the route's limit, with a length or in chunks; one at the limit passes")
   func tooLarge() throws {
     let routes = [
-      Route(.post, "/small", bodyLimit: 10) { .text("\($0.body.count)") },
-      Route(.post, "/large") { .text("\($0.body.count)") },
+      HTTPRoute(.post, "/small", bodyLimit: 10) { .text("\($0.body.count)") },
+      HTTPRoute(.post, "/large") { .text("\($0.body.count)") },
     ]
     try withServer(routes, limits: HTTPServerLimits(bodySize: 100_000)) { server in
       let client = try SocketClient(port: server.port)
@@ -162,7 +162,7 @@ struct HTTPServerRefusalTests {
 
   @Test("a request with Expect: 100-continue is refused before the body, or gets 100")
   func expectation() throws {
-    try withServer([Route(.post, "/", bodyLimit: 10) { HTTPServerResponse(body: $0.body) }]) { server in
+    try withServer([HTTPRoute(.post, "/", bodyLimit: 10) { HTTPServerResponse(body: $0.body) }]) { server in
       let refused = try SocketClient(port: server.port)
       try refused.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\nExpect: 100-continue\r\n\r\n")
       #expect(try refused.answer().status == 413)
@@ -176,7 +176,7 @@ struct HTTPServerRefusalTests {
 
   @Test("a body without end is cut off")
   func endless() throws {
-    try withServer([Route(.post, "/", bodyLimit: 10) { _ in .text("") }]) { server in
+    try withServer([HTTPRoute(.post, "/", bodyLimit: 10) { _ in .text("") }]) { server in
       let client = try SocketClient(port: server.port)
       try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
       let chunk = "10000\r\n\(String(repeating: "x", count: 65_536))\r\n"
@@ -192,7 +192,7 @@ struct HTTPServerRefusalTests {
     "400 for targets that are no paths",
     arguments: ["/a%2", "/a%zz", "/a%ff%fe", "/a?b=%f", "nonsense"])
   func badTarget(_ target: String) throws {
-    try withServer([Route(.get, "/a") { _ in .text("") }]) { server in
+    try withServer([HTTPRoute(.get, "/a") { _ in .text("") }]) { server in
       let answer = try SocketClient(port: server.port).request("GET", target)
       #expect(answer.status == 400)
       #expect(try body(answer)["code"] == "bad_request")
@@ -259,7 +259,7 @@ struct HTTPServerLifeTests {
 
   @Test("many connections at once each get their own answers")
   func many() throws {
-    let route = Route(.post, "/echo/{name}") { .text("\($0.parameters["name"] ?? "-") \($0.body.count)") }
+    let route = HTTPRoute(.post, "/echo/{name}") { .text("\($0.parameters["name"] ?? "-") \($0.body.count)") }
     try withServer([route]) { server in
       let port = server.port
       let wrong = Mutex<[String]>([])
@@ -286,13 +286,13 @@ struct HTTPServerLifeTests {
     let release = DispatchSemaphore(value: 0)
     let entered = DispatchSemaphore(value: 0)
     let routes = [
-      Route(.get, "/slow") { _ in
+      HTTPRoute(.get, "/slow") { _ in
         entered.signal()
         release.wait()
         return .text("slow")
       },
-      Route(.get, "/later", answeringLater: { _, responder in responder.respond(.text("later")) }),
-      Route(.get, "/fast") { _ in .text("fast") },
+      HTTPRoute(.get, "/later", answeringLater: { _, responder in responder.respond(.text("later")) }),
+      HTTPRoute(.get, "/fast") { _ in .text("fast") },
     ]
     try withServer(routes, limits: HTTPServerLimits(handlerThreads: 2)) { server in
       let slow = try SocketClient(port: server.port)
@@ -314,7 +314,7 @@ struct HTTPServerLifeTests {
 
   @Test("an answer may come later, from another thread; only the first counts")
   func later() throws {
-    let route = Route(
+    let route = HTTPRoute(
       .post, "/",
       answeringLater: { request, responder in
         Thread {
@@ -334,7 +334,7 @@ struct HTTPServerLifeTests {
 
   @Test("a request that is dropped without an answer gets 500")
   func dropped() throws {
-    try withServer([Route(.get, "/", answeringLater: { _, _ in })]) { server in
+    try withServer([HTTPRoute(.get, "/", answeringLater: { _, _ in })]) { server in
       let answer = try SocketClient(port: server.port).request("GET", "/")
       #expect(answer.status == 500)
     }
@@ -344,7 +344,7 @@ struct HTTPServerLifeTests {
   func stopInFlight() throws {
     let release = DispatchSemaphore(value: 0)
     let entered = DispatchSemaphore(value: 0)
-    let route = Route(.get, "/") { _ in
+    let route = HTTPRoute(.get, "/") { _ in
       entered.signal()
       release.wait()
       return .text("finished")
@@ -375,7 +375,7 @@ struct HTTPServerLifeTests {
   func stopHung() throws {
     let kept = Mutex<HTTPResponder?>(nil)
     let entered = DispatchSemaphore(value: 0)
-    let route = Route(
+    let route = HTTPRoute(
       .get, "/",
       answeringLater: { _, responder in
         kept.withLock { $0 = responder }
@@ -409,7 +409,7 @@ struct HTTPServerLifeTests {
   @Test("connections that send or read too slowly are closed, in spite of constant traffic")
   func slow() throws {
     let limits = HTTPServerLimits(idleTimeout: .seconds(30), transferTime: .milliseconds(500))
-    try withServer([Route(.post, "/") { _ in .text("ok") }], limits: limits) { server in
+    try withServer([HTTPRoute(.post, "/") { _ in .text("ok") }], limits: limits) { server in
       for beginning in [
         "", "POST / HTTP/1.1\r\nHost: x\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
       ] {
@@ -424,7 +424,7 @@ struct HTTPServerLifeTests {
 
   @Test("a route may refuse a request by its head, before the body, its type and its length")
   func admission() throws {
-    let route = Route(
+    let route = HTTPRoute(
       .post, "/", bodyLimit: 10, contentTypes: ["a/b"],
       admit: { head in
         head.headers["Key"] == "right" ? .admitted(17) : .refused(.error(401, code: "no", message: "no"))
@@ -450,7 +450,7 @@ struct HTTPServerLifeTests {
       ("POST /a%20b?x=1 HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 3\r\nExpect: 100-continue\r\n"
         + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n").utf8)
     let limits = HTTPServerLimits(bodySize: 64, idleTimeout: .seconds(1), transferTime: .seconds(1))
-    try withServer([Route(.post, "/{name}") { _ in .text("ok") }], limits: limits) { server in
+    try withServer([HTTPRoute(.post, "/{name}") { _ in .text("ok") }], limits: limits) { server in
       for _ in 0..<200 {
         var bytes = whole
         for _ in 0...random.below(6) {
@@ -474,7 +474,7 @@ struct HTTPServerLifeTests {
 
   @Test("connections beyond the limit wait until one is free")
   func connectionLimit() throws {
-    try withServer([Route(.get, "/") { _ in .text("ok") }], limits: HTTPServerLimits(connections: 1)) { server in
+    try withServer([HTTPRoute(.get, "/") { _ in .text("ok") }], limits: HTTPServerLimits(connections: 1)) { server in
       var first: SocketClient? = try SocketClient(port: server.port)
       #expect(try first?.request("GET", "/").status == 200)
       let second = try SocketClient(port: server.port)

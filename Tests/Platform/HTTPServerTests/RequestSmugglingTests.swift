@@ -84,11 +84,11 @@ struct RequestSmugglingTests {
   private func withCountingServer(_ body: (_ port: Int, _ served: borrowing Atomic<Int>) throws -> Void) throws {
     let served = ServedRequests()
     let routes = [
-      Route(.post, "/echo") { request in
+      HTTPRoute(.post, "/echo") { request in
         served.count.add(1, ordering: .relaxed)
         return HTTPServerResponse(body: request.body)
       },
-      Route(.get, "/smuggled") { _ in
+      HTTPRoute(.get, "/smuggled") { _ in
         served.count.add(1, ordering: .relaxed)
         return .text("smuggled")
       },

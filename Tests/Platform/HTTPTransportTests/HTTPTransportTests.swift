@@ -198,7 +198,7 @@ struct HTTPTransportTests {
     let page = String(repeating: "x", count: 100_000)
     let bench = try Bench(
       emulator: FCMEmulatorConfiguration(faults: [
-        Fault(tokenPrefix: "large-", action: .answer(FCMAnswer(status: 502, body: page)))
+        Fault(tokenPrefix: "large-", action: .answer(EmulatorAnswer(status: 502, body: page)))
       ]), client: { $0.maxResponseBytes = 1_000 })
     let response = try await bench.client.answer(to: bench.message(to: "large-1")).get()
     #expect(response.status == 502)
@@ -212,7 +212,7 @@ struct HTTPTransportTests {
   func headers() async throws {
     let bench = try Bench(
       emulator: FCMEmulatorConfiguration(faults: [
-        Fault(tokenPrefix: "busy-", action: .answer(FCMAnswer(.unavailable, retryAfter: "7")))
+        Fault(tokenPrefix: "busy-", action: .answer(EmulatorAnswer(.unavailable, retryAfter: "7")))
       ]))
     let response = try await bench.client.answer(to: bench.message(to: "busy-1")).get()
     #expect(response.status == 503)

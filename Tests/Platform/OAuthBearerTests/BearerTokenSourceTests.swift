@@ -92,7 +92,7 @@ struct BearerTokenSourceTests {
       server = try HTTPServer(
         address: "127.0.0.1:0",
         routes: [
-          Route(.post, "/token") { request in
+          HTTPRoute(.post, "/token") { request in
             desk.asked.withLock {
               $0.append((request.headers["authorization"], String(decoding: request.body, as: UTF8.self)))
             }

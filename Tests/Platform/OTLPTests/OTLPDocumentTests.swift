@@ -44,7 +44,8 @@ struct OTLPDocumentTests {
     func outcome(_ status: Int, _ body: String = "", retryAfter: String? = nil) -> SpanQueue.Outcome {
       SpanExporter.outcome(
         of: HTTPResponse(
-          status: status, headers: HTTPHeaders(retryAfter.map { [("retry-after", $0)] } ?? []), body: Array(body.utf8),
+          status: status, headers: HTTPResponse.Headers(retryAfter.map { [("retry-after", $0)] } ?? []),
+          body: Array(body.utf8),
           httpVersion: .http1)
       ).outcome
     }

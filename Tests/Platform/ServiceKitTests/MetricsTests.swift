@@ -64,18 +64,6 @@ struct MetricsTests {
     #expect(registry.counter("x_total", help: "X.", labels: ["a": "1", "b": "3"]) !== first)
   }
 
-  @Test("a gauge that is taken away is no longer written, and its family with the last")
-  func remove() {
-    let registry = MetricsRegistry()
-    registry.gauge("lag", help: "L.", labels: ["p": "1"]).set(1)
-    registry.gauge("lag", help: "L.", labels: ["p": "2"]).set(2)
-    registry.removeGauge("lag", labels: ["p": "1"])
-    registry.removeGauge("other")
-    #expect(registry.exposition().hasSuffix("gauge\nlag{p=\"2\"} 2\n"))
-    registry.removeGauge("lag", labels: ["p": "2"])
-    #expect(registry.exposition() == "")
-  }
-
   @Test("counts of many threads are all there")
   func threads() {
     let registry = MetricsRegistry()

@@ -101,7 +101,7 @@ struct BadgeRaisingTests {
     let scene = try Scene.withPhone()
     try scene.message("old")
     try scene.message("older badge", in: "c2", at: noon, group: "Town")
-    for number in 0..<ConversationRow.maxRecent + 5 {
+    for number in 0..<PersonConversationRow.maxRecent + 5 {
       try scene.message("m\(number)", at: noon + Int64(number + 1) * 10 * second)
       try scene.message("g\(number)", in: "c2", at: noon + Int64(number + 1) * 10 * second, group: "Town")
     }

@@ -26,7 +26,7 @@ struct CancellingTests {
     let scene = try Scene.withPhone()
     try scene.message("m1")
     let written = try scene.read(at: noon + 1)
-    #expect(written.pushEvents.map(\.body.type) == ["push.cancelled", "push"])
+    #expect(written.pushEvents.map(\.body.type) == [.pushCancelled, .push])
     #expect(written.pushEvents.map(\.origin.order.index) == [0, 1])
   }
 

@@ -98,7 +98,7 @@ struct RowFormatTests {
       (preferences.conversationLevels, preferences.mutedSenders) = (nil, nil)
       // Behind the version byte that release wrote the same bytes: the new fields have flags behind its own.
       #expect(try read(UserRow.self, [4] + user.packed().dropFirst()) == user)
-      #expect(try read(ConversationRow.self, [2] + conversation.packed().dropFirst()) == conversation)
+      #expect(try read(PersonConversationRow.self, [2] + conversation.packed().dropFirst()) == conversation)
       #expect(try read(PreferencesRow.self, [1] + preferences.packed().dropFirst()) == preferences)
     }
     // Written by hand: enabled, showPreviews off, set by the event e at 3.
@@ -114,7 +114,7 @@ struct RowFormatTests {
 
   @Test("a conversation's row of version 1, which knows no scores, is read")
   func conversationVersion1() throws {
-    var row = ConversationRow()
+    var row = PersonConversationRow()
     row.olderUnread = 3
     row.recount()
     for number in 0..<4 {
@@ -125,7 +125,7 @@ struct RowFormatTests {
           marks: .unread))
     }
     let bytes = [1] + row.packed().dropFirst()
-    #expect(try bytes.withUnsafeBytes { try ConversationRow(bytes: $0, coder: RecordCoder()) } == row)
+    #expect(try bytes.withUnsafeBytes { try PersonConversationRow(bytes: $0, coder: RecordCoder()) } == row)
   }
 
   @Test("a conversation of ordinary messages, each with its score, takes some 20 bytes a message")
@@ -134,7 +134,7 @@ struct RowFormatTests {
     for number in 0..<100 { try scene.message("message-\(number)", at: noon + Int64(number) * 30 * second) }
     try scene.read(at: noon + hour)
     let row = try #require(try scene.driver.row(AnalyzerRow.conversationKey("ann", "c1")))
-    #expect(try row.encoded(coder: RecordCoder()).count < 20 * ConversationRow.maxRecent)
+    #expect(try row.encoded(coder: RecordCoder()).count < 20 * PersonConversationRow.maxRecent)
   }
 
   @Test("a row of a later version stops the reader and says so")
@@ -174,8 +174,8 @@ extension FieldGenerator {
       })
   }
 
-  fileprivate mutating func conversationRow() -> ConversationRow {
-    var row = ConversationRow()
+  fileprivate mutating func conversationRow() -> PersonConversationRow {
+    var row = PersonConversationRow()
     row.lastOrigin = maybe {
       Origin(topic: $0.text(), partition: $0.int32(), offset: $0.integer(), index: $0.maybe { $0.int32() })
     }
@@ -238,8 +238,8 @@ extension FieldGenerator {
     return row
   }
 
-  fileprivate mutating func deviceRow() -> DeviceRow {
-    DeviceRow(
+  fileprivate mutating func deviceRow() -> PersonDeviceRow {
+    PersonDeviceRow(
       token: maybe { $0.text() }, tokenHash: text(), version: integer(), platform: choice(),
       projectId: maybe { $0.text() }, appVersion: maybe { $0.text() }, locale: maybe { $0.text() },
       registeredAt: integer(), lastSeenAt: integer(), timerAt: maybe { $0.integer() }, stamp: stamp())

@@ -51,9 +51,9 @@ struct AnswerTableTests {
     Row(name: .unspecifiedError, outcome: .rejected, deadLetter: true),
   ]
 
-  private func answer(_ name: Name, retryAfter: String? = nil) -> Dispatcher.FCMAnswer {
+  private func answer(_ name: Name, retryAfter: String? = nil) -> FCMAnswer {
     let wire = EmulatorAnswer(name, retryAfter: retryAfter)
-    return Dispatcher.FCMAnswer(
+    return FCMAnswer(
       status: wire.status, retryAfter: wire.headers.first { $0.0 == "retry-after" }?.1, body: Array(wire.body.utf8),
       now: DispatcherBench.start)
   }

@@ -77,10 +77,10 @@ struct ClockTests {
 
   @Test("P6: a Retry-After of a day for the project is probed every five minutes at least")
   func longRetryAfter() throws {
-    for verdict in [Dispatcher.FCMAnswer.Verdict.quotaExceeded(.project), .projectRefused, .platformRefused] {
+    for verdict in [FCMAnswer.Verdict.quotaExceeded(.project), .projectRefused, .platformRefused] {
       let bench = DispatcherBench()
       try bench.send(push("p1"))
-      let answer = Dispatcher.FCMAnswer(verdict, httpStatus: 429, retryAfter: 86_400_000)
+      let answer = FCMAnswer(verdict, httpStatus: 429, retryAfter: 86_400_000)
       for _ in 0..<5 {
         let before = bench.driver.steadyNow
         try bench.answer(answer)
@@ -108,7 +108,7 @@ struct ClockTests {
       }
       return results.withLock { $0.last }
     }
-    http.answer = HTTPResponse(status: 503, headers: HTTPHeaders([("retry-after", "86400")]))
+    http.answer = HTTPResponse(status: 503, headers: HTTPResponse.Headers([("retry-after", "86400")]))
     #expect(want() == "failed")
     clock.wall.withLock { $0 += Self.hours }
     #expect(want() == "failed" && http.requests.count == 1, "the wall clock does not bring the next fetch forward")

@@ -82,7 +82,7 @@ final class DispatcherBench {
   }
 
   /// Answers a request, by default the oldest.
-  func answer(_ answer: Dispatcher.FCMAnswer, to request: SendRequest? = nil, requests: Int = 1) throws {
+  func answer(_ answer: FCMAnswer, to request: SendRequest? = nil, requests: Int = 1) throws {
     let request = request ?? air[0]
     air.removeAll { $0.id == request.id }
     let reply = SendReply(
@@ -170,12 +170,12 @@ extension SendRequest {
   }
 }
 
-extension Dispatcher.FCMAnswer {
-  static let sent = Dispatcher.FCMAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
-  static let unavailable = Dispatcher.FCMAnswer(.serverFailed, httpStatus: 503, errorCode: "UNAVAILABLE")
-  static let unregistered = Dispatcher.FCMAnswer(.invalidToken, httpStatus: 404, errorCode: "UNREGISTERED")
-  static let noProject = Dispatcher.FCMAnswer(.projectRefused, httpStatus: 404, errorCode: "NOT_FOUND")
-  static let noPlatform = Dispatcher.FCMAnswer(
+extension FCMAnswer {
+  static let sent = FCMAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
+  static let unavailable = FCMAnswer(.serverFailed, httpStatus: 503, errorCode: "UNAVAILABLE")
+  static let unregistered = FCMAnswer(.invalidToken, httpStatus: 404, errorCode: "UNREGISTERED")
+  static let noProject = FCMAnswer(.projectRefused, httpStatus: 404, errorCode: "NOT_FOUND")
+  static let noPlatform = FCMAnswer(
     .platformRefused, httpStatus: 401, errorCode: "THIRD_PARTY_AUTH_ERROR")
-  static let reset = Dispatcher.FCMAnswer(.unreachable, errorCode: "connection_reset")
+  static let reset = FCMAnswer(.unreachable, errorCode: "connection_reset")
 }

@@ -65,7 +65,7 @@ struct RetryTests {
   func retryAfter() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
-    var answer = Dispatcher.FCMAnswer.unavailable
+    var answer = FCMAnswer.unavailable
     answer.retryAfter = 120_000
     try bench.answer(answer)
     #expect((120_000...132_000).contains(try #require(bench.wakeAt) - bench.now))
@@ -75,7 +75,7 @@ struct RetryTests {
   func givesUpAtOnce() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", expiresIn: 100_000))
-    var answer = Dispatcher.FCMAnswer.unavailable
+    var answer = FCMAnswer.unavailable
     answer.retryAfter = 120_000
     try bench.answer(answer)
     #expect(bench.outcomes.map(\.result) == [.gaveUp])
@@ -85,7 +85,7 @@ struct RetryTests {
   func deviceQuota() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
-    try bench.answer(Dispatcher.FCMAnswer(.quotaExceeded(.device), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
+    try bench.answer(FCMAnswer(.quotaExceeded(.device), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
     #expect(try #require(bench.wakeAt) - bench.now >= 60_000)
     try bench.send(DispatcherBench.push("p2", user: "eve"))
     #expect(bench.air.map(\.pushId) == ["p2"])
@@ -116,7 +116,7 @@ struct RetryTests {
   @Test("P4: SENDER_ID_MISMATCH quarantines the device until it registers again; its token is not announced as invalid")
   func quarantine() throws {
     let bench = DispatcherBench()
-    let mismatch = Dispatcher.FCMAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH")
+    let mismatch = FCMAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH")
     try bench.send(DispatcherBench.push("p1"))
     try bench.send(DispatcherBench.push("p2"))
     try bench.answer(mismatch)
@@ -134,7 +134,7 @@ struct RetryTests {
   func rejected() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
-    try bench.answer(Dispatcher.FCMAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"))
+    try bench.answer(FCMAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"))
     #expect(bench.outcomes.map(\.result) == [.rejected])
     #expect(bench.outcomes[0].errorCode == "INVALID_ARGUMENT")
     #expect(bench.invalidated.isEmpty)
@@ -148,7 +148,7 @@ struct RetryTests {
     try bench.answer(.sent, requests: 2)
     #expect(bench.outcomes[0].attempts == 2)
     try bench.send(DispatcherBench.push("p2", expiresIn: 20_000))
-    try bench.answer(Dispatcher.FCMAnswer(.unreachable, errorCode: "queue_full"), requests: 0)
+    try bench.answer(FCMAnswer(.unreachable, errorCode: "queue_full"), requests: 0)
     bench.now += 20_001
     try bench.wake()
     // Never sent: expired, not given up.
@@ -164,12 +164,12 @@ struct RetryTests {
       #expect(Backoff.quota.wait(after: 1, retryAfter: asked, jitter: 0.999) <= 2 * least)
       let device = DispatcherBench()
       try device.send(DispatcherBench.push("p1"))
-      try device.answer(Dispatcher.FCMAnswer(.quotaExceeded(.device), httpStatus: 429, retryAfter: asked))
+      try device.answer(FCMAnswer(.quotaExceeded(.device), httpStatus: 429, retryAfter: asked))
       let due = try #require(device.wakeAt) - DispatcherBench.start
       #expect((least...2 * least).contains(due))
       let project = DispatcherBench()
       try project.send(DispatcherBench.push("p1"))
-      try project.answer(Dispatcher.FCMAnswer(.quotaExceeded(.project), httpStatus: 429, retryAfter: asked))
+      try project.answer(FCMAnswer(.quotaExceeded(.project), httpStatus: 429, retryAfter: asked))
       #expect(project.wakeAt == DispatcherBench.start + least)
     }
     #expect(Backoff.quota.wait(after: 1, jitter: 0) == 60_000)

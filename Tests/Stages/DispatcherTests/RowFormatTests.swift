@@ -13,10 +13,10 @@ struct RowFormatTests {
     var fields = FieldGenerator(SeededGenerator(announcedFor: "rows"))
     for number in 0..<40 {
       fields.isFull = number == 0
-      let device = DeviceRow(
+      let device = RecipientDeviceRow(
         lastCause: fields.maybe { $0.origin() },
-        quarantined: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
-        revoked: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) })
+        quarantined: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
+        revoked: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) })
       let lane = LaneRow(
         items: fields.list { $0.waitingPush() }, count: fields.int(), firstOverflow: fields.int(),
         endOverflow: fields.int())
@@ -39,10 +39,10 @@ struct RowFormatTests {
     for number in 0..<2 {
       fields.isFull = number == 0
       samples.append(
-        DeviceRow(
+        RecipientDeviceRow(
           lastCause: fields.maybe { $0.origin() },
-          quarantined: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
-          revoked: fields.maybe { DeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) }))
+          quarantined: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
+          revoked: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) }))
       samples.append(
         LaneRow(
           items: fields.list { $0.waitingPush() }, count: fields.int(), firstOverflow: fields.int(),
@@ -70,7 +70,7 @@ struct RowFormatTests {
       item.failingSince = nil
       // Without the new fields nothing but the version tells the two formats apart.
       let lane = LaneRow(items: [item, item], count: 2)
-      let device = DeviceRow(lastCause: fields.origin(), quarantined: .init(tokenHash: "hash", version: 3))
+      let device = RecipientDeviceRow(lastCause: fields.origin(), quarantined: .init(tokenHash: "hash", version: 3))
       #expect(try read([1] + lane.packed().dropFirst()) == lane)
       #expect(try read([1] + OverflowRow(items: [item]).packed().dropFirst()) == OverflowRow(items: [item]))
       #expect(try read([1] + device.packed().dropFirst()) == device)

@@ -27,7 +27,7 @@ struct RowFormatTests {
         SenderClocks.Sender(hash: $0.integer(), latest: $0.integer(), lead: $0.integer())
       }
       let archive = EventArchiveRow(events: fields.list { $0.event() })
-      let device = DeviceRow(tokenHash: fields.maybe { $0.text() }, stamp: fields.stamp())
+      let device = RegistrationRow(tokenHash: fields.maybe { $0.text() }, stamp: fields.stamp())
       let owner = OwnerRow(
         owner: fields.maybe { OwnerRow.Owner(userId: $0.text(), deviceId: $0.text()) }, stamp: fields.stamp(),
         version: fields.integer(), timerAt: fields.maybe { $0.integer() })
@@ -74,7 +74,7 @@ struct RowFormatTests {
       events.archives = fields.list { $0.int() }
       samples.append(events)
       samples.append(EventArchiveRow(events: fields.list { $0.event() }))
-      samples.append(DeviceRow(tokenHash: fields.maybe { $0.text() }, stamp: fields.stamp()))
+      samples.append(RegistrationRow(tokenHash: fields.maybe { $0.text() }, stamp: fields.stamp()))
       samples.append(
         OwnerRow(
           owner: fields.maybe { OwnerRow.Owner(userId: $0.text(), deviceId: $0.text()) }, stamp: fields.stamp(),

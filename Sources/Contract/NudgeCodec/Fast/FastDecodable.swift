@@ -12,17 +12,35 @@ protocol FastDecodable {
 
 /// The body of an event that is read directly.
 protocol FastDecodableBody: EventBody {
-  /// Reads the fields of a type, the value of the field `type`.
-  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable)
+  /// Reads the fields of a type.
+  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable)
 }
 
 extension FastDecodableBody {
   @inline(__always)
   static func envelopeAndBody(_ fields: JSONNode) throws(FallBackToCodable) -> (Envelope, Self) {
-    guard try fields.integer("schemaVersion") == Int64(currentSchemaVersion), let type = fields["type"] else {
+    guard try fields.integer("schemaVersion") == Int64(currentSchemaVersion),
+      let type = fields["type"].flatMap({ EventType($0) })
+    else {
       throw FallBackToCodable()
     }
     return (try Envelope(fields), try Self(type: type, fields))
+  }
+}
+
+extension EventType {
+  /// By the hash of the name: to look for a string among all names would take longer.
+  private static let byHash = Dictionary(uniqueKeysWithValues: allCases.map { (FNV1a.hash($0.rawValue), $0) })
+
+  /// The type that a string names; nil: it names none.
+  init?(_ node: JSONNode) {
+    guard let bytes = node.utf8 else { return nil }
+    var hash = FNV1a()
+    hash.combine(bytes)
+    guard let type = Self.byHash[hash.value] else { return nil }
+    var name = type.rawValue
+    guard name.withUTF8({ $0.elementsEqual(bytes) }) else { return nil }
+    self = type
   }
 }
 

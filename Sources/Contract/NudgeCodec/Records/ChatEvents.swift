@@ -2,15 +2,15 @@ import JSONCodec
 import NudgeSchema
 
 extension ChatEventBody: FastDecodableBody {
-  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
+  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
-    case "message.created": self = .messageCreated(try MessageCreated(fields))
-    case "conversation.updated": self = .conversationUpdated(try ConversationUpdated(fields))
-    case "conversation.member_added": self = .memberAdded(try MembershipChange(fields))
-    case "conversation.member_removed": self = .memberRemoved(try MembershipChange(fields))
-    case "message.edited": self = .messageEdited(try MessageRevision(fields))
-    case "message.deleted": self = .messageDeleted(try MessageRevision(fields))
-    case "conversation.deleted":
+    case .messageCreated: self = .messageCreated(try MessageCreated(fields))
+    case .conversationUpdated: self = .conversationUpdated(try ConversationUpdated(fields))
+    case .memberAdded: self = .memberAdded(try MembershipChange(fields))
+    case .memberRemoved: self = .memberRemoved(try MembershipChange(fields))
+    case .messageEdited: self = .messageEdited(try MessageRevision(fields))
+    case .messageDeleted: self = .messageDeleted(try MessageRevision(fields))
+    case .conversationDeleted:
       self = .conversationDeleted(ConversationDeleted(conversationId: try fields.text("conversationId")))
     default: throw FallBackToCodable()
     }

@@ -2,12 +2,12 @@ import JSONCodec
 import NudgeSchema
 
 extension DeviceClaimBody: FastDecodableBody, FastEncodable {
-  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
+  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
-    case "device.registered": self = .registered(try TokenClaimed(fields))
-    case "device.unregistered": self = .unregistered(try TokenReleased(fields))
-    case "user.deleted": self = .userDeleted(try UserDeleted(fields))
-    case "user.restored": self = .userRestored(try UserDeleted(fields))
+    case .deviceRegistered: self = .registered(try TokenClaimed(fields))
+    case .deviceUnregistered: self = .unregistered(try TokenReleased(fields))
+    case .userDeleted: self = .userDeleted(try UserDeleted(fields))
+    case .userRestored: self = .userRestored(try UserDeleted(fields))
     default: throw FallBackToCodable()
     }
   }

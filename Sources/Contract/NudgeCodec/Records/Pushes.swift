@@ -2,10 +2,10 @@ import JSONCodec
 import NudgeSchema
 
 extension PushEventBody: FastDecodableBody, FastEncodable {
-  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
+  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
-    case "push": self = .push(try Push(fields))
-    case "push.cancelled": self = .cancelled(try PushCancelled(fields))
+    case .push: self = .push(try Push(fields))
+    case .pushCancelled: self = .cancelled(try PushCancelled(fields))
     default: throw FallBackToCodable()
     }
   }

@@ -2,17 +2,17 @@ import JSONCodec
 import NudgeSchema
 
 extension TimelineEventBody: FastDecodableBody, FastEncodable {
-  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
+  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
-    case "message.candidate": self = .candidate(try MessageCandidate(fields))
-    case "message.sent": self = .sent(try MessageSent(fields))
-    case "candidate.redecide": self = .redecide(try MessageCandidate(fields))
-    case "replay.stopped": self = .replayStopped(try ReplayStopped(fields))
-    case "timer.fired": self = .timerFired(try TimerFired(fields))
-    case "message.withdrawn": self = .withdrawn(try MessageWithdrawn(fields))
-    case "device.registered": self = .deviceGained(try DeviceGained(fields))
-    case "device.unregistered": self = .deviceLost(try DeviceLost(fields))
-    case "device.invalidated": self = .deviceInvalidated(try DeviceInvalidated(fields))
+    case .messageCandidate: self = .candidate(try MessageCandidate(fields))
+    case .messageSent: self = .sent(try MessageSent(fields))
+    case .candidateRedecide: self = .redecide(try MessageCandidate(fields))
+    case .replayStopped: self = .replayStopped(try ReplayStopped(fields))
+    case .timerFired: self = .timerFired(try TimerFired(fields))
+    case .messageWithdrawn: self = .withdrawn(try MessageWithdrawn(fields))
+    case .deviceRegistered: self = .deviceGained(try DeviceGained(fields))
+    case .deviceUnregistered: self = .deviceLost(try DeviceLost(fields))
+    case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(fields))
     // Devices, which are user events too, are above: here they have other fields.
     default: self = .user(try UserEventBody(type: type, fields))
     }

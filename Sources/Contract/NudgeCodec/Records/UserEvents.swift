@@ -2,17 +2,17 @@ import JSONCodec
 import NudgeSchema
 
 extension UserEventBody: FastDecodableBody {
-  init(type: JSONNode, _ fields: JSONNode) throws(FallBackToCodable) {
+  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
     switch type {
-    case "user.activity": self = .activity(try Activity(fields))
-    case "message.read": self = .read(try MessageRead(fields))
-    case "device.registered": self = .deviceRegistered(try DeviceRegistered(fields))
-    case "device.unregistered": self = .deviceUnregistered(try DeviceUnregistered(fields))
-    case "feedback.submitted": self = .feedback(try FeedbackSubmitted(fields))
-    case "notification.received": self = .notificationReceived(try NotificationReport(fields))
-    case "notification.opened": self = .notificationOpened(try NotificationReport(fields))
-    case "notification.dismissed": self = .notificationDismissed(try NotificationReport(fields))
-    case "user.deleted": self = .deleted(try UserDeleted(fields))
+    case .userActivity: self = .activity(try Activity(fields))
+    case .messageRead: self = .read(try MessageRead(fields))
+    case .deviceRegistered: self = .deviceRegistered(try DeviceRegistered(fields))
+    case .deviceUnregistered: self = .deviceUnregistered(try DeviceUnregistered(fields))
+    case .feedbackSubmitted: self = .feedback(try FeedbackSubmitted(fields))
+    case .notificationReceived: self = .notificationReceived(try NotificationReport(fields))
+    case .notificationOpened: self = .notificationOpened(try NotificationReport(fields))
+    case .notificationDismissed: self = .notificationDismissed(try NotificationReport(fields))
+    case .userDeleted: self = .deleted(try UserDeleted(fields))
     default: throw FallBackToCodable()
     }
   }

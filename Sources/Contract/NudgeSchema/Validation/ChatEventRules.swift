@@ -27,12 +27,12 @@ extension ConversationSnapshot {
   func validate(at path: String) throws(SchemaViolation) {
     try FieldRule.name(ifPresent: name, "\(path)name")
     try FieldRule.count(members.count, atMost: SchemaLimits.members, "\(path)members")
-    var known = Set<IdBytes>(minimumCapacity: members.count)
+    var known = Set<ExactText>(minimumCapacity: members.count)
     for (index, member) in members.enumerated() {
       try FieldRule.id(member.userId, "\(path)members[\(index)].userId")
       try FieldRule.name(member.displayName, "\(path)members[\(index)].displayName")
       try FieldRule.url(ifPresent: member.avatarUrl, "\(path)members[\(index)].avatarUrl")
-      guard known.insert(IdBytes(id: member.userId)).inserted else {
+      guard known.insert(ExactText(member.userId)).inserted else {
         throw SchemaViolation(field: "\(path)members[\(index)].userId", rule: "must not be there twice")
       }
     }
@@ -81,17 +81,5 @@ extension MessageRevision {
     try FieldRule.id(conversationId, "conversationId")
     try FieldRule.id(messageId, "messageId")
     if let text { try FieldRule.text(text, "text") }
-  }
-}
-
-/// An id compared by its bytes: two that Unicode holds to be alike are still two people.
-private struct IdBytes: Hashable {
-  let id: String
-
-  static func == (a: IdBytes, b: IdBytes) -> Bool { a.id.utf8.elementsEqual(b.id.utf8) }
-
-  func hash(into hasher: inout Hasher) {
-    let wasContiguous: Void? = id.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: .init($0)) }
-    if wasContiguous == nil { for byte in id.utf8 { hasher.combine(byte) } }
   }
 }

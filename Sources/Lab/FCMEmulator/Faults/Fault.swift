@@ -14,7 +14,7 @@ public struct Fault: Sendable {
   /// The replacement of a good answer.
   public enum Action: Sendable {
     /// Another answer.
-    case answer(FCMAnswer)
+    case answer(EmulatorAnswer)
     /// The TCP connection is reset, with all requests on it.
     case resetConnection
     /// The request's stream is reset (INTERNAL_ERROR); the connection stays open.
@@ -111,16 +111,16 @@ public struct FaultFile: Sendable, Decodable {
 
     private func parsedAction() throws -> Fault.Action? {
       if let answer {
-        guard let name = FCMAnswer.Name(rawValue: answer) else {
-          let known = FCMAnswer.Name.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let name = EmulatorAnswer.Name(rawValue: answer) else {
+          let known = EmulatorAnswer.Name.allCases.map(\.rawValue).joined(separator: ", ")
           throw FCMEmulatorError("no answer is called \(answer); known: \(known)")
         }
-        return .answer(FCMAnswer(name, retryAfter: retryAfter))
+        return .answer(EmulatorAnswer(name, retryAfter: retryAfter))
       }
       if let status {
         var fields = (headers ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         if let retryAfter { fields.append(("retry-after", retryAfter)) }
-        return .answer(FCMAnswer(status: status, headers: fields, body: body ?? ""))
+        return .answer(EmulatorAnswer(status: status, headers: fields, body: body ?? ""))
       }
       switch action {
       case nil: return nil

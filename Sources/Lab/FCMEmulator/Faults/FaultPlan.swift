@@ -18,7 +18,7 @@ struct FaultPlan: Sendable {
   var isEmpty: Bool { entries.isEmpty }
 
   /// The delay of a request's answer, and the action that replaces a good one.
-  mutating func next(_ endpoint: Fault.Endpoint, token: JSONText?) -> (delay: Duration, action: Fault.Action?) {
+  mutating func next(_ endpoint: Fault.Endpoint, token: JSONString?) -> (delay: Duration, action: Fault.Action?) {
     var delay = Duration.zero
     for index in entries.indices {
       guard entries[index].fault.endpoint == endpoint, matches(entries[index].prefix, token) else { continue }
@@ -34,7 +34,7 @@ struct FaultPlan: Sendable {
     return (delay, nil)
   }
 
-  private func matches(_ prefix: [UInt8]?, _ token: JSONText?) -> Bool {
+  private func matches(_ prefix: [UInt8]?, _ token: JSONString?) -> Bool {
     guard let prefix else { return true }
     return token?.withBytes { $0.starts(with: prefix) } ?? false
   }

@@ -29,24 +29,24 @@ struct EmulatorControl: Sendable {
   let countsTokens: Bool
 
   /// The answer to a request with the endpoint's method; always JSON.
-  func answer(to endpoint: Endpoint, body: UnsafeRawBufferPointer) -> FCMAnswer {
+  func answer(to endpoint: Endpoint, body: UnsafeRawBufferPointer) -> EmulatorAnswer {
     switch endpoint {
-    case .stats: FCMAnswer(status: 200, body: ledger.counters.json + "\n")
+    case .stats: EmulatorAnswer(status: 200, body: ledger.counters.json + "\n")
     case .tokens:
       countsTokens
-        ? FCMAnswer(status: 200, body: ledger.tokenJSON + "\n")
+        ? EmulatorAnswer(status: 200, body: ledger.tokenJSON + "\n")
         : Self.refusal(404, "messages are counted by token only with --count-tokens")
     case .faults: replaceFaults(body)
     case .uninstalled: uninstall(body)
     }
   }
 
-  private func replaceFaults(_ body: UnsafeRawBufferPointer) -> FCMAnswer {
+  private func replaceFaults(_ body: UnsafeRawBufferPointer) -> EmulatorAnswer {
     do {
       let file = try JSONDecoder().decode(FaultFile.self, from: Data(body))
       if let objection = file.objection { throw FCMEmulatorError(objection) }
       ledger.setFaults(file.faults, seed: file.seed ?? seed)
-      return FCMAnswer(status: 200, body: "{\"faults\":\(file.faults.count)}\n")
+      return EmulatorAnswer(status: 200, body: "{\"faults\":\(file.faults.count)}\n")
     } catch {
       return Self.refusal(400, "\(error)")
     }
@@ -56,15 +56,15 @@ struct EmulatorControl: Sendable {
     let tokens: [String]
   }
 
-  private func uninstall(_ body: UnsafeRawBufferPointer) -> FCMAnswer {
+  private func uninstall(_ body: UnsafeRawBufferPointer) -> EmulatorAnswer {
     guard let asked = try? JSONDecoder().decode(Uninstalled.self, from: Data(body)) else {
       return Self.refusal(400, "use {\"tokens\": [\"…\"]}")
     }
     ledger.uninstall(asked.tokens)
-    return FCMAnswer(status: 200, body: "{\"tokens\":\(asked.tokens.count)}\n")
+    return EmulatorAnswer(status: 200, body: "{\"tokens\":\(asked.tokens.count)}\n")
   }
 
-  private static func refusal(_ status: Int, _ reason: String) -> FCMAnswer {
-    FCMAnswer(status: status, body: "{\"error\":\(quoted(reason))}\n")
+  private static func refusal(_ status: Int, _ reason: String) -> EmulatorAnswer {
+    EmulatorAnswer(status: status, body: "{\"error\":\(quoted(reason))}\n")
   }
 }

@@ -89,22 +89,22 @@ final class EmulatorLedger: Sendable {
   }
 
   /// Whether the app of a token was removed.
-  func isUninstalled(_ token: JSONText) -> Bool {
+  func isUninstalled(_ token: JSONString) -> Bool {
     state.withLock { !$0.uninstalled.isEmpty && $0.uninstalled.contains(token.string) }
   }
 
   /// Counts a device token that a valid message was for.
-  func note(token: JSONText) {
+  func note(token: JSONString) {
     state.withLock { Self.note(token, in: &$0) }
   }
 
-  private static func note(_ token: JSONText, in state: inout State) {
+  private static func note(_ token: JSONString, in state: inout State) {
     var hasher = Hasher()
     token.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     state.deviceTokens.insert(hasher.finalize())
   }
 
-  func fault(_ endpoint: Fault.Endpoint, token: JSONText?) -> (delay: Duration, action: Fault.Action?) {
+  func fault(_ endpoint: Fault.Endpoint, token: JSONString?) -> (delay: Duration, action: Fault.Action?) {
     state.withLock { state in
       if let token { Self.note(token, in: &state) }
       return state.faults.isEmpty ? (.zero, nil) : state.faults.next(endpoint, token: token)

@@ -5,7 +5,7 @@ enum JSONFault: Error {
 }
 
 /// A string within a JSON text, as a range of its bytes.
-struct JSONText {
+struct JSONString {
   /// The first byte after the opening quote.
   let start: UnsafePointer<UInt8>
   /// Bytes between the quotes, escapes as written.
@@ -119,7 +119,7 @@ struct JSONCursor {
   }
 
   /// Consumes a string.
-  mutating func string() throws(JSONFault) -> JSONText {
+  mutating func string() throws(JSONFault) -> JSONString {
     try take(0x22)
     let start = at
     var shorter = 0
@@ -128,7 +128,7 @@ struct JSONCursor {
       if byte == 0x22 {
         let raw = at - start
         at += 1
-        return JSONText(start: start, rawCount: raw, count: raw - shorter)
+        return JSONString(start: start, rawCount: raw, count: raw - shorter)
       }
       if byte >= 0x80 {
         try multibyte(byte)

@@ -48,7 +48,7 @@ struct MessageSchema: @unchecked Sendable {
   static let shared = MessageSchema()
 
   /// The field of a name, in snake_case or lowerCamelCase as the JSON mapping of protocol buffers allows, and its number.
-  func field(_ name: JSONText, of object: Object) -> (index: Int, field: UnsafePointer<Field>)? {
+  func field(_ name: JSONString, of object: Object) -> (index: Int, field: UnsafePointer<Field>)? {
     let list = fields[object.rawValue]
     guard let base = list.baseAddress else { return nil }
     for index in 0..<list.count where name.equals(base[index].name) { return (index, UnsafePointer(base + index)) }
@@ -58,7 +58,7 @@ struct MessageSchema: @unchecked Sendable {
     return nil
   }
 
-  private static func isCamel(_ text: JSONText, of name: StaticString) -> Bool {
+  private static func isCamel(_ text: JSONString, of name: StaticString) -> Bool {
     guard !text.hasEscapes, text.count < name.utf8CodeUnitCount else { return false }
     var at = 0
     var upper = false

@@ -1,9 +1,9 @@
 /// FCM's verdict on the body of a `messages:send` request.
 enum MessageVerdict {
   /// FCM would send it. With its token (nil for a topic or condition), and whether it is only validated.
-  case valid(token: JSONText?, validateOnly: Bool)
+  case valid(token: JSONString?, validateOnly: Bool)
   /// FCM refuses it with this answer.
-  case refused(FCMAnswer)
+  case refused(EmulatorAnswer)
 }
 
 /// Checks the body of a `messages:send` request in one pass over its bytes, as strictly as FCM does.
@@ -32,7 +32,7 @@ struct MessageValidator {
   /// The names of the enclosing objects, for the text of a refusal.
   private var path: [StaticString] = []
   private var payload: (common: Int, android: Int, apns: Int, webpush: Int) = (0, 0, 0, 0)
-  private var token: JSONText?
+  private var token: JSONString?
   private var targets = 0
   private var validateOnly = false
   private var hasMessage = false
@@ -51,7 +51,7 @@ struct MessageValidator {
         return .refused(.error(400, "INVALID_ARGUMENT", "Invalid JSON payload received. Message too deep."))
       case .structure(let field, let message): return .refused(.invalid(message, field: field, isMessage: false))
       case .value(let field, let message): return .refused(.invalid(message, field: field, isMessage: true))
-      case .tooLarge: return .refused(FCMAnswer(.tooLarge))
+      case .tooLarge: return .refused(EmulatorAnswer(.tooLarge))
       }
     }
   }
@@ -147,7 +147,7 @@ struct MessageValidator {
     }
   }
 
-  private mutating func target(_ text: JSONText, _ target: MessageSchema.Target) throws(Refusal) {
+  private mutating func target(_ text: JSONString, _ target: MessageSchema.Target) throws(Refusal) {
     targets += 1
     guard targets == 1 else {
       throw .structure("message", "Invalid value at 'message' (oneof), oneof field 'target' is already set.")
@@ -189,7 +189,7 @@ struct MessageValidator {
     try take(0x7D)
   }
 
-  private mutating func apnsHeader(_ name: JSONText, _ value: JSONText) throws(Refusal) {
+  private mutating func apnsHeader(_ name: JSONString, _ value: JSONString) throws(Refusal) {
     if name.equals("apns-priority") {
       guard value.equals("5") || value.equals("10") else {
         throw .value(place, "Invalid value at '\(place)': apns-priority must be 5 or 10.")
@@ -234,7 +234,7 @@ struct MessageValidator {
     return text.count
   }
 
-  private func duration(_ text: JSONText, isTimeToLive: Bool) throws(Refusal) {
+  private func duration(_ text: JSONString, isTimeToLive: Bool) throws(Refusal) {
     let seconds = text.withBytes(Self.wholeSeconds)
     guard let seconds else {
       throw .structure(
@@ -266,7 +266,7 @@ struct MessageValidator {
     return decimals.contains { $0 != 0x30 } ? seconds + 1 : seconds
   }
 
-  private static func isReserved(_ name: JSONText) -> Bool {
+  private static func isReserved(_ name: JSONString) -> Bool {
     func starts(_ bytes: UnsafeBufferPointer<UInt8>, _ prefix: StaticString) -> Bool {
       bytes.count >= prefix.utf8CodeUnitCount
         && (0..<prefix.utf8CodeUnitCount).allSatisfy { bytes[$0] == prefix.utf8Start[$0] }
@@ -275,7 +275,7 @@ struct MessageValidator {
       || name.withBytes { starts($0, "google") || starts($0, "gcm") }
   }
 
-  private static func isWord(_ text: JSONText, _ word: StaticString) -> Bool {
+  private static func isWord(_ text: JSONString, _ word: StaticString) -> Bool {
     guard text.count == word.utf8CodeUnitCount, !text.hasEscapes else { return false }
     return (0..<text.count).allSatisfy { index in
       let byte = text.start[index]
@@ -301,12 +301,12 @@ struct MessageValidator {
 
   // MARK: - The cursor's errors as refusals
 
-  private mutating func stringValue() throws(Refusal) -> JSONText {
+  private mutating func stringValue() throws(Refusal) -> JSONString {
     guard cursor.peek() == 0x22 else { throw wrongType("TYPE_STRING") }
     return try string()
   }
 
-  private mutating func string() throws(Refusal) -> JSONText {
+  private mutating func string() throws(Refusal) -> JSONString {
     try json { (cursor) throws(JSONFault) in try cursor.string() }
   }
 

@@ -22,7 +22,7 @@ struct PhonesServer: Sendable {
     control: EmulatorControl
   ) throws(FCMEmulatorError) {
     let controls = EmulatorControl.Endpoint.allCases.map { endpoint in
-      Route(endpoint.isPost ? .post : .get, endpoint.rawValue) { request in
+      HTTPRoute(endpoint.isPost ? .post : .get, endpoint.rawValue) { request in
         let answer = request.body.withUnsafeBytes { control.answer(to: endpoint, body: $0) }
         return .json(bytes: Array(answer.body.utf8), status: answer.status)
       }
@@ -31,10 +31,10 @@ struct PhonesServer: Sendable {
       server = try HTTPServer(
         address: "\(address.host):\(address.port)",
         routes: [
-          Route(.get, "/") { _ in Self.page },
-          Route(.get, "/phones") { (request, responder) in Self.changes(request, board, responder) },
-          Route(.get, "/deliveries") { (request, responder) in Self.deliveries(request, deliveries, responder) },
-          Route(.get, "/decisions/{pushId}") { Self.decision($0, decisions) },
+          HTTPRoute(.get, "/") { _ in Self.page },
+          HTTPRoute(.get, "/phones") { (request, responder) in Self.changes(request, board, responder) },
+          HTTPRoute(.get, "/deliveries") { (request, responder) in Self.deliveries(request, deliveries, responder) },
+          HTTPRoute(.get, "/decisions/{pushId}") { Self.decision($0, decisions) },
         ] + controls)
       try server.start()
     } catch {

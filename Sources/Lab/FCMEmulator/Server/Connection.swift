@@ -21,7 +21,7 @@ final class Connection {
   private var outCount = 0
   private var outOffset = 0
   /// The open streams' requests.
-  private(set) var exchanges: [Exchange] = []
+  private(set) var exchanges: [StreamExchange] = []
 
   /// Whether the server will write or close it at the end of the round.
   var isDirty = false
@@ -32,7 +32,7 @@ final class Connection {
 
   // Requests of a connection repeat path and credentials, so their results are cached.
   private var lastPath: [UInt8] = []
-  private var lastRoute = Exchange.Route.nothing
+  private var lastRoute = StreamExchange.Route.nothing
   private var lastAuthorization: [UInt8] = []
   private var lastExpiry: Date?
 
@@ -198,7 +198,7 @@ final class Connection {
         settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(server.maxConcurrentStreams)
       ),
       nghttp2_settings_entry(
-        settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(Exchange.maxBody)),
+        settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(StreamExchange.maxBody)),
       nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: 65_536),
     ]
     return nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count) == 0
@@ -216,7 +216,7 @@ final class Connection {
   }
 
   private func header(
-    _ exchange: Exchange, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
+    _ exchange: StreamExchange, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
   ) {
     if is_(name, ":path") {
       if !value.elementsEqual(lastPath) {
@@ -265,7 +265,7 @@ final class Connection {
     return memcmp(base, text.utf8Start, bytes.count) == 0
   }
 
-  private func closed(_ exchange: Exchange) {
+  private func closed(_ exchange: StreamExchange) {
     let last = exchanges.removeLast()
     if last !== exchange {
       exchanges[exchange.position] = last
@@ -281,9 +281,9 @@ final class Connection {
     context.map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private static func exchange(_ session: OpaquePointer?, _ stream: Int32) -> Exchange? {
+  private static func exchange(_ session: OpaquePointer?, _ stream: Int32) -> StreamExchange? {
     nghttp2_session_get_stream_user_data(session, stream).map {
-      Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue()
+      Unmanaged<StreamExchange>.fromOpaque($0).takeUnretainedValue()
     }
   }
 

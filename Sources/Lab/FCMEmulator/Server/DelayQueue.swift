@@ -1,12 +1,12 @@
 /// Exchanges with delayed answers, as a binary heap with the earliest first.
 struct DelayQueue {
-  private var heap: [(due: UInt64, order: UInt64, exchange: Exchange)] = []
+  private var heap: [(due: UInt64, order: UInt64, exchange: StreamExchange)] = []
   private var inserted: UInt64 = 0
 
   /// When the next exchange is due, on the loop's clock in nanoseconds; nil if the queue is empty.
   var nextDue: UInt64? { heap.first?.due }
 
-  mutating func insert(_ exchange: Exchange, due: UInt64) {
+  mutating func insert(_ exchange: StreamExchange, due: UInt64) {
     inserted += 1
     heap.append((due, inserted, exchange))
     var child = heap.count - 1
@@ -17,7 +17,7 @@ struct DelayQueue {
   }
 
   /// Removes and returns the next exchange that is due.
-  mutating func popDue(_ now: UInt64) -> Exchange? {
+  mutating func popDue(_ now: UInt64) -> StreamExchange? {
     guard let first = heap.first, first.due <= now else { return nil }
     heap.swapAt(0, heap.count - 1)
     heap.removeLast()

@@ -8,7 +8,7 @@ internal import VirtualPhone
 
 // Sends the answers.
 extension EmulatorServer {
-  func finish(_ exchange: Exchange) {
+  func finish(_ exchange: StreamExchange) {
     let outcome = exchange.pending
     exchange.pending = nil
     guard let connection = exchange.connection, let outcome else {
@@ -47,7 +47,7 @@ extension EmulatorServer {
     markDirty(connection)
   }
 
-  func submitName(_ exchange: Exchange, _ project: Int, _ connection: Connection, broken: Bool = false) {
+  func submitName(_ exchange: StreamExchange, _ project: Int, _ connection: Connection, broken: Bool = false) {
     messagesSent += 1
     exchange.appendAnswer(namePrefixes[project])
     exchange.appendAnswer(Array(String(messagesSent).utf8))
@@ -60,7 +60,7 @@ extension EmulatorServer {
   static let breakAfter: UInt64 = 50_000_000
   static let nameEnd = Array("\"\n}\n".utf8)
 
-  func submit(_ exchange: Exchange, _ status: Int, _ headers: [(String, String)], _ connection: Connection) {
+  func submit(_ exchange: StreamExchange, _ status: Int, _ headers: [(String, String)], _ connection: Connection) {
     withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: 8 + headers.count) { fields in
       var count = 0
       func add(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>, isConstant: Bool) {
@@ -96,13 +96,13 @@ extension EmulatorServer {
 
   /// Adds the remaining fields recursively, so that each stays alive, and submits.
   func submit(
-    _ exchange: Exchange, _ fields: UnsafeMutableBufferPointer<nghttp2_nv>, _ count: Int,
+    _ exchange: StreamExchange, _ fields: UnsafeMutableBufferPointer<nghttp2_nv>, _ count: Int,
     _ headers: ArraySlice<(String, String)>, _ connection: Connection
   ) {
     guard var (name, value) = headers.first else {
       var body = nghttp2_data_provider()
       body.source.ptr = Unmanaged.passUnretained(exchange).toOpaque()
-      body.read_callback = Exchange.readAnswer
+      body.read_callback = StreamExchange.readAnswer
       nghttp2_submit_response(connection.session, exchange.stream, fields.baseAddress, count, &body)
       return
     }

@@ -8,10 +8,10 @@ internal import VirtualPhone
 
 // Decides the answer to a request.
 extension EmulatorServer {
-  func freshExchange() -> Exchange { idle.popLast() ?? Exchange() }
+  func freshExchange() -> StreamExchange { idle.popLast() ?? StreamExchange() }
 
   /// Recycles an exchange whose stream is closed. An exchange with a delayed answer is recycled after the delay.
-  func release(_ exchange: Exchange) {
+  func release(_ exchange: StreamExchange) {
     if exchange.pending == nil { idle.append(exchange) }
   }
 
@@ -27,7 +27,7 @@ extension EmulatorServer {
     configuration.acceptAnyToken ? .distantFuture : ledger.expiry(ofToken: token)
   }
 
-  func route(_ path: String) -> Exchange.Route {
+  func route(_ path: String) -> StreamExchange.Route {
     if path == "/token" { return .token }
     if let endpoint = EmulatorControl.Endpoint(rawValue: path) { return .control(endpoint) }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ extension EmulatorServer {
   }
 
   /// Answers a complete request, now or after a delay.
-  func handle(_ exchange: Exchange) {
+  func handle(_ exchange: StreamExchange) {
     var delay = Duration.zero
     let outcome = decide(exchange, delay: &delay)
     if !exchange.route.isControl { record(exchange, status: outcome.status) }
@@ -52,15 +52,15 @@ extension EmulatorServer {
     }
   }
 
-  func decide(_ exchange: Exchange, delay: inout Duration) -> Outcome {
+  func decide(_ exchange: StreamExchange, delay: inout Duration) -> StreamOutcome {
     switch exchange.route {
     case .send(let project):
-      guard exchange.isPost else { return .answer(FCMAnswer(.notFound)) }
+      guard exchange.isPost else { return .answer(EmulatorAnswer(.notFound)) }
       guard exchange.isAuthorized else { return unauthorized(exchange) }
       guard !exchange.isTooLarge else {
         return .answer(
           .error(
-            400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: \(Exchange.maxBody) bytes."))
+            400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: \(StreamExchange.maxBody) bytes."))
       }
       guard exchange.isJSON else {
         return .answer(
@@ -73,7 +73,7 @@ extension EmulatorServer {
         if let token, ledger.isUninstalled(token) {
           ledger.note(token: token)
           if configuration.countsTokens { ledger.count(token: token.string, status: 404) }
-          return .answer(FCMAnswer(.unregistered))
+          return .answer(EmulatorAnswer(.unregistered))
         }
         let fault = ledger.fault(.send, token: token)
         delay = configuration.delay + fault.delay
@@ -82,38 +82,38 @@ extension EmulatorServer {
         return outcome
       }
     case .unknownProject:
-      return exchange.isAuthorized ? .answer(FCMAnswer(.notFound)) : unauthorized(exchange)
+      return exchange.isAuthorized ? .answer(EmulatorAnswer(.notFound)) : unauthorized(exchange)
     case .token:
-      guard exchange.isPost else { return .answer(FCMAnswer(.notFound)) }
+      guard exchange.isPost else { return .answer(EmulatorAnswer(.notFound)) }
       let fault = ledger.fault(.token, token: nil)
       delay = fault.delay
       if let action = fault.action { return Self.outcome(action, project: 0) }
       return .answer(token(exchange))
     case .control(let endpoint):
-      guard endpoint.isPost ? exchange.isPost : exchange.isGet else { return .answer(FCMAnswer(.notFound)) }
+      guard endpoint.isPost ? exchange.isPost : exchange.isGet else { return .answer(EmulatorAnswer(.notFound)) }
       return .answer(
         control.answer(to: endpoint, body: UnsafeRawBufferPointer(start: exchange.body, count: exchange.bodyCount)))
     case .nothing:
-      return .answer(FCMAnswer(.notFound))
+      return .answer(EmulatorAnswer(.notFound))
     }
   }
 
-  func unauthorized(_ exchange: Exchange) -> Outcome {
+  func unauthorized(_ exchange: StreamExchange) -> StreamOutcome {
     // Google answers an unknown token and an expired one alike.
     .answer(.unauthenticated(reason: exchange.hasCredentials ? "ACCESS_TOKEN_EXPIRED" : "CREDENTIALS_MISSING"))
   }
 
-  func token(_ exchange: Exchange) -> FCMAnswer {
+  func token(_ exchange: StreamExchange) -> EmulatorAnswer {
     let body = Array(UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount))
     if let refusal = tokenEndpoint.refusal(contentType: exchange.contentType, body: body, now: now) { return refusal }
     let lifetime = configuration.accessTokenLifetime
     let token = ledger.issueToken(now: now, lifetime: lifetime)
-    return FCMAnswer(
+    return EmulatorAnswer(
       status: 200,
       body: "{\"access_token\":\"\(token)\",\"expires_in\":\(lifetime.components.seconds),\"token_type\":\"Bearer\"}")
   }
 
-  static func outcome(_ action: Fault.Action?, project: Int) -> Outcome {
+  static func outcome(_ action: Fault.Action?, project: Int) -> StreamOutcome {
     switch action {
     case nil: .sent(project: project)
     case .answer(let answer): .answer(answer)
@@ -126,7 +126,7 @@ extension EmulatorServer {
     }
   }
 
-  func record(_ exchange: Exchange, status: Int) {
+  func record(_ exchange: StreamExchange, status: Int) {
     ledger.count(status: status)
     if let phones, status == 200, case .send = exchange.route,
       let message = DeliveredMessage(body: UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount))

@@ -33,7 +33,7 @@ final class EmulatorServer: @unchecked Sendable {
 
   private var connections: [Int32: Connection] = [:]
   private var dirty: [Connection] = []
-  var idle: [Exchange] = []
+  var idle: [StreamExchange] = []
   var delayed = DelayQueue()
   var messagesSent = 0
   let namePrefixes: [[UInt8]]
@@ -217,7 +217,7 @@ final class EmulatorServer: @unchecked Sendable {
   }
 }
 
-extension Outcome {
+extension StreamOutcome {
   /// The recorded status; 0 for no answer.
   var status: Int {
     switch self {

@@ -4,7 +4,7 @@ internal import Foundation
 /// An owned asymmetric key pair.
 ///
 /// `@unchecked Sendable`: nothing changes an `EVP_PKEY` after its creation, and OpenSSL 3 allows concurrent reads.
-final class PrivateKey: @unchecked Sendable {
+final class CredentialKey: @unchecked Sendable {
   let handle: OpaquePointer
 
   private init(_ handle: OpaquePointer) {
@@ -16,15 +16,15 @@ final class PrivateKey: @unchecked Sendable {
   }
 
   /// A new RSA key of 2,048 bits, as Google's service accounts have.
-  static func rsa() throws(FCMEmulatorError) -> PrivateKey {
+  static func rsa() throws(FCMEmulatorError) -> CredentialKey {
     guard let handle = nudge_rsa_generate(2048) else { throw .openSSL("making an RSA key") }
-    return PrivateKey(handle)
+    return CredentialKey(handle)
   }
 
   /// A new P-256 key, for certificates.
-  static func ec() throws(FCMEmulatorError) -> PrivateKey {
+  static func ec() throws(FCMEmulatorError) -> CredentialKey {
     guard let handle = nudge_ec_generate("P-256") else { throw .openSSL("making an EC key") }
-    return PrivateKey(handle)
+    return CredentialKey(handle)
   }
 
   /// The key in PKCS #8 PEM.
@@ -60,7 +60,7 @@ final class Certificate: @unchecked Sendable {
   ///   - issuer: the CA and its key; nil creates a self-signed CA.
   ///   - addresses: subject alternative names in OpenSSL's notation, `IP:127.0.0.1,DNS:localhost`.
   init(
-    name: String, key: PrivateKey, issuer: (certificate: Certificate, key: PrivateKey)?, addresses: String = ""
+    name: String, key: CredentialKey, issuer: (certificate: Certificate, key: CredentialKey)?, addresses: String = ""
   ) throws(FCMEmulatorError) {
     guard let certificate = X509_new() else { throw .openSSL("making a certificate") }
     handle = certificate

@@ -2,27 +2,27 @@ internal import Foundation
 
 /// The emulator's CA, server certificate and service account. Each start creates new ones.
 struct EmulatorIdentity: Sendable {
-  let serverKey: PrivateKey
+  let serverKey: CredentialKey
   let serverCertificate: Certificate
-  let account: ServiceAccount
+  let account: EmulatorServiceAccount
 
   private let authority: Certificate
   private let accountPEM: String
 
   init(project: String, host: String) throws(FCMEmulatorError) {
-    let authorityKey = try PrivateKey.ec()
+    let authorityKey = try CredentialKey.ec()
     // A unique name: a client that trusts another emulator's CA then reports an unknown issuer instead of a broken
     // signature.
     authority = try Certificate(
       name: "FCM emulator CA " + String(UInt32.random(in: .min ... .max), radix: 16), key: authorityKey, issuer: nil)
-    serverKey = try PrivateKey.ec()
+    serverKey = try CredentialKey.ec()
     serverCertificate = try Certificate(
       name: "localhost", key: serverKey, issuer: (authority, authorityKey),
       addresses: host == "127.0.0.1" || host == "0.0.0.0"
         ? "DNS:localhost,IP:127.0.0.1" : "DNS:localhost,IP:127.0.0.1,IP:\(host)")
-    let key = try PrivateKey.rsa()
+    let key = try CredentialKey.rsa()
     accountPEM = try key.pem()
-    account = ServiceAccount(
+    account = EmulatorServiceAccount(
       project: project, email: "nudge@\(project).iam.gserviceaccount.com",
       keyID: String(UInt64.random(in: .min ... .max), radix: 16), key: key)
   }
@@ -55,9 +55,9 @@ struct EmulatorIdentity: Sendable {
 }
 
 /// The account whose signed assertions the token endpoint accepts.
-struct ServiceAccount: Sendable {
+struct EmulatorServiceAccount: Sendable {
   let project: String
   let email: String
   let keyID: String
-  let key: PrivateKey
+  let key: CredentialKey
 }

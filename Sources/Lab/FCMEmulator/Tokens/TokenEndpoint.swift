@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ServiceKit
 
 /// `POST /token`: exchanges a signed assertion for an access token, as Google's OAuth server does (RFC 7523).
 struct TokenEndpoint: Sendable {
@@ -9,12 +10,12 @@ struct TokenEndpoint: Sendable {
   /// The tolerated clock difference in seconds.
   static let leeway: Int64 = 60
 
-  let account: ServiceAccount
+  let account: EmulatorServiceAccount
   /// The audience of an assertion: this endpoint's URL.
   let audience: String
 
   /// The refusal of an assertion; nil if it is valid.
-  func refusal(contentType: String?, body: [UInt8], now: Date) -> FCMAnswer? {
+  func refusal(contentType: String?, body: [UInt8], now: Date) -> EmulatorAnswer? {
     guard contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false else {
       return Self.error("invalid_request", "The content type must be application/x-www-form-urlencoded.")
     }
@@ -42,19 +43,19 @@ struct TokenEndpoint: Sendable {
     let exp: Int64
   }
 
-  private func refusal(assertion: String, now: Int64) -> FCMAnswer? {
+  private func refusal(assertion: String, now: Int64) -> EmulatorAnswer? {
     let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, let headerBytes = Self.base64URL(parts[0]), let claimBytes = Self.base64URL(parts[1]),
-      let signature = Self.base64URL(parts[2]),
-      let header = try? JSONDecoder().decode(Header.self, from: headerBytes),
-      let claims = try? JSONDecoder().decode(Claims.self, from: claimBytes)
+    guard parts.count == 3, let headerBytes = Base64URL.decode(parts[0]), let claimBytes = Base64URL.decode(parts[1]),
+      let signature = Base64URL.decode(parts[2]),
+      let header = try? JSONDecoder().decode(Header.self, from: Data(headerBytes)),
+      let claims = try? JSONDecoder().decode(Claims.self, from: Data(claimBytes))
     else { return Self.error("invalid_grant", "Invalid JWT: it cannot be read, or lacks iss, aud, iat or exp.") }
     guard header.alg == "RS256" else { return Self.error("invalid_grant", "Invalid JWT: the algorithm must be RS256.") }
     guard claims.iss == account.email else {
       return Self.error("invalid_grant", "Invalid grant: account not found")
     }
     guard header.kid.map({ $0 == account.keyID }) ?? true,
-      account.key.verifies(Array("\(parts[0]).\(parts[1])".utf8), signature: Array(signature))
+      account.key.verifies(Array("\(parts[0]).\(parts[1])".utf8), signature: signature)
     else { return Self.error("invalid_grant", "Invalid JWT Signature.") }
     guard claims.aud == audience else {
       return Self.error("invalid_grant", "Invalid JWT: the audience must be \(audience).")
@@ -74,8 +75,8 @@ struct TokenEndpoint: Sendable {
     return nil
   }
 
-  private static func error(_ code: String, _ description: String) -> FCMAnswer {
-    FCMAnswer(
+  private static func error(_ code: String, _ description: String) -> EmulatorAnswer {
+    EmulatorAnswer(
       status: 400, body: "{\"error\":\(quoted(code)),\"error_description\":\(quoted(description))}")
   }
 
@@ -88,11 +89,5 @@ struct TokenEndpoint: Sendable {
       if parts.count == 2 { fields[parts[0]] = parts[1] }
     }
     return fields
-  }
-
-  private static func base64URL(_ text: Substring) -> Data? {
-    var standard = text.replacing("-", with: "+").replacing("_", with: "/")
-    standard += String(repeating: "=", count: (4 - standard.count % 4) % 4)
-    return Data(base64Encoded: String(standard))
   }
 }

@@ -8,7 +8,7 @@ import StreamRuntime
 /// A demo's broker: embedded, started for the demo, or already running.
 final class DemoBroker {
   let bootstrapServers: String
-  let topics: NudgeSchema.TopicNames
+  let topics: TopicNames
   /// The name on the display.
   let name: String
   /// Whether records of aborted transactions are visible: the embedded broker has no isolation.
@@ -61,7 +61,7 @@ final class DemoBroker {
     self.properties = properties
     seesAborted = embedded != nil
     let isShared = embedded == nil && local == nil
-    topics = NudgeSchema.TopicNames(prefix: topicPrefix ?? (isShared ? "nudge-demo-\(run)-" : ""))
+    topics = TopicNames(prefix: topicPrefix ?? (isShared ? "nudge-demo-\(run)-" : ""))
     deletesTopics = isShared && topicPrefix == nil && !keepsTopics
   }
 

@@ -13,7 +13,7 @@ final class BannerFeed {
 
   /// Starts at the topic's end.
   /// - Throws: `CommandError` if the topic is missing; `KafkaError` if no broker answers.
-  init(_ configuration: ClientConfiguration, topics: NudgeSchema.TopicNames) throws {
+  init(_ configuration: ClientConfiguration, topics: TopicNames) throws {
     let name = topics(.banners)
     consumer = try Consumer(configuration, name: "nudge-device")
     guard let count = try consumer.partitionCounts(of: [name], timeout: Self.patience)[name], count > 0 else {

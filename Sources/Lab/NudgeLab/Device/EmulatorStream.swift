@@ -110,7 +110,7 @@ final class EmulatorStream {
   }
 
   private func request(
-    method: HTTPMethod, path: String, body: [UInt8] = [], timeout: Duration
+    method: HTTPRequest.Method, path: String, body: [UInt8] = [], timeout: Duration
   ) -> Result<HTTPResponse, HTTPTransportError> {
     client.response(
       to: HTTPRequest(

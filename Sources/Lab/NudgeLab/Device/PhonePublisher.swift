@@ -35,11 +35,11 @@ final class KafkaPhonePublisher: PhonePublisher {
   }
 
   private let producer: Producer
-  private let topics: NudgeSchema.TopicNames
+  private let topics: TopicNames
   private let shared = Shared()
 
   /// Connects in the background.
-  init(_ configuration: ClientConfiguration, topics: NudgeSchema.TopicNames) throws(KafkaError) {
+  init(_ configuration: ClientConfiguration, topics: TopicNames) throws(KafkaError) {
     self.topics = topics
     let shared = shared
     producer = try Producer(

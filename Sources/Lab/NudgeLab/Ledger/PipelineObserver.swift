@@ -14,7 +14,7 @@ final class PipelineObserver {
   private static let batchBytes = 4 << 20
 
   private let consumer: Consumer
-  private let names: NudgeSchema.TopicNames
+  private let names: TopicNames
   private let coder = RecordCoder()
   private let decisionLines: DecisionLines?
   private let keyPrefix: [UInt8]?
@@ -49,7 +49,7 @@ final class PipelineObserver {
   ///   - keyPrefix: Records with another key are skipped.
   ///   - rest: Pause between two rounds of reading.
   init(
-    _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, topics: [Topic] = counted, isFresh: Bool,
+    _ configuration: ClientConfiguration, names: TopicNames, topics: [Topic] = counted, isFresh: Bool,
     decisionLines: DecisionLines? = nil, keyPrefix: String? = nil, rest: Duration = .zero
   ) throws {
     self.rest = rest

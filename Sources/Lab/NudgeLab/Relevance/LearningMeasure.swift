@@ -54,12 +54,12 @@ struct LearningMeasure {
 
   private func wants(_ pair: RelevanceMeasure.Pair) -> Bool {
     guard case .different(let seed) = people else { return pair.isTrue }
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ seed
+    var hash = FNV1a(seed: seed)
     for text in [pair.log, pair.recipient.userId, pair.candidate.sender.userId] {
-      for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-      hash = (hash ^ 0xFF) &* 0x100_0000_01b3
+      hash.combine(text.utf8)
+      hash.combine(0xFF as UInt8)
     }
-    switch (hash >> 33) % 4 {
+    switch (hash.value >> 33) % 4 {
     case 0: return true
     case 1: return false
     default: return pair.isTrue

@@ -11,7 +11,7 @@ final class AuditedWriter {
 
   let replayId: String
   private let producer: Producer
-  private let names: NudgeSchema.TopicNames
+  private let names: TopicNames
   private let auditPartitions: Int32
   private let coder = RecordCoder()
   private var written = 0

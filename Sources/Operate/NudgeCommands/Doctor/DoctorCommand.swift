@@ -102,7 +102,7 @@ enum DoctorCommand {
   {
     var findings: [Finding] = []
     var failure: (any Error)?
-    let examination = HealthChecks(
+    let examination = DoctorChecks(
       cluster: ClusterSettings(input), credentials: input[credentials], role: input[role],
       now: SystemClock.milliseconds())
     try examination.run { finding in

@@ -89,7 +89,7 @@ struct PersonSearch {
   /// A part of the key is the id, or begins with it where a lane's key has the device behind it; a timer's name has it between slashes.
   private func isNamed(byKey key: RowKey) -> Bool {
     key.parts.contains { part in
-      part.utf8.elementsEqual(userId.utf8) || part.utf8.starts(with: "\(userId)\u{1}".utf8)
+      sameId(part, userId) || part.utf8.starts(with: "\(userId)\u{1}".utf8)
         || part.contains("/\(userId)/")
     }
   }
@@ -99,9 +99,9 @@ extension JSONValue {
   /// Whether a string in it, or a field's name, is a text.
   fileprivate func has(_ text: String) -> Bool {
     switch self {
-    case .string(let string): string.utf8.elementsEqual(text.utf8)
+    case .string(let string): sameId(string, text)
     case .array(let elements): elements.contains { $0.has(text) }
-    case .object(let fields): fields.contains { $0.key.utf8.elementsEqual(text.utf8) || $0.value.has(text) }
+    case .object(let fields): fields.contains { sameId($0.key, text) || $0.value.has(text) }
     case .null, .bool, .integer, .number: false
     }
   }

@@ -22,7 +22,7 @@ enum ImportKind: String, SettingValue, CaseIterable {
   /// - Throws: `DecodingError` or `EventFormatError` for missing or wrong fields, `SchemaViolation` for a broken rule.
   func event(of line: [UInt8], occurredAt: Milliseconds, coder: RecordCoder) throws -> Imported {
     // Equal lines have equal event ids: importing a file again has no effect.
-    let digest = SHA256Digest.of(line).prefix(16).map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()
+    let digest = Hexadecimal.encode(SHA256Digest.of(line).prefix(16))
     let envelope = Envelope(eventId: "import-\(digest)", occurredAt: occurredAt)
     switch self {
     case .conversations:

@@ -13,7 +13,7 @@ final class AcknowledgedWriter {
   }
 
   private let producer: Producer
-  private let names: NudgeSchema.TopicNames
+  private let names: TopicNames
   private let deliveries = Deliveries()
   private let complaint = LastComplaint()
   private var lastTag: UInt64 = 0

@@ -46,7 +46,8 @@ enum PublishCommand {
   static func publish(_ event: ChatEvent, _ input: CommandInput, awaiting: Set<String> = []) throws -> Int32 {
     try checked { () throws(SchemaViolation) in try event.validate() }
     return try publish(
-      try RecordCoder().encode(event), event.body.type, event.envelope, .chatEvents, key: event.body.conversationId,
+      try RecordCoder().encode(event), event.body.type.rawValue, event.envelope, .chatEvents,
+      key: event.body.conversationId,
       input
     ) { fate in
       // A large group's candidates are on several partitions, and become visible one by one.
@@ -57,7 +58,8 @@ enum PublishCommand {
   static func publish(_ event: UserEvent, _ input: CommandInput) throws -> Int32 {
     try checked { () throws(SchemaViolation) in try event.validate() }
     return try publish(
-      try RecordCoder().encode(event), event.body.type, event.envelope, .userEvents, key: event.body.userId, input
+      try RecordCoder().encode(event), event.body.type.rawValue, event.envelope, .userEvents, key: event.body.userId,
+      input
     ) { $0.isUserEventSettled }
   }
 

@@ -45,7 +45,7 @@ enum PublishMessage {
   static func message(_ input: CommandInput) throws(SettingsError) -> MessageCreated {
     let sender = input[from]
     var snapshot: ConversationSnapshot?
-    let others = input[to].filter { !$0.utf8.elementsEqual(sender.utf8) }
+    let others = input[to].filter { !sameId($0, sender) }
     if !others.isEmpty {
       let isGroup = input[group] != nil || others.count > 1
       snapshot = ConversationSnapshot(

@@ -12,7 +12,7 @@ final class TopicBrowser {
   /// How long a read waits for its next record.
   private static let readTimeout: Duration = .seconds(15)
 
-  let names: NudgeSchema.TopicNames
+  let names: TopicNames
   let coder = RecordCoder()
   private let consumer: Consumer
   private let progress: ReadingProgress

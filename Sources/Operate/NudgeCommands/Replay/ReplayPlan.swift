@@ -112,7 +112,7 @@ struct ReplayPlanning {
       guard selection.contains(candidateAt: position, source: event.source, fields: fields) else { return true }
       var failedPushes: [FailedPush] = []
       fields.recipients = fields.recipients.filter { recipient in
-        if let user = selection.user, !recipient.userId.utf8.elementsEqual(user.utf8) { return false }
+        if let user = selection.user, !sameId(recipient.userId, user) { return false }
         let decided = decisions[Pair(recipient.userId, fields.conversationId, fields.messageId)]
         if let reason = selection.reason, decided?.firstReason != reason { return false }
         if mode == .resendFailed, decided?.pushIds.isEmpty ?? true { return false }

@@ -39,8 +39,8 @@ struct ReplaySelection: Sendable, Equatable {
     if let partition, place.partition != partition { return false }
     if let fromOffset, place.offset < fromOffset { return false }
     if let toOffset, place.offset >= toOffset { return false }
-    if let conversation, !conversationId.utf8.elementsEqual(conversation.utf8) { return false }
-    if let message, !messageId.utf8.elementsEqual(message.utf8) { return false }
+    if let conversation, !sameId(conversationId, conversation) { return false }
+    if let message, !sameId(messageId, message) { return false }
     return true
   }
 

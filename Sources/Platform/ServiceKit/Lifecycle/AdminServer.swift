@@ -16,9 +16,9 @@ public final class AdminServer: Service {
     server = try HTTPServer(
       address: address,
       routes: [
-        Route(.get, "/healthz") { _ in Self.answer(health.liveness, good: "alive", bad: "not alive") },
-        Route(.get, "/readyz") { _ in Self.answer(health.readiness, good: "ready", bad: "not ready") },
-        Route(.get, "/metrics") { _ in
+        HTTPRoute(.get, "/healthz") { _ in Self.answer(health.liveness, good: "alive", bad: "not alive") },
+        HTTPRoute(.get, "/readyz") { _ in Self.answer(health.readiness, good: "ready", bad: "not ready") },
+        HTTPRoute(.get, "/metrics") { _ in
           HTTPServerResponse(
             headers: [("Content-Type", PrometheusText.contentType)], body: Array(metrics.exposition().utf8))
         },

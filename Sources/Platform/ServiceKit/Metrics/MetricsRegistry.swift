@@ -56,14 +56,6 @@ public final class MetricsRegistry: Sendable {
     register(name, .gauge, help, labels) { _ in ((), .reading(read)) }
   }
 
-  /// Removes a gauge, such as that of a partition which now belongs to another instance. Unknown names are ignored.
-  public func removeGauge(_ name: String, labels: [String: String] = [:]) {
-    families.withLock { families in
-      guard families[name]?.kind == .gauge else { return }
-      families[name]?.children[PrometheusText.labels(labels)] = nil
-    }
-  }
-
   /// The histogram of this name and these labels, with ascending upper bounds of its buckets; a bucket for all larger values is added.
   public func histogram(
     _ name: String, help: String, labels: [String: String] = [:], buckets: [Double] = Histogram.seconds

@@ -1,5 +1,5 @@
 /// Base64 with the alphabet for URLs, without padding (RFC 4648, section 5, as RFC 7515 uses it).
-enum Base64URL {
+package enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
   /// The value of each byte, 255 for what is not in the alphabet.
@@ -9,7 +9,7 @@ enum Base64URL {
     return values
   }()
 
-  static func encode(_ bytes: some Sequence<UInt8>) -> String {
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     var bits: UInt32 = 0
     var held = 0
@@ -26,7 +26,7 @@ enum Base64URL {
   }
 
   /// Nil for padding, characters outside the alphabet, impossible lengths, and nonzero trailing bits: each value has exactly one text.
-  static func decode(_ text: some StringProtocol) -> [UInt8]? {
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * 3 / 4)
     var bits: UInt32 = 0

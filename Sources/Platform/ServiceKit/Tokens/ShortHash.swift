@@ -4,13 +4,16 @@ import COpenSSL
 public enum ShortHash {
   /// The first 12 hexadecimal digits of the SHA-256 of the text's UTF-8 bytes.
   public static func of(_ text: String) -> String {
-    hexadecimal(SHA256Digest.of(Array(text.utf8)).prefix(6))
+    Hexadecimal.encode(SHA256Digest.of(Array(text.utf8)).prefix(6))
   }
+}
 
-  private static let hexadecimalDigits = Array("0123456789abcdef".utf8)
+/// Bytes as hexadecimal digits in lower case.
+package enum Hexadecimal {
+  private static let digits = Array("0123456789abcdef".utf8)
 
-  fileprivate static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = hexadecimalDigits
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = digits
     var text: [UInt8] = []
     text.reserveCapacity(32)
     for byte in bytes {
@@ -21,11 +24,12 @@ public enum ShortHash {
   }
 }
 
-/// Identifies a device's token on topics and in state. Long enough that two tokens never share a hash.
+/// Identifies a device's token on topics and in state, where the token itself must not be a key (T4). It has 128 bits, so that nobody
+/// finds a second token with the same hash and takes the first one's owner row.
 public enum TokenHash {
   /// The first 32 hexadecimal digits of the SHA-256 of the token's UTF-8 bytes.
   public static func of(_ token: String) -> String {
-    ShortHash.hexadecimal(SHA256Digest.of(Array(token.utf8)).prefix(16))
+    Hexadecimal.encode(SHA256Digest.of(Array(token.utf8)).prefix(16))
   }
 }
 

@@ -23,7 +23,7 @@ extension Admin {
 
   /// The members of a group; empty if there is no such group.
   public func members(ofGroup group: String, timeout: Duration) throws(KafkaError) -> [GroupMember] {
-    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+    try (ContinuousClock.now + timeout).attempts { (timeout) throws(KafkaError) in
       try membersOnce(ofGroup: group, timeout: timeout)
     }
   }

@@ -193,7 +193,7 @@ public final class Admin: Sendable {
 
   /// Sets a group's committed offsets and metadata. The group must have no members.
   public func alterOffsets(group: String, to places: [TopicPartitionOffset], timeout: Duration) throws(KafkaError) {
-    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+    try (ContinuousClock.now + timeout).attempts { (timeout) throws(KafkaError) in
       try alterOffsetsOnce(group: group, to: places, timeout: timeout)
     }
   }
@@ -224,34 +224,8 @@ public final class Admin: Sendable {
   public func committedOffsets(
     group: String, _ partitions: [TopicPartition]? = nil, requireStable: Bool = false, timeout: Duration
   ) throws(KafkaError) -> [TopicPartitionOffset] {
-    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
+    try (ContinuousClock.now + timeout).attempts { (timeout) throws(KafkaError) in
       try client.groupOffsets(group: group, partitions, requireStable: requireStable, timeout: timeout)
-    }
-  }
-
-  /// Deletes a group's committed offsets of these partitions. The group must not be subscribed to their topics.
-  public func deleteOffsets(group: String, of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) {
-    try Deadline(after: timeout).attempts { (timeout) throws(KafkaError) in
-      try deleteOffsetsOnce(group: group, of: partitions, timeout: timeout)
-    }
-  }
-
-  private func deleteOffsetsOnce(group: String, of partitions: [TopicPartition], timeout: Duration)
-    throws(KafkaError)
-  {
-    let operation = "delete offsets of group \"\(group)\""
-    let list = try PartitionList(partitions)
-    var wanted: [OpaquePointer?] = [list.lend { rd_kafka_DeleteConsumerGroupOffsets_new(group, $0) }]
-    defer { rd_kafka_DeleteConsumerGroupOffsets_destroy_array(&wanted, wanted.count) }
-    let answer = try request(operation, RD_KAFKA_ADMIN_OP_DELETECONSUMERGROUPOFFSETS, timeout: timeout) {
-      options, queue in
-      rd_kafka_DeleteConsumerGroupOffsets(client.pointer, &wanted, wanted.count, options, queue)
-    }
-    try answer.read { (event) throws(KafkaError) in
-      var count = 0
-      let results = rd_kafka_DeleteConsumerGroupOffsets_result_groups(
-        rd_kafka_event_DeleteConsumerGroupOffsets_result(event), &count)
-      try Self.checkGroups(UnsafeBufferPointer(start: results, count: count), operation)
     }
   }
 

@@ -58,7 +58,7 @@ extension KafkaError {
   }
 }
 
-extension Deadline {
+extension ContinuousClock.Instant {
   /// Sends a request to a group's coordinator in attempts of at most 3 s. librdkafka 2.0.2 drops an admin request that gets
   /// COORDINATOR_LOAD_IN_PROGRESS and waits for its time-out; these requests are idempotent.
   func attempts<Answer>(_ ask: (Duration) throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {

@@ -64,11 +64,6 @@ public final class EmbeddedBroker: Sendable {
     }
   }
 
-  /// Delays every answer of a broker.
-  public func setRoundTripTime(_ time: Duration, broker: Int = 1) throws(KafkaError) {
-    try call("set round-trip time") { rd_kafka_mock_broker_set_rtt($0, Int32(clamping: broker), time.milliseconds) }
-  }
-
   /// Closes a broker's connections and refuses new ones.
   public func brokerDown(_ broker: Int = 1) throws(KafkaError) {
     try call("take a broker down") { rd_kafka_mock_broker_set_down($0, Int32(clamping: broker)) }

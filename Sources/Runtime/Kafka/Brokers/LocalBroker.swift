@@ -82,7 +82,7 @@ public final class LocalBroker: Sendable {
       return process
     }
     guard let process else { return }
-    let deadline = Deadline(after: timeout)
+    let deadline = ContinuousClock.now + timeout
     do throws(KafkaError) {
       let probe = try Admin(
         ClientConfiguration(

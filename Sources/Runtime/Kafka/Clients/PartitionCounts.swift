@@ -6,7 +6,7 @@ extension Client {
   ///
   /// A new topic may have no leaders yet: the request is repeated until the time-out.
   func partitionCounts(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
-    let deadline = Deadline(after: timeout)
+    let deadline = ContinuousClock.now + timeout
     var counts: [String: Int] = [:]
     for name in topics {
       guard let topic = rd_kafka_topic_new(pointer, name, nil) else {
@@ -18,7 +18,7 @@ extension Client {
     return counts
   }
 
-  private func partitionCount(of topic: OpaquePointer, named name: String, until deadline: Deadline)
+  private func partitionCount(of topic: OpaquePointer, named name: String, until deadline: ContinuousClock.Instant)
     throws(KafkaError) -> Int?
   {
     let operation = "ask for the metadata of topic \"\(name)\""

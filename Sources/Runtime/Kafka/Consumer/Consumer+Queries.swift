@@ -36,7 +36,7 @@ extension Consumer {
   public func watermarks(_ partition: TopicPartition, timeout: Duration) throws(KafkaError) -> (low: Int64, high: Int64)
   {
     let operation = "ask for watermarks"
-    let deadline = Deadline(after: timeout)
+    let deadline = ContinuousClock.now + timeout
     // Not rd_kafka_query_watermark_offsets: if the broker does not answer, it blocks for socket.timeout.ms (60 s) and ignores
     // its time-out. The protocol's timestamps -2 and -1 request the same.
     let low = try listOffsets([(partition, Offset.beginning)], operation, timeout: deadline.remaining)
@@ -58,7 +58,7 @@ extension Consumer {
   private func listOffsets(_ times: [(TopicPartition, Int64)], _ operation: String, timeout: Duration)
     throws(KafkaError) -> [TopicPartition: Int64?]
   {
-    let deadline = Deadline(after: timeout)
+    let deadline = ContinuousClock.now + timeout
     do throws(KafkaError) {
       // Half of the time: the known leader may be down, and the other half is for its successor.
       return try listOffsetsOnce(times, operation, timeout: timeout / 2)

@@ -33,7 +33,7 @@ public final class Consumer {
   let groupID: String
   private let inbox = RebalanceInbox()
   private var client: Client?
-  private var names = TopicNames()
+  private var names = TopicNameCache()
   private var paused: Set<TopicPartition> = []
   /// Whether partitions are assigned.
   private var hasAssigned = false
@@ -287,7 +287,7 @@ public final class Consumer {
   /// (rd_kafka_cgrp_leave). Closing earlier would cancel the request of a static member.
   private func leave(_ client: Client) {
     guard rd_kafka_unsubscribe(client.pointer) == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-    let deadline = Deadline(after: .seconds(5))
+    let deadline = ContinuousClock.now + .seconds(5)
     while memberID != nil, !deadline.isPast {
       // Serves the revocation, which the callback answers. Drops records.
       if let message = rd_kafka_consumer_poll(client.pointer, 10) { rd_kafka_message_destroy(message) }

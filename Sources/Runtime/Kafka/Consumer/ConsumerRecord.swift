@@ -96,7 +96,7 @@ public final class ConsumerRecord {
 /// One String for each topic, found by its C name without an allocation.
 ///
 /// Compared by content, not by librdkafka's handle: a handle's address may be reused for another topic.
-struct TopicNames {
+struct TopicNameCache {
   private var names: [String] = []
   private var last = 0
 

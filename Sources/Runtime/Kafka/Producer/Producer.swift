@@ -100,7 +100,7 @@ public final class Producer: Sendable {
     let list = headers.isEmpty ? nil : Self.makeHeaders(headers)
     var code = Self.enqueue(client, topic, partition, key, value, timestamp, list, tag)
     if code == RD_KAFKA_RESP_ERR__QUEUE_FULL {
-      let deadline = Deadline(after: Self.fullQueueTimeout)
+      let deadline = ContinuousClock.now + Self.fullQueueTimeout
       while code == RD_KAFKA_RESP_ERR__QUEUE_FULL, !deadline.isPast {
         // Written records leave the queue only when their reports are served.
         rd_kafka_poll(client.pointer, 10)

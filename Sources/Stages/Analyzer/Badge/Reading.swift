@@ -27,7 +27,7 @@ extension PersonContext {
   }
 }
 
-extension ConversationRow {
+extension PersonConversationRow {
   /// Returns whether the message that arrives is the one that was read before it did.
   mutating func settleReadAhead(_ key: MessageKey, at place: MessagePlace) -> Bool {
     guard readAhead?.key == key else { return false }

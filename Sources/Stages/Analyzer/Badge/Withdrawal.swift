@@ -40,7 +40,7 @@ extension PersonContext {
 
   /// The person is no longer in the conversation: nothing of it counts or waits.
   private mutating func leave(
-    _ conversationId: String, _ conversation: inout ConversationRow, _ before: ConversationRow
+    _ conversationId: String, _ conversation: inout PersonConversationRow, _ before: PersonConversationRow
   ) throws {
     conversation.withdrawAll(at: cause.happenedAt)
     try keep(conversation, was: before, for: conversationId)

@@ -17,7 +17,7 @@ struct Burst: Codable, Sendable, Equatable {
   }
 }
 
-extension ConversationRow {
+extension PersonConversationRow {
   /// Notes that a message is to alert.
   ///
   /// - Parameters:

@@ -138,7 +138,7 @@ extension AnalyzerStage {
 
   /// How a message that notifies appears; nil: it does not notify. Where a burst holds its alert back, the decision says so.
   private func present(
-    _ verdict: inout Verdict, _ decisionChecks: inout DecisionChecks, in conversation: inout ConversationRow
+    _ verdict: inout Verdict, _ decisionChecks: inout DecisionChecks, in conversation: inout PersonConversationRow
   ) -> Presentation? {
     guard verdict.reason.notifies, let priority = decisionChecks.checks.assessment?.priority else { return nil }
     let presentation = decisionChecks.presentation(priority)
@@ -201,7 +201,7 @@ extension PersonContext {
   /// The words in the person's language: that of their preferences, else that of the device heard of last.
   func words(_ preferences: EffectivePreferences) throws -> Wording {
     if let locale = preferences.locale { return Wording(locale: locale) }
-    var latest: DeviceRow?
+    var latest: PersonDeviceRow?
     for deviceId in user.devices {
       guard let device = try device(deviceId), device.token != nil, device.locale != nil else { continue }
       if device.registeredAt > latest?.registeredAt ?? .min { latest = device }

@@ -11,7 +11,7 @@ struct DecisionChecks {
   let context: RecipientContext
   let preferences: EffectivePreferences
   /// The conversation before this message.
-  let conversation: ConversationRow
+  let conversation: PersonConversationRow
   let place: MessagePlace
   /// Whether the person has read the message already.
   let isRead: Bool

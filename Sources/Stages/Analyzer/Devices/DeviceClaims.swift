@@ -1,13 +1,10 @@
 import NudgeSchema
+import ServiceKit
 import StreamRuntime
 
 extension AnalyzerRules {
   /// The hash of a token, as ingest and dispatcher write it: the first 32 hexadecimal digits of its SHA-256.
-  func tokenHash(_ token: String) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    let bytes = hash(Array(token.utf8)).prefix(16)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
+  func tokenHash(_ token: String) -> String { Hexadecimal.encode(hash(Array(token.utf8)).prefix(16)) }
 }
 
 extension PersonContext {
@@ -21,10 +18,10 @@ extension PersonContext {
     let size = [gained.token, gained.appVersion, gained.locale, gained.projectId].reduce(0) {
       $0 + ($1?.utf8.count ?? 0)
     }
-    guard size <= DeviceRow.maxBytes else {
+    guard size <= PersonDeviceRow.maxBytes else {
       throw Rejection(
         .tooLarge,
-        "token, appVersion, locale and projectId take \(size) bytes; at most \(DeviceRow.maxBytes) can be kept")
+        "token, appVersion, locale and projectId take \(size) bytes; at most \(PersonDeviceRow.maxBytes) can be kept")
     }
     let hash = rules.tokenHash(gained.token)
     let stamp = cause.stamp
@@ -32,7 +29,7 @@ extension PersonContext {
     if let before {
       guard before.tokenHash == hash ? before.version < gained.version : before.stamp < stamp else { return }
     }
-    var row = DeviceRow(
+    var row = PersonDeviceRow(
       token: gained.token, tokenHash: hash, version: gained.version, platform: gained.platform,
       projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
       registeredAt: cause.happenedAt, lastSeenAt: max(cause.happenedAt, before?.lastSeenAt ?? .min),
@@ -80,7 +77,7 @@ extension PersonContext {
 
   static func timerName(of deviceId: String, _ userId: String) -> String { "\(timerName)/\(userId)/\(deviceId)" }
 
-  private func setTimer(of deviceId: String, _ row: inout DeviceRow) throws {
+  private func setTimer(of deviceId: String, _ row: inout PersonDeviceRow) throws {
     // One millisecond more: dropped is what was not heard of for longer.
     let due = row.lastEventAt + rules.tokenLifetime + 1
     row.timerAt = due
@@ -122,7 +119,7 @@ extension PersonContext {
   }
 
   /// The device can no longer be reached: its token is forgotten, and what waits for it is cancelled.
-  private mutating func drop(_ deviceId: String, _ row: DeviceRow) throws {
+  private mutating func drop(_ deviceId: String, _ row: PersonDeviceRow) throws {
     let wasReachable = row.token != nil
     var row = row
     row.token = nil
@@ -136,7 +133,7 @@ extension PersonContext {
   }
 
   private mutating func dropDeviceNotSeenForLongest() throws {
-    var oldest: (deviceId: String, row: DeviceRow)?
+    var oldest: (deviceId: String, row: PersonDeviceRow)?
     for deviceId in user.devices {
       guard let row = try device(deviceId) else { continue }
       if oldest.map({ row.lastSeenAt < $0.row.lastSeenAt }) ?? true { oldest = (deviceId, row) }

@@ -4,7 +4,7 @@ import StreamRuntime
 extension PersonContext {
   /// The conversation was deleted (D16): nothing of it counts, waits or is kept.
   mutating func erase(
-    _ conversationId: String, _ conversation: inout ConversationRow, _ before: ConversationRow
+    _ conversationId: String, _ conversation: inout PersonConversationRow, _ before: PersonConversationRow
   ) throws {
     conversation.withdrawAll(at: cause.happenedAt)
     try keep(conversation, was: before, for: conversationId)

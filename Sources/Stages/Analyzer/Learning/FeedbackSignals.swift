@@ -32,7 +32,7 @@ extension PersonContext {
 
   /// The person wrote, or read, in a conversation: a signal about the last message they were notified of there, if it is at most
   /// five minutes old.
-  mutating func respond(_ signal: FeedbackSignal, in conversation: inout ConversationRow, id: String) throws {
+  mutating func respond(_ signal: FeedbackSignal, in conversation: inout PersonConversationRow, id: String) throws {
     let time = cause.happenedAt
     guard
       let message = conversation.recent.last(where: { $0.marks.contains(.notified) && $0.place.at <= time }),

@@ -1,4 +1,5 @@
 public import NudgeSchema
+import ServiceKit
 
 /// The operator's policy (D15): the defaults of people's preferences, and how messages are judged, shown and bounded.
 ///
@@ -86,8 +87,6 @@ public final class PolicyVersion: Sendable {
   /// - Parameter hash: SHA-256.
   public init(_ policy: NotificationPolicy, hash: ([UInt8]) -> [UInt8]) {
     self.policy = policy
-    let digits = Array("0123456789abcdef".utf8)
-    let bytes = hash(policy.json(pretty: false)).prefix(6)
-    version = String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    version = Hexadecimal.encode(hash(policy.json(pretty: false)).prefix(6))
   }
 }

@@ -5,7 +5,8 @@ extension PersonContext {
   /// Pushes that wait for another attempt are not sent once their message was read (D7): `last` and all before it, with nil all up to
   /// the time read up to. Says so only where a push may still wait.
   mutating func cancelRead(
-    _ after: ConversationRow, was before: ConversationRow, for conversationId: String, last messageId: String?
+    _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String,
+    last messageId: String?
   ) throws {
     guard let readUpTo = after.readUpTo, before.readUpTo != readUpTo || after.unread < before.unread,
       try mayWait(in: before, upTo: readUpTo)

@@ -8,7 +8,7 @@ extension PersonContext {
   /// Nothing is replaced that a new message would not show either: not in quiet hours, nor in a muted conversation, nor at level
   /// `none`. Without a sender the title is the group's name: ingest no longer knows who wrote the message.
   mutating func edit(
-    _ messageId: String, _ edited: MessageWithdrawn, in conversation: ConversationRow, zones: inout TimeZones
+    _ messageId: String, _ edited: MessageWithdrawn, in conversation: PersonConversationRow, zones: inout TimeZones
   ) throws {
     guard conversation.isShown(MessageKey(messageId)), let body = edited.body, let title = edited.title,
       step.now <= cause.happenedAt + rules.policy.freshness

@@ -1,4 +1,5 @@
 import NudgeSchema
+import ServiceKit
 
 /// The cause of a push. The push's id is a function of person, kind and cause alone, so that deciding again gives the same id.
 enum PushCause {
@@ -47,28 +48,6 @@ extension AnalyzerRules {
       add(String(position.partition))
       add(String(position.offset))
     }
-    return base64url(hash(bytes).prefix(16))
+    return Base64URL.encode(hash(bytes).prefix(16))
   }
-}
-
-private let base64Digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-/// Base64 in the alphabet of URLs, without padding (RFC 4648, section 5).
-private func base64url(_ bytes: some Sequence<UInt8>) -> String {
-  let digits = base64Digits
-  var text: [UInt8] = []
-  text.reserveCapacity(22)
-  var bits: UInt32 = 0
-  var count: UInt32 = 0
-  for byte in bytes {
-    bits = bits << 8 | UInt32(byte)
-    count += 8
-    while count >= 6 {
-      count -= 6
-      text.append(digits[Int(bits >> count & 63)])
-    }
-    bits &= 1 << count - 1
-  }
-  if count > 0 { text.append(digits[Int(bits << (6 - count) & 63)]) }
-  return String(decoding: text, as: UTF8.self)
 }

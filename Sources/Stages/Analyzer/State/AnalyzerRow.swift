@@ -13,9 +13,9 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   case preferences(PreferencesRow)
   /// `c`, userId, conversationId: the person's part in a conversation. At most 3 kB; as many as `ConversationBound`
   /// says.
-  case conversation(ConversationRow)
+  case conversation(PersonConversationRow)
   /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 300 bytes.
-  case device(DeviceRow)
+  case device(PersonDeviceRow)
   /// `t`, userId: the shifts of scores that feedback and behaviour have made. At most 1 kB; absent without
   /// feedback.
   case learned(LearnedPreferences)
@@ -23,7 +23,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// removed when the replay can no longer ask for anything.
   case replay(ReplayRow)
   /// `x`, hash of a userId: that the person was deleted.
-  case erasure(ErasureRow)
+  case erasure(PersonErasureRow)
 
   private static let kinds = (
     user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"),
@@ -59,11 +59,11 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     switch key.bytes.first {
     case Self.kinds.user: self = .user(try UserRow(bytes: bytes, coder: coder))
     case Self.kinds.preferences: self = .preferences(try PreferencesRow(bytes: bytes, coder: coder))
-    case Self.kinds.conversation: self = .conversation(try ConversationRow(bytes: bytes, coder: coder))
-    case Self.kinds.device: self = .device(try DeviceRow(bytes: bytes, coder: coder))
+    case Self.kinds.conversation: self = .conversation(try PersonConversationRow(bytes: bytes, coder: coder))
+    case Self.kinds.device: self = .device(try PersonDeviceRow(bytes: bytes, coder: coder))
     case Self.kinds.learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
     case Self.kinds.replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
-    case Self.kinds.erasure: self = .erasure(try ErasureRow(bytes: bytes, coder: coder))
+    case Self.kinds.erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "reading a row of the analyzer",

@@ -28,7 +28,7 @@ extension PersonContext {
     guard known >= bound.conversations, (known - bound.conversations) % bound.slack == 0 else { return }
 
     let idleSince = cause.happenedAt - max(bound.idle, 2 * rules.policy.freshness)
-    var rows: [(key: RowKey, row: ConversationRow, at: Milliseconds)] = []
+    var rows: [(key: RowKey, row: PersonConversationRow, at: Milliseconds)] = []
     for (key, row) in try step.rows(below: AnalyzerRow.conversationsKey(userId)) {
       guard case .conversation(let row) = row else { continue }
       // Without a time there is but the origin of an edit or a deletion, which is no message to count: it is kept.
@@ -44,7 +44,7 @@ extension PersonContext {
   }
 }
 
-extension ConversationRow {
+extension PersonConversationRow {
   /// The latest time of anything known of the conversation; nil: nothing has one.
   var lastEventAt: Milliseconds? {
     [

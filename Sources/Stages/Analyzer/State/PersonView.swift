@@ -39,8 +39,8 @@ public struct PersonView: Sendable {
   public let userId: String
   private var user: UserRow?
   private var preferences = PreferencesRow()
-  private var conversations: [RowKey: ConversationRow] = [:]
-  private var deviceRows: [RowKey: DeviceRow] = [:]
+  private var conversations: [RowKey: PersonConversationRow] = [:]
+  private var deviceRows: [RowKey: PersonDeviceRow] = [:]
   private let keys: (user: RowKey, preferences: RowKey, conversations: RowKey, devices: RowKey)
 
   /// A person of whom nothing is known yet.

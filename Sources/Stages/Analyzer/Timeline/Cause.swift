@@ -32,9 +32,9 @@ final class Cause: Sendable {
   }
 
   /// An event caused by the record. Its id says where it comes from and, of one record's many people, whom it is for.
-  func event<Body>(_ body: Body, named name: String, number: Int, index: Int32 = 0) -> DerivedEvent<Body> {
+  func event<Body>(_ body: Body, named type: EventType, number: Int, index: Int32 = 0) -> DerivedEvent<Body> {
     var id = eventIdPrefix
-    id += name
+    id += type.rawValue
     id += "-"
     id += String(number)
     if index > 0 { id += "-\(index)" }

@@ -47,38 +47,38 @@ struct PersonContext {
     return PreferencesRow()
   }
 
-  func conversation(_ conversationId: String) throws -> ConversationRow {
+  func conversation(_ conversationId: String) throws -> PersonConversationRow {
     if case .conversation(let row) = try step.row(
       AnalyzerRow.conversationKey(userId, conversationId))
     {
       return row
     }
-    return ConversationRow()
+    return PersonConversationRow()
   }
 
   /// Keeps a conversation's row and brings the person's badge counters in line with it.
   mutating func keep(
-    _ after: ConversationRow, was before: ConversationRow, for conversationId: String
+    _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String
   ) throws {
     guard after != before else { return }
-    if before == ConversationRow() { try beginConversation(conversationId) }
+    if before == PersonConversationRow() { try beginConversation(conversationId) }
     user.count(unreadBefore: before.unread, after: after.unread)
     try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))
   }
 
-  func device(_ deviceId: String) throws -> DeviceRow? {
+  func device(_ deviceId: String) throws -> PersonDeviceRow? {
     if case .device(let row) = try step.row(AnalyzerRow.deviceKey(userId, deviceId)) { return row }
     return nil
   }
 
-  func set(_ row: DeviceRow, for deviceId: String) throws {
+  func set(_ row: PersonDeviceRow, for deviceId: String) throws {
     try step.set(.device(row), for: AnalyzerRow.deviceKey(userId, deviceId))
   }
 
   // MARK: What is written
 
   func emit(_ decision: DecisionBody) throws {
-    let event = cause.event(decision, named: "decision", number: number)
+    let event = cause.event(decision, named: .decision, number: number)
     try step.emit(bytes: codec.encode(event), to: .decisions, key: userId)
   }
 

@@ -39,16 +39,11 @@ public struct Backoff: Sendable, Equatable {
 enum Jitter {
   /// A number in 0..<1 for a push, a device and an attempt.
   static func value(pushId: String, deviceId: String, attempt: Int) -> Double {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
-    func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    for byte in pushId.utf8 { add(byte) }
-    add(0)
-    for byte in deviceId.utf8 { add(byte) }
-    hash = hash &+ UInt64(truncatingIfNeeded: attempt) &* 0x9e37_79b9_7f4a_7c15
-    // FNV's upper bits depend little on the last bytes; splitmix64's finalizer spreads them.
-    hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
-    hash ^= hash >> 31
-    return Double(hash >> 11) / Double(1 << 53)
+    var hash = FNV1a()
+    hash.combine(pushId.utf8)
+    hash.combine(0 as UInt8)
+    hash.combine(deviceId.utf8)
+    let bits = FNV1a.spread(hash.value &+ UInt64(truncatingIfNeeded: attempt) &* 0x9e37_79b9_7f4a_7c15)
+    return Double(bits >> 11) / Double(1 << 53)
   }
 }

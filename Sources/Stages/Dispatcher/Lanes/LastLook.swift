@@ -15,7 +15,7 @@ struct LastLook {
   init(rules: DispatcherRules) { self.rules = rules }
 
   /// nil: the push may be sent. `now`: the wall clock.
-  mutating func ending(of item: WaitingPush, _ device: DeviceRow, now: Milliseconds) -> Ending? {
+  mutating func ending(of item: WaitingPush, _ device: RecipientDeviceRow, now: Milliseconds) -> Ending? {
     if item.withdrawn != nil { return Ending(result: .cancelled) }
     if now > item.push.expiresAt { return Ending(result: item.attempts == 0 ? .expired : .gaveUp) }
     if let quarantine = device.quarantined, quarantine.version == item.target.version,

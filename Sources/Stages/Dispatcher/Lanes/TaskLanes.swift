@@ -360,8 +360,8 @@ struct TaskLanes {
     return id
   }
 
-  private func deviceRow(_ key: DeviceKey, _ step: Step<DispatcherStage>) throws -> DeviceRow {
-    guard case .device(let row)? = try step.row(key.device)?.content else { return DeviceRow() }
+  private func deviceRow(_ key: DeviceKey, _ step: Step<DispatcherStage>) throws -> RecipientDeviceRow {
+    guard case .device(let row)? = try step.row(key.device)?.content else { return RecipientDeviceRow() }
     return row
   }
 

@@ -34,7 +34,7 @@ enum Withdrawals {
   /// Whether an id is the wanted one, by bytes; nil wants any.
   static func matches(_ wanted: String?, _ id: String?) -> Bool {
     guard let wanted else { return true }
-    return id.map { $0.utf8.elementsEqual(wanted.utf8) } ?? false
+    return id.map { sameId($0, wanted) } ?? false
   }
 
   /// Removes what matches. A front whose request is in flight, or may be after a crash, stays: it ends by its answer, and

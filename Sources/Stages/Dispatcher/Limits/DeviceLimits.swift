@@ -75,12 +75,9 @@ private struct SlidingCounts: Sendable {
 }
 
 extension RowKey {
-  /// FNV-1a with a finish that spreads it over all bits.
   fileprivate var stableHash: UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
-    return hash ^ (hash >> 31)
+    var hash = FNV1a()
+    hash.combine(bytes)
+    return hash.spread
   }
 }

@@ -1,7 +1,7 @@
 import NudgeCodec
 import NudgeSchema
 
-extension DeviceRow: PackedRow {
+extension RecipientDeviceRow: PackedRow {
   static let name: StaticString = "device"
   /// Version 2 added revoked tokens.
   static var version: UInt8 { 2 }

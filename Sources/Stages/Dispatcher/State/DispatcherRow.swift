@@ -6,13 +6,13 @@ public import StreamRuntime
 ///
 /// | key | row |
 /// |---|---|
-/// | `d`, userId, deviceId | `DeviceRow`: the last push taken for the device; stays |
+/// | `d`, userId, deviceId | `RecipientDeviceRow`: the last push taken for the device; stays |
 /// | `w`, userId U+0001 deviceId | `LaneRow`: the pushes that wait for the device; exists only while some do, so that a scan below `w` finds all work when a task begins |
 /// | `o`, userId, deviceId, number | `OverflowRow`: further pushes that wait |
 public struct DispatcherRow: StateRow, Equatable {
   /// Indirect, because a row is passed on several times for each push.
   indirect enum Content: Sendable, Equatable {
-    case device(DeviceRow)
+    case device(RecipientDeviceRow)
     case lane(LaneRow)
     case overflow(OverflowRow)
   }
@@ -23,7 +23,7 @@ public struct DispatcherRow: StateRow, Equatable {
   /// Reads a row; its key says of which kind.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
-    case UInt8(ascii: "d"): content = .device(try DeviceRow(bytes: bytes, coder: coder))
+    case UInt8(ascii: "d"): content = .device(try RecipientDeviceRow(bytes: bytes, coder: coder))
     case UInt8(ascii: "w"): content = .lane(try LaneRow(bytes: bytes, coder: coder))
     case UInt8(ascii: "o"): content = .overflow(try OverflowRow(bytes: bytes, coder: coder))
     default:
@@ -53,7 +53,7 @@ public struct DispatcherRow: StateRow, Equatable {
 }
 
 /// A device, whether or not pushes wait for it.
-struct DeviceRow: Codable, Sendable, Equatable {
+struct RecipientDeviceRow: Codable, Sendable, Equatable {
   /// The cause of the last push taken into the lane. Causes of a device only increase: a push with an earlier or equal cause is
   /// a repeat.
   var lastCause: Origin?

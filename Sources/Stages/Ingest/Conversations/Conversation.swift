@@ -180,7 +180,7 @@ struct Conversation {
 
   /// Erases a deleted person: their row and, if they are among the people of the last messages, those messages.
   mutating func erase(_ userId: String) throws {
-    if row.talk.people.contains(where: { $0.isExactly(userId) }) { row.talk = RecentTalk() }
+    if row.talk.people.contains(where: { sameId($0, userId) }) { row.talk = RecentTalk() }
     guard let known = try member(userId) else { return }
     try step.remove(RowKey("c", id, userId))
     if known.takesPart { row.memberCount -= 1 } else { row.removedCount -= 1 }

@@ -21,8 +21,8 @@ public struct MemberRow: Sendable, Equatable, Codable {
 
   /// Bytes, not canonical equivalence: a row must not depend on which spelling of a name came first.
   public static func == (a: MemberRow, b: MemberRow) -> Bool {
-    a.stamp == b.stamp && a.takesPart == b.takesPart && a.displayName.isExactly(b.displayName)
-      && a.avatarUrl.isExactly(b.avatarUrl)
+    a.stamp == b.stamp && a.takesPart == b.takesPart && sameId(a.displayName, b.displayName)
+      && sameId(a.avatarUrl, b.avatarUrl)
   }
 
   private enum CodingKeys: String, CodingKey {

@@ -41,7 +41,7 @@ struct Roster {
     stampedRows == 0 && snapshot.members.count == entries.count
       && snapshot.members.allSatisfy { member in
         guard let entry = self[member.userId] else { return false }
-        return member.displayName.isExactly(entry.displayName ?? "") && member.avatarUrl.isExactly(entry.avatarUrl)
+        return sameId(member.displayName, entry.displayName ?? "") && sameId(member.avatarUrl, entry.avatarUrl)
       }
   }
 
@@ -89,8 +89,8 @@ struct Roster {
     var high = entries.count
     while low < high {
       let middle = (low + high) / 2
-      if entries[middle].userId.exactlyPrecedes(userId) { low = middle + 1 } else { high = middle }
+      if entries[middle].userId.utf8.lexicographicallyPrecedes(userId.utf8) { low = middle + 1 } else { high = middle }
     }
-    return (low, low < entries.count && entries[low].userId.isExactly(userId))
+    return (low, low < entries.count && sameId(entries[low].userId, userId))
   }
 }

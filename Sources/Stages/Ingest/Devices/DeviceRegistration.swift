@@ -31,7 +31,7 @@ extension IngestStage {
       try claims.release(former, userId: device.userId, deviceId: device.deviceId, cause: .tokenReplaced)
     }
     try claims.write(.registered(TokenClaimed(tokenHash: hash, device: device)), tokenHash: hash)
-    try step.set(.device(DeviceRow(tokenHash: hash, stamp: stamp)), for: key)
+    try step.set(.device(RegistrationRow(tokenHash: hash, stamp: stamp)), for: key)
     if known?.tokenHash == nil { try signOutOldestDevices(of: device.userId, &claims, in: step) }
   }
 
@@ -49,7 +49,7 @@ extension IngestStage {
     for device in registered.prefix(min(40, registered.count - rules.devicesPerUser)) {
       let deviceId = device.key.parts.last ?? ""
       try claims.release(device.tokenHash, userId: userId, deviceId: deviceId, cause: .signedOut)
-      try step.set(.device(DeviceRow(tokenHash: nil, stamp: device.stamp)), for: device.key)
+      try step.set(.device(RegistrationRow(tokenHash: nil, stamp: device.stamp)), for: device.key)
     }
     try forgetSignOuts(of: userId, in: step)
   }
@@ -66,11 +66,11 @@ extension IngestStage {
       var claims = ClaimWriter(step, codec, envelope: envelope, cause: record.position)
       try claims.release(hash, userId: device.userId, deviceId: device.deviceId, cause: .signedOut)
     }
-    try step.set(.device(DeviceRow(tokenHash: nil, stamp: stamp)), for: key)
+    try step.set(.device(RegistrationRow(tokenHash: nil, stamp: stamp)), for: key)
     try forgetSignOuts(of: device.userId, in: step)
   }
 
-  private func deviceRow(_ key: RowKey, in step: Step<IngestStage>) throws -> DeviceRow? {
+  private func deviceRow(_ key: RowKey, in step: Step<IngestStage>) throws -> RegistrationRow? {
     if case .device(let row)? = try step.row(key) { return row }
     return nil
   }

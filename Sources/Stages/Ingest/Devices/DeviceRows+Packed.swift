@@ -1,7 +1,7 @@
 public import NudgeCodec
 import NudgeSchema
 
-extension DeviceRow: PackedRow {
+extension RegistrationRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "device"
 

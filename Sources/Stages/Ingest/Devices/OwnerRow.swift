@@ -16,7 +16,7 @@ public struct OwnerRow: Sendable, Equatable, Codable {
 
     /// Bytes, not canonical equivalence.
     public static func == (a: Owner, b: Owner) -> Bool {
-      a.userId.isExactly(b.userId) && a.deviceId.isExactly(b.deviceId)
+      sameId(a.userId, b.userId) && sameId(a.deviceId, b.deviceId)
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -77,7 +77,7 @@ extension IngestStage {
     for conversation in keys where conversation.bytes.count(where: { $0 == 0 }) == 1 {
       guard case .conversation(let known)? = try step.row(conversation) else { continue }
       let id = conversation.parts[1]
-      guard try step.row(RowKey("c", id, userId)) != nil || known.talk.people.contains(where: { $0.isExactly(userId) })
+      guard try step.row(RowKey("c", id, userId)) != nil || known.talk.people.contains(where: { sameId($0, userId) })
       else { continue }
       try withConversation(id, step) { stage, conversation in
         try stage.settle(userId, in: &conversation, step)

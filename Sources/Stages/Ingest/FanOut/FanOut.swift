@@ -43,8 +43,9 @@ struct FanOut {
 
   /// Whether a person has yet to be served.
   func isAhead(_ userId: String) -> Bool {
-    if case .candidate(let candidate) = event.body, candidate.sender.userId.isExactly(userId) { return false }
-    return (row.after.map { $0.exactlyPrecedes(userId) } ?? true) && !passedOver.contains(ExactText(userId))
+    if case .candidate(let candidate) = event.body, sameId(candidate.sender.userId, userId) { return false }
+    return (row.after.map { $0.utf8.lexicographicallyPrecedes(userId.utf8) } ?? true)
+      && !passedOver.contains(ExactText(userId))
   }
 
   /// Serves the next members, behind `row.after` in order.
@@ -64,7 +65,7 @@ struct FanOut {
     try step.inheriting(row.headers.map { RecordHeaderField($0.name, $0.value) }) {
       switch event.body {
       case .candidate(var candidate):
-        let recipients = members.filter { !$0.userId.isExactly(candidate.sender.userId) }.map { member in
+        let recipients = members.filter { !sameId($0.userId, candidate.sender.userId) }.map { member in
           let context = told.isEmpty ? nil : told[ExactText(member.userId)]
           return (Recipient(userId: member.userId, context: context ?? RecipientContext()), member.partition)
         }

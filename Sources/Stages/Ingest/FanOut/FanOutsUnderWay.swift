@@ -1,3 +1,4 @@
+import NudgeSchema
 import StreamRuntime
 
 /// The conversations with a pending fan-out, of all tasks of a thread, in round-robin order.

@@ -31,7 +31,7 @@ extension IngestStage {
       possibleRepeat: mayBeRepeat ? true : nil,
       replayId: record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) })
 
-    let told = members.filter { !$0.userId.isExactly(message.senderId) }.map {
+    let told = members.filter { !sameId($0.userId, message.senderId) }.map {
       (Recipient(userId: $0.userId, context: contexts.context(of: $0.userId)), $0.partition)
     }
     try write(candidate, to: told, goesInSteps: goesInSteps, in: &conversation, step, &timeline)
@@ -60,7 +60,7 @@ extension IngestStage {
     if try begin(.candidate(candidate), timeline, in: &conversation, step) { return }
     let contexts = Dictionary(
       candidate.recipients.map { (ExactText($0.userId), $0.context) }, uniquingKeysWith: { first, _ in first })
-    let members = try conversation.members().filter { !$0.userId.isExactly(sender) }
+    let members = try conversation.members().filter { !sameId($0.userId, sender) }
     try write(
       candidate,
       to: members.map {

@@ -1,4 +1,5 @@
 import Foundation
+import NudgeSchema
 import Relevance
 
 /// Texts folded for a search without regard to case or to how accents are written.
@@ -112,19 +113,19 @@ struct SearchedText {
 /// Hashes of the words of a text. They are compared within one process only.
 private func words(of scalars: [Unicode.Scalar]) -> [Int] {
   var hashes: [Int] = []
-  var hash: UInt64 = 0
+  var hash = FNV1a()
   var isInWord = false
   for scalar in scalars {
     if scalar.isWordPart {
-      if !isInWord { hash = 0xcbf2_9ce4_8422_2325 }
+      if !isInWord { hash = FNV1a() }
       isInWord = true
-      hash = (hash ^ UInt64(scalar.value)) &* 0x100_0000_01b3
+      hash.combine(UInt64(scalar.value))
     } else if isInWord {
-      hashes.append(Int(truncatingIfNeeded: hash))
+      hashes.append(Int(truncatingIfNeeded: hash.value))
       isInWord = false
     }
   }
-  if isInWord { hashes.append(Int(truncatingIfNeeded: hash)) }
+  if isInWord { hashes.append(Int(truncatingIfNeeded: hash.value)) }
   return hashes
 }
 

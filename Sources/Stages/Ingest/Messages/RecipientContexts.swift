@@ -28,7 +28,7 @@ struct RecipientContexts {
     let text = message.text.map { SearchedText($0) }
 
     var found: [(rank: Int, place: Int, member: Roster.Entry, context: RecipientContext)] = []
-    for member in members where !member.userId.isExactly(message.senderId) {
+    for member in members where !sameId(member.userId, message.senderId) {
       var context = RecipientContext()
       let userId = ExactText(member.userId)
       if !mentioned.isEmpty { context.mentioned = mentioned.contains(userId) }
@@ -55,7 +55,7 @@ struct RecipientContexts {
 
     for item in found { contexts[ExactText(item.member.userId)] = item.context }
     for (place, person) in talk.people.enumerated()
-    where !person.isExactly(message.senderId) && reading.tells(of: place) {
+    where !sameId(person, message.senderId) && reading.tells(of: place) {
       var context = contexts[ExactText(person)] ?? RecipientContext()
       if let last = reading.lastSpoke(at: place) {
         context.lastSpokeAt = last.time

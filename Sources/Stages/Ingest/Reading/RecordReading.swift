@@ -20,7 +20,7 @@ enum RecordReading {
 
   /// Fails unless the key is the id the event names: the task would change the wrong state.
   static func require(key: String, toBe id: String, of topic: Topic) throws(Rejection) {
-    guard key.isExactly(id) else {
+    guard sameId(key, id) else {
       throw Rejection(.keyMismatch, "the record's key is not the event's \(keyField(topic))")
     }
   }

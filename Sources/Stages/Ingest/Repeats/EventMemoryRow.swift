@@ -12,14 +12,7 @@ public struct RememberedEvent: Sendable, Equatable, Comparable {
   }
 
   /// FNV-1a of an id's bytes.
-  static func hash(of id: String) -> Int64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in id.utf8 {
-      hash ^= UInt64(byte)
-      hash &*= 0x100_0000_01b3
-    }
-    return Int64(bitPattern: hash)
-  }
+  static func hash(of id: String) -> Int64 { Int64(bitPattern: FNV1a.hash(id)) }
 
   init(occurredAt: Milliseconds, hash: Int64) {
     self.occurredAt = occurredAt

@@ -27,7 +27,7 @@ public enum IngestRow: StateRow, Equatable {
   /// Older event ids.
   case archive(EventArchiveRow)
   /// The token of a person's device.
-  case device(DeviceRow)
+  case device(RegistrationRow)
   /// The owner of a token.
   case owner(OwnerRow)
   /// A pending fan-out.
@@ -46,7 +46,7 @@ public enum IngestRow: StateRow, Equatable {
     case (UInt8(ascii: "c"), 3): self = .member(try MemberRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "e"), 3): self = .events(try EventMemoryRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "e"), 4): self = .archive(try EventArchiveRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "d"), 3): self = .device(try DeviceRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "d"), 3): self = .device(try RegistrationRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "o"), 2): self = .owner(try OwnerRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "f"), 2): self = .fanOut(try FanOutRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "x"), 2): self = .erasure(try ErasureRow(bytes: bytes, coder: coder))

@@ -14,13 +14,13 @@ struct RecordType: Sendable, CustomTestStringConvertible {
 
   /// Every type there is.
   static func all() throws -> [RecordType] {
-    try Sample.chatEvents.map { try producers(.chatEvents, $0, $0.body.type) { try $0.validate() } }
-      + Sample.userEvents.map { try producers(.userEvents, $0, $0.body.type) { try $0.validate() } }
+    try Sample.chatEvents.map { try producers(.chatEvents, $0, $0.body.type.rawValue) { try $0.validate() } }
+      + Sample.userEvents.map { try producers(.userEvents, $0, $0.body.type.rawValue) { try $0.validate() } }
       + Sample.deviceClaims.map { try derived(.deviceClaims, $0) }
       + Sample.timelineEvents.map { try derived(.timeline, $0) }
       + [derived(.decisions, Sample.decision)] + Sample.pushEvents.map { try derived(.pushes, $0) }
       + Sample.bannerEvents.map { try derived(.banners, $0) } + [derived(.outcomes, Sample.outcome)]
-      + Sample.auditEvents.map { try producers(.audit, $0, $0.body.type) { _ in } }
+      + Sample.auditEvents.map { try producers(.audit, $0, $0.body.type.rawValue) { _ in } }
   }
 
   private static func producers<Body: EventBody>(
@@ -30,7 +30,7 @@ struct RecordType: Sendable, CustomTestStringConvertible {
       let coder = RecordCoder()
       let event = try coder.decode(Event<Body>.self, from: bytes)
       try validate(event)
-      #expect(event.body.type == type)
+      #expect(event.body.type.rawValue == type)
       let written = try coder.encode(event)
       #expect(try coder.decode(Event<Body>.self, from: written) == event)
       return written
@@ -38,11 +38,11 @@ struct RecordType: Sendable, CustomTestStringConvertible {
   }
 
   private static func derived<Body: EventBody>(_ topic: Topic, _ sample: DerivedEvent<Body>) throws -> RecordType {
-    let type = sample.body.type
+    let type = sample.body.type.rawValue
     return RecordType(topic: topic, type: type, sample: try RecordCoder().encode(sample)) { bytes in
       let coder = RecordCoder()
       let event = try coder.decode(DerivedEvent<Body>.self, from: bytes)
-      #expect(event.body.type == type)
+      #expect(event.body.type.rawValue == type)
       let written = try coder.encode(event)
       #expect(try coder.decode(DerivedEvent<Body>.self, from: written) == event)
       return written

@@ -79,7 +79,7 @@ enum Sample {
   ].map { DeviceClaim(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let timelineEvents: [TimelineEvent] =
-    (userEventBodies.filter { !$0.type.hasPrefix("device.") }.map { TimelineEventBody.user($0) } + [
+    (userEventBodies.filter { !$0.type.rawValue.hasPrefix("device.") }.map { TimelineEventBody.user($0) } + [
       .candidate(candidate), .sent(MessageSent(userId: "ada", conversationId: "c-engines", messageId: "m-1")),
       .redecide(candidate), .replayStopped(ReplayStopped(replayId: "replay-1", after: "ben")),
       .timerFired(TimerFired(timer: "window/ben", dueAt: 1_795_279_200_000)),

@@ -7,7 +7,7 @@ import NudgeSchema
 /// A second producer whose records must all be refused. Each record's header tells the checker the expected code. One thread uses it.
 final class ChaosStranger {
   private let producer: Producer
-  private let names: NudgeSchema.TopicNames
+  private let names: TopicNames
   private var random: SeededRandom
   /// A conversation that exists, without the sender among its members.
   private let conversation: String
@@ -17,7 +17,7 @@ final class ChaosStranger {
   /// The largest value that the topic takes with key and header.
   private static let largest = 4_194_304 - 1_024
 
-  init(brokers: String, names: NudgeSchema.TopicNames, seed: UInt64, conversation: String) throws {
+  init(brokers: String, names: TopicNames, seed: UInt64, conversation: String) throws {
     self.names = names
     self.conversation = conversation
     random = SeededRandom(seed: seed)

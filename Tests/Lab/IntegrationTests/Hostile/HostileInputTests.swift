@@ -219,7 +219,7 @@ private struct HostileLedger {
 private final class HostileLoad: Sendable {
   private let state = Mutex<(isDone: Bool, failure: String?)>((false, nil))
 
-  init(_ inputs: HostileInputs, count: Int, now: Int64, brokers: String, names: NudgeSchema.TopicNames) {
+  init(_ inputs: HostileInputs, count: Int, now: Int64, brokers: String, names: TopicNames) {
     // A value that nobody changes: what keeps it from being Sendable are the `Any`s of the schemas' examples.
     nonisolated(unsafe) let inputs = inputs
     let thread = Thread { [self] in

@@ -100,7 +100,7 @@ final class PhoneWorld {
   /// Kafka's address.
   var bootstrapServers: String { broker.bootstrapServers }
   /// The names of the topics.
-  var topics: NudgeSchema.TopicNames { broker.topics }
+  var topics: TopicNames { broker.topics }
 
   /// Ends all processes.
   func close() {

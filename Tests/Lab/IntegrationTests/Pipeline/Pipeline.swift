@@ -16,7 +16,7 @@ final class Pipeline {
 
   let brokers: String
   private let serviceBrokers: String
-  let names: NudgeSchema.TopicNames
+  let names: TopicNames
   let directory: URL
   let publisher: Publisher
   /// The evidence so far. `judge` uses a new checker that reads everything again.
@@ -54,7 +54,7 @@ final class Pipeline {
     let brokers = try brokers ?? RealKafka.bootstrapServers()
     self.brokers = brokers
     self.serviceBrokers = serviceBrokers ?? brokers
-    names = NudgeSchema.TopicNames(prefix: "\(name).")
+    names = TopicNames(prefix: "\(name).")
     checker = PipelineChecker(prefix: names.prefix)
     directory = RealKafka.directory.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

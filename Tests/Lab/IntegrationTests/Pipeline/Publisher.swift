@@ -24,10 +24,10 @@ final class Publisher: Sendable {
   }
 
   private let producer: Producer
-  private let names: NudgeSchema.TopicNames
+  private let names: TopicNames
   private let state = Mutex(State())
 
-  init(brokers: String, names: NudgeSchema.TopicNames) throws {
+  init(brokers: String, names: TopicNames) throws {
     self.names = names
     var configuration = ClientConfiguration.producer(bootstrapServers: brokers, transactionalID: nil)
     // With more, a starting broker can refuse a request ("not leader") and then the next as out of order, which is a fatal error for

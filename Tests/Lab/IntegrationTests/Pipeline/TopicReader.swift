@@ -5,7 +5,7 @@ import NudgeSchema
 /// Reads all topics of a pipeline from the beginning, read_committed. One thread uses it.
 final class TopicReader {
   private let consumer: Consumer
-  private let names: NudgeSchema.TopicNames
+  private let names: TopicNames
   private let places: Int
   private let keepsValues: Bool
   private var batch: [ConsumerRecord] = []
@@ -13,7 +13,7 @@ final class TopicReader {
   /// `partitions` is the number of every topic. `readAll` needs `readsToTheEnd`. Without `keepsValues` it drops the values of inputs
   /// and dead letters, which may be large.
   init(
-    brokers: String, names: NudgeSchema.TopicNames, partitions: Int32, readsToTheEnd: Bool = false,
+    brokers: String, names: TopicNames, partitions: Int32, readsToTheEnd: Bool = false,
     keepsValues: Bool = true
   ) throws {
     self.names = names

@@ -50,7 +50,7 @@ struct HTTPPhonePublisherTests {
   func publishes() throws {
     let desk = Desk()
     let server = try HTTPServer(
-      address: "127.0.0.1:0", routes: [Route(.post, "/v1/events") { desk.answer($0) }])
+      address: "127.0.0.1:0", routes: [HTTPRoute(.post, "/v1/events") { desk.answer($0) }])
     try server.start()
     let publisher = try HTTPPhonePublisher(url: "http://\(server.boundAddress)/", credentials: "the-key")
     for (id, event) in [("a", #"{"n":1}"#), ("b", #"{"n":"bad"}"#), ("c", #"{"n":3}"#)] {
@@ -73,7 +73,7 @@ struct HTTPPhonePublisherTests {
   func fails() throws {
     let server = try HTTPServer(
       address: "127.0.0.1:0",
-      routes: [Route(.post, "/v1/events") { _ in .error(503, code: "unavailable", message: "Kafka is away") }])
+      routes: [HTTPRoute(.post, "/v1/events") { _ in .error(503, code: "unavailable", message: "Kafka is away") }])
     try server.start()
     let publisher = try HTTPPhonePublisher(url: "http://\(server.boundAddress)", credentials: "k")
     publisher.publish(Array("{}".utf8), id: "a", to: .userEvents, key: "ann")

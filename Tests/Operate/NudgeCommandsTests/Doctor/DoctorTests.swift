@@ -27,7 +27,7 @@ struct DoctorTests {
   @Test("without a broker, the only finding says so, with its fix")
   func noBroker() throws {
     var findings: [Finding] = []
-    try HealthChecks(
+    try DoctorChecks(
       cluster: ClusterSettings(bootstrapServers: "127.0.0.1:9"), credentials: "/no/such/file", now: 0
     ).run { findings.append($0) }
     #expect(findings.map(\.subject) == ["librdkafka", "FCM credentials", "brokers"])
@@ -37,9 +37,9 @@ struct DoctorTests {
 
   @Test("transactions of an older version are a problem, with the command that upgrades the cluster")
   func transactionVersion() {
-    #expect(HealthChecks.transactions(2, servers: "k:9092").weight == .good)
+    #expect(DoctorChecks.transactions(2, servers: "k:9092").weight == .good)
     for version in [0, 1] {
-      let finding = HealthChecks.transactions(version, servers: "k:9092")
+      let finding = DoctorChecks.transactions(version, servers: "k:9092")
       #expect(finding.weight == .problem && finding.text.contains("transaction.version=\(version)"))
       #expect(
         finding.mend == "kafka-features.sh --bootstrap-server k:9092 upgrade --feature transaction.version=2")

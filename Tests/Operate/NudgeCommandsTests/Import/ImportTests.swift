@@ -70,12 +70,12 @@ struct ImportTests {
     #expect(chat.map(\.key) == ["c"])
     let users = try records(.userEvents, UserEvent.self)
     #expect(users.map(\.key) == ["a", "a"])
-    #expect(users.map(\.1.body.type) == ["device.registered", "preferences.updated"])
+    #expect(users.map(\.1.body.type) == [.deviceRegistered, .preferencesUpdated])
     let age = SystemClock.milliseconds() - users[1].1.envelope.occurredAt
     #expect((3_600_000..<3_700_000).contains(age))
     // The same file again: the same events, which have no second effect.
     #expect(try run(try file([device]), .devices, asOf: .at(users[0].1.envelope.occurredAt)) == ExitCode.success)
-    let again = try records(.userEvents, UserEvent.self).filter { $0.1.body.type == "device.registered" }
+    let again = try records(.userEvents, UserEvent.self).filter { $0.1.body.type == .deviceRegistered }
     #expect(again.count == 2 && again[0].1 == again[1].1)
   }
 

@@ -19,7 +19,7 @@ struct EventSchemasTests {
 
   @Test(
     "every type has a schema that is JSON and refers to nothing outside",
-    arguments: ChatEventBody.types + UserEventBody.types)
+    arguments: (ChatEventBody.types + UserEventBody.types).map(\.rawValue))
   func complete(type: String) throws {
     let text = try #require(EventSchemas.schema(of: type))
     let schema = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])

@@ -36,7 +36,7 @@ enum SchemaTexts {
     var topics: [(type: String, topic: String)] = []
     var types: [(String, String)] = []
     for (topic, names) in [(Topic.chatEvents, ChatEventBody.types), (.userEvents, UserEventBody.types)] {
-      for type in names {
+      for type in names.map(\.rawValue) {
         var schema = try object("\(topic.rawValue)/\(type).schema.json")
         schema["$id"] = nil
         schema["$schema"] = nil

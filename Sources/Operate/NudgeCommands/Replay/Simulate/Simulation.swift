@@ -113,7 +113,7 @@ struct Simulation {
   }
 
   private func contains(_ simulated: SimulatedDecision, recorded: SimulatedDecision?) -> Bool {
-    if let user = selection.user, !simulated.userId.utf8.elementsEqual(user.utf8) { return false }
+    if let user = selection.user, !sameId(simulated.userId, user) { return false }
     if let reason = selection.reason, recorded?.result.reason != reason { return false }
     return selection.contains(
       candidateAt: simulated.origin, source: simulated.source, conversationId: simulated.conversationId,

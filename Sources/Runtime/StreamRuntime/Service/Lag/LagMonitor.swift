@@ -22,7 +22,7 @@ final class LagMonitor: Sendable {
   private let stopping = DispatchSemaphore(value: 0)
 
   init(
-    _ stage: StageDefinition, topics: NudgeSchema.TopicNames, bootstrapServers: String, properties: [String: String],
+    _ stage: StageDefinition, topics: TopicNames, bootstrapServers: String, properties: [String: String],
     metrics: MetricsRegistry, interval: DispatchTimeInterval = .seconds(10), logger: Logger,
     tasks: @escaping @Sendable () -> Set<Int32>
   ) {

@@ -1,3 +1,4 @@
+import NudgeSchema
 import ServiceKit
 
 /// The API keys of a file: a line each, a name, blanks, the key; `#` begins a comment line.
@@ -29,7 +30,7 @@ struct APIKeys: Sendable {
         throw SettingsError(
           "line \(index + 1): the key of \(name) has characters that no HTTP header carries; use ASCII")
       }
-      guard !keys.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+      guard !keys.contains(where: { sameId($0.name, name) }) else {
         throw SettingsError("line \(index + 1): there is another key named \(name); give each a name of its own")
       }
       keys.append((String(name), Self.digest(words[1])))

@@ -3,10 +3,10 @@ import NudgeSchema
 
 /// Routes without credentials: the schemas of events and the description of the API.
 enum DocumentRoutes {
-  static let all: [Route] = [
-    Route(.get, "/v1/schemas", answeringLater: { $1.respond(.json(list)) }),
-    Route(.get, "/v1/schemas/{type}", answeringLater: { $1.respond(schema($0.parameters["type"] ?? "")) }),
-    Route(.get, "/v1/openapi.json", answeringLater: { $1.respond(.json(bytes: OpenAPIDocument.json)) }),
+  static let all: [HTTPRoute] = [
+    HTTPRoute(.get, "/v1/schemas", answeringLater: { $1.respond(.json(list)) }),
+    HTTPRoute(.get, "/v1/schemas/{type}", answeringLater: { $1.respond(schema($0.parameters["type"] ?? "")) }),
+    HTTPRoute(.get, "/v1/openapi.json", answeringLater: { $1.respond(.json(bytes: OpenAPIDocument.json)) }),
   ]
 
   private struct Listed: Encodable {
@@ -21,7 +21,7 @@ enum DocumentRoutes {
 
   private static let list = List(
     schemas: [(Topic.chatEvents, ChatEventBody.types), (.userEvents, UserEventBody.types)].flatMap { topic, types in
-      types.map { Listed(type: $0, topic: topic.rawValue, url: "/v1/schemas/\($0)") }
+      types.map { Listed(type: $0.rawValue, topic: topic.rawValue, url: "/v1/schemas/\($0)") }
     })
 
   private static func schema(_ type: String) -> HTTPServerResponse {

@@ -11,7 +11,7 @@ enum OpenAPIDocument {
     "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]"
   }
 
-  private static let types = ChatEventBody.types + UserEventBody.types
+  private static let types = (ChatEventBody.types + UserEventBody.types).map(\.rawValue)
   private static let codes = list(DeadLetterCode.allCases.map(\.rawValue) + ["forbidden", "invalid_encoding"])
 
   private static let event = """

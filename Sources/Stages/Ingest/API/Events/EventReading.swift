@@ -26,7 +26,7 @@ struct EventReading {
   ///   - type: The event's field `type`.
   ///   - now: Milliseconds since the epoch.
   func read(_ bytes: [UInt8], type: String?) throws -> ReadEvent {
-    let isUserEvent = type.map { UserEventBody.types.contains($0) } ?? false
+    let isUserEvent = type.flatMap { EventType(rawValue: $0) }.map { UserEventBody.types.contains($0) } ?? false
     // An unknown type is refused by either topic's reading with the same reason.
     let topic: Topic = isUserEvent ? .userEvents : .chatEvents
     let record = InputRecord(

@@ -36,8 +36,8 @@ final class EventsEndpoint: Sendable {
   }
 
   /// The route.
-  var route: Route {
-    Route(
+  var route: HTTPRoute {
+    HTTPRoute(
       .post, "/v1/events", bodyLimit: RequestBody.maxBytes, contentTypes: [RequestBody.json, RequestBody.lines],
       admit: { [self] in CallerAdmission.admit($0, credentials, rates) }, answeringLater: { [self] in handle($0, $1) })
   }
@@ -131,7 +131,7 @@ final class EventsEndpoint: Sendable {
     let value = Array(body[item.range])
     let event = try reading.read(value, type: item.type)
     if case .user(let id) = caller {
-      guard let speaker = event.speaker, speaker.isExactly(id) else {
+      guard let speaker = event.speaker, sameId(speaker, id) else {
         batch.forbiddenEvents += 1
         batch.result.statuses[index] = .rejected(
           code: "forbidden",

@@ -83,7 +83,7 @@ final class HTTPInputs {
     case .target: target(text)
     case .trace: trace(text)
     default:
-      Route(.post, "/", contentTypes: [RequestBody.json], handler: { _ in .error(500, code: "", message: "") })
+      HTTPRoute(.post, "/", contentTypes: [RequestBody.json], handler: { _ in .error(500, code: "", message: "") })
         .takes(contentType: text) && !text.lowercased().contains("application/json")
         ? "\(text) is taken for JSON" : nil
     }

@@ -1,5 +1,5 @@
 /// An HTTP answer of FCM.
-public struct FCMAnswer: Sendable {
+public struct EmulatorAnswer: Sendable {
   /// The rows of FCM's table of answers, except 200.
   public enum Name: String, Sendable, CaseIterable {
     /// 400 about the token.
@@ -99,14 +99,14 @@ public struct FCMAnswer: Sendable {
   }
 
   /// 400 that names a field; `isMessage` if FCM refuses it rather than Google's front end.
-  static func invalid(_ message: String, field: String, isMessage: Bool) -> FCMAnswer {
+  static func invalid(_ message: String, field: String, isMessage: Bool) -> EmulatorAnswer {
     .error(
       400, "INVALID_ARGUMENT", message,
       details: (isMessage ? [.fcmError("INVALID_ARGUMENT")] : []) + [.badRequest(field, message)])
   }
 
   /// 401 without an FCM code.
-  static func unauthenticated(reason: String) -> FCMAnswer {
+  static func unauthenticated(reason: String) -> EmulatorAnswer {
     .error(
       401, "UNAUTHENTICATED",
       "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid "
@@ -114,16 +114,16 @@ public struct FCMAnswer: Sendable {
   }
 
   /// Google's JSON for an error.
-  static func error(_ code: Int, _ status: String, _ message: String, details: [Detail] = []) -> FCMAnswer {
+  static func error(_ code: Int, _ status: String, _ message: String, details: [Detail] = []) -> EmulatorAnswer {
     var body = "{\"error\":{\"code\":\(code),\"message\":\(quoted(message)),\"status\":\"\(status)\""
     if !details.isEmpty {
       body += ",\"details\":[" + details.map(\.json).joined(separator: ",") + "]"
     }
-    return FCMAnswer(status: code, body: body + "}}")
+    return EmulatorAnswer(status: code, body: body + "}}")
   }
 
-  private static func page(_ status: Int, _ title: String) -> FCMAnswer {
-    FCMAnswer(
+  private static func page(_ status: Int, _ title: String) -> EmulatorAnswer {
+    EmulatorAnswer(
       status: status, headers: [("content-type", "text/html; charset=UTF-8")],
       body:
         "<!DOCTYPE html><html lang=en><title>Error \(status) (\(title))!!1</title><p><b>\(status).</b> That’s an error.</html>"

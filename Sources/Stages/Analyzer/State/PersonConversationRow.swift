@@ -1,7 +1,7 @@
 import NudgeSchema
 
 /// The state of one conversation for one person.
-public struct ConversationRow: Codable, Sendable, Equatable {
+public struct PersonConversationRow: Codable, Sendable, Equatable {
   /// Messages kept one by one. Packed they take some 16 bytes each.
   static let maxRecent = 32
   /// Older messages that are still shown. Packed they take 8 bytes each.
@@ -157,11 +157,7 @@ struct MessagePlace: Codable, Sendable, Hashable, Comparable {
 struct MessageKey: Codable, Sendable, Hashable {
   var value: Int64
 
-  init(_ messageId: String) {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in messageId.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    value = Int64(bitPattern: hash)
-  }
+  init(_ messageId: String) { value = Int64(bitPattern: FNV1a.hash(messageId)) }
 
   init(value: Int64) { self.value = value }
 

@@ -15,3 +15,17 @@ public func sameId(_ a: String?, _ b: String?) -> Bool {
   default: false
   }
 }
+
+/// An id as the key of a set or dictionary, compared by its bytes as by `sameId`.
+package struct ExactText: Hashable, Sendable {
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+
+  package static func == (a: ExactText, b: ExactText) -> Bool { sameId(a.text, b.text) }
+
+  package func hash(into hasher: inout Hasher) {
+    let wasContiguous: Void? = text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: .init($0)) }
+    if wasContiguous == nil { for byte in text.utf8 { hasher.combine(byte) } }
+  }
+}

@@ -2,7 +2,7 @@ import KafkaTransactions
 import StreamRuntime
 
 // Questions that librdkafka has no call for: the cluster's features, and the user's rights.
-extension HealthChecks {
+extension DoctorChecks {
   /// Returns whether the other checks make sense.
   func examineProtocol(_ found: (Finding) -> Void) -> Bool {
     do throws(TransactionalProducerError) {

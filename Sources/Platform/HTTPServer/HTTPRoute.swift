@@ -1,5 +1,5 @@
 /// The handler for a method and a path.
-public struct Route: Sendable {
+public struct HTTPRoute: Sendable {
   enum Answer: Sendable {
     case blocking(@Sendable (HTTPServerRequest) -> HTTPServerResponse)
     case later(@Sendable (HTTPServerRequest, HTTPResponder) -> Void)

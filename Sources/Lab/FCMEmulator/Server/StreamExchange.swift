@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A request and its answer on one stream. Exchanges are recycled, since allocating one costs more than serving it. Only the
 /// emulator's thread uses them.
-final class Exchange {
+final class StreamExchange {
   /// The destination of a path.
   enum Route: Equatable {
     case send(project: Int)
@@ -35,7 +35,7 @@ final class Exchange {
   var path = ""
   var headers: [(name: String, value: String)] = []
   /// The outcome to apply after the delay.
-  var pending: Outcome?
+  var pending: StreamOutcome?
 
   private(set) var body = UnsafeMutablePointer<UInt8>.allocate(capacity: 2_048)
   private(set) var bodyCount = 0
@@ -121,7 +121,7 @@ final class Exchange {
       guard let buffer, let flags, let context = source?.pointee.ptr else {
         return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
       }
-      let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+      let exchange = Unmanaged<StreamExchange>.fromOpaque(context).takeUnretainedValue()
       let end = exchange.breaksAt ?? exchange.answerCount
       if exchange.breaksAt != nil, exchange.answerOffset == end {
         // The body ends here; the server resets the stream.
@@ -138,10 +138,10 @@ final class Exchange {
 }
 
 /// The outcome of a request.
-enum Outcome {
+enum StreamOutcome {
   /// A message was accepted.
   case sent(project: Int)
-  case answer(FCMAnswer)
+  case answer(EmulatorAnswer)
   case resetConnection
   case resetStream
   case hang

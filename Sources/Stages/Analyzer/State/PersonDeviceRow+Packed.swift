@@ -1,7 +1,7 @@
 public import NudgeCodec
 import NudgeSchema
 
-extension DeviceRow: PackedRow {
+extension PersonDeviceRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "device"
 

@@ -3,14 +3,14 @@ import NudgeSchema
 
 /// That a person was deleted. The row stays until they register again; its key is a hash, so nothing in it names them once their rows are
 /// gone.
-public struct ErasureRow: Codable, Sendable, Equatable {
+public struct PersonErasureRow: Codable, Sendable, Equatable {
   /// The deletion's: records of theirs that are not later are dropped.
   var stamp: EventStamp
   /// The person while rows of theirs are left; nil: all are gone.
   var pendingUserId: String?
 }
 
-extension ErasureRow: PackedRow {
+extension PersonErasureRow: PackedRow {
   /// For errors.
   public static let name: StaticString = "erasure"
 

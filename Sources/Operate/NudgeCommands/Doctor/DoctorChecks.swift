@@ -8,7 +8,7 @@ import ServiceKit
 import StreamRuntime
 
 /// Checks everything a pipeline depends on. Reads only.
-struct HealthChecks {
+struct DoctorChecks {
   /// How long a request to the cluster may take.
   static let timeout: Duration = .seconds(8)
   /// A record that waits longer means that something is wrong.

@@ -1,7 +1,7 @@
 public import NudgeCodec
 import NudgeSchema
 
-extension ConversationRow: PackedRow {
+extension PersonConversationRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
   /// 2 has the scores of messages and the last alert, 3 older messages that are shown.

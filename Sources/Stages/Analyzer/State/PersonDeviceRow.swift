@@ -2,7 +2,7 @@ import NudgeSchema
 
 /// How a device of a person is reached. It stays, without the token, when the device is lost, until a token's lifetime after it was
 /// heard of last: so that an older registration that comes late does not bring it back.
-public struct DeviceRow: Codable, Sendable, Equatable {
+public struct PersonDeviceRow: Codable, Sendable, Equatable {
   /// Bytes of token, app version, locale and project together: keeps the row within its bound, however they are escaped.
   static let maxBytes = 6_500
 

@@ -8,13 +8,9 @@ extension Duration {
   }
 }
 
-/// A moment by which something must be done.
-struct Deadline {
-  private let end: ContinuousClock.Instant
-
-  init(after timeout: Duration) { end = .now + timeout }
-
+/// Deadlines are moments of this clock, which also runs while the machine sleeps.
+extension ContinuousClock.Instant {
   /// The time left; zero once it is past.
-  var remaining: Duration { max(.zero, ContinuousClock.Instant.now.duration(to: end)) }
+  var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: self)) }
   var isPast: Bool { remaining == .zero }
 }

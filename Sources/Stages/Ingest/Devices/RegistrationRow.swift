@@ -1,7 +1,7 @@
 public import NudgeSchema
 
 /// The token hash of a person's device. Person and device are in the row's key. The token itself is only in the claim.
-public struct DeviceRow: Sendable, Equatable, Codable {
+public struct RegistrationRow: Sendable, Equatable, Codable {
   /// The hash of its token; nil: signed out, and the row stays so that an older registration does not bring it back.
   public internal(set) var tokenHash: String?
   /// The registration's, or the sign-out's.
