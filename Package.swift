@@ -86,7 +86,7 @@ let package = Package(
     .target(name: "CSimdjson", path: "Sources/C/CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CCRC32C", path: "Sources/C/CCRC32C"),
 
-    // What travels: records, topics, and how they are written.
+    // Records, topics, their encodings, and the app's side.
     Layer.contract.module("NudgeSchema"),
     Layer.contract.module("JSONCodec", ["CSimdjson"]),
     Layer.contract.module("NudgeCodec", ["NudgeSchema", "JSONCodec"]),
@@ -143,7 +143,7 @@ let package = Package(
     Layer.programs.program("fcm-emulator", ["FCMEmulator", "ServiceKit"]),
     Layer.programs.program("nudge", ["NudgeCommands", "NudgeLab", "ServiceKit"]),
 
-    // What the tests of several modules share.
+    // Shared by the tests of several modules.
     .target(
       name: "TestSupport", dependencies: ["HTTPServer", "Kafka", "NudgeCodec", "NudgeSchema"],
       path: "Tests/TestSupport", swiftSettings: strict),

@@ -118,7 +118,7 @@ def judge(sampler, seconds, bounds, wake_ups, all_wake_ups):
         if len(half) < 5:
             wrong.append(f"{stage}: only {len(half)} samples of the second half: {sampler.failure}")
             continue
-        # What led up to the load is left out.
+        # Without the time before the load.
         woken = int(samples[-1]["wake-ups"] - samples[0]["wake-ups"])
         committed = int(samples[-1]["transactions"] - samples[0]["transactions"])
         say(f"{stage}: {woken:,} wake-ups ({woken / seconds:.0f}/s), {committed:,} transactions")

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The checkout the tests were built from: for tests that hold documents, schemas or sources against the code.
+/// The checkout the tests were built from. Tests compare documents, schemas and sources in it with the code.
 public enum Repository {
   /// Its root: the folder with Package.swift.
   public static let url = URL(fileURLWithPath: #filePath)

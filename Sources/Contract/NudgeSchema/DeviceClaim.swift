@@ -1,5 +1,5 @@
-/// A record of `nudge.device-claims`, key the token's hash: registrations and sign-outs meet here, where one task owns
-/// the token (T2).
+/// A record of `nudge.device-claims`. The key is the token's hash, so that one task owns the token and sees all registrations and
+/// sign-outs with it (T2).
 public typealias DeviceClaim = DerivedEvent<DeviceClaimBody>
 
 /// A claim to a token, or its release.
@@ -8,9 +8,10 @@ public enum DeviceClaimBody: EventBody {
   case registered(TokenClaimed)
   /// A person's device gave the token up.
   case unregistered(TokenReleased)
-  /// A person was deleted. One on each partition, key userId: it reaches every task of ingest, whose conversations they may be in.
+  /// A person was deleted. Every partition has this record, with the key userId, since every task of ingest may have conversations with
+  /// the person.
   case userDeleted(UserDeleted)
-  /// A deleted person registered again. One on each partition, key userId.
+  /// A deleted person registered again. Every partition has this record, with the key userId.
   case userRestored(UserDeleted)
 
   /// The types of this body, by their names on the wire.

@@ -4,14 +4,12 @@ import Foundation
 public struct HTTPServerResponse: Sendable {
   /// 200 to 599.
   public var status: Int
-  /// In sending order. A header with a control character turns the answer into 500.
+  /// Sent in this order. A control character in a header turns the answer into 500.
   public var headers: [(name: String, value: String)]
-  /// The body of the answer.
   public var body: [UInt8]
   /// The code of an error, for metrics. Not sent.
   public var reason: String?
 
-  /// An answer of any kind.
   public init(status: Int = 200, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = headers

@@ -1,13 +1,12 @@
 import CSQLite
 
-/// A step from one schema to the next, identified by its name.
+/// A step from one schema to the next.
 public struct SQLiteMigration: Sendable {
-  /// The statements of the step. Recorded in the file, so a released step must never change.
+  /// Recorded in the file once the step has run. The name and the SQL of a released step must never change.
   public let name: String
   /// One or more statements, without `BEGIN` or `COMMIT`.
   public let sql: String
 
-  /// A step with its name and its SQL.
   public init(name: String, sql: String) {
     self.name = name
     self.sql = sql
@@ -15,11 +14,11 @@ public struct SQLiteMigration: Sendable {
 }
 
 extension SQLiteConnection {
-  /// Brings the file up to the last of `migrations`: those it has not had yet are run in order, each in a transaction
-  /// with the record of its name (table `schema_migrations`).
+  /// Runs those of `migrations` that the file has not had, in order. Each runs in one transaction with the record of its name in the
+  /// table `schema_migrations`.
   ///
-  /// The file's steps must be a prefix of the list. If not, a newer version has written the file, or the list was
-  /// changed in its middle: it throws, and the file is as it was.
+  /// - Throws: If the file's steps are not a prefix of the list: a newer version has written the file, or a released step was renamed.
+  ///   The file is unchanged.
   public func migrate(_ migrations: [SQLiteMigration]) throws {
     guard Set(migrations.map(\.name)).count == migrations.count else {
       throw handle.misuse("migrate", "two migrations have the same name")

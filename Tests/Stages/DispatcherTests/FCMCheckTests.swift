@@ -37,7 +37,7 @@ struct FCMCheckTests {
   }
 
   @Test(
-    "it gets an access token and validates a message; the answer that the registration token is invalid is a success")
+    "--check gets an access token and validates a message; an invalid registration token in FCM's answer is a success")
   func works() async throws {
     #expect(try await look().contains("may send"))
     for name in [EmulatorAnswer.Name.invalidToken, .unregistered, .invalidArgument, .senderIDMismatch, .quotaExceeded] {
@@ -45,7 +45,7 @@ struct FCMCheckTests {
     }
   }
 
-  @Test("it names the problem and where to fix it")
+  @Test("a failure names the problem and where to fix it")
   func failures() async throws {
     for (fault, words) in [
       (Fault(action: .answer(EmulatorAnswer(.permissionDenied))), "enable the Firebase Cloud Messaging API"),
@@ -119,7 +119,7 @@ struct FCMCheckTests {
             body: Array(#"{"message":{"token":"t"}}"#.utf8))
         ) { continuation.resume(returning: $0) }
       }
-      // The emulator does not know the second project: that it says so shows which was asked for.
+      // The emulator does not know the second project. Its 404 shows that the request named that project.
       #expect(reply.answer.httpStatus == (project == "second" ? 404 : 200))
     }
     #expect(first.counters.tokensIssued == 2, "one access token for each account")

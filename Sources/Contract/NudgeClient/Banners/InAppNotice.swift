@@ -1,4 +1,4 @@
-/// A notice of the services to a user, such as "Smart notification limit reached": a `notice` record of `nudge.banners`.
+/// A notice from Nudge to a user, such as "Smart notification limit reached": a `notice` record of `nudge.banners`.
 ///
 /// ```swift
 /// let notice = try JSONDecoder().decode(InAppNotice.self, from: record)
@@ -14,7 +14,7 @@ public struct InAppNotice: Sendable, Equatable {
   /// The text to show, in the user's language.
   public let text: String
 
-  /// A notice from its parts.
+  /// Creates a notice, for previews and tests.
   public init(noticeId: String, userId: String, code: String, text: String) {
     self.noticeId = noticeId
     self.userId = userId

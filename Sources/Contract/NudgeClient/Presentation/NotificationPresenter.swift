@@ -51,9 +51,9 @@ public struct NotificationPresenter: Sendable {
   /// The conversation on the screen. It counts only in the foreground.
   public var openConversationId: String?
 
-  // Messages that had their banner, or that a notification in the background has announced.
+  // Messages that had a banner, or a notification while the app was in the background.
   private var announced = RecentIds()
-  // Messages that went to the list without a banner while the app was in the foreground: one may still come.
+  // Messages listed without a banner while the app was in the foreground. Their in-app banner may still arrive.
   private var listed = RecentIds()
   // FCM does not keep order: a message, or its edit, may arrive after the push that deletes it or marks it read.
   private var deleted = RecentIds()

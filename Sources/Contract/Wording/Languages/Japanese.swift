@@ -1,5 +1,4 @@
 extension Wording {
-  /// Japanese.
   public static let japanese = Wording(
     language: "ja",
     image: "📷 画像",

@@ -9,12 +9,12 @@ struct EmulatorControl: Sendable {
     case stats = "/emulator/stats"
     /// `GET`: messages by device token and status, if they are counted.
     case tokens = "/emulator/tokens"
-    /// `POST`: the faults from now on.
+    /// `POST`: replaces the faults.
     case faults = "/emulator/faults"
-    /// `POST`: the tokens of apps that were removed.
+    /// `POST`: marks the apps with these tokens as removed.
     case uninstalled = "/emulator/uninstalled"
 
-    /// Whether it takes POST; else GET.
+    /// POST or GET.
     var isPost: Bool {
       switch self {
       case .stats, .tokens: false
@@ -24,7 +24,7 @@ struct EmulatorControl: Sendable {
   }
 
   let ledger: EmulatorLedger
-  /// The seed of faults whose body names none.
+  /// The seed for a request to `faults` that names none.
   let seed: UInt64
   let countsTokens: Bool
 

@@ -1,5 +1,5 @@
-/// The page with the phones: one document without a build step, a framework, or resources of another host. Text of a push is set
-/// as text, never as markup.
+/// The page with the phones: one HTML document without frameworks, build step or external resources. It inserts texts of pushes as
+/// text, never as markup.
 let phonesPage = #"""
   <!doctype html>
   <html lang="en">
@@ -204,7 +204,7 @@ let phonesPage = #"""
         by("pushes").textContent = changes.pushes;
         by("sounds").textContent = [...phones.values()].reduce((sum, phone) => sum + phone.view.sounds, 0);
         by("state").textContent = "live"; by("state").classList.remove("off");
-        // A person sees no faster changes.
+        // Nobody sees faster changes.
         await new Promise(done => setTimeout(done, 300));
       } catch {
         by("state").textContent = "the emulator has ended"; by("state").classList.add("off");

@@ -94,7 +94,7 @@ extension EmulatorServer {
     }
   }
 
-  /// Adds the remaining fields recursively, so that each stays alive, and submits.
+  /// Adds the remaining fields and submits the answer. It is recursive because each field's bytes are valid only within its closure.
   func submit(
     _ exchange: StreamExchange, _ fields: UnsafeMutableBufferPointer<nghttp2_nv>, _ count: Int,
     _ headers: ArraySlice<(String, String)>, _ connection: Connection

@@ -29,7 +29,7 @@ final class DemoBroker {
 
   /// Starts the broker unless it runs already.
   /// - Parameters:
-  ///   - topicPrefix: nil: none, or one made from `run` on a shared broker.
+  ///   - topicPrefix: By default none; on a shared broker, one made from `run`.
   ///   - keepsTopics: Keep topics made from `run` on a shared broker; otherwise `close` deletes them.
   init(
     _ broker: DemoOptions.Broker, properties: [String: String] = [:], topicPrefix: String? = nil,
@@ -39,9 +39,9 @@ final class DemoBroker {
     switch broker {
     case .embedded:
       let broker = try EmbeddedBroker()
-      // Before the first connection. A broker whose sockets are not found is slower, not wrong.
+      // Must precede the first connection. If it fails, the broker is slower, but correct.
       _ = PromptAnswers.turnOn(for: broker.bootstrapServers)
-      // It answers a waiting fetch at the end of the wait, not when a record arrives.
+      // The mock broker answers a waiting fetch when the wait ends, not when a record arrives.
       properties.insert(("fetch.wait.max.ms", "5"), at: 0)
       (embedded, local) = (broker, nil)
       bootstrapServers = broker.bootstrapServers

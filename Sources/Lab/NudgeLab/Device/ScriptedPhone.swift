@@ -15,7 +15,9 @@ final class ScriptedPhone {
   private var faults = 0
   private var failure: (any Error)?
 
-  /// `timeout`: how long a waiting step waits. `print` gets everything the phone shows or does.
+  /// - Parameters:
+  ///   - timeout: The limit of each step that waits for something.
+  ///   - print: Called with everything the phone shows or does.
   init(_ fleet: PhoneFleet, phone: Int, timeout: Duration, print: @escaping (PhoneNoteLine) throws -> Void) {
     self.fleet = fleet
     self.phone = phone
@@ -24,8 +26,8 @@ final class ScriptedPhone {
     fleet.onSight = { [weak self] sight in self?.see(sight) }
   }
 
-  /// Plays the lines until their end or `isInterrupted`, then waits until the phone's events are published. Returns whether
-  /// every waiting step succeeded, and nothing contradictory was shown.
+  /// Plays the lines until their end or `isInterrupted`, then waits until the phone's events are published.
+  /// - Returns: Whether every step that waits succeeded, and the phone showed nothing contradictory.
   /// - Throws: `SettingsError` for an invalid line; errors of the publisher and the streams.
   func play(_ lines: ScriptLines, isInterrupted: () -> Bool) throws -> Bool {
     while !isInterrupted(), let (text, number) = try lines.next(meanwhile: { try turn() }) {

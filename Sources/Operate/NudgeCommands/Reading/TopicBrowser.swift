@@ -7,7 +7,7 @@ import StreamRuntime
 /// Reads committed records for commands, without a consumer group: finds offsets by time and key, and reads up to an end.
 /// Not thread-safe.
 final class TopicBrowser {
-  /// A command without a broker ends within ten seconds, this included.
+  /// The limit for an answer of the broker: without one, a command ends within ten seconds.
   static let answerTimeout: Duration = .seconds(8)
   /// How long a read waits for its next record.
   private static let readTimeout: Duration = .seconds(15)
@@ -21,9 +21,9 @@ final class TopicBrowser {
   /// Whether the broker finds offsets by time: librdkafka's mock broker finds none.
   private var findsTimes: Bool?
 
-  /// Connects in the background; the first question fails where no broker answers.
+  /// Connects in the background. The first call fails if no broker answers.
   ///
-  /// - Parameter queueBytes: How much of what was fetched and not yet read may be held.
+  /// - Parameter queueBytes: The limit of fetched records that wait to be read.
   init(
     _ cluster: ClusterSettings, progress: ReadingProgress = .standardError(), queueBytes: Int = 256 << 20
   ) throws(KafkaError) {
@@ -37,7 +37,7 @@ final class TopicBrowser {
     configuration.set("queued.min.messages", "300000")
     configuration.set("queued.max.messages.kbytes", String(queueBytes >> 10))
     configuration.set("fetch.message.max.bytes", "262144")
-    // A read waits for the fetch in flight, and reads follow each other; an idle partition is polled this often.
+    // A read waits for the fetch in flight, so a longer wait would delay each of several reads in a row.
     configuration.set("fetch.wait.max.ms", "10")
     consumer = try Consumer(cluster.client(configuration), name: "nudge-reader")
   }
@@ -83,8 +83,8 @@ final class TopicBrowser {
     of topic: Topic, partitions: [Int32]? = nil, from: Milliseconds? = nil, until: Milliseconds? = nil
   ) throws -> [PartitionRange] {
     let count = try partitionCount(of: topic)
-    if let stranger = partitions?.first(where: { !(0..<count).contains($0) }) {
-      throw CommandError("\(names(topic)) has no partition \(stranger): it has \(count), numbered from 0")
+    if let unknown = partitions?.first(where: { !(0..<count).contains($0) }) {
+      throw CommandError("\(names(topic)) has no partition \(unknown): it has \(count), numbered from 0")
     }
     let places = (partitions ?? Array(0..<count)).map { TopicPartition(topic: names(topic), partition: $0) }
     let low = try offsets(places, at: Offset.beginning)
@@ -145,7 +145,7 @@ final class TopicBrowser {
     defer { try? consumer.assign([]) }
     var done: Int64 = 0
     var deadline = ContinuousClock.now + Self.readTimeout
-    // Most records are on the same partition as the one before. An end of 0: not asked for, or read.
+    // Most records are on the same partition as the one before. An end of 0 means that the partition was not requested, or is finished.
     var current = (place: TopicPartition(topic: "", partition: -1), end: Int64(0))
     var goesOn = true
     var failure: (any Error)?

@@ -4,12 +4,10 @@ public struct KafkaLogLine: Sendable, CustomStringConvertible {
   public let level: Int
   /// librdkafka's facility, such as `FAIL` or `REBALANCE`; `ERROR` for reports of its error callback.
   public let facility: String
-  /// The text.
   public let message: String
   /// The name of the client that wrote the line.
   public let client: String
 
-  /// A line.
   public init(level: Int, facility: String, message: String, client: String) {
     self.level = level
     self.facility = facility
@@ -17,6 +15,6 @@ public struct KafkaLogLine: Sendable, CustomStringConvertible {
     self.client = client
   }
 
-  /// `client: FAIL: text`.
+  /// In the form `client: FAIL: message`.
   public var description: String { "\(client): \(facility): \(message)" }
 }

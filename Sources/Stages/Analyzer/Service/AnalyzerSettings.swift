@@ -10,7 +10,7 @@ public enum AnalyzerSettings {
   /// When a token is dropped (T5).
   static let tokenLifetime = Setting<Duration>(
     "token-lifetime", default: .seconds(270 * 86_400), in: .seconds(86_400)...(.seconds(3_650 * 86_400)),
-    help: "A device that did not register for so long is dropped, as FCM does.")
+    help: "A device that has not registered for this long is dropped, as FCM does.")
 
   /// The limit of who set none (D4).
   static let analysesPerHour = Setting<Int>(

@@ -46,7 +46,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The parent of the keys of a person's devices.
   static func devicesKey(_ userId: String) -> RowKey { RowKey("d", userId) }
 
-  /// What the keys of all erasures are below.
+  /// The parent of the keys of all erasures.
   static let erasures = RowKey("x")
   /// The key of the erasure of a person, by the hash of their id.
   static func erasureKey(_ hash: String) -> RowKey { RowKey("x", hash) }

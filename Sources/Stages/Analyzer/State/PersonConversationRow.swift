@@ -72,13 +72,14 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
 
   /// Whether a message that arrives now counts as read before (D11).
   ///
-  /// What the person read is what had arrived by then, and clocks of senders differ. A message dated up to `tolerance` before the
-  /// place read up to may have been written after it, so it is unread: when in doubt, notify.
+  /// A person reads only messages that have arrived, and the clocks of senders differ. So a message dated up to `tolerance` before the
+  /// place read up to may have been written after it: it is unread, because a doubtful message must notify.
   func hasRead(_ place: MessagePlace, tolerance: Milliseconds) -> Bool {
     readUpTo.map { place.at + tolerance < $0.at } ?? false
   }
 
-  /// Whether a message that arrived before, at this place, is read. `known`: what is known of it.
+  /// Whether a message at this place, which arrived before, is read.
+  /// - Parameter known: The message, if the row still has it.
   func isRead(_ place: MessagePlace, _ known: RecentMessage?) -> Bool {
     known?.marks.contains(.unread) != true && readUpTo.map { place <= $0 } ?? false
   }

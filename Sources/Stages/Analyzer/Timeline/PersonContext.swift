@@ -6,7 +6,7 @@ import StreamRuntime
 /// module extend it with a method for each event.
 struct PersonContext {
   let userId: String
-  /// The person's place among the people of the record: tells the ids of what is written for them apart.
+  /// The person's index among the recipients of the record. It makes the ids of their output records unique.
   let number: Int
   let cause: Cause
   let rules: AnalyzerRules
@@ -35,7 +35,7 @@ struct PersonContext {
     user = before ?? UserRow()
   }
 
-  /// Keeps the person's row, if it changed.
+  /// Writes the person's row, if it changed.
   func save() throws {
     if user != before ?? UserRow() { try step.set(.user(user), for: userKey) }
   }
@@ -56,7 +56,7 @@ struct PersonContext {
     return PersonConversationRow()
   }
 
-  /// Keeps a conversation's row and brings the person's badge counters in line with it.
+  /// Writes a conversation's row, if it changed, and updates the person's badge counters.
   mutating func keep(
     _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String
   ) throws {
@@ -75,7 +75,7 @@ struct PersonContext {
     try step.set(.device(row), for: AnalyzerRow.deviceKey(userId, deviceId))
   }
 
-  // MARK: What is written
+  // MARK: Output
 
   func emit(_ decision: DecisionBody) throws {
     let event = cause.event(decision, named: .decision, number: number)

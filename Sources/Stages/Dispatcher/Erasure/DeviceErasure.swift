@@ -2,8 +2,8 @@ import NudgeSchema
 import StreamRuntime
 
 extension PushCancelled {
-  /// `erased`: removes what is kept of a deleted person's devices (D16). Their lanes were emptied before; a request that is in the air
-  /// ends by its answer, and its lane goes with it.
+  /// `erased`: removes the rows of a deleted person's devices (D16). Their lanes are empty by then; a request in flight ends with its
+  /// answer, which removes its lane.
   func eraseDevices(in step: Step<DispatcherStage>) throws {
     guard erased == true else { return }
     var after: RowKey?

@@ -65,8 +65,8 @@ final class APIMetrics: Sendable {
     }
   }
 
-  /// Counts the events of a request by their sender: an API key by its name, all users together as `users`. What is counted is the verdict
-  /// at the door: `published`, or the code of the refusal.
+  /// Counts the events of a request by sender and result. The sender is the name of an API key, or `users` for all users together; the
+  /// result is `published` or the code of the refusal.
   func count(_ result: BatchResult, from caller: Caller) {
     let producer: String
     switch caller {

@@ -4,8 +4,7 @@ public import NudgeSchema
 public struct MemberRow: Sendable, Equatable, Codable {
   /// The stamp of the change that made it so; nil: the conversation's last snapshot did.
   public internal(set) var stamp: EventStamp?
-  /// Whether the person takes part; false: they were removed, and the row stays so that an older change does not bring
-  /// them back.
+  /// False if the person was removed. The row stays, so that an older change does not bring them back.
   public internal(set) var takesPart: Bool
   /// The name shown to others; nil: the user id is.
   public internal(set) var displayName: String?
@@ -19,7 +18,7 @@ public struct MemberRow: Sendable, Equatable, Codable {
     self.avatarUrl = avatarUrl
   }
 
-  /// Bytes, not canonical equivalence: a row must not depend on which spelling of a name came first.
+  /// Compares names byte by byte. Under canonical equivalence the row would keep whichever spelling of a name came first.
   public static func == (a: MemberRow, b: MemberRow) -> Bool {
     a.stamp == b.stamp && a.takesPart == b.takesPart && sameId(a.displayName, b.displayName)
       && sameId(a.avatarUrl, b.avatarUrl)
@@ -32,7 +31,6 @@ public struct MemberRow: Sendable, Equatable, Codable {
     case avatarUrl = "a"
   }
 
-  /// Reads a row.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     stamp = try fields.decodeStampIfPresent(forKey: .stamp)
@@ -41,7 +39,6 @@ public struct MemberRow: Sendable, Equatable, Codable {
     avatarUrl = try fields.decodeIfPresent(String.self, forKey: .avatarUrl)
   }
 
-  /// Writes a row.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeStampIfPresent(stamp, forKey: .stamp)

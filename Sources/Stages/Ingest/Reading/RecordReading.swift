@@ -3,8 +3,8 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// From a record's bytes to an event, or to the reason why it is none (M5). Reasons name fields and limits, never values:
-/// those may be tokens or what somebody wrote (T4).
+/// Reads an event from a record's bytes, or says why the record is refused (M5). Reasons name fields and limits, never values, which
+/// may be tokens or the text of a message (T4).
 enum RecordReading {
   /// The record's key.
   static func key(of record: InputRecord) throws(Rejection) -> String {
@@ -33,13 +33,13 @@ enum RecordReading {
     guard bytes.count <= maxBytes else {
       throw Rejection(.tooLarge, "the record has \(bytes.count) bytes; at most \(maxBytes) are allowed")
     }
-    // What is read directly is valid UTF-8 throughout, and JSON throughout, which has no NUL.
+    // The direct reader accepts only valid UTF-8, and JSON, which has no NUL.
     if let value = read(bytes) { return value }
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw Rejection(.invalidUTF8, "the record's value is not UTF-8")
     }
     let fault = codec.fault(in: bytes)
-    // Of a number the decoder may know more: where it is, if it is one that is read, and too large.
+    // For an invalid number, let the decoder try: it can name the field.
     if let fault, fault != .invalidNumber { throw notJSON(fault) }
     do {
       let value = try coder.decode(Value.self, from: bytes)

@@ -9,7 +9,7 @@ struct ChaosClock {
   }()
 
   private let file: URL
-  /// What the process must be started with. Its steady clock stays right; it sees a change within a second.
+  /// The environment for the process. Its steady clock stays right; it sees a change of the wall clock within a second.
   let environment: [String: String]
 
   /// A clock that is right; nil without libfaketime.

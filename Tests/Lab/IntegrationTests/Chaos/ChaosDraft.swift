@@ -12,7 +12,7 @@ struct ChaosDraft {
 
   private var random: SeededRandom
   private let duration: Int
-  /// How long before the end the broker's last trouble is over, in milliseconds: 10 s in runs of minutes.
+  /// The broker's last fault ends this many milliseconds before the run does: 10 s in runs of minutes.
   private var catchingUp: Int { min(10_000, duration / 10) }
   private let instances: Int
   private(set) var entries: [ChaosSchedule.Entry] = []

@@ -110,8 +110,8 @@ struct HostileInputs {
       value: random.oneIn(200) ? nil : value, headers: headers)
   }
 
-  /// Whether ingest would take the bytes for a device claim of a later release, and stop. Only Nudge writes to that topic,
-  /// so a stranger's records go elsewhere.
+  /// Whether ingest would take the bytes for a device claim of a later release, and stop. Only Nudge writes to that topic, so such
+  /// bytes go to another one.
   private func isOfLaterRelease(_ bytes: [UInt8]) -> Bool {
     do {
       _ = try RecordCoder().decode(DeviceClaim.self, from: bytes)

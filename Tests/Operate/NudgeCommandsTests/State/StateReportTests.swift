@@ -22,7 +22,7 @@ struct StateReportTests {
     #expect(answer.output.contains("--tasks") && answer.output.contains("trust-moved-offsets"))
   }
 
-  @Test("--stage is required and one of the three; tasks are numbers")
+  @Test("--stage is required and names one of three stages; --tasks takes numbers")
   func usage() {
     #expect(run("state", "list").status == ExitCode.usage)
     let stage = run("state", "list", "--stage", "sender")
@@ -31,7 +31,7 @@ struct StateReportTests {
     #expect(run("state", "rebuild", "--stage", "ingest", "--tasks", "all").status == ExitCode.usage)
   }
 
-  @Test("each task has a line with its state; a lost one also has the ways to repair it")
+  @Test("each task has a line with its state; below a lost one are the commands that repair it")
   func conditions() {
     func report(_ condition: TaskState.Condition, sequence: Int64? = nil, committed: Int64? = nil) -> String {
       StateReport(

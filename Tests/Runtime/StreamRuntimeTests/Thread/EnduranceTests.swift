@@ -6,8 +6,8 @@ import Testing
 
 @testable import StreamRuntime
 
-/// Each primitive at which threads meet, a million times: a leak of 32 bytes a round would show as 32 MB, and a call chain
-/// that grows with each round overflows the stack. Services once died after 16,000 wake-ups, which no shorter test reached.
+/// Runs each primitive by which threads communicate a million times. A leak of 32 bytes a round shows as 32 MB, and a call chain that
+/// grows with each round overflows the stack: services died of one after 16,000 wake-ups, which no shorter test reached.
 @Suite("A million rounds of thread communication", .serialized)
 struct EnduranceTests {
   private static let rounds = 1_000_000
@@ -24,7 +24,7 @@ struct EnduranceTests {
     #expect(growth < Self.tolerance)
   }
 
-  @Test("wake-ups and waits by turns: each wait ends")
+  @Test("alternating wake-ups and waits: each wait ends")
   func waits() {
     let growth = withSignal({}) { signal in
       for _ in 0..<Self.rounds {
@@ -75,7 +75,7 @@ struct EnduranceTests {
   func commits() throws {
     let member = try Consumer(.consumer(bootstrapServers: "127.0.0.1:1", group: "endurance"), name: "member")
       .groupMetadata()
-    // An outcome takes two switches of threads, so a fifth of the rounds: ten times what the thread's stack once held.
+    // An outcome takes two thread switches, so this runs a fifth of the rounds: still ten times as many as once overflowed the stack.
     let rounds = Self.rounds / 5
     let committed = Counter()
     let woken = Counter()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The timers of a task")
 struct TimerQueueTests {
-  /// Takes a queue through what a stream thread does, against a plain dictionary of the timers that are set.
+  /// Does with a queue what a stream thread does, and compares it with a dictionary of the timers set.
   private struct Bench {
     var random: SeededGenerator
     let store = MemoryRowStore()
@@ -15,13 +15,13 @@ struct TimerQueueTests {
     var set: [TimerKey: [UInt8]] = [:]
     /// As of the last commit.
     var committed: [TimerKey: [UInt8]] = [:]
-    /// Records of timers that were fired and have not come back, in order; those of a queue that is gone among them.
-    var underWay: [TimerKey] = []
+    /// Records of fired timers that are not processed yet, in order. Some may be from before a restart.
+    var firedRecords: [TimerKey] = []
     /// Fired since the last seal.
     var openFired: [TimerKey] = []
     /// The sealed timers: those set, and those fired for it.
     var sealed: (set: [TimerKey: [UInt8]], fired: [TimerKey])?
-    var heard: [TimerKey] = []
+    var processed: [TimerKey] = []
     var now: Milliseconds = 1000
 
     init(seed: UInt64) {
@@ -65,7 +65,7 @@ struct TimerQueueTests {
       guard let sealed else { return }
       queue.committed()
       committed = sealed.set
-      underWay += sealed.fired
+      firedRecords += sealed.fired
       self.sealed = nil
     }
 
@@ -83,20 +83,20 @@ struct TimerQueueTests {
       }
     }
 
-    /// The first record comes back.
-    mutating func hear() throws {
-      guard !underWay.isEmpty else { return }
-      let key = underWay.removeFirst()
+    /// Processes the first record.
+    mutating func process() throws {
+      guard !firedRecords.isEmpty else { return }
+      let key = firedRecords.removeFirst()
       queue.beginStep()
       let value = try queue.value(key.row)
       #expect(value == set[key])
       guard value != nil else { return }
       queue.remove(key.row)
       set[key] = nil
-      heard.append(key)
+      processed.append(key)
     }
 
-    /// A crash: what was not committed is gone, the changelog gives the store what it lacks.
+    /// A crash: uncommitted changes are lost, and the changelog restores the store.
     mutating func restart() {
       for (key, _) in store.rows { store.apply([(key, nil)]) }
       for (key, value) in committed { store.apply([(key.row, value)]) }
@@ -108,7 +108,7 @@ struct TimerQueueTests {
   }
 
   @Test(
-    "whatever is set, cancelled, undone, committed, fired, heard and restarted: a timer is heard once, not before it is due",
+    "in any order of set, cancel, undo, commit, fire, process and restart, each timer is processed once, and never before it is due",
     arguments: 1...60 as ClosedRange<UInt64>)
   func random(_ seed: UInt64) throws {
     var bench = Bench(seed: seed)
@@ -124,12 +124,12 @@ struct TimerQueueTests {
           "seed \(seed): the store has what is committed")
       case 6: bench.now += Milliseconds(bench.random.below(60))
       case 7: try bench.fire()
-      case 8: for _ in 0..<bench.random.below(6) { try bench.hear() }
+      case 8: for _ in 0..<bench.random.below(6) { try bench.process() }
       default: if bench.random.oneIn(6) { bench.restart() }
       }
       for key in bench.set.keys { #expect(try bench.queue.value(key.row) == bench.set[key], "seed \(seed)") }
     }
-    // All that is left fires, and nothing else.
+    // All remaining timers fire, and no others.
     bench.now += 1000
     var turns = 0
     while !bench.set.isEmpty, turns < 1000 {
@@ -138,15 +138,15 @@ struct TimerQueueTests {
       bench.commit()
       bench.seal()
       bench.commit()
-      while !bench.underWay.isEmpty { try bench.hear() }
+      while !bench.firedRecords.isEmpty { try bench.process() }
     }
     #expect(bench.set.isEmpty, "seed \(seed)")
-    #expect(!bench.heard.isEmpty)
+    #expect(!bench.processed.isEmpty)
     try bench.fire()
     #expect(bench.openFired.isEmpty)
   }
 
-  @Test("what is due first fires first, over windows and store")
+  @Test("timers fire in the order of their due times, from the window and from the store")
   func order() throws {
     let store = MemoryRowStore()
     var writer = TimerQueue(store: store, windowSize: 16)
@@ -172,7 +172,7 @@ struct TimerQueueTests {
     #expect(queue.nextDue == nil)
   }
 
-  @Test("timers under way are bounded: the others wait until records have come back")
+  @Test("fired timers are bounded: the others wait until the records of earlier ones are processed")
   func bounded() throws {
     let store = MemoryRowStore()
     var queue = TimerQueue(store: store, maxFired: 3)
@@ -190,7 +190,7 @@ struct TimerQueueTests {
     #expect(queue.fireNext(now: 100)?.key.due == 3)
   }
 
-  @Test("a key says when and what, in the order of time", arguments: [0, 1, 255, 1_795_275_600_250, .max] as [Int64])
+  @Test("a key has the due time and the name, and keys sort by due time", arguments: [0, 1, 255, 1_795_275_600_250, .max] as [Int64])
   func keys(_ due: Milliseconds) throws {
     let key = TimerKey(due: due, name: "device/ann/phone 1")
     let read = try #require(TimerKey(row: key.row))
