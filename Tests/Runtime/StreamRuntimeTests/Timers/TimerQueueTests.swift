@@ -108,7 +108,7 @@ struct TimerQueueTests {
   }
 
   @Test(
-    "in any order of set, cancel, undo, commit, fire, process and restart, each timer is processed once, and never before it is due",
+    "in any order of set, undo, commit, fire and restart, each timer is processed once, and never before it is due",
     arguments: 1...60 as ClosedRange<UInt64>)
   func random(_ seed: UInt64) throws {
     var bench = Bench(seed: seed)
@@ -190,7 +190,9 @@ struct TimerQueueTests {
     #expect(queue.fireNext(now: 100)?.key.due == 3)
   }
 
-  @Test("a key has the due time and the name, and keys sort by due time", arguments: [0, 1, 255, 1_795_275_600_250, .max] as [Int64])
+  @Test(
+    "a key has the due time and the name, and keys sort by due time",
+    arguments: [0, 1, 255, 1_795_275_600_250, .max] as [Int64])
   func keys(_ due: Milliseconds) throws {
     let key = TimerKey(due: due, name: "device/ann/phone 1")
     let read = try #require(TimerKey(row: key.row))
