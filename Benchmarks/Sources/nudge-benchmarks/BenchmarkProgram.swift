@@ -71,7 +71,6 @@ enum BenchmarkProgram {
   }
 }
 
-/// A benchmark.
 protocol Benchmark: SendableMetatype {
   static var name: String { get }
   static var abstract: String { get }

@@ -19,9 +19,7 @@ public struct JSONNode {
     case uint64
     /// A number with a fraction or an exponent, or an integer beyond 64 bits.
     case double
-    /// `true` or `false`.
     case bool
-    /// `null`
     case null
   }
 
@@ -73,7 +71,6 @@ public struct JSONNode {
   @inlinable
   public var isNull: Bool { tag == Tag.null }
 
-  /// `true` or `false`.
   @inlinable
   public var bool: Bool? {
     switch tag {
@@ -136,7 +133,6 @@ public struct JSONNode {
     return UnsafeBufferPointer(start: start + 4, count: Int(count))
   }
 
-  /// A string.
   @inlinable
   public var string: String? {
     utf8.map { String(decoding: $0, as: UTF8.self) }

@@ -3,7 +3,6 @@
 public struct JSONMember {
   /// Its name: a string node.
   public let key: JSONNode
-  /// Its value.
   public let value: JSONNode
 
   @inlinable

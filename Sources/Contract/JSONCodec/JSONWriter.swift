@@ -80,7 +80,6 @@ public struct JSONWriter: ~Copyable {
 
   // MARK: Values
 
-  /// A string.
   public mutating func value(_ value: String) {
     var value = value
     value.withUTF8 { utf8 in quoted(utf8) }
@@ -91,17 +90,14 @@ public struct JSONWriter: ~Copyable {
     quoted(utf8)
   }
 
-  /// An integer.
   public mutating func value(_ value: Int64) {
     integer(value.magnitude, negative: value < 0)
   }
 
-  /// An integer.
   public mutating func value(_ value: Int) {
     integer(UInt64(value.magnitude), negative: value < 0)
   }
 
-  /// An integer.
   public mutating func value(_ value: UInt64) {
     integer(value, negative: false)
   }
@@ -140,12 +136,10 @@ public struct JSONWriter: ~Copyable {
     if rest % 10 > 0 { append(UInt8(rest % 10) + 0x30) }
   }
 
-  /// `true` or `false`.
   public mutating func value(_ value: Bool) {
     literal(value ? "true" : "false")
   }
 
-  /// `null`
   public mutating func null() {
     literal("null")
   }

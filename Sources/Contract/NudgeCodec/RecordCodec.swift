@@ -101,7 +101,6 @@ public final class RecordCodec {
     return write(event)
   }
 
-  /// Writes a device claim.
   public func encode(_ claim: DeviceClaim) -> [UInt8] { write(claim) }
 
   /// Writes a decision. Throws `EncodingError` where a number is not finite: JSON has none of those.
@@ -116,7 +115,6 @@ public final class RecordCodec {
   /// Writes a banner or a notice.
   public func encode(_ banner: BannerEvent) -> [UInt8] { write(banner) }
 
-  /// Writes an outcome.
   public func encode(_ outcome: Outcome) -> [UInt8] { write(outcome) }
 
   @inline(__always)

@@ -8,7 +8,6 @@ public struct DeliveredMessage: Sendable, Equatable {
   public enum Platform: String, Sendable, Codable {
     /// iOS, by APNs.
     case ios
-    /// Android.
     case android
     /// A browser, by Web Push.
     case web
@@ -18,7 +17,6 @@ public struct DeliveredMessage: Sendable, Equatable {
   public struct Visible: Sendable, Equatable {
     /// The first line.
     public var title: String
-    /// The text.
     public var body: String
     /// Whether it shows a picture.
     public var hasPicture: Bool
@@ -42,7 +40,6 @@ public struct DeliveredMessage: Sendable, Equatable {
     case deleted(messageId: String)
   }
 
-  /// The device's registration token.
   public var token: String
   /// The device's system.
   public var platform: Platform

@@ -3,7 +3,6 @@ public import NudgeClient
 
 /// The notifications that a device shows. A later one with the same tag replaces an earlier one.
 public struct LockScreen: Sendable, Equatable {
-  /// A notification.
   public struct Entry: Sendable, Equatable, Codable {
     /// A later notification with the same tag replaces this one.
     public var tag: String
@@ -13,7 +12,6 @@ public struct LockScreen: Sendable, Equatable {
     public var messageId: String?
     /// The first line.
     public var title: String
-    /// The text.
     public var body: String
     /// Whether it shows a picture.
     public var hasPicture: Bool
@@ -53,7 +51,6 @@ public struct LockScreen: Sendable, Equatable {
   /// The notifications, newest first.
   public private(set) var entries: [Entry] = []
 
-  /// An empty screen.
   public init() {}
 
   /// Shows a notification on top, in place of one with the same tag. Returns the entry as shown.

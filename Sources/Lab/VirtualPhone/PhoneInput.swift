@@ -6,7 +6,6 @@ public enum PhoneInput: Sendable, Equatable {
 
   /// Signs in. Another user is signed out first.
   case signIn(userId: String)
-  /// Signs out.
   case signOut
   /// Opens the app with the screen it had.
   case open
@@ -58,7 +57,6 @@ public enum PhoneOutput: Sendable, Equatable {
   case cancel(eventId: String)
   /// The app was removed: FCM answers `UNREGISTERED` for this token.
   case uninstalled(token: String)
-  /// Something to observe.
   case note(PhoneNote)
 }
 
@@ -76,9 +74,7 @@ public enum PhoneNote: Sendable, Equatable {
   case dropped(pushId: String, recipientId: String, NotificationPresenter.DropReason)
   /// FCM discarded a push while the phone was off: it expired, or a later one replaced it.
   case lapsed(pushId: String)
-  /// An in-app banner appeared.
   case bannerShown(BannerQueue.Item)
-  /// An in-app banner disappeared.
   case bannerHidden(BannerQueue.Item)
   /// The app told its user a text.
   case told(String)
@@ -86,9 +82,7 @@ public enum PhoneNote: Sendable, Equatable {
   case opened(conversationId: String)
   /// A message is on the screen, highlighted.
   case highlighted(messageId: String)
-  /// A user signed in.
   case signedIn(userId: String)
-  /// The user signed out.
   case signedOut(userId: String)
   /// The services accepted the token.
   case registered(userId: String)

@@ -4,7 +4,6 @@ internal import CLibcurl
 public enum HTTPClientLogLevel: Sendable, Hashable {
   /// Connections retired and replaced.
   case debug
-  /// The library in use.
   case info
   /// A condition that the operator should change.
   case warning
@@ -73,7 +72,6 @@ public final class HTTPClient: Sendable {
     loop.requestShutdown(grace: .zero)
   }
 
-  /// Sends a request.
   public func send(_ request: HTTPRequest, completion: @escaping Completion) {
     loop.submit([Submission(request: request, completion: completion)])
   }

@@ -28,7 +28,6 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     case other
   }
 
-  /// The kind of failure.
   public let kind: Kind
   /// libcurl's `CURLcode`; 0 when the client itself refused or ended the request.
   public let curlCode: Int

@@ -1,7 +1,6 @@
 import FCMEmulator
 import Foundation
 
-/// The program's flags.
 struct Options {
   static let help = """
     fcm-emulator: emulates Firebase Cloud Messaging (HTTP v1) and Google's

@@ -117,7 +117,6 @@ extension KafkaError {
     ].contains { isCode($0) }
   }
 
-  /// The topic already exists.
   public var isTopicAlreadyExists: Bool { isCode(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) }
 
   /// The offset is before the start or after the end of the log, and `auto.offset.reset` is `error`.

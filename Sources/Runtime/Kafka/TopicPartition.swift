@@ -1,11 +1,8 @@
-/// A partition of a topic.
 public struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConvertible {
-  /// The topic's name.
   public var topic: String
   /// The partition's number, from 0.
   public var partition: Int32
 
-  /// Names a partition.
   public init(topic: String, partition: Int32) {
     self.topic = topic
     self.partition = partition
@@ -22,7 +19,6 @@ public struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConver
 
 /// An offset of a partition, with committed metadata.
 public struct TopicPartitionOffset: Hashable, Sendable, CustomStringConvertible {
-  /// The partition.
   public var topicPartition: TopicPartition
   /// The offset of the next record to read, or ``Offset/beginning`` or ``Offset/end`` in an assignment.
   /// `nil` from ``Consumer/committed(_:timeout:)``: the group has committed no offset. `nil` in an assignment: the committed offset,
@@ -32,14 +28,12 @@ public struct TopicPartitionOffset: Hashable, Sendable, CustomStringConvertible 
   /// (`offset.metadata.max.bytes`).
   public var metadata: String?
 
-  /// Names a place.
   public init(_ topicPartition: TopicPartition, offset: Int64?, metadata: String? = nil) {
     self.topicPartition = topicPartition
     self.offset = offset
     self.metadata = metadata
   }
 
-  /// Names a place.
   public init(topic: String, partition: Int32, offset: Int64?, metadata: String? = nil) {
     self.init(TopicPartition(topic: topic, partition: partition), offset: offset, metadata: metadata)
   }

@@ -10,7 +10,6 @@ public struct TransactionalProducerError: Error, Equatable, CustomStringConverti
 
   /// Whether a retry can succeed.
   public let kind: Kind
-  /// The operation in words.
   public let operation: String
   /// The reason and, if known, the fix.
   public let reason: String

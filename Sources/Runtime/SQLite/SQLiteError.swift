@@ -14,7 +14,6 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   public let message: String
   /// The SQL text, with its parameters as placeholders, or nil where there was none.
   public let sql: String?
-  /// The database file.
   public let path: String
 
   init(operation: String, extendedCode: Int32, message: String, sql: String? = nil, path: String) {

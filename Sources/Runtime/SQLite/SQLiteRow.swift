@@ -20,17 +20,14 @@ public struct SQLiteRow: ~Copyable {
     sqlite3_column_type(pointer, Int32(clamping: column)) == SQLITE_NULL
   }
 
-  /// An integer.
   public func int64(_ column: Int) throws(SQLiteError) -> Int64 {
     sqlite3_column_int64(pointer, try check(column, SQLITE_INTEGER, "an integer"))
   }
 
-  /// A floating-point number.
   public func double(_ column: Int) throws(SQLiteError) -> Double {
     sqlite3_column_double(pointer, try check(column, SQLITE_FLOAT, "a real number"))
   }
 
-  /// Text.
   public func string(_ column: Int) throws(SQLiteError) -> String {
     let index = try check(column, SQLITE_TEXT, "text")
     // The text before its length: asking for the length first could convert the value after it was measured.

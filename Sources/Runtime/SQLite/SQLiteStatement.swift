@@ -2,7 +2,6 @@ import CSQLite
 
 /// A value bound to a `?` of a statement. None is copied: SQLite reads it in place until the call returns.
 public enum SQLiteValue {
-  /// NULL.
   case null
   /// A 64-bit integer.
   case integer(Int64)
@@ -10,7 +9,6 @@ public enum SQLiteValue {
   case real(Double)
   /// Text, as UTF-8.
   case text(String)
-  /// Bytes.
   case blob([UInt8])
   /// Bytes that lie elsewhere; they must stay valid and unchanged until the call they are given to returns.
   case bytes(UnsafeRawBufferPointer)

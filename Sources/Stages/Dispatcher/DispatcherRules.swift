@@ -50,7 +50,6 @@ public struct DispatcherRules: Sendable {
   /// The longest wait that a row may ask for. A later time in a row comes from a wall clock that was ahead.
   var longestStoredWait: Milliseconds { max(timeBudget, unansweredAfter) }
 
-  /// Rules with their defaults.
   public init(hash: @escaping @Sendable (String) -> String = DispatcherRules.sha256) { self.hash = hash }
 
   /// The error code of a push that names a project it may not.

@@ -19,7 +19,6 @@ public struct DispatcherStage: Stage {
   public typealias Row = DispatcherRow
   /// A request to FCM.
   public typealias Effect = SendRequest
-  /// FCM's answer.
   public typealias Reply = SendReply
 
   /// Reads pushes; writes outcomes, and invalid tokens to their owner's timeline.

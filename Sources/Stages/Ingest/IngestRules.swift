@@ -1,7 +1,6 @@
 public import NudgeSchema
 public import ServiceKit
 
-/// Ingest's settings.
 public struct IngestRules: Sendable {
   /// How long after its time a message may still notify, in milliseconds. Ingest passes older ones on (they count for
   /// badges and have decision records); see `maxEventAge` for what it refuses.

@@ -19,7 +19,6 @@ public struct IngestStage: Stage {
   var fanOuts = FanOutsUnderWay()
   var erasures = Erasures()
 
-  /// A stage with settings.
   public init(_ rules: IngestRules) { self.rules = rules }
 
   /// Processes one record; throws a `Rejection` for what belongs to the dead letters.

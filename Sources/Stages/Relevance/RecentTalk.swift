@@ -20,7 +20,6 @@ public struct RecentTalk: Sendable, Equatable {
   /// The messages before those, oldest first. An edit of one has its sender; the relevance model knows nothing of them.
   public private(set) var former: [FormerMessage] = []
 
-  /// Nothing is remembered.
   public init() {}
 
   /// Reads what was kept. nil: the messages name people that are not there, or there are too many.
@@ -34,7 +33,6 @@ public struct RecentTalk: Sendable, Equatable {
     self.former = former
   }
 
-  /// Whether nothing is remembered.
   public var isEmpty: Bool { messages.isEmpty }
 
   /// The sender of a message; nil: the message is not remembered.
@@ -168,7 +166,6 @@ public struct RememberedMessage: Sendable, Equatable {
   /// The index where there is no person.
   public static let nobody: UInt8 = 255
 
-  /// The sender's index.
   public var sender: UInt8
   /// When, in milliseconds since the epoch.
   public var at: Int64

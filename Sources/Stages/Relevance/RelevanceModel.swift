@@ -31,7 +31,6 @@ public struct RelevanceModel: Sendable {
   public let layout: UInt8
   /// Log-odds of a message nothing is known of, in units.
   public let bias: Int32
-  /// The number of features.
   public let featureCount: Int
   private let nodes: [Node]
   private let roots: [Int32]

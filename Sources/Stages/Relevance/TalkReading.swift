@@ -5,7 +5,6 @@
 public struct TalkReading: Sendable {
   /// The people the new message addresses.
   public struct Addressed: Sendable {
-    /// The person.
     public var userId: String
     /// Whether the message begins with the name.
     public var isAtStart: Bool

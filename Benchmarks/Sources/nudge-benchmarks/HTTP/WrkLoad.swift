@@ -39,7 +39,6 @@ struct WrkLoad {
   }
 }
 
-/// One run.
 final class WrkRun {
   static let program = "/usr/bin/wrk"
   private let process = Process()

@@ -91,7 +91,6 @@ final class StreamProbe: Sendable {
     }
   }
 
-  /// Waits until all tasks run.
   func waitUntilRunning() throws { try wait(for: "all tasks to run") { $0.allRunning != nil } }
 
   /// Waits until this many records are committed.

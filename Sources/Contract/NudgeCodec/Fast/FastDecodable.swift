@@ -12,7 +12,6 @@ protocol FastDecodable {
 
 /// The body of an event that is read directly.
 protocol FastDecodableBody: EventBody {
-  /// Reads the fields of a type.
   init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable)
 }
 

@@ -16,9 +16,7 @@ public protocol PackedRow: Codable {
   static var oldestVersion: UInt8 { get }
   /// The row's kind, for errors.
   static var name: StaticString { get }
-  /// Reads the fields.
   init(packed row: inout RowReader) throws(RowFormatError)
-  /// Writes the fields.
   func pack(into row: inout RowWriter)
 }
 

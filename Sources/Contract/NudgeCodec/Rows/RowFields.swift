@@ -2,13 +2,11 @@ public import NudgeSchema
 
 /// Parts of rows that several stages have.
 extension RowWriter {
-  /// A stamp.
   public mutating func stamp(_ stamp: EventStamp) {
     signed(stamp.occurredAt)
     text(stamp.eventId)
   }
 
-  /// An origin.
   public mutating func origin(_ origin: Origin) {
     text(origin.topic)
     signed(Int64(origin.partition))
@@ -17,7 +15,6 @@ extension RowWriter {
     signed(origin.index.map { $0 < 0 ? Int64($0) : Int64($0) + 1 } ?? 0)
   }
 
-  /// A record's place.
   public mutating func position(_ position: RecordPosition) {
     text(position.topic)
     signed(Int64(position.partition))
@@ -32,12 +29,10 @@ extension RowWriter {
 }
 
 extension RowReader {
-  /// A stamp.
   public mutating func stamp() throws(RowFormatError) -> EventStamp {
     EventStamp(occurredAt: try signed(), eventId: try text())
   }
 
-  /// An origin.
   public mutating func origin() throws(RowFormatError) -> Origin {
     let (topic, partition, offset, index) = (try text(), try signed32(), try signed(), try signed())
     return Origin(
@@ -45,7 +40,6 @@ extension RowReader {
       index: index == 0 ? nil : Int32(truncatingIfNeeded: index < 0 ? index : index - 1))
   }
 
-  /// A record's place.
   public mutating func position() throws(RowFormatError) -> RecordPosition {
     RecordPosition(topic: try text(), partition: try signed32(), offset: try signed())
   }
@@ -53,11 +47,9 @@ extension RowReader {
 
 /// The fields that a row has, one bit each: the lowest for the first field.
 public struct RowFlags {
-  /// The bits.
   public private(set) var bits: UInt64
   private var next: UInt64 = 1
 
-  /// None yet.
   public init(bits: UInt64 = 0) { self.bits = bits }
 
   /// Notes the next field.

@@ -42,7 +42,6 @@ public struct RowReader {
     }
   }
 
-  /// A byte.
   public mutating func byte() throws(RowFormatError) -> UInt8 {
     guard index < bytes.count else { throw truncated() }
     defer { index += 1 }
@@ -62,7 +61,6 @@ public struct RowReader {
     }
   }
 
-  /// A number.
   public mutating func signed() throws(RowFormatError) -> Int64 {
     let folded = try unsigned()
     return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
@@ -83,7 +81,6 @@ public struct RowReader {
     return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
   }
 
-  /// A text.
   public mutating func text() throws(RowFormatError) -> String {
     let count = try count()
     defer { index += count }

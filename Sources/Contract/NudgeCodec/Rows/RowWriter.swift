@@ -25,12 +25,10 @@ public struct RowWriter {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// A number.
   public mutating func signed(_ value: Int64) {
     unsigned(UInt64(bitPattern: value << 1 ^ value >> 63))
   }
 
-  /// A number.
   public mutating func signed(_ value: Int) { signed(Int64(value)) }
 
   /// A number of which every bit is as likely as any other: always eight bytes.
@@ -38,7 +36,6 @@ public struct RowWriter {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// A text.
   public mutating func text(_ value: String) {
     unsigned(UInt64(value.utf8.count))
     let wasContiguous: Void? = value.utf8.withContiguousStorageIfAvailable {

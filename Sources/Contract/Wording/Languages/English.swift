@@ -1,5 +1,4 @@
 extension Wording {
-  /// English.
   public static let english = Wording(
     language: "en",
     image: "📷 Image",

@@ -1,5 +1,4 @@
 extension Wording {
-  /// French.
   public static let french = Wording(
     language: "fr",
     image: "📷 Image",

@@ -1,5 +1,4 @@
 extension Wording {
-  /// German.
   public static let german = Wording(
     language: "de",
     image: "📷 Bild",

@@ -1,5 +1,4 @@
 extension Wording {
-  /// Spanish.
   public static let spanish = Wording(
     language: "es",
     image: "📷 Imagen",

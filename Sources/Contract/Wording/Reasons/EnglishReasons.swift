@@ -1,5 +1,4 @@
 extension Reasons {
-  /// English.
   static let english = Reasons(separator: ", ", lastSeparator: " and ") { code in
     switch code {
     case .highPriority: "high priority: {reasons}"

@@ -1,5 +1,4 @@
 extension Reasons {
-  /// French.
   static let french = Reasons(separator: ", ", lastSeparator: " et ") { code in
     switch code {
     case .highPriority: "priorité élevée : {reasons}"

@@ -1,5 +1,4 @@
 extension Reasons {
-  /// German.
   static let german = Reasons(separator: ", ", lastSeparator: " und ") { code in
     switch code {
     case .highPriority: "hohe Priorität: {reasons}"

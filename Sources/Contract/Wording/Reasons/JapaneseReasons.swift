@@ -1,5 +1,4 @@
 extension Reasons {
-  /// Japanese.
   static let japanese = Reasons(separator: "、", lastSeparator: "、") { code in
     switch code {
     case .highPriority: "優先度は高：{reasons}"

@@ -73,6 +73,5 @@ public struct ReasonValues: Sendable, Equatable {
   /// Other reasons, as a sentence.
   public var reasons = ""
 
-  /// No values.
   public init() {}
 }

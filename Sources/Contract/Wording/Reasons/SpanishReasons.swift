@@ -1,5 +1,4 @@
 extension Reasons {
-  /// Spanish.
   static let spanish = Reasons(separator: ", ", lastSeparator: " y ") { code in
     switch code {
     case .highPriority: "prioridad alta: {reasons}"

@@ -1,11 +1,9 @@
 public import Foundation
 internal import Synchronization
 
-/// A recorded request.
 public struct RecordedRequest: Sendable {
   /// When its last byte arrived.
   public let time: Date
-  /// Its path.
   public let path: String
   /// The status of the answer; 0 without one (reset, hang).
   public let status: Int

@@ -36,11 +36,9 @@ public struct EmulatorAnswer: Sendable {
     case unspecifiedError = "UNSPECIFIED_ERROR"
   }
 
-  /// The HTTP status.
   public var status: Int
   /// Header fields in addition to those of every answer, with names in lower case. A `content-type` replaces the default.
   public var headers: [(String, String)]
-  /// The body.
   public var body: String
 
   /// An answer with any status and body.

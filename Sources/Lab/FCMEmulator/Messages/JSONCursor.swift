@@ -15,7 +15,6 @@ struct JSONString {
 
   var hasEscapes: Bool { rawCount != count }
 
-  /// The string itself.
   var string: String {
     hasEscapes
       ? String(decoding: unescaped(), as: UTF8.self)
@@ -118,7 +117,6 @@ struct JSONCursor {
     guard at == end else { throw .syntax }
   }
 
-  /// Consumes a string.
   mutating func string() throws(JSONFault) -> JSONString {
     try take(0x22)
     let start = at

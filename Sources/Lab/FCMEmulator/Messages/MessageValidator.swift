@@ -37,7 +37,6 @@ struct MessageValidator {
   private var validateOnly = false
   private var hasMessage = false
 
-  /// Checks a body.
   static func check(start: UnsafePointer<UInt8>, count: Int) -> MessageVerdict {
     var validator = MessageValidator(cursor: JSONCursor(start: start, count: count))
     do throws(Refusal) {

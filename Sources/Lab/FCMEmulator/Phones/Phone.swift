@@ -26,7 +26,6 @@ struct Phone: Sendable {
     owner = message.recipientId
   }
 
-  /// A push has arrived.
   mutating func receive(_ message: DeliveredMessage, at now: Int64, version: Int) {
     self.version = version
     pushes += 1

@@ -14,7 +14,6 @@ struct PhonesServer: Sendable {
   private static let patience = 20
 
   private let server: HTTPServer
-  /// The page's address.
   let url: String
 
   init(

@@ -2,13 +2,11 @@ import NudgeSchema
 
 /// A line of a chat log.
 struct ChatMessage: Sendable, Equatable {
-  /// The conversation.
   var log: String
   /// Answers refer to it; rises within a log.
   var number: Int
   /// When it was written, in milliseconds since the epoch; does not fall within a log.
   var at: Milliseconds
-  /// The author.
   var nick: String
   /// Empty: a picture.
   var text: String

@@ -24,7 +24,6 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
   /// Picks an element. `randomElement` could choose differently in another version of the standard library.
   mutating func pick<Element>(_ choices: [Element]) -> Element { choices[Int(next() % UInt64(choices.count))] }
 
-  /// A number of the range.
   mutating func number(_ range: ClosedRange<Int>) -> Int {
     range.lowerBound + Int(next() % UInt64(range.upperBound - range.lowerBound + 1))
   }

@@ -3,7 +3,6 @@ import NudgeCommands
 import NudgeSchema
 import ServiceKit
 
-/// `nudge load`.
 enum LoadCommand {
   private static let duration = Setting<Duration>(
     "duration", environment: .none, default: .seconds(60), in: .seconds(1)...(.seconds(7 * 86_400)),

@@ -68,7 +68,6 @@ final class DemoBroker {
   /// How long a command waits for the first answer of a broker.
   private static let patience: Duration = .seconds(6)
 
-  /// Creates missing topics.
   func createTopics(partitions: Int) throws {
     if let embedded { return try TopicCreation.create(on: embedded, names: topics, partitions: partitions) }
     let admin = try admin()

@@ -2,7 +2,6 @@ import Foundation
 import NudgeCommands
 import ServiceKit
 
-/// `nudge demo`.
 enum DemoCommand {
   static let command = Command(
     "demo",

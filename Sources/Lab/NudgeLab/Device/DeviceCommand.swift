@@ -6,7 +6,6 @@ import NudgeSchema
 import ServiceKit
 import VirtualPhone
 
-/// `nudge device`.
 enum DeviceCommand {
   private static let emulator = Setting<String>(
     required: "emulator", environment: .none, placeholder: "URL",
@@ -39,7 +38,6 @@ enum DeviceCommand {
     "api-key", environment: "NUDGE_API_KEY", default: nil, placeholder: "KEY",
     help: "The API's key, or a JSON Web Token of the user's; with --ingest-url.", secret: true)
 
-  /// A platform as a setting.
   enum Platform: String, SettingValue, CaseIterable {
     case ios, android, web
 

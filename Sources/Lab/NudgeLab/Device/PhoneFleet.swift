@@ -178,7 +178,6 @@ final class PhoneFleet {
 }
 
 extension ClientEvent {
-  /// The event's topic.
   var topic: Topic {
     switch body {
     case .messageCreated: .chatEvents

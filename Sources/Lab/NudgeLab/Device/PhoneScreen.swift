@@ -4,7 +4,6 @@ import VirtualPhone
 
 /// A virtual phone on a terminal: what is drawn, and what each key does. A value without I/O.
 struct PhoneScreen: Sendable {
-  /// A key press.
   enum Key: Sendable, Equatable {
     case character(Character)
     case up, down, enter, backspace, escape, interrupt

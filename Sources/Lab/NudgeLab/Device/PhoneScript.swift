@@ -9,7 +9,6 @@ enum PhoneScriptLine: Sendable, Equatable {
   case input(PhoneInput)
   /// Removes and reinstalls the app, for the same owner.
   case reinstall
-  /// Pauses.
   case wait(Duration)
   /// Waits for a notification, a banner or a message of the app with this text.
   case waitForText(String)

@@ -12,7 +12,6 @@ struct Numbering: Sendable {
     return number
   }
 
-  /// A number's string.
   func name(_ number: Int32) -> String { names[Int(number)] }
 }
 

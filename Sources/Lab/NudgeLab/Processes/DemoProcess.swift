@@ -53,7 +53,6 @@ final class DemoProcess {
     }
   }
 
-  /// Sends SIGTERM.
   func terminate() { send("TERM") }
 
   /// Sends a signal, named without `SIG`.

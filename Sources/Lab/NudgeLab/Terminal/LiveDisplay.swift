@@ -4,7 +4,6 @@ import Foundation
 protocol LiveView {
   /// One line, for output that cannot be redrawn.
   var line: String { get }
-  /// The whole picture.
   func lines(_ paint: Paint) -> [String]
 }
 

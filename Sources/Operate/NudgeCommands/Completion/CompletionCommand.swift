@@ -1,6 +1,5 @@
 import ServiceKit
 
-/// `nudge completion`.
 enum CompletionCommand {
   private static let shell = PositionalArgument("shell", help: "bash or zsh.")
 

@@ -2,7 +2,6 @@ import Foundation
 import NudgeSchema
 import ServiceKit
 
-/// `nudge doctor`.
 enum DoctorCommand {
   private static let credentials = Setting<String?>(
     "fcm-credentials",

@@ -3,7 +3,6 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// `nudge erase`.
 enum EraseCommand {
   private static let user = PublishCommand.required("user", "USER", "The person to erase.")
   private static let dryRun = Setting<Bool>(

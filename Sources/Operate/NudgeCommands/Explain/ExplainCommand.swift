@@ -1,7 +1,6 @@
 import NudgeSchema
 import ServiceKit
 
-/// `nudge explain`.
 enum ExplainCommand {
   private static let user = Setting<String?>(
     "user", environment: .none, default: nil, placeholder: "USER", help: "The person, by userId.")

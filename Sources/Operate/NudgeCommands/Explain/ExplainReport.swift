@@ -56,7 +56,6 @@ struct ExplainReport {
   }
 }
 
-/// A story as text.
 struct StoryText {
   let story: MessageStory
 

@@ -143,7 +143,6 @@ struct MessageStory: Encodable {
   }
 }
 
-/// An outcome in words.
 enum OutcomeWords {
   /// How it ended, after how many attempts, and FCM's answer.
   static func of(_ outcome: JSONValue) -> String {

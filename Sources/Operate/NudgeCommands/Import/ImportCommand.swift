@@ -2,7 +2,6 @@ import Foundation
 import NudgeSchema
 import ServiceKit
 
-/// `nudge import`.
 enum ImportCommand {
   private static let kind = Setting<ImportKind>(
     required: "kind", environment: .none,
@@ -31,7 +30,6 @@ enum ImportCommand {
   }
 }
 
-/// One run of an import.
 struct ImportRun {
   /// Lines between two waits for acknowledgements.
   static let batchLines = 2_000

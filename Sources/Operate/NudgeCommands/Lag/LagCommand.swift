@@ -3,7 +3,6 @@ import Dispatcher
 import Ingest
 import ServiceKit
 
-/// `nudge lag`.
 enum LagCommand {
   private static let partitions = Setting<Bool>(
     "partitions", environment: .none, default: false, help: "List the partitions that are behind.")

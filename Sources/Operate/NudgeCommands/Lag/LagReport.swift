@@ -1,7 +1,6 @@
 import NudgeSchema
 import ServiceKit
 
-/// The stages' lag.
 struct LagReport: Encodable, Equatable {
   /// An input of a stage.
   struct Input: Encodable, Equatable {
@@ -16,7 +15,6 @@ struct LagReport: Encodable, Equatable {
       var records: Int64
       /// The oldest unprocessed record's timestamp, in milliseconds since the epoch.
       var oldest: Milliseconds
-      /// Its age, in milliseconds.
       var age: Milliseconds
     }
     var stage: String

@@ -3,7 +3,6 @@ import Foundation
 import NudgeSchema
 import ServiceKit
 
-/// `nudge policy`.
 enum PolicyCommand {
   private static let file = PositionalArgument(
     "file", help: "JSON file with a policy, as nudge-analyzer --policy takes it.", count: .one)

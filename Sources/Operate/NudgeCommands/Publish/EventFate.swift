@@ -8,7 +8,6 @@ struct EventFate {
     var deviceIds: [String]
   }
 
-  /// The event's position.
   let position: RecordPosition
   private let coder = RecordCoder()
 

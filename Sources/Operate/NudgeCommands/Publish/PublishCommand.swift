@@ -3,7 +3,6 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// `nudge publish`.
 enum PublishCommand {
   static let command = Command(
     "publish", abstract: "Publishes a message, a device or preferences.",
@@ -23,7 +22,6 @@ enum PublishCommand {
 
   static let common: [any AnySetting] = ClusterSettings.all + [wait, timeout, eventId]
 
-  /// A required text setting.
   static func required(_ name: String, _ placeholder: String, _ help: String) -> Setting<String> {
     Setting(
       required: name, environment: .none, placeholder: placeholder, help: help,

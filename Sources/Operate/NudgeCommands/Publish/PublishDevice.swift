@@ -1,7 +1,6 @@
 import NudgeSchema
 import ServiceKit
 
-/// `nudge publish device`.
 enum PublishDevice {
   private static let user = PublishCommand.required("user", "USER", "Whose device it is.")
   private static let device = Setting<String>(

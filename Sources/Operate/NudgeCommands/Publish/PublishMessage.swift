@@ -1,7 +1,6 @@
 import NudgeSchema
 import ServiceKit
 
-/// `nudge publish message`.
 enum PublishMessage {
   private static let from = PublishCommand.required("from", "USER", "Who writes.")
   private static let to = Setting<[String]>(

@@ -1,7 +1,6 @@
 import NudgeSchema
 import ServiceKit
 
-/// `nudge publish preferences`.
 enum PublishPreferences {
   private static let user = PublishCommand.required("user", "USER", "Whose preferences they are.")
   private static let enabled = Setting<Bool?>(
@@ -44,12 +43,10 @@ enum PublishPreferences {
     "muted-senders", environment: .none, default: nil, placeholder: "USER,…",
     help: "All senders of whom nothing is shown in groups; they replace those of before.")
 
-  /// A level as a setting.
   enum Level: String, SettingValue, CaseIterable {
     case all, smart, mentions, none
   }
 
-  /// A fallback as a setting.
   enum Fallback: String, SettingValue, CaseIterable {
     case simpleRules = "simple_rules"
     case notifyAll = "notify_all"

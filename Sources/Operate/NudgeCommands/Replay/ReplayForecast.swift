@@ -5,7 +5,6 @@ import StreamRuntime
 
 /// Decides a plan's items with the analyzer's code on a copy of the state. Writes nothing.
 struct ReplayForecast {
-  /// The forecast.
   struct Result: Equatable {
     /// Notifications that would be made.
     var wouldSend = 0
@@ -83,7 +82,6 @@ enum ReplayRecord {
       origin: Origin(item.position), source: item.source, takenAt: item.takenAt, .redecide(fields))
   }
 
-  /// The record for an item.
   static func record(_ item: ReplayPlan.Item, replayId: String, mode: ReplayMode, coder: RecordCoder) throws
     -> OutgoingRecord
   {

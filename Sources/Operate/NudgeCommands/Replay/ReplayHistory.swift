@@ -3,7 +3,6 @@ import NudgeSchema
 /// The replays on `nudge.audit`.
 struct ReplayHistory: Encodable {
   struct Replay: Encodable {
-    /// A replay's state.
     enum Condition: String, Encodable {
       /// Running, or its process was killed.
       case open

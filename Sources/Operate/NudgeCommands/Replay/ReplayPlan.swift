@@ -54,7 +54,6 @@ struct ReplayPlan {
   /// Dead letters that ingest would refuse again.
   var refusedAgain = 0
 
-  /// Recipients of all items.
   var recipients: Int { items.reduce(0) { $0 + $1.fields.recipients.count } }
   /// Selected pairs.
   var selected: Int { standings.values.reduce(0, +) }

@@ -2,7 +2,6 @@ import Analyzer
 import NudgeSchema
 import ServiceKit
 
-/// `nudge rules`.
 enum RulesCommand {
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(3_600)),

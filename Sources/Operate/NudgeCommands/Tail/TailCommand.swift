@@ -3,7 +3,6 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// `nudge tail`.
 enum TailCommand {
   private static let user = Setting<String?>(
     "user", environment: .none, default: nil, placeholder: "USER",

@@ -2,9 +2,7 @@ import ServiceKit
 
 /// The state of the pipeline's topics, or the result of creating them.
 public struct TopicReport: Sendable, Equatable, Encodable {
-  /// One topic.
   public struct Entry: Sendable, Equatable, Encodable {
-    /// The topic's state.
     public enum Status: String, Sendable, Encodable {
       /// Created by this command.
       case created
@@ -20,7 +18,6 @@ public struct TopicReport: Sendable, Equatable, Encodable {
 
     /// The full name, with the deployment's prefix.
     public var name: String
-    /// The topic's state.
     public var status: Status
     /// The number of partitions; nil if it does not exist.
     public var partitions: Int?

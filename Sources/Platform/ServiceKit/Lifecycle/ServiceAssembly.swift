@@ -84,18 +84,15 @@ public struct ServiceContext: Sendable {
   public let logger: Logger
   /// Where parts report their state.
   public let health: HealthState
-  /// The process's metrics.
   public let metrics: MetricsRegistry
 }
 
-/// The parts of a service.
 public struct ServiceParts: Sendable {
   /// In the order of starting.
   public var services: [any Service]
   /// The checks of `--check`, in order.
   public var checks: [ServiceCheck]
 
-  /// Parts.
   public init(services: [any Service], checks: [ServiceCheck]) {
     self.services = services
     self.checks = checks

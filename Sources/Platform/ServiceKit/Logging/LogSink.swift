@@ -5,9 +5,7 @@ import Synchronization
 public struct LogEntry: Sendable, Equatable {
   /// Milliseconds since the epoch.
   public let time: Int64
-  /// The severity.
   public let level: LogLevel
-  /// The logger's label.
   public let label: String
   /// The message, without metadata.
   public let message: String

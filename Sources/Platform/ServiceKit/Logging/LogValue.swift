@@ -2,11 +2,9 @@
 public enum LogValue: Sendable, Equatable {
   /// Text. Never a token, a secret or the text of a message: those are logged as `ShortHash`.
   case string(String)
-  /// A whole number.
   case int(Int)
   /// A number; infinities and NaN are written as text, because JSON has none.
   case double(Double)
-  /// True or false.
   case bool(Bool)
 }
 
@@ -15,11 +13,9 @@ extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLitera
 {
   /// A string literal or interpolation.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// An integer literal.
   public init(integerLiteral value: Int) { self = .int(value) }
   /// A floating-point literal.
   public init(floatLiteral value: Double) { self = .double(value) }
-  /// `true` or `false`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 

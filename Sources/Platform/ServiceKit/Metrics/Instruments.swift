@@ -10,7 +10,6 @@ public final class Counter: Sendable {
     count.wrappingAdd(amount, ordering: .relaxed)
   }
 
-  /// The current value.
   public var value: Int { count.load(ordering: .relaxed) }
 }
 
@@ -18,7 +17,6 @@ public final class Counter: Sendable {
 public final class Gauge: Sendable {
   private let bits = Atomic<UInt64>(0)
 
-  /// Sets it.
   public func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
 
   /// Sets it to a whole number.
@@ -35,7 +33,6 @@ public final class Gauge: Sendable {
     }
   }
 
-  /// The current value.
   public var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 }
 
@@ -75,6 +72,5 @@ public final class Histogram: Sendable {
 
   var snapshot: State { state.withLock { $0 } }
 
-  /// The number of observations.
   public var count: Int { snapshot.counts.reduce(0, +) }
 }

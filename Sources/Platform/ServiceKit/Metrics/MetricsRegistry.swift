@@ -28,7 +28,6 @@ public final class MetricsRegistry: Sendable {
 
   private let families = Mutex<[String: Family]>([:])
 
-  /// An empty registry.
   public init() {}
 
   /// The counter of this name and these labels. The name ends in `_total`.

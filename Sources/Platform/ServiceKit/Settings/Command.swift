@@ -47,7 +47,6 @@ public struct Command: Sendable {
 
 /// The input of a command: its settings and positional arguments.
 public struct CommandInput: Sendable {
-  /// The values of its settings.
   public let values: SettingsValues
   let positional: [String: [String]]
 
@@ -69,7 +68,6 @@ public struct CommandDispatcher: Sendable {
   private let commands: [Command]
   private let examples: [String]
 
-  /// A program with commands.
   public init(program: String, abstract: String, version: String, commands: [Command], examples: [String] = []) {
     self.program = program
     self.abstract = abstract

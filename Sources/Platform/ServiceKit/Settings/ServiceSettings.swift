@@ -2,7 +2,6 @@ import Foundation
 
 /// The settings that all services have. A service adds its own: `SettingsSchema(…, settings: ServiceSettings.all + IngestSettings.all)`.
 public struct ServiceSettings: Sendable {
-  /// Bootstrap servers.
   public static let bootstrapServers = Setting<String>(
     required: "bootstrap-servers", environment: "NUDGE_KAFKA_BOOTSTRAP_SERVERS", placeholder: "HOST:PORT,…",
     help: "Kafka brokers to start from.", check: { $0.isEmpty ? "host:port, with commas between several" : nil })
@@ -58,7 +57,6 @@ public struct ServiceSettings: Sendable {
   public static let logFormat = Setting<LogFormat>(
     "log-format", default: .json, help: "JSON lines or readable text, on standard error.")
 
-  /// The configuration file.
   public static let configurationFile = Setting<String?>(
     "config", default: nil, placeholder: "FILE", help: "JSON object of settings, by the names of the flags.")
 

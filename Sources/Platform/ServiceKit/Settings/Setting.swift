@@ -9,7 +9,6 @@ public enum EnvironmentName: Sendable, Equatable, ExpressibleByStringLiteral {
   /// No variable, for settings of a single run, such as `--dry-run`.
   case none
 
-  /// One name.
   public init(stringLiteral value: String) { self = .named([value]) }
 }
 
@@ -44,7 +43,6 @@ public struct Setting<Value: SettingValue>: Sendable {
       secret: secret, isSecretName: isSecretName, check: check)
   }
 
-  /// A required setting.
   public init(
     required name: String, environment: EnvironmentName = .derived, placeholder: String? = nil, help: String,
     secret: Bool = false, check: @escaping @Sendable (Value) -> String? = { _ in nil }

@@ -40,9 +40,7 @@ public struct SettingValueError: Error, Sendable, Equatable {
 }
 
 extension String: SettingValue {
-  /// Any text.
   public static func parse(_ text: String) -> String { text }
-  /// Itself.
   public var settingText: String { self }
   /// `TEXT`.
   public static var placeholder: String { "TEXT" }
@@ -81,7 +79,6 @@ extension Bool: SettingValue {
     default: throw SettingValueError(allowed: "true or false")
     }
   }
-  /// `true` or `false`.
   public var settingText: String { String(self) }
   /// Empty: a flag has no value.
   public static var placeholder: String { "" }
@@ -144,7 +141,6 @@ extension URL: SettingValue {
     else { throw SettingValueError(allowed: "a URL such as https://fcm.googleapis.com") }
     return url
   }
-  /// The URL.
   public var settingText: String { absoluteString }
   /// `URL`.
   public static var placeholder: String { "URL" }
@@ -210,9 +206,7 @@ extension SettingValue where Self: RawRepresentable & CaseIterable, RawValue == 
   }
   /// The case's raw value.
   public var settingText: String { rawValue }
-  /// The cases.
   public static var placeholder: String { choices.joined(separator: "|") }
-  /// The cases.
   public static var choices: [String] { allCases.map(\.rawValue) }
 }
 

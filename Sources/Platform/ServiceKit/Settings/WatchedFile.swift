@@ -14,7 +14,6 @@ public struct WatchedFile: Sendable, Equatable {
     var nanoseconds = 0
   }
 
-  /// The file's path.
   public let path: String
   /// As of the last reading, successful or not.
   private var taken: Stamp?

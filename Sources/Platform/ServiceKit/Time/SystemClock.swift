@@ -1,6 +1,5 @@
 import Glibc
 
-/// The machine's clocks.
 public enum SystemClock {
   /// Milliseconds of a clock that never goes back and, unlike `CLOCK_MONOTONIC`, runs while the machine sleeps.
   public static func steadyMilliseconds() -> Int64 {

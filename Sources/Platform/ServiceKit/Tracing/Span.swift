@@ -23,7 +23,6 @@ public struct Span: Sendable, Equatable {
   public enum Value: Sendable, Equatable {
     /// A text of at most some hundred bytes.
     case string(String)
-    /// A number.
     case int(Int64)
   }
 
@@ -44,7 +43,6 @@ public struct Span: Sendable, Equatable {
   /// The code of the failure, such as a dead letter's; nil if there was none.
   public var failure: String?
 
-  /// A span.
   public init(
     _ context: TraceContext, parent: UInt64, name: String, kind: Kind, start: UInt64, end: UInt64,
     attributes: [(name: String, value: Value)] = [], failure: String? = nil
@@ -59,7 +57,6 @@ public struct Span: Sendable, Equatable {
     self.failure = failure
   }
 
-  /// All of them equal.
   public static func == (left: Span, right: Span) -> Bool {
     left.context == right.context && left.parent == right.parent && left.name == right.name && left.kind == right.kind
       && left.start == right.start && left.end == right.end && left.failure == right.failure

@@ -3,7 +3,6 @@ import CLibrdkafka
 extension Admin {
   /// A broker of the cluster.
   public struct Broker: Sendable, Equatable {
-    /// Its id.
     public var id: Int32
     /// Where clients reach it, as `host:port`.
     public var address: String
@@ -26,7 +25,6 @@ extension Admin {
   }
 }
 
-/// The version of librdkafka.
 public enum KafkaLibrary {
   /// Such as `2.0.2`.
   public static var version: String { rd_kafka_version_str().map { String(cString: $0) } ?? "unknown" }

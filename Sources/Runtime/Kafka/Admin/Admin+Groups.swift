@@ -12,7 +12,6 @@ extension Admin {
     /// The client's address, such as `/10.0.0.7`.
     public var host: String
 
-    /// A member.
     public init(memberID: String, instanceID: String?, clientID: String, host: String) {
       self.memberID = memberID
       self.instanceID = instanceID

@@ -27,9 +27,7 @@ public final class Admin: Sendable {
 
   // MARK: Topics
 
-  /// A topic to create.
   public struct NewTopic: Sendable {
-    /// The topic's name.
     public var name: String
     /// The number of partitions, from 1.
     public var partitions: Int
@@ -38,7 +36,6 @@ public final class Admin: Sendable {
     /// Topic configuration, such as `cleanup.policy`.
     public var configuration: [String: String]
 
-    /// Describes a topic.
     public init(name: String, partitions: Int, replicationFactor: Int, configuration: [String: String] = [:]) {
       self.name = name
       self.partitions = partitions

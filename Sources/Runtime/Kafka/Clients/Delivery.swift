@@ -2,7 +2,6 @@
 public struct Delivery: Sendable {
   /// The record's tag.
   public let tag: UInt64
-  /// The record's partition.
   public let topicPartition: TopicPartition
   /// The record's offset; `nil` if it was not written.
   public let offset: Int64?

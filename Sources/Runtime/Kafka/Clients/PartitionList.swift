@@ -4,7 +4,6 @@ import CLibrdkafka
 struct PartitionList: ~Copyable {
   private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
-  /// An empty list.
   init(capacity: Int) throws(KafkaError) {
     guard let pointer = rd_kafka_topic_partition_list_new(Int32(clamping: capacity)) else {
       throw KafkaError("list partitions", RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE)

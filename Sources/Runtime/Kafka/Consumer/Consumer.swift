@@ -12,7 +12,6 @@ import CLibrdkafka
 public final class Consumer {
   /// The result of a poll.
   public enum Event {
-    /// A record.
     case record(ConsumerRecord)
     /// The group assigned these partitions to this member; answer with ``Consumer/assign(_:)``.
     case assigned([TopicPartition])
@@ -25,17 +24,14 @@ public final class Consumer {
     case error(KafkaError)
   }
 
-  /// The client's name.
   public let name: String
   /// Wakes a waiting poll, from any thread.
   public let waker: ConsumerWaker
-  /// The consumer group's name.
   let groupID: String
   private let inbox = RebalanceInbox()
   private var client: Client?
   private var names = TopicNameCache()
   private var paused: Set<TopicPartition> = []
-  /// Whether partitions are assigned.
   private var hasAssigned = false
 
   /// Creates a consumer, which connects in the background.

@@ -4,7 +4,6 @@ import CLibrdkafka
 ///
 /// `@unchecked Sendable`: librdkafka's object is never changed after it is made.
 public final class ConsumerGroupMetadata: @unchecked Sendable {
-  /// The group.
   public let groupID: String
   /// The group generation of this member; -1 without a generation. **Never commit with -1**: the coordinator does not fence it.
   public let generation: Int32

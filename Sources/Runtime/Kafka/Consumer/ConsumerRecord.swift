@@ -22,13 +22,11 @@ public final class ConsumerRecord {
 
   deinit { rd_kafka_message_destroy(message) }
 
-  /// The partition's number.
   public var partition: Int32 { message.pointee.partition }
 
   /// The offset in the partition.
   public var offset: Int64 { message.pointee.offset }
 
-  /// Topic and partition.
   public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
 
   /// Milliseconds since the epoch, set by the producer or the broker, as the topic is configured; -1 if absent.

@@ -11,7 +11,6 @@ public final class Producer: Sendable {
     var topics: [String: TopicHandle] = [:]
   }
 
-  /// The client's name.
   public let name: String
   private let state: Mutex<State>
 

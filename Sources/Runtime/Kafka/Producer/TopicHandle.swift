@@ -3,7 +3,6 @@
 /// `@unchecked Sendable`: librdkafka's topic object is thread-safe; the pointer never changes, belongs to the client, and
 /// is used only by the producer that made it, while its client lives.
 public final class TopicHandle: @unchecked Sendable {
-  /// The topic's name.
   public let name: String
   let pointer: OpaquePointer
   /// Identifies the client. Not the client itself, which its handles must not keep alive; nor its address, which a later client

@@ -32,7 +32,6 @@ enum SASLCredentials: Sendable {
 
 /// One login: the client's messages and the broker's replies.
 protocol SASLLogin {
-  /// The first message.
   var first: [UInt8] { get }
   /// The next message after a reply; nil if the login is complete.
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]?

@@ -58,7 +58,6 @@ struct WireReader {
   mutating func int64() throws(WireError) -> Int64 { try integer(Int64.self) }
   mutating func bool() throws(WireError) -> Bool { try int8() != 0 }
 
-  /// Skips bytes.
   mutating func skip(_ count: Int) throws(WireError) { _ = try take(count) }
 
   mutating func unsignedVarint() throws(WireError) -> Int {

@@ -2,7 +2,6 @@
 public struct OpenTransaction: Sendable, Hashable {
   /// The partition's topic.
   public let topic: String
-  /// The partition.
   public let partition: Int32
   /// The producer id, which belongs to a transactional id.
   public let producerID: Int64
@@ -11,7 +10,6 @@ public struct OpenTransaction: Sendable, Hashable {
   /// The coordinator epoch known to the leader.
   let coordinatorEpoch: Int32
 
-  /// An open transaction.
   init(topic: String, partition: Int32, producerID: Int64, epoch: Int16, coordinatorEpoch: Int32) {
     self.topic = topic
     self.partition = partition

@@ -211,7 +211,6 @@ public final class TransactionalProducer {
     return outcome
   }
 
-  /// A transaction in progress.
   private struct Transaction {
     let id: String
     let producer: ProducerIdentity

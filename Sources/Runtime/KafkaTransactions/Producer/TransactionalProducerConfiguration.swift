@@ -2,7 +2,6 @@ import OAuthBearer
 
 /// The configuration of a transactional producer, from librdkafka's properties, so that operators set them once for all clients.
 public struct TransactionalProducerConfiguration: Sendable {
-  /// The bootstrap servers.
   var bootstrap: [BrokerAddress]
   var client = "nudge"
   /// Nil without encryption.

@@ -31,7 +31,6 @@ struct RecordBatch {
     reset(timestamp: timestamp)
   }
 
-  /// The size in bytes.
   var size: Int { bytes.count }
 
   /// Empties the batch and keeps its memory.
@@ -59,7 +58,6 @@ struct RecordBatch {
   /// The greatest encoded size of a record in bytes.
   static func size(key: Int, value: Int, headers: Int) -> Int { key + value + headers + 48 }
 
-  /// Adds a record.
   mutating func append(key: [UInt8]?, value: [UInt8]?, headers: [(name: String, value: [UInt8]?)]) {
     var size = 1 + 1 + zigzagSize(Int64(count))
     size += key.map { zigzagSize(Int64($0.count)) + $0.count } ?? 1

@@ -101,9 +101,7 @@ extension TransactionContent.Partition {
 public struct TransactionOffsets: Sendable, Equatable {
   /// The next offset of an input partition.
   public struct Offset: Sendable, Equatable {
-    /// The topic's name.
     public var topic: String
-    /// The partition.
     public var partition: Int32
     /// The next offset to read.
     public var offset: Int64
@@ -119,7 +117,6 @@ public struct TransactionOffsets: Sendable, Equatable {
     }
   }
 
-  /// The group's id.
   public var group: String
   /// The member id. Never empty: the coordinator would not fence the offsets.
   public var memberID: String
@@ -127,10 +124,8 @@ public struct TransactionOffsets: Sendable, Equatable {
   public var generation: Int32
   /// `group.instance.id` of a static member.
   public var instanceID: String?
-  /// The offsets to commit.
   public var offsets: [Offset]
 
-  /// Offsets of a member of a group.
   public init(group: String, memberID: String, generation: Int32, instanceID: String?, offsets: [Offset]) {
     self.group = group
     self.memberID = memberID

@@ -78,6 +78,5 @@ struct BrokerError: Equatable, Hashable, CustomStringConvertible {
 }
 
 extension WireReader {
-  /// An error code.
   mutating func errorCode() throws(WireError) -> BrokerError { BrokerError(try int16()) }
 }

@@ -100,7 +100,6 @@ struct SASLAuthenticateRequest: WireRequest {
   }
 }
 
-/// The address of a broker.
 struct BrokerAddress: Hashable, CustomStringConvertible {
   var host: String
   var port: Int32

@@ -39,7 +39,6 @@ struct ProduceRequest: WireRequest {
   /// How long the leader waits for its followers, in milliseconds.
   var timeout: Int32
   var compression: Compression
-  /// By topic.
   var topics: [Topic]
 
   struct Topic {

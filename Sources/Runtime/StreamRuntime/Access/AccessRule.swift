@@ -5,20 +5,16 @@ public import NudgeSchema
 public struct AccessRule: Sendable, Equatable {
   /// A resource of the cluster.
   public enum Resource: Sendable, Equatable, Hashable {
-    /// A topic.
     case topic(String)
-    /// A consumer group.
     case group(String)
     /// All transactional ids with this prefix.
     case transactionalIDs(prefix: String)
   }
 
-  /// The resource.
   public var resource: Resource
   /// The operations that must be allowed.
   public var operations: Set<AccessOperation>
 
-  /// A rule.
   public init(_ resource: Resource, _ operations: Set<AccessOperation>) {
     self.resource = resource
     self.operations = operations

@@ -29,7 +29,6 @@ struct CommitStateMachine {
     case wait(until: Milliseconds)
     /// Wait for the outcome of the transaction in flight.
     case awaitOutcome
-    /// Open a producer.
     case openProducer
     /// Read the changelogs of all tasks to their ends, and compare their positions.
     case checkPositions
@@ -56,7 +55,6 @@ struct CommitStateMachine {
     }
   }
 
-  /// A producer was opened.
   mutating func producerOpened() {
     switch state {
     case .noProducer: state = .ready(notBefore: 0)
@@ -93,10 +91,8 @@ struct CommitStateMachine {
     state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
   }
 
-  /// A transaction was sent.
   mutating func began() { state = .committing }
 
-  /// A transaction has committed.
   mutating func committed() {
     failures = 0
     state = .ready(notBefore: 0)

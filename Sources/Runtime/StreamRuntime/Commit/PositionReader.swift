@@ -3,7 +3,6 @@ import ServiceKit
 
 /// Looks up in the changelogs what was committed.
 struct PositionReader<IO: StreamIO> {
-  /// A position record and its offset.
   typealias Found = (position: PositionRecord, offset: Int64)
 
   private let context: StreamContext<IO>

@@ -129,7 +129,6 @@ struct HangingTransactions {
     return ended
   }
 
-  /// The transactions, for reports.
   static func transactions(_ found: [Found]) -> [EndedTransaction] {
     struct Key: Hashable {
       var id: String

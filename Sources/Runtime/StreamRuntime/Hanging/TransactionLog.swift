@@ -3,7 +3,6 @@
 /// The coordinator logs the decision and the partitions of a transaction before it writes markers, and logs again when it considers the
 /// transaction complete. (Formats: `TransactionLogKey.json`, `TransactionLogValue.json`, versions 0 and 1, of Apache Kafka.)
 struct TransactionLog {
-  /// The topic.
   static let topic = "__transaction_state"
 
   /// The transactional id of a record's key; nil: the key has an unknown format.

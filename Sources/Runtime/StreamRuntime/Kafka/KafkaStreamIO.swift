@@ -24,7 +24,6 @@ struct KafkaStreamSettings: Sendable {
   /// Called with the length of each throttle that a quota of the brokers imposes on commits.
   var onThrottle: @Sendable (Duration) -> Void = { _ in }
 
-  /// The consumer group.
   var group: String { stage.group(topics) }
   /// The thread's group instance id, and the prefix of its transactional ids.
   var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }

@@ -63,7 +63,6 @@ struct TopicPatience {
 }
 
 extension CommitOutcome {
-  /// The outcome of a lasting refusal.
   static func refused(_ refusal: LastingRefusal, _ operation: String, _ reason: String) -> CommitOutcome {
     .refused("\(operation): \(reason): this does not pass; \(refusal.fix)")
   }

@@ -5,16 +5,13 @@ public import NudgeSchema
 /// Finds rows of a stage's state in its changelog: those a restore would find. One thread uses it; calls block while the
 /// changelog of a task is read, which is all of it.
 public final class StateLookup {
-  /// A row.
   public struct Found: Sendable, Equatable {
     /// The task it belongs to.
     public var task: Int32
-    /// Its key.
     public var key: RowKey
     /// As the stage wrote it.
     public var bytes: [UInt8]
 
-    /// A row.
     public init(task: Int32, key: RowKey, bytes: [UInt8]) {
       self.task = task
       self.key = key

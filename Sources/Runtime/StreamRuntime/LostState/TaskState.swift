@@ -40,7 +40,6 @@ public struct TaskState: Sendable, Equatable, Encodable {
 
 /// The repair of a task whose state or input is lost.
 public struct TaskRepair: Sendable, Equatable, Encodable {
-  /// The task's number.
   public var task: Int32
   /// The sequence of the position to write.
   public var sequence: Int64
@@ -55,7 +54,6 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
   /// Whether the state stays, because only an input was lost.
   public var keepsState: Bool
 
-  /// A repair.
   public init(
     task: Int32, sequence: Int64, next: [String: Int64], rebuildTo: [String: Int64], rowsRemoved: Int,
     trustsMovedOffsets: Bool, keepsState: Bool = false

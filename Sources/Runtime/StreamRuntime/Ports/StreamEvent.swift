@@ -35,7 +35,6 @@ public enum StreamEvent: Sendable, Equatable {
   case rekeyed
   /// A record went to the dead letters.
   case deadLettered(code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String)
-  /// A transaction committed.
   case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
   /// The stage's tallies of a committed transaction, by their indexes.
   case counted([Int: Int])

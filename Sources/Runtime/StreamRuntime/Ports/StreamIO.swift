@@ -7,7 +7,6 @@ import NudgeSchema
 /// turn, the others end the thread.
 protocol StreamIO: StreamClocks, GroupInput, TransactionIO, ChangelogIO {}
 
-/// Clocks.
 protocol StreamClocks: AnyObject {
   /// Milliseconds since the epoch.
   var wallClock: Milliseconds { get }

@@ -69,7 +69,6 @@ public struct StreamLimits: Sendable, Equatable {
   /// Room for the batch header, which counts towards `max.message.bytes`.
   private static let batchOverhead = 4 << 10
 
-  /// The defaults.
   public init() {}
 
   /// Applies properties that the operator set for librdkafka. With a shorter `session.timeout.ms` than the limit, a thread would perform

@@ -2,24 +2,20 @@ public import NudgeSchema
 
 /// A record of an input. It is immutable and passed by reference, because copying its fields costs more than most processing.
 public final class InputRecord: Sendable, Equatable {
-  /// The topic.
   public let topic: Topic
   /// The topic's full name, with the deployment's prefix.
   public let topicName: String
   /// The partition, which is the task's number.
   public let partition: Int32
-  /// The offset.
   public let offset: Int64
   /// The record's timestamp, in milliseconds since the epoch.
   public let timestamp: Milliseconds
-  /// The key's bytes.
   public let key: [UInt8]?
   /// The value's bytes; nil is a tombstone.
   public let value: [UInt8]?
   /// The headers, in order.
   public let headers: [RecordHeaderField]
 
-  /// A record.
   public init(
     topic: Topic, topicName: String, partition: Int32, offset: Int64, timestamp: Milliseconds, key: [UInt8]?,
     value: [UInt8]?, headers: [RecordHeaderField] = []
@@ -34,7 +30,6 @@ public final class InputRecord: Sendable, Equatable {
     self.headers = headers
   }
 
-  /// The record's place.
   public var position: RecordPosition { RecordPosition(topic: topicName, partition: partition, offset: offset) }
 
   /// Whether all fields are equal.
@@ -44,6 +39,5 @@ public final class InputRecord: Sendable, Equatable {
         && a.value == b.value && a.headers == b.headers
   }
 
-  /// The last header of that name.
   public func header(_ name: String) -> [UInt8]? { headers.last { $0.name == name }?.value }
 }

@@ -2,18 +2,13 @@ public import NudgeSchema
 
 /// A record that a stage writes. It is immutable and passed by reference, as `InputRecord` is.
 public final class OutputRecord: Sendable, Equatable {
-  /// The topic.
   public let topic: Topic
-  /// The partition.
   public let partition: Int32
   /// The key; nil only on dead letters.
   public let key: [UInt8]?
-  /// The value.
   public let value: [UInt8]?
-  /// The headers.
   public let headers: [RecordHeaderField]
 
-  /// A record.
   public init(topic: Topic, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeaderField] = []) {
     self.topic = topic
     self.partition = partition

@@ -1,11 +1,7 @@
-/// A header of a record.
 public struct RecordHeaderField: Sendable, Equatable {
-  /// The name.
   public var name: String
-  /// The value.
   public var value: [UInt8]
 
-  /// A header.
   public init(_ name: String, _ value: [UInt8]) {
     self.name = name
     self.value = value

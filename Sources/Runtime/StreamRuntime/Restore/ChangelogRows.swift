@@ -13,7 +13,6 @@ struct ChangelogRows {
     var size: Int { key.bytes.count + (bytes?.count ?? 0) + 96 }
   }
 
-  /// The last position record.
   private(set) var position: PositionRecord?
   /// The offset after that record.
   private(set) var offsetBehindPosition: Int64

@@ -30,7 +30,6 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// The stage's name.
   public let name = S.definition.name
   private let configuration: Configuration
   private let makeStage: @Sendable () -> S

@@ -30,7 +30,6 @@ final class Watchdog: Sendable {
     turns.withLock { $0[thread] = time }
   }
 
-  /// A thread has ended.
   func ended(_ thread: Int) { turns.withLock { $0[thread] = nil } }
 
   /// Checks all threads. A stuck one makes the process not alive, so that a supervisor restarts it.

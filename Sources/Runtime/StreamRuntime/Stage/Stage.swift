@@ -79,7 +79,6 @@ extension Stage {
   public static func group(of effect: Effect) -> String? { nil }
   /// Replies of earlier assignments are dropped.
   public static func ticket(for effect: Effect) -> EffectTicket? { nil }
-  /// The reply as it is.
   public static func reply(_ reply: Reply, to sent: EffectTicket, asReplyTo effect: Effect) -> Reply? { reply }
 }
 

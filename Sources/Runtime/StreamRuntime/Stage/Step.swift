@@ -74,7 +74,6 @@ public final class Step<S: Stage> {
   /// Sets a row.
   public func set(_ row: S.Row, for key: RowKey) throws { try table.set(TypedRow(row), for: key) }
 
-  /// Removes a row.
   public func remove(_ key: RowKey) throws { try table.set(nil, for: key) }
 
   /// A page of the keys below a parent, of any number of parts, behind `key` in key order: for scans that go on in later steps.

@@ -126,6 +126,5 @@ public struct StoreFailure: Error, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// The operation and the reason.
   public var description: String { "state store: \(operation): \(reason)" }
 }

@@ -35,7 +35,6 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   /// Applied when the sealed transaction is committed.
   struct Sealed {
-    /// Its position record.
     let position: PositionRecord
     /// The number of records processed for it.
     let records: Int

@@ -3,11 +3,9 @@ public import NudgeSchema
 
 /// Runs a stage without Kafka, with its state in memory: for tests, and to run a stage on recorded input.
 public final class StageDriver<S: Stage> {
-  /// The results of a step.
   public struct StepResult {
     /// Its outputs, in order.
     public var outputs: [OutputRecord]
-    /// Its effects.
     public var effects: [S.Effect]
     /// Why the record would become a dead letter; nil: it was accepted.
     public var rejection: Rejection?
@@ -228,7 +226,6 @@ public final class StageDriver<S: Stage> {
   /// Bytes of rows that a task holds in memory, about.
   public func cachedBytes(partition: Int32 = 0) -> Int { step(partition).table.cachedBytes }
 
-  /// Decodes an output.
   public func decode<Value: Decodable>(_ type: Value.Type, from output: OutputRecord) throws -> Value {
     try coder.decode(type, from: output.value ?? [])
   }

@@ -7,7 +7,6 @@ struct TimerKey: Hashable, Comparable {
   let due: Milliseconds
   /// The stage's name for the timer.
   let name: String
-  /// The key of its row.
   let row: RowKey
 
   private static let prefix = Array("@timer\u{0}".utf8)
@@ -39,7 +38,6 @@ struct TimerKey: Hashable, Comparable {
     self.row = row
   }
 
-  /// Whether a row is a timer.
   static func isTimer(_ row: RowKey) -> Bool { row.bytes.starts(with: prefix) }
 
   static func == (a: TimerKey, b: TimerKey) -> Bool { a.row == b.row }

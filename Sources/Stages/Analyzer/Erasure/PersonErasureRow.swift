@@ -14,14 +14,12 @@ extension PersonErasureRow: PackedRow {
   /// For errors.
   public static let name: StaticString = "erasure"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     pendingUserId = flags.take() ? try row.text() : nil
     stamp = try row.stamp()
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(pendingUserId != nil)

@@ -5,7 +5,6 @@ extension LearnedPreferences: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "learned"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var entries: [Entry] = []
     for _ in 0..<(try row.count()) {
@@ -17,7 +16,6 @@ extension LearnedPreferences: PackedRow {
     self.init(entries: entries)
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     row.count(entries.count)
     for entry in entries {

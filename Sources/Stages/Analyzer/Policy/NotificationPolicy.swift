@@ -39,7 +39,6 @@ public struct NotificationPolicy: Sendable, Equatable {
   /// The rules that judge messages at levels other than `smart`, and at `smart` past the hourly limit.
   public var simpleRules = SimpleRules.standard
 
-  /// The defaults.
   public init() {}
 }
 

@@ -69,7 +69,6 @@ struct PolicyFields {
     self.place = place
   }
 
-  /// The names of all fields.
   var names: [String] { fields.keys.sorted() }
 
   /// Where a field stands, for errors.

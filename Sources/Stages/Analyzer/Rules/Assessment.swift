@@ -106,7 +106,6 @@ extension AnalyzerRules {
     assessment.priority = priority(of: assessment.score)
   }
 
-  /// The priority of a score.
   func priority(of score: Double) -> Priority {
     score >= policy.highFrom ? .high : score >= policy.mediumFrom ? .medium : .low
   }

@@ -27,7 +27,6 @@ public struct SimpleRules: Sendable, Equatable {
     case question
   }
 
-  /// A rule.
   struct Rule: Sendable, Equatable {
     /// Its name in decisions.
     var name: String

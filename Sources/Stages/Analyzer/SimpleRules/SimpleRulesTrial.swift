@@ -15,7 +15,6 @@ public struct SimpleRulesTrial: Sendable {
     self.rules = rules
   }
 
-  /// The rules' version.
   public var version: String { simpleRules.version }
 
   /// Takes a row of the analyzer's changelog, in its order; nil: it was removed. Only preferences are looked at. Throws where

@@ -73,7 +73,6 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     }
   }
 
-  /// The row packed.
   public func encoded(coder: RecordCoder) throws -> [UInt8] {
     switch self {
     case .user(let row): row.packed(capacity: 256)

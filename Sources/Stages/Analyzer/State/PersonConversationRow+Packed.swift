@@ -7,7 +7,6 @@ extension PersonConversationRow: PackedRow {
   /// 2 has the scores of messages and the last alert, 3 older messages that are shown.
   public static var version: UInt8 { 3 }
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
     var flags = RowFlags(bits: try row.unsigned())
@@ -54,7 +53,6 @@ extension PersonConversationRow: PackedRow {
     }
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(lastOrigin != nil)

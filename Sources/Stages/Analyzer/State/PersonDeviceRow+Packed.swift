@@ -5,7 +5,6 @@ extension PersonDeviceRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "device"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     token = flags.take() ? try row.text() : nil
@@ -21,7 +20,6 @@ extension PersonDeviceRow: PackedRow {
     stamp = try row.stamp()
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(token != nil)

@@ -5,7 +5,6 @@ public import StreamRuntime
 public struct PersonView: Sendable {
   /// A device of the person (T5).
   public struct Device: Sendable, Equatable, Encodable {
-    /// The device.
     public var deviceId: String
     /// The system it runs.
     public var platform: Platform
@@ -13,9 +12,7 @@ public struct PersonView: Sendable {
     public var tokenHash: String
     /// Whether pushes go to it; false: it signed out, its token is gone, or belongs to somebody else.
     public var isReachable: Bool
-    /// The claim's version.
     public var version: Int64
-    /// The app's version.
     public var appVersion: String?
     /// When this token was registered by this version, in milliseconds since the epoch.
     public var registeredAt: Milliseconds
@@ -27,7 +24,6 @@ public struct PersonView: Sendable {
   public struct MessageStanding: Sendable, Equatable, Encodable {
     /// The person has read it, or had it before their eyes.
     public var isRead: Bool
-    /// It counts on the badge.
     public var countsOnBadge: Bool
     /// A push was made for it.
     public var wasNotified: Bool
@@ -35,7 +31,6 @@ public struct PersonView: Sendable {
     public var isWithdrawn: Bool
   }
 
-  /// The person.
   public let userId: String
   private var user: UserRow?
   private var preferences = PreferencesRow()

@@ -7,7 +7,6 @@ extension PreferencesRow: PackedRow {
   /// 2 has levels and muted senders.
   public static var version: UInt8 { 2 }
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
     var flags = RowFlags(bits: try row.unsigned())

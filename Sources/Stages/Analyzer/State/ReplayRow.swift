@@ -12,14 +12,12 @@ extension ReplayRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "replay"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     isStopped = flags.take()
     notifications = Int(try row.signed())
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(isStopped)

@@ -8,7 +8,6 @@ extension UserRow: PackedRow {
   /// badge pushes.
   public static var version: UInt8 { 5 }
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
     var flags = RowFlags(bits: try row.unsigned())
@@ -36,7 +35,6 @@ extension UserRow: PackedRow {
     }
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(false)

@@ -17,7 +17,6 @@ public struct UserRow: Codable, Sendable, Equatable {
   var noticedWindow: Milliseconds?
   /// Conversations with something unread.
   var unreadConversations = 0
-  /// Unread messages.
   var unreadMessages = 0
   /// The badge of the last push; nil: a device has not been told a badge.
   var toldBadge: Int?

@@ -5,7 +5,6 @@ final class Cause: Sendable {
   /// Where the record is on the timeline.
   let position: RecordPosition
   let partition: Int32
-  /// The record's envelope.
   let envelope: Envelope
   /// When the event happened, by which all that people did is judged: its own time, or the time ingest took it where that is
   /// earlier (D11).

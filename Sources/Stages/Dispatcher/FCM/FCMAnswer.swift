@@ -34,7 +34,6 @@ public struct FCMAnswer: Sendable, Equatable {
     case project
   }
 
-  /// Its kind.
   public var verdict: Verdict
   /// The HTTP status; nil where there was no answer.
   public var httpStatus: Int?
@@ -45,7 +44,6 @@ public struct FCMAnswer: Sendable, Equatable {
   /// FCM's documentation does not have this answer: it is treated by its HTTP class.
   public var isUnknown: Bool
 
-  /// An answer.
   public init(
     _ verdict: Verdict, httpStatus: Int? = nil, errorCode: String? = nil, retryAfter: Milliseconds? = nil,
     isUnknown: Bool = false

@@ -20,7 +20,6 @@ struct Clocks: Sendable {
 public final class FCMClient: EffectPerformer {
   /// A request of the stage.
   public typealias Effect = SendRequest
-  /// The answer to it.
   public typealias Reply = SendReply
 
   /// Google's address of FCM.

@@ -14,7 +14,6 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
 
   /// The project to whose devices it sends.
   public let projectId: String
-  /// The account's name.
   public let clientEmail: String
   /// Which of the account's keys this is.
   public let privateKeyId: String
@@ -22,7 +21,6 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
   public let tokenURI: String
   let privateKey: PrivateKey
 
-  /// Reads a file.
   public init(file: String) throws(InvalidFile) {
     let contents: Data
     do {

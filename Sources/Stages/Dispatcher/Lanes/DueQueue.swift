@@ -23,7 +23,6 @@ struct DueQueue<Element> {
     }
   }
 
-  /// Takes the earliest entry.
   mutating func pop() -> (element: Element, time: Milliseconds)? {
     guard let top = entries.first else { return nil }
     let last = entries.removeLast()

@@ -2,7 +2,6 @@ import StreamRuntime
 
 /// Reads the lane rows of a task that begins, a page at a time.
 struct LaneLoader {
-  /// A lane and its row.
   typealias Found = (key: DeviceKey, row: LaneRow)
 
   /// Where the next page begins; nil: all rows were read.

@@ -199,7 +199,6 @@ struct LaneSchedule {
   /// The lane waits for nothing: the next look decides.
   mutating func setIdle(_ id: LaneID) { setPlace(.idle, id) }
 
-  /// Waits until a time.
   mutating func wait(_ id: LaneID, until time: Milliseconds) {
     setPlace(.due(at: time), id)
     noteDue(id, at: time)

@@ -19,7 +19,6 @@ public struct LaneStatistics: Sendable, Equatable {
   /// How often the rows of a lane were looked at since the task began.
   public var looks = 0
 
-  /// All zero.
   public init() {}
 
   /// The sum; of times the earlier one.

@@ -40,7 +40,6 @@ struct ProjectQuotas: Sendable {
     perMinute == 0 ? nil : rates[project ?? ownProject]?.wait(at: now)
   }
 
-  /// Counts a request.
   mutating func take(_ project: String?, at now: Milliseconds) {
     guard perMinute > 0 else { return }
     let project = project ?? ownProject

@@ -2,9 +2,7 @@ public import NudgeSchema
 
 /// FCM's answer to a `SendRequest`, or the reason for not having one.
 public struct SendReply: Sendable, Equatable {
-  /// The request's id.
   public var id: UInt64
-  /// FCM's answer.
   public var answer: FCMAnswer
   /// Requests made: 0 where none left the process, 2 where the access token was refreshed in between.
   public var requests: Int
@@ -13,7 +11,6 @@ public struct SendReply: Sendable, Equatable {
   /// When the answer arrived, by the wall clock.
   public var finishedAt: Milliseconds
 
-  /// A reply.
   public init(
     id: UInt64, answer: FCMAnswer, requests: Int = 1, startedAt: Milliseconds, finishedAt: Milliseconds
   ) {

@@ -5,16 +5,13 @@ public import StreamRuntime
 public struct SendRequest: Sendable {
   /// The push and device of a request.
   public struct Subject: Sendable, Equatable {
-    /// The person.
     public var userId: String
     /// The person's device.
     public var deviceId: String
-    /// The push.
     public var pushId: String
     /// Counts the requests for this push and device, from 1. After a crash it counts requests that were never made, too.
     public var attempt: Int
 
-    /// A subject.
     public init(userId: String, deviceId: String, pushId: String, attempt: Int) {
       self.userId = userId
       self.deviceId = deviceId
@@ -48,7 +45,6 @@ public struct SendRequest: Sendable {
   /// Identifies the push and device over assignments of the task; nil: a reply after the task was lost is dropped.
   public var ticket: EffectTicket?
 
-  /// A request.
   public init(
     id: UInt64, projectId: String?, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
     lease: SendLease? = nil, messageAt: Milliseconds? = nil, priority: Priority = .high,
@@ -78,6 +74,5 @@ extension SendRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
   public var description: String { "send \(id), attempt \(subject.attempt), \(body.count) bytes" }
   /// As `description`.
   public var debugDescription: String { description }
-  /// Id and attempt.
   public var customMirror: Mirror { Mirror(self, children: ["id": id, "attempt": subject.attempt]) }
 }

@@ -3,7 +3,6 @@ import HTTPTransport
 import ServiceKit
 import StreamRuntime
 
-/// The dispatcher's own settings.
 enum DispatcherSettings {
   static let url = Setting<String>(
     "fcm-url", default: FCMClient.googleURL, placeholder: "URL", help: "Address of FCM, without a path.",

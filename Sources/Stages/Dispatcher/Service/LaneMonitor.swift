@@ -57,10 +57,8 @@ public final class LaneMonitor: Sendable {
     }
   }
 
-  /// The state of all lanes.
   public var total: LaneStatistics { state.withLock { $0.total } }
 
-  /// A task's lanes.
   func report(_ statistics: LaneStatistics, task: Int32) { state.withLock { $0.tasks[task] = statistics } }
 
   /// The task was given up.

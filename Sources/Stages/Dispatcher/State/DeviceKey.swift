@@ -30,7 +30,6 @@ struct DeviceKey: Sendable, Hashable {
   /// The key of the device's own row.
   var device: RowKey { RowKey(bytes: parts(of: "d")) }
 
-  /// The key of an overflow row.
   func overflow(_ number: Int) -> RowKey { RowKey(bytes: parts(of: "o") + [0] + Array(String(number).utf8)) }
 
   /// Kind, user id and device id as three parts.

@@ -33,7 +33,6 @@ public struct DispatcherRow: StateRow, Equatable {
     }
   }
 
-  /// The packed row.
   public func encoded(coder: RecordCoder) throws -> [UInt8] {
     switch content {
     case .device(let row): row.packed()

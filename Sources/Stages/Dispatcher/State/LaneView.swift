@@ -5,9 +5,7 @@ public import StreamRuntime
 public struct LaneView: Sendable {
   /// A push that waits for a device.
   public struct Waiting: Sendable, Equatable, Encodable {
-    /// The push.
     public var pushId: String
-    /// The device.
     public var deviceId: String
     /// Requests made so far.
     public var attempts: Int
@@ -24,7 +22,6 @@ public struct LaneView: Sendable {
     /// The error code of the last answer.
     public var errorCode: String?
 
-    /// A push that waits.
     public init(
       pushId: String, deviceId: String, attempts: Int, isInAir: Bool, firstAttemptAt: Milliseconds?,
       notBefore: Milliseconds, expiresAt: Milliseconds, httpStatus: Int?, errorCode: String?

@@ -8,7 +8,6 @@ extension ConversationRow: PackedRow {
   /// 2 has a memory of the talk instead of the last messages, 3 the senders of the messages before.
   public static var version: UInt8 { 3 }
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
     var flags = RowFlags(bits: try row.unsigned())
@@ -41,7 +40,6 @@ extension ConversationRow: PackedRow {
     self.talk = talk
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(kind != nil)

@@ -37,7 +37,6 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     case formerTurns = "t"
   }
 
-  /// Reads a row.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     kind = try fields.decodeIfPresent(ConversationKind.self, forKey: .kind)
@@ -61,7 +60,6 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     for turn in try fields.decodeIfPresent([FormerTurn].self, forKey: .formerTurns) ?? [] { take(turn) }
   }
 
-  /// Writes a row.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(kind, forKey: .kind)

@@ -5,7 +5,6 @@ extension MemberRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "member"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     takesPart = flags.take()
@@ -14,7 +13,6 @@ extension MemberRow: PackedRow {
     avatarUrl = flags.take() ? try row.text() : nil
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(takesPart)

@@ -5,14 +5,12 @@ extension RegistrationRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "device"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     tokenHash = flags.take() ? try row.text() : nil
     stamp = try row.stamp()
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(tokenHash != nil)
@@ -28,7 +26,6 @@ extension OwnerRow: PackedRow {
   /// Version 2 has the timer.
   public static var version: UInt8 { 2 }
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     owner = flags.take() ? Owner(userId: try row.text(), deviceId: try row.text()) : nil
@@ -38,7 +35,6 @@ extension OwnerRow: PackedRow {
     timerAt = hasTimer ? try row.signed() : nil
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(owner != nil)

@@ -2,9 +2,7 @@ public import NudgeSchema
 
 /// The owner of a token (T2). The token's hash is in the row's key.
 public struct OwnerRow: Sendable, Equatable, Codable {
-  /// A person's device.
   public struct Owner: Sendable, Equatable, Codable {
-    /// The person.
     public internal(set) var userId: String
     /// The device, as that person's registration named it.
     public internal(set) var deviceId: String
@@ -49,7 +47,6 @@ public struct OwnerRow: Sendable, Equatable, Codable {
     case timerAt = "t"
   }
 
-  /// Reads a row.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     owner = try fields.decodeIfPresent(Owner.self, forKey: .owner)
@@ -58,7 +55,6 @@ public struct OwnerRow: Sendable, Equatable, Codable {
     timerAt = try fields.decodeIfPresent(Milliseconds.self, forKey: .timerAt)
   }
 
-  /// Writes a row.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(owner, forKey: .owner)

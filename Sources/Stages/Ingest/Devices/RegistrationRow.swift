@@ -17,14 +17,12 @@ public struct RegistrationRow: Sendable, Equatable, Codable {
     case stamp = "s"
   }
 
-  /// Reads a row.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     tokenHash = try fields.decodeIfPresent(String.self, forKey: .tokenHash)
     stamp = try fields.decodeStamp(forKey: .stamp)
   }
 
-  /// Writes a row.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(tokenHash, forKey: .tokenHash)

@@ -26,7 +26,6 @@ public struct SweepRow: Sendable, Equatable, Codable {
     /// A conversation's members.
     case conversation(conversationId: String)
   }
-  /// The person or conversation.
   public internal(set) var subject: Subject
   /// The last row that was looked at; nil: none yet.
   public internal(set) var after: [UInt8]?
@@ -52,14 +51,12 @@ extension ErasureRow: PackedRow {
   /// For errors.
   public static let name: StaticString = "erasure"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     let isRestored = flags.take()
     self.init(stamp: try row.stamp(), isRestored: isRestored)
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(isRestored)
@@ -72,7 +69,6 @@ extension SweepRow: PackedRow {
   /// For errors.
   public static let name: StaticString = "sweep"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     let isPerson = flags.take()
@@ -83,7 +79,6 @@ extension SweepRow: PackedRow {
       envelope: try row.stamp(), cause: try row.origin().position, nextIndex: try row.signed32())
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     switch subject {

@@ -4,7 +4,6 @@ extension FanOutRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "fan-out"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     let event = try row.text()
@@ -16,7 +15,6 @@ extension FanOutRow: PackedRow {
     for _ in 0..<(try row.count()) { passedOver.append(try row.text()) }
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(after != nil)

@@ -4,9 +4,7 @@ import NudgeSchema
 public struct FanOutRow: Sendable, Equatable, Codable {
   /// A header that goes along with what is written.
   public struct Header: Sendable, Equatable, Codable {
-    /// The name.
     public internal(set) var name: String
-    /// The value.
     public internal(set) var value: [UInt8]
 
     private enum CodingKeys: String, CodingKey {

@@ -48,6 +48,5 @@ struct FanOutsUnderWay {
     return first.text
   }
 
-  /// Forgets a task's.
   mutating func forget(partition: Int32) { tasks[partition] = nil }
 }

@@ -149,6 +149,5 @@ struct NameIndex {
 }
 
 extension SearchedText {
-  /// Hashes of its words.
   fileprivate var wordsToFind: Set<Int> { wordHashes }
 }

@@ -9,7 +9,6 @@ struct RecipientContexts {
   let addressed: [String]
   /// The most likely recipient, stated or guessed from the talk; nil: nobody in particular.
   let partner: String?
-  /// The traits of its text.
   let traits: TextTraits
   /// `TalkReading.messageFeatures` as text; nil in a direct conversation, where there is nothing to tell apart.
   let messageFeatures: String?

@@ -6,7 +6,6 @@ import StreamRuntime
 /// Reads an event from a record's bytes, or says why the record is refused (M5). Reasons name fields and limits, never values, which
 /// may be tokens or the text of a message (T4).
 enum RecordReading {
-  /// The record's key.
   static func key(of record: InputRecord) throws(Rejection) -> String {
     guard let bytes = record.key, !bytes.isEmpty else {
       throw Rejection(

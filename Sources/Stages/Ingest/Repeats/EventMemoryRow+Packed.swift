@@ -7,7 +7,6 @@ extension EventMemoryRow: PackedRow {
   /// Version 2 has the senders.
   public static var version: UInt8 { 2 }
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
     var flags = RowFlags(bits: try row.unsigned())
@@ -27,7 +26,6 @@ extension EventMemoryRow: PackedRow {
     }
   }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
     flags.add(horizon != nil)
@@ -52,10 +50,8 @@ extension EventArchiveRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "event archive"
 
-  /// Reads the fields.
   public init(packed row: inout RowReader) throws(RowFormatError) { self.init(events: try row.events()) }
 
-  /// Writes the fields.
   public func pack(into row: inout RowWriter) { row.events(events) }
 }
 

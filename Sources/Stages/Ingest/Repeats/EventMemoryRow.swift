@@ -46,7 +46,6 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     case othersUpTo = "o"
   }
 
-  /// Reads a row.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     horizon = try fields.decodeIfPresent(Milliseconds.self, forKey: .horizon)
@@ -64,7 +63,6 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     }
   }
 
-  /// Writes a row.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(horizon, forKey: .horizon)
@@ -85,10 +83,8 @@ public struct EventArchiveRow: Sendable, Equatable, Codable {
 
   init(events: [RememberedEvent]) { self.events = events }
 
-  /// Reads a row.
   public init(from decoder: any Decoder) throws { events = try EventList(from: decoder).events }
 
-  /// Writes a row.
   public func encode(to encoder: any Encoder) throws { try EventList(events: events).encode(to: encoder) }
 }
 

@@ -3,7 +3,6 @@ import NudgeSchema
 /// How late each of the latest senders' events were, and how far their clocks run ahead: tells whether an event that is not
 /// remembered may have been forgotten.
 public struct SenderClocks: Sendable, Equatable {
-  /// One sender.
   struct Sender: Sendable, Equatable {
     /// FNV-1a of the sender's id.
     var hash: Int64
@@ -23,7 +22,6 @@ public struct SenderClocks: Sendable, Equatable {
 
   init() {}
 
-  /// Notes an event.
   mutating func note(_ occurredAt: Milliseconds, cappedAt: Milliseconds, from hash: Int64, now: Milliseconds) {
     let lead = occurredAt - cappedAt
     if let index = senders.firstIndex(where: { $0.hash == hash }) {

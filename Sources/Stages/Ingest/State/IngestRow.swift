@@ -58,7 +58,6 @@ public enum IngestRow: StateRow, Equatable {
     }
   }
 
-  /// The row packed.
   public func encoded(coder: RecordCoder) throws -> [UInt8] {
     switch self {
     case .conversation(let row): row.packed(capacity: 2_048)

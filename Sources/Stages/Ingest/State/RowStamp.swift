@@ -25,7 +25,6 @@ extension KeyedDecodingContainer {
     try decodeIfPresent(RowStamp.self, forKey: key)?.stamp
   }
 
-  /// A stamp a row has.
   func decodeStamp(forKey key: Key) throws -> EventStamp { try decode(RowStamp.self, forKey: key).stamp }
 }
 
@@ -35,7 +34,6 @@ extension KeyedEncodingContainer {
     try encodeIfPresent(stamp.map { RowStamp($0) }, forKey: key)
   }
 
-  /// Writes a stamp.
   mutating func encodeStamp(_ stamp: EventStamp, forKey key: Key) throws {
     try encode(RowStamp(stamp), forKey: key)
   }

@@ -26,7 +26,6 @@ struct Simulation {
     var userId: String
   }
 
-  /// Runs it.
   func result() throws -> SimulationResult {
     try browser.find([.timeline, .decisions])
     var result = SimulationResult(examples: examples)

@@ -5,7 +5,6 @@ import StreamRuntime
 /// An event that passed the stage's own reading, and the fields of its record.
 struct ReadEvent: Sendable {
   let topic: Topic
-  /// The record's key.
   let key: String
   let envelope: Envelope
   /// The user whose token may send this; nil: only backends may. A message with a snapshot or a sender's name is for backends: with it a

@@ -35,7 +35,6 @@ final class EventsEndpoint: Sendable {
     reader = Mutex(Reader(reading: EventReading(rules)))
   }
 
-  /// The route.
   var route: HTTPRoute {
     HTTPRoute(
       .post, "/v1/events", bodyLimit: RequestBody.maxBytes, contentTypes: [RequestBody.json, RequestBody.lines],
