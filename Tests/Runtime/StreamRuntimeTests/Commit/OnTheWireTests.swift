@@ -1,33 +1,11 @@
 #if DEBUG
   import NudgeSchema
-  import Synchronization
   import Testing
 
   @testable import StreamRuntime
 
   @Suite("While a transaction is in flight")
   struct OnTheWireTests {
-    /// Asks for an effect with each record, and writes one down.
-    private struct AskingStage: Stage {
-      typealias Row = CountingStage.Row
-      static let definition = StageDefinition(
-        name: "asking", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
-
-      func process(_ record: InputRecord, in step: Step<Self>) throws { step.perform(Int(record.offset)) }
-      func receive(_ reply: Int, in step: Step<Self>) throws {}
-      func effectCancelled(_ effect: Int, in step: Step<Self>) throws {}
-      typealias Effect = Int
-      typealias Reply = Int
-    }
-
-    /// Counts its requests, and never replies.
-    private final class Unheard: EffectPerformer {
-      private let asked = Mutex(0)
-      var count: Int { asked.withLock { $0 } }
-      func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) { asked.withLock { $0 += 1 } }
-      func stop() {}
-    }
-
     private func record(_ offset: Int64, _ topic: Topic = .timeline) -> InputRecord {
       InputRecord(
         topic: topic, topicName: topic.rawValue, partition: 0, offset: offset, timestamp: 0, key: Array("key".utf8),
@@ -107,7 +85,7 @@
     @Test("effects do not wait for a commit, unless it takes long")
     func effects() throws {
       let io = RecordingIO()
-      let performer = Unheard()
+      let performer = HeldReplies()
       let thread = try thread(AskingStage(), io, performer: performer)
       try turn(thread) { thread.task(0)?.position.sequence == 1 }
       io.isOnTheWire = true

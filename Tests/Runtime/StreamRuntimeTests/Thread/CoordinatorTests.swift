@@ -178,42 +178,6 @@
       try bench.turn { bench.events.contains { if case .committed = $0 { true } else { false } } }
     }
 
-    /// Asks for an effect with each record.
-    private struct AskingStage: Stage {
-      typealias Row = CountingStage.Row
-      static let definition = StageDefinition(
-        name: "asking", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
-
-      func process(_ record: InputRecord, in step: Step<Self>) throws { step.perform(Int(record.offset)) }
-      func receive(_ reply: Int, in step: Step<Self>) throws {}
-      func effectCancelled(_ effect: Int, in step: Step<Self>) throws {}
-      typealias Effect = Int
-      typealias Reply = Int
-    }
-
-    /// Answers when it is told to.
-    private final class Answers: EffectPerformer {
-      private struct Open: Sendable {
-        let reply: @Sendable () -> Void
-      }
-      private let open = Mutex<[Open]>([])
-      private let asked = Mutex(0)
-
-      func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) {
-        asked.withLock { $0 += 1 }
-        open.withLock { $0.append(Open { reply(effect) }) }
-      }
-      func stop() {}
-      var count: Int { asked.withLock { $0 } }
-      func answer(_ count: Int) {
-        let replies = open.withLock { open in
-          defer { open.removeFirst(min(count, open.count)) }
-          return Array(open.prefix(count))
-        }
-        for open in replies { open.reply() }
-      }
-    }
-
     /// The times of a stage's steps, in order.
     private final class StepTimes {
       var records: [Milliseconds] = []
@@ -262,7 +226,7 @@
 
     @Test("a commit refused because the group does not know the member ends the effects at once")
     func outOfGroup() throws {
-      let performer = Answers()
+      let performer = HeldReplies()
       let bench = try Bench(AskingStage(), performer: performer)
       try bench.turn { bench.count("commit") == 1 }
       bench.io.polls = [PollResult(records: [record(0, .pushes)])]
@@ -278,7 +242,7 @@
     func hysteresis() throws {
       var limits = StreamLimits()
       limits.maxEffects = 100
-      let performer = Answers()
+      let performer = HeldReplies()
       let bench = try Bench(AskingStage(), performer: performer, limits: limits)
       try bench.turn { bench.count("commit") >= 1 }
       var next: Int64 = 0
@@ -322,7 +286,7 @@
 
     @Test("a stage with effects that cannot commit waits, too, though it wants to be woken")
     func waitsWithEffects() throws {
-      let bench = try Bench(WakingStage(), performer: Unheard())
+      let bench = try Bench(WakingStage(), performer: HeldReplies())
       bench.io.takes["poll"] = 1
       bench.io.polls = [PollResult(records: [record(0, .pushes)])]
       bench.io.fails = { $0 == "commit" ? failure(.retriable) : nil }
@@ -343,12 +307,6 @@
       func effectCancelled(_ effect: Int, in step: Step<Self>) throws {}
       typealias Effect = Int
       typealias Reply = Int
-    }
-
-    /// Answers nothing.
-    private final class Unheard: EffectPerformer {
-      func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) {}
-      func stop() {}
     }
   }
 #endif

@@ -8,36 +8,6 @@
 
   @Suite("A thread that gives up its tasks")
   struct SettleTests {
-    /// Asks for an effect with each record, and writes down the reply.
-    private struct AskingStage: Stage {
-      typealias Row = CountingStage.Row
-      static let definition = StageDefinition(
-        name: "asking", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
-
-      func process(_ record: InputRecord, in step: Step<Self>) throws { step.perform(Int(record.offset)) }
-      func receive(_ reply: Int, in step: Step<Self>) throws {
-        try step.emit(bytes: Array("\(reply)".utf8), to: .outcomes, key: "reply", partition: 0)
-      }
-      func effectCancelled(_ effect: Int, in step: Step<Self>) throws {}
-      typealias Effect = Int
-      typealias Reply = Int
-    }
-
-    /// Answers when it is told to.
-    private final class Answers: EffectPerformer {
-      private struct Open: Sendable {
-        let reply: @Sendable () -> Void
-      }
-      private let open = Mutex<[Open]>([])
-
-      func perform(_ effect: Int, reply: @escaping @Sendable (Int) -> Void) {
-        open.withLock { $0.append(Open { reply(effect) }) }
-      }
-      func stop() {}
-      var count: Int { open.withLock { $0.count } }
-      func answer() { for open in open.withLock({ $0 }) { open.reply() } }
-    }
-
     @Test(
       "on stop, an answer that came after a failed commit is committed, and at once",
       arguments: ["before-commit=fail@3", "before-transaction=fail@3;producer-open=fail@2"])
@@ -45,10 +15,10 @@
       let base = RecordingIO()
       let logger = Logger(label: "test", sink: LogCapture().sink)
       let io = FailPointIO(base, FailPoints(try FailPointPlan(failPoints), logger: logger))
-      let performer = Answers()
+      let performer = HeldReplies()
       let failures = Mutex(0)
       let thread = StreamThread(
-        AskingStage(), io: io, topics: TopicNames(prefix: ""), partitionCounts: [:], limits: StreamLimits(),
+        AskingStage(writesReplies: true), io: io, topics: TopicNames(prefix: ""), partitionCounts: [:], limits: StreamLimits(),
         writer: "w", performer: performer,
         observe: { if case .transactionFailed = $0 { failures.withLock { $0 += 1 } } })
       func record(_ offset: Int64) -> PollResult {
