@@ -18,7 +18,8 @@
       let performer = HeldReplies()
       let failures = Mutex(0)
       let thread = StreamThread(
-        AskingStage(writesReplies: true), io: io, topics: TopicNames(prefix: ""), partitionCounts: [:], limits: StreamLimits(),
+        AskingStage(writesReplies: true), io: io, topics: TopicNames(prefix: ""), partitionCounts: [:],
+        limits: StreamLimits(),
         writer: "w", performer: performer,
         observe: { if case .transactionFailed = $0 { failures.withLock { $0 += 1 } } })
       func record(_ offset: Int64) -> PollResult {
