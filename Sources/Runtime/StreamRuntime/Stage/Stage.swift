@@ -4,6 +4,36 @@ public import NudgeSchema
 /// and takes its outputs.
 ///
 /// A stream thread owns an instance and calls it for all of its tasks, one record at a time.
+///
+/// ```swift
+/// /// Counts the messages of each conversation, and writes every hundredth count.
+/// struct MessageCounter: Stage {
+///   struct Row: StateRow {
+///     var count = 0
+///
+///     init() {}
+///     init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
+///       count = try coder.decode(Int.self, from: bytes)
+///     }
+///     func encoded(coder: RecordCoder) throws -> [UInt8] { try coder.encode(count) }
+///   }
+///
+///   static let definition = StageDefinition(
+///     name: "counter", inputs: [.chatEvents], outputs: [.decisions], changelog: .analyzerState)
+///
+///   func process(_ record: InputRecord, in step: Step<Self>) throws {
+///     guard let bytes = record.key else { throw Rejection(.missingKey, "the record has no key") }
+///     let conversationId = String(decoding: bytes, as: UTF8.self)
+///     let key = RowKey("conversation", conversationId)
+///     var row = try step.row(key) ?? Row()
+///     row.count += 1
+///     try step.set(row, for: key)
+///     if row.count % 100 == 0 { try step.emit(["count": row.count], to: .decisions, key: conversationId) }
+///   }
+/// }
+/// ```
+///
+/// `StageDriver` runs a stage in a test, without Kafka.
 public protocol Stage: SendableMetatype {
   /// A row of the stage's state.
   associatedtype Row: StateRow

@@ -4,6 +4,30 @@ import ServiceKit
 
 /// The context of a stage while it processes a record, reply or wake-up: time, state, outputs and effects. A step takes effect as a
 /// whole or not at all.
+///
+/// ```swift
+/// /// Posts each record to a webhook, and writes down whether the webhook took it.
+/// struct Webhook: Stage {
+///   typealias Row = MessageCounter.Row
+///   typealias Effect = [UInt8]  // what is posted
+///   typealias Reply = Bool  // whether it was taken
+///   static let definition = StageDefinition(
+///     name: "webhook", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
+///
+///   func process(_ record: InputRecord, in step: Step<Self>) throws {
+///     // Undoes the step; the record becomes a dead letter.
+///     guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
+///     // The reply goes to `receive`.
+///     step.perform(value)
+///   }
+///   func receive(_ isTaken: Bool, in step: Step<Self>) throws {
+///     try step.emit(["taken": isTaken], to: .outcomes, key: "webhook")
+///     // Calls `wake` in a minute.
+///     if !isTaken { step.wake(after: 60_000) }
+///   }
+///   func effectCancelled(_ effect: [UInt8], in step: Step<Self>) throws {}
+/// }
+/// ```
 public final class Step<S: Stage> {
   /// The wall clock, in milliseconds since the epoch. During a rebuild, the time at which the record was written.
   public internal(set) var now: Milliseconds = 0
