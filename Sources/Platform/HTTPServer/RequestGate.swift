@@ -10,15 +10,15 @@ final class RequestGate: Sendable {
   }
 
   private let state = Mutex(State())
-  private let underWay = DispatchGroup()
+  private let inProgress = DispatchGroup()
 
   /// A request line has been read.
-  func enter() { underWay.enter() }
+  func enter() { inProgress.enter() }
 
   /// The answer has been sent, or the connection has been closed.
   func leave(_ exchange: Exchange) {
     state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
-    underWay.leave()
+    inProgress.leave()
   }
 
   /// Suspends the exchange's connection until its answer is set. Returns the answer if the handler has already set it, or a refusal if the gate is closed.
@@ -40,7 +40,7 @@ final class RequestGate: Sendable {
   func waitUntilIdle(_ limit: Duration) -> Bool {
     let (seconds, attoseconds) = limit.components
     let nanoseconds = Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-    return underWay.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+    return inProgress.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
   }
 
   /// Closes the gate: later requests are refused. Returns the exchanges that wait for an answer.

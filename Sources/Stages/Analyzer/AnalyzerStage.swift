@@ -73,7 +73,7 @@ public struct AnalyzerStage: Stage {
       if PersonContext.isBadgeTimer(fired.timer) {
         try person.badgeTimerFired(fired, zones: &zones)
       } else {
-        try person.hear(fired)
+        try person.timerFired(fired)
       }
       try person.save()
     }

@@ -16,7 +16,7 @@ public struct IngestStage: Stage {
   let rules: IngestRules
   let codec = RecordCodec()
   var rosters = RosterCache()
-  var fanOuts = FanOutsUnderWay()
+  var fanOuts = PendingFanOuts()
   var erasures = Erasures()
 
   public init(_ rules: IngestRules) { self.rules = rules }

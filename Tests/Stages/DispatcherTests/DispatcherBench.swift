@@ -90,8 +90,8 @@ final class DispatcherBench {
     try take(driver.receive(reply, partition: 0))
   }
 
-  /// Takes a request back, by default the oldest.
-  func forgo(_ request: SendRequest? = nil) throws {
+  /// Cancels a request, by default the oldest.
+  func cancelEffect(_ request: SendRequest? = nil) throws {
     let request = request ?? air[0]
     air.removeAll { $0.id == request.id }
     try take(driver.cancel(request, partition: 0))

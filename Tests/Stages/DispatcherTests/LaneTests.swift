@@ -58,7 +58,7 @@ struct LaneTests {
     try bench.send(DispatcherBench.push("p2"))
     try bench.answer(.sent)
     #expect(bench.air.map(\.pushId) == ["p2"])
-    try bench.forgo()
+    try bench.cancelEffect()
     #expect(bench.air.isEmpty)
     try bench.restart()
     #expect(bench.air.map(\.pushId) == ["p2"])

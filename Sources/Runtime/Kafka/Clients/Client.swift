@@ -7,14 +7,14 @@ import Synchronization
 ///
 /// Records and calls in progress hold a reference to the client, so it is destroyed after the last of them. It is destroyed on a
 /// separate thread: `rd_kafka_destroy` joins the client's threads, and one of those may hang in a name lookup or a TLS handshake. To learn
-/// when the client has been destroyed, wait for ``Client/Life``.
+/// when the client has been destroyed, wait for ``Client/Lifetime``.
 ///
 /// `@unchecked Sendable`: librdkafka's client is thread-safe, the pointer never changes, and everything else is
 /// immutable or behind a `Mutex`.
 final class Client: @unchecked Sendable {
   let pointer: OpaquePointer
   let name: String
-  let life = Life()
+  let lifetime = Lifetime()
   /// The reason of the last failed connection that a poll has served.
   var connectionFailure: KafkaError? { callbacks.connectionFailure.withLock { $0 } }
   /// The context of the C callbacks. Kept until the client's threads have ended.
@@ -74,20 +74,20 @@ final class Client: @unchecked Sendable {
     let client = OpaqueBits(pointer)
     let topics = topics.withLock { $0 }
     let callbacks = callbacks
-    let life = life
+    let lifetime = lifetime
     let thread = Thread {
       for topic in topics { rd_kafka_topic_destroy(topic.pointer) }
       rd_kafka_destroy(client.pointer)
       withExtendedLifetime(callbacks) {}
-      life.isOver.withLock { $0 = true }
-      life.signal.signal()
+      lifetime.isOver.withLock { $0 = true }
+      lifetime.signal.signal()
     }
     thread.name = "kafka-destroy"
     thread.start()
   }
 
   /// Refers to a client without keeping it alive, and reports its end.
-  final class Life: Sendable {
+  final class Lifetime: Sendable {
     fileprivate let isOver = Mutex(false)
     fileprivate let signal = DispatchSemaphore(value: 0)
 

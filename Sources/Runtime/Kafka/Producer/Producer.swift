@@ -54,7 +54,7 @@ public final class Producer: Sendable {
     defer { withExtendedLifetime(client) {} }
     return try state.withLock { (state) throws(KafkaError) in
       if let known = state.topics[name] { return known }
-      let handle = TopicHandle(name: name, pointer: try client.makeTopic(name), owner: client.life)
+      let handle = TopicHandle(name: name, pointer: try client.makeTopic(name), owner: client.lifetime)
       state.topics[name] = handle
       return handle
     }
@@ -93,7 +93,7 @@ public final class Producer: Sendable {
   ) throws(KafkaError) {
     let client = try open("produce")
     defer { withExtendedLifetime(client) {} }
-    guard topic.owner === client.life else {
+    guard topic.owner === client.lifetime else {
       throw .invalid("produce", "the handle of topic \"\(topic.name)\" belongs to another producer")
     }
     let list = headers.isEmpty ? nil : Self.makeHeaders(headers)
@@ -210,12 +210,12 @@ public final class Producer: Sendable {
       defer { state = State(client: nil) }
       return state.client
     }
-    guard let life = client?.life else { return true }
+    guard let lifetime = client?.lifetime else { return true }
     if let client {
       rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
       rd_kafka_flush(client.pointer, 1000)  // serves the reports of what was dropped
     }
     client = nil
-    return life.wait(timeout: timeout)
+    return lifetime.wait(timeout: timeout)
   }
 }

@@ -7,9 +7,9 @@ public final class TopicHandle: @unchecked Sendable {
   let pointer: OpaquePointer
   /// Identifies the client. Not the client itself, which its handles must not keep alive; nor its address, which a later client
   /// may have.
-  let owner: Client.Life
+  let owner: Client.Lifetime
 
-  init(name: String, pointer: OpaquePointer, owner: Client.Life) {
+  init(name: String, pointer: OpaquePointer, owner: Client.Lifetime) {
     self.name = name
     self.pointer = pointer
     self.owner = owner

@@ -114,7 +114,7 @@ struct HangingTransactions {
       switch log.finding(of: place, producerID: it.producerID, epoch: it.epoch) {
       case .leftOut(let isCommit): look.found.append(Found(transactionalID: id, isCommit: isCommit, open: it))
       case .unknown: look.unexplained.append(it)
-      case .underWay: break
+      case .ongoing: break
       }
     }
     return look

@@ -65,7 +65,7 @@ struct TransactionLog {
     /// The coordinator considers it complete and will not write the missing marker.
     case leftOut(isCommit: Bool)
     /// It is open, or its markers are being written.
-    case underWay
+    case ongoing
     /// The log does not show it.
     case unknown
   }
@@ -90,12 +90,12 @@ struct TransactionLog {
     let decisions = entries.indices.filter {
       entries[$0].producerID == producerID && entries[$0].epoch == epoch + 1 && entries[$0].isDecision
     }
-    guard let index = decisions.first else { return isOngoing(last) ? .underWay : .unknown }
+    guard let index = decisions.first else { return isOngoing(last) ? .ongoing : .unknown }
     let decision = entries[index]
     guard decisions.count == 1, decision.version >= 2, decision.places.contains(place) else { return .unknown }
     guard index > 0, isOngoing(entries[index - 1]) else { return .unknown }
     // The coordinator is still writing markers.
-    guard index + 1 < entries.count else { return .underWay }
+    guard index + 1 < entries.count else { return .ongoing }
     let end = entries[index + 1]
     let isSameID = end.producerID == producerID && end.epoch == decision.epoch
     let isNextID = end.producerID == decision.nextProducerID && end.epoch == 0

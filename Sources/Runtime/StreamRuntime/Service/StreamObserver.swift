@@ -40,7 +40,7 @@ final class StreamObserver: Sendable {
     /// Tasks whose state or input is lost, by thread.
     var lost: [Int: Set<Int32>] = [:]
     /// Tasks that wait for transactions without an end, as text by thread.
-    var held: [Int: String] = [:]
+    var awaitingTransactions: [Int: String] = [:]
     /// Why commits have failed for some seconds, by thread.
     var stuck: [Int: String] = [:]
     /// Bytes of rows in memory, by thread.
@@ -129,7 +129,7 @@ final class StreamObserver: Sendable {
         $0.restoring[thread] = Set(tasks)
         $0.lost[thread] = []
         $0.stuck[thread] = nil
-        $0.held[thread] = nil
+        $0.awaitingTransactions[thread] = nil
       }
       set(thread, tasks.isEmpty ? .ready : .notReady("restoring tasks \(Self.list(tasks))"))
       if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
@@ -157,7 +157,7 @@ final class StreamObserver: Sendable {
       log.warning(
         "pending transactions have not ended: those whose markers were left out are looked for, and ended. If this repeats, see "
           + "docs/operations.md, Hanging transactions", ["waits": .string(what)])
-      state.withLock { $0.held[thread] = what }
+      state.withLock { $0.awaitingTransactions[thread] = what }
       setReadiness(thread)
     case .transactionEnded(let transaction):
       ended.increment()
@@ -177,7 +177,7 @@ final class StreamObserver: Sendable {
       state.withLock { state in
         state.restoring[thread]?.remove(task)
         state.lost[thread]?.remove(task)
-        state.held[thread] = nil
+        state.awaitingTransactions[thread] = nil
       }
       setReadiness(thread)
     case .offsetsMoved(let task, let position, let sequence):
@@ -290,24 +290,24 @@ final class StreamObserver: Sendable {
   /// Clears a thread's reasons for not being ready.
   private func progressed(_ thread: Int, canCommit: Bool = true) {
     let wasStuck = state.withLock { state in
-      let held = state.held.removeValue(forKey: thread)
+      let awaitingTransactions = state.awaitingTransactions.removeValue(forKey: thread)
       let stuck = canCommit ? state.stuck.removeValue(forKey: thread) : nil
-      return held != nil || stuck != nil
+      return awaitingTransactions != nil || stuck != nil
     }
     if wasStuck { setReadiness(thread) }
   }
 
   /// A thread is ready once all its assigned tasks run and it can commit.
   private func setReadiness(_ thread: Int) {
-    let (restoring, lost, held, stuck) = state.withLock {
-      ($0.restoring[thread] ?? [], $0.lost[thread] ?? [], $0.held[thread], $0.stuck[thread])
+    let (restoring, lost, awaitingTransactions, stuck) = state.withLock {
+      ($0.restoring[thread] ?? [], $0.lost[thread] ?? [], $0.awaitingTransactions[thread], $0.stuck[thread])
     }
-    if let held {
+    if let awaitingTransactions {
       set(
         thread,
         .notReady(
-          "transactions are pending that should have ended: \(held); if it lasts: nudge state end-transactions --stage "
-            + stage))
+          "transactions are pending that should have ended: \(awaitingTransactions); if it lasts: "
+            + "nudge state end-transactions --stage \(stage)"))
     } else if let stuck {
       set(thread, .notReady(stuck))
     } else if !lost.isEmpty {

@@ -8,7 +8,7 @@ extension AnalyzerRules {
 }
 
 extension PersonContext {
-  /// How much later a device must be heard of for `lastSeenAt` to change: a row is not written for every report.
+  /// How much later a device must be seen for `lastSeenAt` to change, so that not every report writes the row.
   private static let seenStep: Milliseconds = 86_400_000
 
   /// `device.registered`: the claim was granted (T1, T2).
@@ -61,7 +61,7 @@ extension PersonContext {
     try drop(invalidated.deviceId, row)
   }
 
-  /// A device was heard of (T5).
+  /// The device was seen: notes the time, to the day (T5).
   func see(_ deviceId: String) throws {
     guard var row = try device(deviceId), row.token != nil, row.lastSeenAt + Self.seenStep <= cause.happenedAt
     else { return }
@@ -69,7 +69,7 @@ extension PersonContext {
     try set(row, for: deviceId)
   }
 
-  /// A device not heard of for too long is dropped, also where no push is for it (T5), and what is known of it forgotten.
+  /// A timer drops a device that was not seen for too long and removes its row, even if no push is for it (T5).
   private static let timerName = "device"
 
   /// The name of a device's timer. The key of `timer.fired` is the person.
@@ -78,7 +78,7 @@ extension PersonContext {
   static func timerName(of deviceId: String, _ userId: String) -> String { "\(timerName)/\(userId)/\(deviceId)" }
 
   private func setTimer(of deviceId: String, _ row: inout PersonDeviceRow) throws {
-    // One millisecond more: dropped is what was not heard of for longer.
+    // One millisecond more, because a device is dropped after the lifetime, not at its end.
     let due = row.lastEventAt + rules.tokenLifetime + 1
     row.timerAt = due
     try step.setTimer(
@@ -86,8 +86,8 @@ extension PersonContext {
       source: cause.source)
   }
 
-  /// `timer.fired`: a device is to be looked at.
-  mutating func hear(_ fired: TimerFired) throws {
+  /// `timer.fired`: drops the device unless it was seen since the timer was set.
+  mutating func timerFired(_ fired: TimerFired) throws {
     let prefix = timerName(of: "")
     guard fired.timer.utf8.starts(with: prefix.utf8) else { return }
     let deviceId = String(decoding: fired.timer.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)

@@ -102,8 +102,8 @@ struct TransactionLogTests {
   @Test("complete as it was decided, and nothing else, is a marker that does not come")
   func leftOut() {
     let begin = [entry(.empty, 4, there: false), entry(.ongoing, 4)]
-    #expect(finding(begin) == .underWay)
-    #expect(finding(begin + [entry(.prepareCommit, 5)]) == .underWay)
+    #expect(finding(begin) == .ongoing)
+    #expect(finding(begin + [entry(.prepareCommit, 5)]) == .ongoing)
     #expect(
       finding(begin + [entry(.prepareCommit, 5), entry(.completeCommit, 5, there: false)]) == .leftOut(isCommit: true))
     #expect(

@@ -522,26 +522,26 @@ final class SimulatedWorld {
 
   private func isTimerFired(_ value: [UInt8]?) -> Bool { value?.first == UInt8(ascii: "{") }
 
-  /// Every timer that was set is heard once, not before it is due. Its record may have been written more than once.
+  /// Every timer that was set is processed once, not before it is due. Its record may have been written more than once.
   private func checkTimers(_ partition: Int32) {
-    var heard: [String: Set<String>] = [:]
+    var processed: [String: Set<String>] = [:]
     for (_, _, value) in broker.readCommitted(ModelPlace(topic: output, partition: partition)) {
       let words = String(decoding: value ?? [], as: UTF8.self).split(separator: " ").map(String.init)
       guard words.count == 4, words[0] == "fired", let late = Int64(words[2]) else { continue }
-      heard[words[1], default: []].insert(words[3])
-      if late < 0 { violations.append("\(partition): timer \(words[1]) was heard \(-late) ms before it was due") }
+      processed[words[1], default: []].insert(words[3])
+      if late < 0 { violations.append("\(partition): timer \(words[1]) was processed \(-late) ms before it was due") }
     }
     for (offset, key, value) in broker.readCommitted(ModelPlace(topic: input, partition: partition)) {
       guard String(decoding: value ?? [], as: UTF8.self).hasPrefix("timer "), !isCut(offset, partition) else {
         continue
       }
       let name = "\(String(decoding: key ?? [], as: UTF8.self))/\(offset)"
-      let count = heard.removeValue(forKey: name)?.count ?? 0
+      let count = processed.removeValue(forKey: name)?.count ?? 0
       if count != 1 {
-        violations.append("\(partition): timer \(name) was heard \(count) times")
+        violations.append("\(partition): timer \(name) was processed \(count) times")
       }
     }
-    for (name, _) in heard { violations.append("\(partition): timer \(name) was never set") }
+    for (name, _) in processed { violations.append("\(partition): timer \(name) was never set") }
   }
 
   private func checkState(_ partition: Int32) {

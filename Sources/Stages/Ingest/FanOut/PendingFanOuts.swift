@@ -4,7 +4,7 @@ import StreamRuntime
 /// The conversations with a pending fan-out, of all tasks of a thread, in round-robin order.
 ///
 /// A hint that saves a scan. It may name rows that were removed, or that an undone step made; it never lacks one.
-struct FanOutsUnderWay {
+struct PendingFanOuts {
   private struct Task {
     /// Keys of rows, in the order of the events.
     var keys: [ExactText: [RowKey]] = [:]
