@@ -10,19 +10,19 @@ public struct AccessReport: Sendable {
   /// Asks the brokers, without using or changing a resource.
   /// - Parameter timeout: for each request.
   /// - Throws: `TransactionalProducerError` if a broker does not answer or does not know the requests.
-  public init(on rules: [AccessRule], asking sink: TransactionalProducer, timeout: Duration)
+  public init(on rules: [AccessRule], asking producer: TransactionalProducer, timeout: Duration)
     throws(TransactionalProducerError)
   {
     var topics: [String] = []
     for rule in rules { if case .topic(let name) = rule.resource { topics.append(name) } }
-    let ofTopics = topics.isEmpty ? [:] : try sink.access(toTopics: topics, timeout: timeout)
+    let ofTopics = topics.isEmpty ? [:] : try producer.access(toTopics: topics, timeout: timeout)
     for rule in rules {
       switch rule.resource {
       case .topic(let name): note(rule, ofTopics[name] ?? .unknown)
-      case .group(let name): note(rule, try sink.access(toGroup: name, timeout: timeout))
+      case .group(let name): note(rule, try producer.access(toGroup: name, timeout: timeout))
       case .transactionalIDs(let prefix):
         // No thread has this transactional id: theirs end with a number and "-a" or "-b".
-        note(rule, try sink.access(toTransactionalID: "\(prefix)access-check", timeout: timeout))
+        note(rule, try producer.access(toTransactionalID: "\(prefix)access-check", timeout: timeout))
       }
     }
   }

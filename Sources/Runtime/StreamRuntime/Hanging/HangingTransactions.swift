@@ -60,7 +60,7 @@ struct HangingTransactions {
     /// Open transactions whose decision is not in the coordinator's log. They are left alone.
     var unexplained: [OpenTransaction] = []
     /// Producer ids of transactional ids that are not the stage's.
-    var strangers: Set<Int64> = []
+    var foreignProducers: Set<Int64> = []
   }
 
   /// All topics that the stage's transactions write to.
@@ -76,23 +76,23 @@ struct HangingTransactions {
   /// Looks for hanging transactions, without changing anything.
   ///
   /// - Parameters:
-  ///   - ids: look only for decided transactions of these, for which the sink must be open; nil: of all current and former threads.
+  ///   - ids: look only for decided transactions of these, for which the producer must be open; nil: of all current and former threads.
   func look(
-    by sink: TransactionalProducer, ids: [String]? = nil, depth: Depth = .recent
+    by producer: TransactionalProducer, ids: [String]? = nil, depth: Depth = .recent
   ) throws -> Look {
-    let open = try sink.openTransactions(in: writtenTopics, timeout: Self.timeout)
-    return try look(by: sink, at: ids == nil ? open : sink.decided(of: open), ids: ids, depth: depth)
+    let open = try producer.openTransactions(in: writtenTopics, timeout: Self.timeout)
+    return try look(by: producer, at: ids == nil ? open : producer.decided(of: open), ids: ids, depth: depth)
   }
 
   /// Looks up the decisions of open transactions.
   func look(
-    by sink: TransactionalProducer, at open: [OpenTransaction], ids: [String]? = nil, depth: Depth = .recent
+    by producer: TransactionalProducer, at open: [OpenTransaction], ids: [String]? = nil, depth: Depth = .recent
   ) throws -> Look {
     guard !open.isEmpty else { return Look() }
     var look = try explain(open, readLogs(ids, of: open, depth))
     guard !look.found.isEmpty || !look.unexplained.isEmpty else { return look }
     // Drop transactions that ended while the log was read.
-    let still = Set(try sink.openTransactions(in: writtenTopics, timeout: Self.timeout))
+    let still = Set(try producer.openTransactions(in: writtenTopics, timeout: Self.timeout))
     look.found.removeAll { !still.contains($0.open) }
     look.unexplained.removeAll { !still.contains($0) }
     return look
@@ -108,7 +108,7 @@ struct HangingTransactions {
         continue
       }
       guard let log = logs.logs[id] else {
-        look.strangers.insert(it.producerID)
+        look.foreignProducers.insert(it.producerID)
         continue
       }
       switch log.finding(of: place, producerID: it.producerID, epoch: it.epoch) {
@@ -121,9 +121,9 @@ struct HangingTransactions {
   }
 
   /// Writes the missing markers. Returns those that were written; other transactions had ended meanwhile.
-  func end(_ found: [Found], by sink: TransactionalProducer) throws(TransactionalProducerError) -> [Found] {
+  func end(_ found: [Found], by producer: TransactionalProducer) throws(TransactionalProducerError) -> [Found] {
     var ended: [Found] = []
-    for it in found where try sink.writeMarker(of: it.open, isCommit: it.isCommit, timeout: Self.timeout) {
+    for it in found where try producer.writeMarker(of: it.open, isCommit: it.isCommit, timeout: Self.timeout) {
       ended.append(it)
     }
     return ended

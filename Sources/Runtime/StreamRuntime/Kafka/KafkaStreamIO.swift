@@ -33,7 +33,7 @@ struct KafkaStreamSettings: Sendable {
   var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
 
   /// The configuration of the transactional client.
-  func sinkConfiguration() throws(TransactionalProducerError) -> TransactionalProducerConfiguration {
+  func producerConfiguration() throws(TransactionalProducerError) -> TransactionalProducerConfiguration {
     try TransactionalProducerConfiguration(
       bootstrapServers: bootstrapServers, properties: [("client.id", "\(transactionalID)-sink")] + properties)
   }
@@ -69,7 +69,7 @@ final class KafkaStreamIO: StreamIO {
     self.settings = settings
     self.signal = signal
     transactions = CommitThread(
-      settings.isEmbedded ? LibrdkafkaTransactions(settings) : try SinkTransactions(settings),
+      settings.isEmbedded ? LibrdkafkaTransactions(settings) : try ProducerTransactions(settings),
       name: "nudge-commit-\(settings.threadName)", onOutcome: { signal.raise() })
     topicByName = Dictionary(uniqueKeysWithValues: settings.stage.inputs.map { (settings.topics($0), $0) })
     var group = ClientConfiguration.consumer(

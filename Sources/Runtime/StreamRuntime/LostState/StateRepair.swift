@@ -130,28 +130,28 @@ public final class StateRepair {
   ///
   /// - Throws: `KafkaError`; `TransactionalProducerError` if the broker does not answer or refuses.
   public func hangingTransactions() throws -> HangingState {
-    let (hanging, sink) = try hanging()
-    defer { sink.close() }
-    return HangingState(try hanging.look(by: sink, depth: .all))
+    let (hanging, producer) = try hanging()
+    defer { producer.close() }
+    return HangingState(try hanging.look(by: producer, depth: .all))
   }
 
   /// Ends the decided ones. Services of the stage may keep running.
   public func endHangingTransactions() throws -> HangingState {
-    let (hanging, sink) = try hanging()
-    defer { sink.close() }
-    var look = try hanging.look(by: sink, depth: .all)
-    look.found = try hanging.end(look.found, by: sink)
+    let (hanging, producer) = try hanging()
+    defer { producer.close() }
+    var look = try hanging.look(by: producer, depth: .all)
+    look.found = try hanging.end(look.found, by: producer)
     return HangingState(look)
   }
 
   private func hanging() throws -> (HangingTransactions, TransactionalProducer) {
     let hanging = HangingTransactions(
       stage: stage, topics: topics, bootstrapServers: bootstrapServers, properties: overrides, log: log)
-    let sink = try TransactionalProducer(
+    let producer = try TransactionalProducer(
       TransactionalProducerConfiguration(bootstrapServers: bootstrapServers, properties: overrides),
       transactionalIDs: [], topics: [],
       group: nil)
-    return (hanging, sink)
+    return (hanging, producer)
   }
 
   // MARK: Planning

@@ -66,9 +66,9 @@ struct KafkaClusterProbe: ClusterUnderCheck {
     }
     let report: AccessReport
     do {
-      let sink = try makeSink()
-      defer { sink.close() }
-      report = try AccessReport(on: rules, asking: sink, timeout: Self.patience)
+      let producer = try makeProducer()
+      defer { producer.close() }
+      report = try AccessReport(on: rules, asking: producer, timeout: Self.patience)
     } catch {
       logger.notice("access rules were not looked at", ["reason": "\(error)"])
       return
@@ -81,14 +81,14 @@ struct KafkaClusterProbe: ClusterUnderCheck {
   }
 
   func checkTransactions() throws(TransactionalProducerError) {
-    let sink = try makeSink()
-    defer { sink.close() }
-    try sink.checkBroker(timeout: Self.patience)
+    let producer = try makeProducer()
+    defer { producer.close() }
+    try producer.checkBroker(timeout: Self.patience)
   }
 
   func pause() { ThreadSignal().wait(atMost: 200) }
 
-  private func makeSink() throws(TransactionalProducerError) -> TransactionalProducer {
+  private func makeProducer() throws(TransactionalProducerError) -> TransactionalProducer {
     let configuration = try TransactionalProducerConfiguration(
       bootstrapServers: settings.bootstrapServers,
       properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })

@@ -40,8 +40,8 @@ struct LoneBrokerTests {
   }
 
   /// One transaction over all partitions of outputs and changelog, and offsets of all inputs, as a stream thread's.
-  private func write(_ sink: TransactionalProducer, _ group: ConsumerGroupMetadata) -> TransactionOutcome {
-    var content = sink.makeContent(timestamp: SystemClock.milliseconds())
+  private func write(_ producer: TransactionalProducer, _ group: ConsumerGroupMetadata) -> TransactionOutcome {
+    var content = producer.makeContent(timestamp: SystemClock.milliseconds())
     for topic in 0..<2 {
       for partition in 0..<partitions {
         content.append(topic: topic, partition: partition, key: Array("key".utf8), value: [1], headers: [])
@@ -52,7 +52,7 @@ struct LoneBrokerTests {
       offsets: places(.timeline).map {
         .init(topic: $0.topic, partition: $0.partition, offset: 0, metadata: "")
       })
-    return sink.commit(content, timeout: .seconds(10))
+    return producer.commit(content, timeout: .seconds(10))
   }
 
   @Test("a committed transaction with missing markers is ended as committed, on all partitions and offsets")
@@ -68,36 +68,36 @@ struct LoneBrokerTests {
     let hanging = HangingTransactions(
       stage: CountingStage.definition, topics: TopicNames(prefix: prefix), bootstrapServers: brokers, properties: [],
       log: { _ in })
-    let sink = try TransactionalProducer(
+    let producer = try TransactionalProducer(
       TransactionalProducerConfiguration(bootstrapServers: brokers, properties: []),
       transactionalIDs: [id],
       topics: [Topic.decisions, .analyzerState].map { TopicNames(prefix: prefix)($0) }, group: group)
     func look() throws -> [OpenTransaction] {
-      try sink.openTransactions(in: hanging.writtenTopics, timeout: .seconds(10))
+      try producer.openTransactions(in: hanging.writtenTopics, timeout: .seconds(10))
     }
     var transactions = 0
     var found: [HangingTransactions.Found] = []
     // Whether markers are left out is a matter of milliseconds: seen in most tries, not in all.
     while found.isEmpty, transactions < 4 {
-      try sink.open(timeout: .seconds(30))
+      try producer.open(timeout: .seconds(30))
       let consumer = try member(of: group, brokers)
       try consumer.subscribe([places(.timeline)[0].topic])
       wait(for: "the group") {
         if case .assigned = consumer.poll(timeout: .milliseconds(100)) { return true }
         return false
       }
-      guard case .committed = write(sink, try consumer.groupMetadata()) else { throw Failure() }
+      guard case .committed = write(producer, try consumer.groupMetadata()) else { throw Failure() }
       broker.kill()
       transactions += 1
       consumer.close(leavingGroup: false)
       try broker.start()
-      #expect(sink.hasLostBroker)
+      #expect(producer.hasLostBroker)
       // A new epoch comes once the coordinator takes the transaction for complete.
-      try sink.open(timeout: .seconds(60))
-      #expect(!sink.hasLostBroker)
+      try producer.open(timeout: .seconds(60))
+      #expect(!producer.hasLostBroker)
       let open = try look()
-      #expect(sink.decided(of: open) == open)
-      let look = try hanging.look(by: sink, ids: [id])
+      #expect(producer.decided(of: open) == open)
+      let look = try hanging.look(by: producer, ids: [id])
       found = look.found
       #expect(found.count == open.count && look.unexplained.isEmpty)
     }
@@ -105,8 +105,8 @@ struct LoneBrokerTests {
     #expect(found.allSatisfy { $0.isCommit })
     #expect(Set(found.map(\.transactionalID)).count <= 1)
     // Half of it, as by a process that dies in between; the rest by another, twice.
-    #expect(try hanging.end(Array(found.prefix(found.count / 2)), by: sink).count == found.count / 2)
-    let rest = try hanging.look(by: sink).found
+    #expect(try hanging.end(Array(found.prefix(found.count / 2)), by: producer).count == found.count / 2)
+    let rest = try hanging.look(by: producer).found
     #expect(rest.count == found.count - found.count / 2)
     let repair = try StateRepair(
       of: CountingStage.definition, topics: TopicNames(prefix: prefix), bootstrapServers: brokers)
@@ -115,7 +115,7 @@ struct LoneBrokerTests {
     let ended = try repair.endHangingTransactions()
     #expect(ended == told && ended.transactions.allSatisfy { $0.isCommit })
     // The same epoch again: written, and of no effect.
-    #expect(try hanging.end(rest, by: sink).count == rest.count)
+    #expect(try hanging.end(rest, by: producer).count == rest.count)
     let left = try look()
     #expect(left.isEmpty)
     // Every record exists once.
@@ -135,12 +135,12 @@ struct LoneBrokerTests {
         if case .assigned = consumer.poll(timeout: .milliseconds(100)) { return true }
         return false
       }
-      guard case .committed = write(sink, try consumer.groupMetadata()) else { throw Failure() }
+      guard case .committed = write(producer, try consumer.groupMetadata()) else { throw Failure() }
       wait(for: "the markers") { (try? look().isEmpty) == true }
-      #expect(try !sink.writeMarker(of: it.open, isCommit: false, timeout: .seconds(5)))
+      #expect(try !producer.writeMarker(of: it.open, isCommit: false, timeout: .seconds(5)))
       consumer.close()
     }
-    sink.close()
+    producer.close()
     broker.stop()
   }
 

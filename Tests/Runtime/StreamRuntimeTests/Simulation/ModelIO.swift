@@ -360,7 +360,7 @@ final class ModelIO: StreamIO {
     return producers[turn]
   }
 
-  /// As the sink does it: records of different partitions in any order, then the offsets, then the end. A step at a time,
+  /// As `TransactionalProducer` does it: records of different partitions in any order, then the offsets, then the end. A step at a time,
   /// while the thread does something else, or waits.
   func begin(_ transaction: SealedTransaction) {
     precondition(sending == nil && outcome == nil, "a transaction is on its way")

@@ -4,9 +4,9 @@ import NudgeSchema
 import ServiceKit
 
 /// Transactions of version 2. `commit` sends a transaction's records, then the offsets, then the end.
-final class SinkTransactions: TransactionWriter {
+final class ProducerTransactions: TransactionWriter {
   private let settings: KafkaStreamSettings
-  private let sink: TransactionalProducer
+  private let producer: TransactionalProducer
   private let changelog: String
   /// The index of each topic in the content.
   private let places: [Topic: Int]
@@ -20,7 +20,7 @@ final class SinkTransactions: TransactionWriter {
   /// Open transactions at the last look.
   private var openBefore: Set<OpenTransaction> = []
   /// Producer ids of others, whose transactions may stay open.
-  private var strangers: Set<Int64> = []
+  private var foreignProducers: Set<Int64> = []
   /// The open transactions reported last.
   private var unexplained: [OpenTransaction] = []
 
@@ -37,16 +37,16 @@ final class SinkTransactions: TransactionWriter {
     hanging = HangingTransactions(
       stage: settings.stage, topics: settings.topics, bootstrapServers: settings.bootstrapServers,
       properties: settings.properties, log: settings.log)
-    sink = try TransactionalProducer(
-      settings.sinkConfiguration(), transactionalIDs: settings.transactionalIDs,
+    producer = try TransactionalProducer(
+      settings.producerConfiguration(), transactionalIDs: settings.transactionalIDs,
       topics: topics.map { settings.topics($0) }, group: settings.group)
-    content = sink.makeContent(timestamp: 0)
-    sink.onThrottle = settings.onThrottle
+    content = producer.makeContent(timestamp: 0)
+    producer.onThrottle = settings.onThrottle
   }
 
   #if DEBUG
     func interrupt(_ fails: @escaping @Sendable (FailPoint) -> Bool) {
-      sink.interrupt = { step in
+      producer.interrupt = { step in
         let point: FailPoint = step == .recordsWritten ? .midTransaction : .beforeCommit
         return fails(point) ? "fail-point \(point.rawValue)" : nil
       }
@@ -55,26 +55,26 @@ final class SinkTransactions: TransactionWriter {
 
   func open() throws(IOFailure) {
     do throws(TransactionalProducerError) {
-      try sink.open(timeout: timeout)
+      try producer.open(timeout: timeout)
     } catch {
       throw IOFailure(
         kind: error.kind == .refused ? .fatal : .retriable, operation: error.operation, reason: error.reason)
     }
     // Before the id's next transaction: aborting that one would abort an open one too.
-    if sink.hasLoneBroker { try endHanging(ofOthers: false) }
+    if producer.hasLoneBroker { try endHanging(ofOthers: false) }
   }
 
-  var hasLostBroker: Bool { sink.hasLostBroker }
+  var hasLostBroker: Bool { producer.hasLostBroker }
 
   func endHanging() throws(IOFailure) { try endHanging(ofOthers: true) }
 
   func watch() throws(IOFailure) {
-    guard sink.hasLoneBroker else { return }
+    guard producer.hasLoneBroker else { return }
     try end { () throws in
-      let open = Set(try sink.openTransactions(in: hanging.writtenTopics, timeout: timeout))
+      let open = Set(try producer.openTransactions(in: hanging.writtenTopics, timeout: timeout))
       defer { openBefore = open }
-      let stays = open.intersection(openBefore).filter { !strangers.contains($0.producerID) }
-      return try hanging.look(by: sink, at: Array(stays))
+      let stays = open.intersection(openBefore).filter { !foreignProducers.contains($0.producerID) }
+      return try hanging.look(by: producer, at: Array(stays))
     }
   }
 
@@ -84,7 +84,7 @@ final class SinkTransactions: TransactionWriter {
   }
 
   private func endHanging(ofOthers: Bool) throws(IOFailure) {
-    try end { () throws in try hanging.look(by: sink, ids: ofOthers ? nil : settings.transactionalIDs) }
+    try end { () throws in try hanging.look(by: producer, ids: ofOthers ? nil : settings.transactionalIDs) }
   }
 
   /// Ends the hanging transactions found, and reports unexplained ones.
@@ -99,8 +99,8 @@ final class SinkTransactions: TransactionWriter {
             + "them: \(HangingTransactions.shown(look.unexplained)); see docs/operations.md, Hanging transactions")
       }
       unexplained = look.unexplained
-      strangers.formUnion(look.strangers)
-      ended += HangingTransactions.transactions(try hanging.end(look.found, by: sink))
+      foreignProducers.formUnion(look.foreignProducers)
+      ended += HangingTransactions.transactions(try hanging.end(look.found, by: producer))
     } catch let error as TransactionalProducerError {
       guard error.kind == .refused else {
         throw IOFailure(kind: .retriable, operation: operation, reason: error.description)
@@ -152,7 +152,7 @@ final class SinkTransactions: TransactionWriter {
         }
       })
     let operation = "commit transaction"
-    switch sink.commit(content, timeout: timeout) {
+    switch producer.commit(content, timeout: timeout) {
     case .committed(let records):
       patience = TopicPatience()
       var positions: [Int32: Int64] = [:]
@@ -160,7 +160,7 @@ final class SinkTransactions: TransactionWriter {
         positions[part.task] = records.lastOffset(topic: changelog, partition: part.task)
       }
       return .committed(positions: positions)
-    case .notCommitted(let reason) where sink.isTopicUnknown && patience.isOver():
+    case .notCommitted(let reason) where producer.isTopicUnknown && patience.isOver():
       return .refused(.topicGone, operation, reason)
     case .notCommitted(let reason): return .notCommitted("\(operation): \(reason)")
     case .unknown(let reason): return .unknown("\(operation): the outcome is unknown: \(reason)")
@@ -172,5 +172,5 @@ final class SinkTransactions: TransactionWriter {
     }
   }
 
-  func close() { sink.close() }
+  func close() { producer.close() }
 }
