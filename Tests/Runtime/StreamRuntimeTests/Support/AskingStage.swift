@@ -1,3 +1,4 @@
+import NudgeSchema
 import Synchronization
 
 @testable import StreamRuntime
