@@ -19,7 +19,7 @@ final class ClusterLoad {
   private let interrupts: Interrupts
   private let display: LiveDisplay
   private let limits: QuotaWaits.Limits
-  private var account = DeliveryLedger(seesAborted: false, seesRequests: false)
+  private var ledger = DeliveryLedger(seesAborted: false, seesRequests: false)
 
   init(
     cluster: ClusterSettings, cast: LoadCast, plan: LoadRun.Plan, duration: Duration, settleTimeout: Duration,
@@ -47,8 +47,8 @@ final class ClusterLoad {
       cluster.client(.consumer(bootstrapServers: cluster.bootstrapServers, group: nil)), names: cluster.topics,
       isFresh: false, keyPrefix: plan.prefix, rest: PipelineObserver.unhurried)
     defer { observer.close() }
-    account.quotaWaits.limits = limits
-    account.quotaWaits.limits.partitions = observer.partitions
+    ledger.quotaWaits.limits = limits
+    ledger.quotaWaits.limits.partitions = observer.partitions
     let publisher = try EventPublisher(
       cluster.client(.producer(bootstrapServers: cluster.bootstrapServers, transactionalID: nil)),
       topics: cluster.topics)
@@ -66,23 +66,23 @@ final class ClusterLoad {
     let settling = ContinuousClock.now
     repeat {
       try turn(load, publisher, observer, .settling)
-    } while !account.isSettled && settling.duration(to: .now) < settleTimeout
+    } while !ledger.isSettled && settling.duration(to: .now) < settleTimeout
     let settledAfter = settling.duration(to: .now)
-    if !account.isSettled {
+    if !ledger.isSettled {
       // Before the rest of the outcomes: what left its lane meanwhile has one.
       let now = SystemClock.milliseconds()
       try PipelineObserver.readLanes(
         cluster.client(.consumer(bootstrapServers: cluster.bootstrapServers, group: nil)), names: cluster.topics,
-        keyPrefix: plan.prefix, into: &account)
-      account.findWaits(at: now)
+        keyPrefix: plan.prefix, into: &ledger)
+      ledger.findWaits(at: now)
     }
     var quietSince = ContinuousClock.now
     while quietSince.duration(to: .now) < Self.silence {
-      if try observer.read(into: &account, timeout: Self.pollWait) > 0 { quietSince = .now }
+      if try observer.read(into: &ledger, timeout: Self.pollWait) > 0 { quietSince = .now }
     }
     let summary = LoadSummary(
       run: plan.run, chatLog: plan.source.name, played: load.playedFor, settledAfter: settledAfter,
-      asked: plan.shape.rate, load: publisher.progress, account: account, wasInterrupted: interrupts.count > 0)
+      asked: plan.shape.rate, load: publisher.progress, ledger: ledger, wasInterrupted: interrupts.count > 0)
     display.finish(view(load, publisher, .done))
     load.retire()
     let deadline = ContinuousClock.now + .seconds(60)
@@ -97,16 +97,16 @@ final class ClusterLoad {
   private func introduce(_ load: LoadRun, _ publisher: EventPublisher, _ observer: PipelineObserver) throws {
     let devices = cast.people.flatMap(\.devices)
     for device in devices {
-      account.register(deviceId: device.deviceId, token: device.token, platform: device.platform)
+      ledger.register(deviceId: device.deviceId, token: device.token, platform: device.platform)
     }
     let now = SystemClock.milliseconds()
     let preferences = cast.people.count { $0.preferences(now: now) != nil }
     load.start()
     let deadline = ContinuousClock.now + Self.introductionTimeout
-    while load.phase == .introducing || account.introduced != (devices.count, preferences) {
+    while load.phase == .introducing || ledger.introduced != (devices.count, preferences) {
       try turn(load, publisher, observer, .introducing)
       guard ContinuousClock.now < deadline, interrupts.count == 0 else {
-        let (seenDevices, seenPreferences) = account.introduced
+        let (seenDevices, seenPreferences) = ledger.introduced
         throw CommandError(
           "of \(devices.count) devices \(seenDevices) and of \(preferences) preferences \(seenPreferences) came to the "
             + "timeline: check that ingest runs, with 'nudge lag' and 'nudge doctor'")
@@ -117,8 +117,8 @@ final class ClusterLoad {
   private func turn(
     _ load: LoadRun, _ publisher: EventPublisher, _ observer: PipelineObserver, _ act: PipelineView.Act
   ) throws {
-    _ = try observer.read(into: &account, timeout: Self.pollWait)
-    for message in publisher.takePublished() { account.published(message) }
+    _ = try observer.read(into: &ledger, timeout: Self.pollWait)
+    for message in publisher.takePublished() { ledger.published(message) }
     try check(load)
     display.update(view(load, publisher, act))
   }
@@ -132,6 +132,6 @@ final class ClusterLoad {
   private func view(_ load: LoadRun, _ publisher: EventPublisher, _ act: PipelineView.Act) -> PipelineView {
     PipelineView(
       title: "nudge load", act: act, brokerName: cluster.bootstrapServers, elapsed: load.playedFor,
-      duration: duration, rate: plan.shape.rate, load: publisher.progress, account: account, processes: [])
+      duration: duration, rate: plan.shape.rate, load: publisher.progress, ledger: ledger, processes: [])
   }
 }

@@ -35,7 +35,7 @@ struct LoadSummary: Encodable {
 
   init(
     run: String, chatLog: String, played: Duration, settledAfter: Duration, asked: Double,
-    load: EventPublisher.Progress, account: DeliveryLedger, wasInterrupted: Bool
+    load: EventPublisher.Progress, ledger: DeliveryLedger, wasInterrupted: Bool
   ) {
     self.run = run
     self.chatLog = chatLog
@@ -45,15 +45,15 @@ struct LoadSummary: Encodable {
     rateAchieved = (Double(load.messages) / max(played.seconds, 0.001) * 10).rounded() / 10
     events = load.acknowledged
     messages = load.messages
-    candidates = account.candidates
-    decisions = Dictionary(uniqueKeysWithValues: account.decisionsByReason.map { ($0.key.rawValue, $0.value) })
-    pushes = account.pushes
-    targets = account.targets
-    outcomes = Dictionary(uniqueKeysWithValues: account.outcomesByResult.map { ($0.key.rawValue, $0.value) })
-    deadLetters = account.deadLetters
-    latencyMs = LatencySummary(account.latency)
+    candidates = ledger.candidates
+    decisions = Dictionary(uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) })
+    pushes = ledger.pushes
+    targets = ledger.targets
+    outcomes = Dictionary(uniqueKeysWithValues: ledger.outcomesByResult.map { ($0.key.rawValue, $0.value) })
+    deadLetters = ledger.deadLetters
+    latencyMs = LatencySummary(ledger.latency)
     interrupted = wasInterrupted
-    self.account = LedgerVerdict(account, load: load, wasDispatcherKilled: false)
+    self.account = LedgerVerdict(ledger, load: load, wasDispatcherKilled: false)
   }
 
   /// One line a fact, then one line a check.

@@ -23,7 +23,7 @@ final class DemoRun {
   /// Logs, state, the record of requests, and the data of a broker that the demo starts.
   let directory: URL
 
-  private var account: DeliveryLedger
+  private var ledger: DeliveryLedger
   private var kills: [DemoSummary.Kill] = []
   private var pendingKills: [KillPlan.Kill]
 
@@ -36,7 +36,7 @@ final class DemoRun {
     display.say("reading \(options.source.name)")
     cast = try LoadCast(options.source, messages: options.messages, seed: options.seed)
     guard cast.messages > 0 else { throw CommandError("\(options.source.name) has no messages") }
-    account = DeliveryLedger(seesAborted: options.broker == .embedded)
+    ledger = DeliveryLedger(seesAborted: options.broker == .embedded)
     pendingKills = options.kills
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-demo-\(name)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -117,20 +117,20 @@ final class DemoRun {
   private func introduce(_ scene: Scene) throws {
     let devices = cast.people.flatMap(\.devices)
     for device in devices {
-      account.register(deviceId: device.deviceId, token: device.token, platform: device.platform)
+      ledger.register(deviceId: device.deviceId, token: device.token, platform: device.platform)
     }
     let now = SystemClock.milliseconds()
     let preferences = cast.people.count { $0.preferences(now: now) != nil }
     scene.load.start()
     let deadline = ContinuousClock.now + Self.introductionTimeout
-    while scene.load.phase == .introducing || account.introduced != (devices.count, preferences) {
+    while scene.load.phase == .introducing || ledger.introduced != (devices.count, preferences) {
       try turn(scene, .introducing)
       guard ContinuousClock.now < deadline else {
-        let (seenDevices, seenPreferences) = account.introduced
+        let (seenDevices, seenPreferences) = ledger.introduced
         throw CommandError(
           "of \(devices.count) devices \(seenDevices) and of \(preferences) preferences \(seenPreferences) were on the "
             + "timeline after \(Self.introductionTimeout.settingText); see \(directory.path)/nudge-ingest.log"
-            + (account.deadLetters.isEmpty ? "" : " (dead letters: \(account.deadLetters))"))
+            + (ledger.deadLetters.isEmpty ? "" : " (dead letters: \(ledger.deadLetters))"))
       }
     }
   }
@@ -153,7 +153,7 @@ final class DemoRun {
     return start.duration(to: .now)
   }
 
-  private var isSettled: Bool { account.isSettled && kills.allSatisfy { $0.readyAfterMs != nil } }
+  private var isSettled: Bool { ledger.isSettled && kills.allSatisfy { $0.readyAfterMs != nil } }
 
   /// Stops the processes, and reads the rest of the topics: records may have been written twice.
   private func end(_ scene: Scene) throws {
@@ -162,26 +162,26 @@ final class DemoRun {
     scene.processes.stopServices()
     var quietSince = ContinuousClock.now
     while quietSince.duration(to: .now) < Self.silence {
-      if try scene.observer.read(into: &account, timeout: Self.pollWait) > 0 { quietSince = .now }
+      if try scene.observer.read(into: &ledger, timeout: Self.pollWait) > 0 { quietSince = .now }
     }
     scene.processes.stopEmulator()
-    try scene.requests.read(into: &account)
-    guard !account.isSettled else { return }
+    try scene.requests.read(into: &ledger)
+    guard !ledger.isSettled else { return }
     if !scene.broker.seesAborted {
       try PipelineObserver.readLanes(
         scene.broker.client(.consumer(bootstrapServers: scene.broker.bootstrapServers, group: nil)),
-        names: scene.broker.topics, into: &account)
+        names: scene.broker.topics, into: &ledger)
     }
-    account.quotaWaits.limits.partitions = scene.observer.partitions
-    account.findWaits(at: settledAt)
+    ledger.quotaWaits.limits.partitions = scene.observer.partitions
+    ledger.findWaits(at: settledAt)
   }
 
   // MARK: A turn
 
   private func turn(_ scene: Scene, _ act: PipelineView.Act) throws {
-    _ = try scene.observer.read(into: &account, timeout: Self.pollWait)
-    for message in scene.publisher.takePublished() { account.published(message) }
-    try scene.requests.read(into: &account)
+    _ = try scene.observer.read(into: &ledger, timeout: Self.pollWait)
+    for message in scene.publisher.takePublished() { ledger.published(message) }
+    try scene.requests.read(into: &ledger)
     try scene.processes.check()
     for index in kills.indices where kills[index].readyAfterMs == nil {
       if try scene.processes.isReady(kills[index].program) {
@@ -218,7 +218,7 @@ final class DemoRun {
 
   private func verdict(_ scene: Scene, ending: LedgerVerdict.Ending? = nil) -> LedgerVerdict {
     LedgerVerdict(
-      account, load: scene.publisher.progress,
+      ledger, load: scene.publisher.progress,
       wasDispatcherKilled: scene.processes.fencedRestarts > 0 || kills.contains { $0.program == .dispatcher },
       ending: ending)
   }
@@ -226,7 +226,7 @@ final class DemoRun {
   private func view(_ scene: Scene, _ act: PipelineView.Act) -> PipelineView {
     PipelineView(
       act: act, brokerName: scene.broker.name, elapsed: scene.load.playedFor, duration: options.duration,
-      rate: options.rate, load: scene.publisher.progress, account: account,
+      rate: options.rate, load: scene.publisher.progress, ledger: ledger,
       processes: (try? scene.processes.states()) ?? [])
   }
 
@@ -241,7 +241,7 @@ final class DemoRun {
     }
     return DemoSummary(
       options: options, broker: scene.broker.name, played: scene.load.playedFor, settledAfter: settledAfter,
-      load: scene.publisher.progress, account: account, kills: kills, fencedRestarts: scene.processes.fencedRestarts,
+      load: scene.publisher.progress, ledger: ledger, kills: kills, fencedRestarts: scene.processes.fencedRestarts,
       verdict: verdict, wasInterrupted: interrupts.count > 0)
   }
 }

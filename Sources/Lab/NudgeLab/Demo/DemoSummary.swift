@@ -73,7 +73,7 @@ struct DemoSummary: Encodable {
 
   init(
     options: DemoOptions, broker: String, played: Duration, settledAfter: Duration, load: EventPublisher.Progress,
-    account: DeliveryLedger, kills: [Kill], fencedRestarts: Int, verdict: LedgerVerdict, wasInterrupted: Bool
+    ledger: DeliveryLedger, kills: [Kill], fencedRestarts: Int, verdict: LedgerVerdict, wasInterrupted: Bool
   ) {
     let seconds = max(played.seconds, 0.001)
     func rate(_ count: Int) -> Double { (Double(count) / seconds * 10).rounded() / 10 }
@@ -85,22 +85,22 @@ struct DemoSummary: Encodable {
     rateAchieved = rate(load.messages)
     events = load.acknowledged
     messages = load.messages
-    candidates = account.candidates
-    candidatesPerSecond = rate(account.candidates)
-    let notified = account.decisionsByReason.filter { $0.key.notifies }.values.reduce(0, +)
-    decisions = ["notify": notified, "suppress": account.decisions - notified]
-    decisionsByReason = Dictionary(uniqueKeysWithValues: account.decisionsByReason.map { ($0.key.rawValue, $0.value) })
-    pushes = account.pushes
-    targets = account.targets
-    pushesPerSecond = rate(account.pushes)
-    outcomes = Dictionary(uniqueKeysWithValues: account.outcomesByResult.map { ($0.key.rawValue, $0.value) })
-    requests = account.requestsByStatus.values.reduce(0, +)
-    requestsByStatus = Dictionary(uniqueKeysWithValues: account.requestsByStatus.map { (String($0.key), $0.value) })
-    resentAfterKill = account.unrecorded
-    deadLetters = account.deadLetters
-    banners = account.banners
-    repeats = account.repeats
-    latencyMs = LatencySummary(account.latency)
+    candidates = ledger.candidates
+    candidatesPerSecond = rate(ledger.candidates)
+    let notified = ledger.decisionsByReason.filter { $0.key.notifies }.values.reduce(0, +)
+    decisions = ["notify": notified, "suppress": ledger.decisions - notified]
+    decisionsByReason = Dictionary(uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) })
+    pushes = ledger.pushes
+    targets = ledger.targets
+    pushesPerSecond = rate(ledger.pushes)
+    outcomes = Dictionary(uniqueKeysWithValues: ledger.outcomesByResult.map { ($0.key.rawValue, $0.value) })
+    requests = ledger.requestsByStatus.values.reduce(0, +)
+    requestsByStatus = Dictionary(uniqueKeysWithValues: ledger.requestsByStatus.map { (String($0.key), $0.value) })
+    resentAfterKill = ledger.unrecorded
+    deadLetters = ledger.deadLetters
+    banners = ledger.banners
+    repeats = ledger.repeats
+    latencyMs = LatencySummary(ledger.latency)
     self.kills = kills
     self.fencedRestarts = fencedRestarts
     interrupted = wasInterrupted

@@ -15,13 +15,13 @@ struct RequestRecord {
   }
 
   /// Enters requests since the last call, without those for access tokens.
-  mutating func read(into account: inout DeliveryLedger) throws {
+  mutating func read(into ledger: inout DeliveryLedger) throws {
     let decoder = decoder
     do {
       try file.readLines { line in
         let request = try decoder.decode(RequestGlance.self, from: Data(line))
         guard request.path.hasSuffix("/messages:send") else { return }
-        account.request(
+        ledger.request(
           pushId: request.body?.message?.data?.pushId ?? "(none)", token: request.body?.message?.token ?? "(none)",
           messageId: request.body?.message?.data?.shownMessageId, status: request.status, at: request.time)
       }

@@ -50,7 +50,7 @@ struct DeliveryLedger: Sendable {
   /// Pairs decided twice; candidates, pushes and outcomes that exist twice.
   private(set) var doubled: [String] = []
   /// Requests for tokens that the load did not register.
-  private(set) var strangers: [String] = []
+  private(set) var unregisteredTokens: [String] = []
 
   private struct Pair {
     var isExpected = false
@@ -231,7 +231,7 @@ struct DeliveryLedger: Sendable {
   mutating func request(pushId: String, token: String, messageId: String?, status: Int, at: Milliseconds) {
     requestsByStatus[status, default: 0] += 1
     guard let device = deviceOfToken[token] else {
-      strangers.append("push \(pushId) went to a token nobody registered")
+      unregisteredTokens.append("push \(pushId) went to a token nobody registered")
       return
     }
     guard status == 200 else { return }

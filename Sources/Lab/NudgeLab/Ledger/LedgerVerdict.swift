@@ -37,41 +37,41 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
   ///   - wasDispatcherKilled: Requests without an outcome are expected: they were in flight.
   ///   - ending: nil if the processes still run.
   init(
-    _ account: DeliveryLedger, load: EventPublisher.Progress, wasDispatcherKilled: Bool, ending: Ending? = nil
+    _ ledger: DeliveryLedger, load: EventPublisher.Progress, wasDispatcherKilled: Bool, ending: Ending? = nil
   ) {
     checks = []
-    waiting = account.waiting
+    waiting = ledger.waiting
     add(
       "events published = acknowledged", load.produced, load.acknowledged, load.failure.map { [$0] } ?? [])
     add(
-      "recipients of published messages = recipients of candidates", account.expected, account.candidates,
-      account.withoutCandidate(Self.shown))
+      "recipients of published messages = recipients of candidates", ledger.expected, ledger.candidates,
+      ledger.withoutCandidate(Self.shown))
     add(
-      "recipients of candidates = decisions", account.candidates, account.decisions,
-      account.withoutDecision(Self.shown))
+      "recipients of candidates = decisions", ledger.candidates, ledger.decisions,
+      ledger.withoutDecision(Self.shown))
     add(
-      "decisions that notify = pushes of messages", account.notifying.decided, account.notifying.pushed,
-      account.withoutPush(Self.shown))
+      "decisions that notify = pushes of messages", ledger.notifying.decided, ledger.notifying.pushed,
+      ledger.withoutPush(Self.shown))
     let waits = waiting.values.reduce(0, +)
     add(
       waits > 0 ? "targets of pushes = outcomes + pushes that wait for quota" : "targets of pushes = outcomes",
-      account.targets, account.outcomes + waits, account.withoutOutcome(Self.shown))
-    let sent = account.outcomesByResult[.sent] ?? 0
-    let unrecorded = account.unrecorded
-    let answered = account.requestsByStatus[200] ?? 0
-    if account.seesRequests {
+      ledger.targets, ledger.outcomes + waits, ledger.withoutOutcome(Self.shown))
+    let sent = ledger.outcomesByResult[.sent] ?? 0
+    let unrecorded = ledger.unrecorded
+    let answered = ledger.requestsByStatus[200] ?? 0
+    if ledger.seesRequests {
       add(
         wasDispatcherKilled && unrecorded > 0
           ? "outcomes sent + requests in flight at a kill = requests answered 200"
           : "outcomes sent = requests answered 200",
         sent + (wasDispatcherKilled ? unrecorded : 0), answered,
-        account.withoutRequest(Self.shown) + (wasDispatcherKilled ? [] : account.withUnrecordedRequest(Self.shown))
-          + account.strangers.prefix(Self.shown))
+        ledger.withoutRequest(Self.shown) + (wasDispatcherKilled ? [] : ledger.withUnrecordedRequest(Self.shown))
+          + ledger.unregisteredTokens.prefix(Self.shown))
     }
-    add("records written twice", 0, account.doubled.count, Array(account.doubled.prefix(Self.shown)))
-    let dead = account.deadLetters.values.reduce(0, +)
+    add("records written twice", 0, ledger.doubled.count, Array(ledger.doubled.prefix(Self.shown)))
+    let dead = ledger.deadLetters.values.reduce(0, +)
     add(
-      "dead letters", 0, dead, account.deadLetters.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })
+      "dead letters", 0, dead, ledger.deadLetters.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })
     if let ending {
       add("processes that ended well", ending.processes, ending.endedWell, ending.complaints)
     }

@@ -79,15 +79,15 @@ final class PipelineObserver {
 
   /// Reads the dispatcher's lanes, from the beginning of its changelog to its end. Needs a broker with isolation.
   static func readLanes(
-    _ configuration: ClientConfiguration, names: NudgeSchema.TopicNames, keyPrefix: String? = nil,
-    into account: inout DeliveryLedger
+    _ configuration: ClientConfiguration, names: TopicNames, keyPrefix: String? = nil,
+    into ledger: inout DeliveryLedger
   ) throws {
     let observer = try PipelineObserver(
       configuration, names: names, topics: [.dispatcherState], isFresh: true, keyPrefix: keyPrefix, rest: unhurried)
     defer { observer.close() }
     let deadline = ContinuousClock.now + longestLaneReading
     repeat {
-      _ = try observer.read(into: &account, timeout: .milliseconds(100))
+      _ = try observer.read(into: &ledger, timeout: .milliseconds(100))
       guard ContinuousClock.now < deadline else {
         throw CommandError(
           "\(names(.dispatcherState)) could not be read to its end within \(longestLaneReading.settingText), so what waits "
@@ -97,7 +97,7 @@ final class PipelineObserver {
   }
 
   /// Reads available records, and waits for the first at most `timeout`. Returns the number of records read.
-  func read(into account: inout DeliveryLedger, timeout: Duration) throws -> Int {
+  func read(into ledger: inout DeliveryLedger, timeout: Duration) throws -> Int {
     if let restsUntil {
       let left = ContinuousClock.now.duration(to: restsUntil)
       guard left <= .zero else {
@@ -120,7 +120,7 @@ final class PipelineObserver {
       // Other errors are transient: a lost connection, a topic that was just created.
       if error.isFatal { throw error }
     }
-    for record in batch { try enter(record, into: &account) }
+    for record in batch { try enter(record, into: &ledger) }
     if case .endOfPartition(let place, _) = event { unread.remove(place) }
     if rest > .zero, unread.isEmpty || looksSince.duration(to: .now) >= Self.longestLook {
       // Pausing drops fetched records; every partition was read to its end first, so none starves.
@@ -130,38 +130,38 @@ final class PipelineObserver {
     return batch.count
   }
 
-  private func enter(_ record: ConsumerRecord, into account: inout DeliveryLedger) throws {
+  private func enter(_ record: ConsumerRecord, into ledger: inout DeliveryLedger) throws {
     guard let topic = names.topic(named: record.topic) else { return }
-    if topic == .dispatcherState { return try enterLane(record, into: &account) }
+    if topic == .dispatcherState { return try enterLane(record, into: &ledger) }
     if let keyPrefix {
       guard let key = record.key, key.count >= keyPrefix.count, key.prefix(keyPrefix.count).elementsEqual(keyPrefix)
       else { return }
     }
     if topic == .deadLetters {
       let code = record.header(RecordHeader.errorCode).map { String(decoding: $0, as: UTF8.self) }
-      return account.deadLetter(code: code ?? "unknown")
+      return ledger.deadLetter(code: code ?? "unknown")
     }
     guard let value = record.value else { return }
     do {
       switch topic {
-      case .timeline: try enterTimeline(value, into: &account)
+      case .timeline: try enterTimeline(value, into: &ledger)
       case .decisions:
         let it = try coder.decode(DecisionGlance.self, from: value)
-        account.decision(
+        ledger.decision(
           userId: it.userId, messageId: it.messageId, reason: it.reason, pushId: it.pushId, origin: it.origin,
           replayId: it.replayId)
         if it.pushId != nil { try decisionLines?.append(value) }
       case .pushes:
         let it = try coder.decode(PushGlance.self, from: value)
         guard let pushId = it.pushId, let targets = it.targets else { return }
-        account.push(
+        ledger.push(
           pushId: pushId, messageId: it.decidedMessageId, deviceIds: targets.map(\.deviceId), origin: it.origin)
       case .outcomes:
         let it = try coder.decode(OutcomeGlance.self, from: value)
-        account.outcome(
+        ledger.outcome(
           pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin,
           after: it.finishedAt - it.occurredAt, requests: it.attempts, at: it.finishedAt)
-      case .banners: account.banner()
+      case .banners: ledger.banner()
       default: break
       }
     } catch let error as DecodingError {
@@ -171,21 +171,21 @@ final class PipelineObserver {
   }
 
   /// Enters a row of a lane: its key begins with `w` or `o`, NUL, and the user id.
-  private func enterLane(_ record: ConsumerRecord, into account: inout DeliveryLedger) throws {
+  private func enterLane(_ record: ConsumerRecord, into ledger: inout DeliveryLedger) throws {
     guard let key = record.key, key.count > 2, key[0] == UInt8(ascii: "w") || key[0] == UInt8(ascii: "o"), key[1] == 0,
       key.dropFirst(2).starts(with: keyPrefix ?? [])
     else { return }
-    try account.quotaWaits.row(RowKey(bytes: [UInt8](key)), record.value, coder: coder)
+    try ledger.quotaWaits.row(RowKey(bytes: [UInt8](key)), record.value, coder: coder)
   }
 
-  private func enterTimeline(_ value: UnsafeRawBufferPointer, into account: inout DeliveryLedger) throws {
+  private func enterTimeline(_ value: UnsafeRawBufferPointer, into ledger: inout DeliveryLedger) throws {
     let it = try coder.decode(TimelineGlance.self, from: value)
     switch it.type {
     case "message.candidate":
       guard let messageId = it.messageId, let recipients = it.recipients else { return }
-      account.candidate(messageId: messageId, recipients: recipients.map(\.userId), origin: it.origin)
-    case "device.registered": if let deviceId = it.deviceId { account.deviceRegistered(deviceId) }
-    case "preferences.updated": if let userId = it.userId { account.preferencesUpdated(userId) }
+      ledger.candidate(messageId: messageId, recipients: recipients.map(\.userId), origin: it.origin)
+    case "device.registered": if let deviceId = it.deviceId { ledger.deviceRegistered(deviceId) }
+    case "preferences.updated": if let userId = it.userId { ledger.preferencesUpdated(userId) }
     default: break
     }
   }

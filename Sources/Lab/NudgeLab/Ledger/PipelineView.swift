@@ -19,7 +19,7 @@ struct PipelineView: LiveView {
   let duration: Duration
   let rate: Double
   let load: EventPublisher.Progress
-  let account: DeliveryLedger
+  let ledger: DeliveryLedger
   let processes: [(name: String, isReady: Bool)]
 
   // MARK: Lines
@@ -27,9 +27,9 @@ struct PipelineView: LiveView {
   var line: String {
     let messages = "\(Self.grouped(load.messages)) messages (\(Self.rate(load.messages, elapsed))/s)"
     return
-      "\(Self.seconds(elapsed))  \(messages)  \(Self.grouped(account.candidates)) candidates  "
-      + "\(Self.grouped(account.decisions)) decisions (\(Self.grouped(notified)) notify)  \(Self.grouped(account.pushes)) pushes  "
-      + "\(Self.grouped(account.outcomesByResult[.sent] ?? 0)) sent  \(latency)"
+      "\(Self.seconds(elapsed))  \(messages)  \(Self.grouped(ledger.candidates)) candidates  "
+      + "\(Self.grouped(ledger.decisions)) decisions (\(Self.grouped(notified)) notify)  \(Self.grouped(ledger.pushes)) pushes  "
+      + "\(Self.grouped(ledger.outcomesByResult[.sent] ?? 0)) sent  \(latency)"
       + (act == .playing ? "" : "  [\(act.rawValue)]")
   }
 
@@ -40,13 +40,13 @@ struct PipelineView: LiveView {
       "",
       row(
         "events", load.acknowledged, "\(Self.grouped(load.messages)) messages, \(Self.rate(load.messages, elapsed))/s"),
-      row("candidates", account.candidates, "\(Self.rate(account.candidates, elapsed))/s"),
+      row("candidates", ledger.candidates, "\(Self.rate(ledger.candidates, elapsed))/s"),
       row(
-        "decisions", account.decisions,
-        "\(Self.grouped(notified)) notify, \(Self.grouped(account.decisions - notified)) suppress"),
+        "decisions", ledger.decisions,
+        "\(Self.grouped(notified)) notify, \(Self.grouped(ledger.decisions - notified)) suppress"),
     ]
-    let most = max(account.decisionsByReason.values.max() ?? 1, 1)
-    for (reason, count) in account.decisionsByReason.sorted(by: {
+    let most = max(ledger.decisionsByReason.values.max() ?? 1, 1)
+    for (reason, count) in ledger.decisionsByReason.sorted(by: {
       ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue)
     }) {
       let bar = String(repeating: "▇", count: max(1, count * 24 / most))
@@ -56,17 +56,17 @@ struct PipelineView: LiveView {
     }
     lines.append(
       row(
-        "pushes", account.pushes, "to \(Self.grouped(account.targets)) devices, \(Self.rate(account.pushes, elapsed))/s"
+        "pushes", ledger.pushes, "to \(Self.grouped(ledger.targets)) devices, \(Self.rate(ledger.pushes, elapsed))/s"
       ))
     let results = OutcomeResult.allCases.compactMap { result in
-      account.outcomesByResult[result].map { "\(Self.grouped($0)) \(result.rawValue)" }
+      ledger.outcomesByResult[result].map { "\(Self.grouped($0)) \(result.rawValue)" }
     }
-    lines.append(row("outcomes", account.outcomes, results.joined(separator: ", ")))
-    lines.append(row("banners", account.banners, ""))
-    if !account.deadLetters.isEmpty {
-      let codes = account.deadLetters.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    lines.append(row("outcomes", ledger.outcomes, results.joined(separator: ", ")))
+    lines.append(row("banners", ledger.banners, ""))
+    if !ledger.deadLetters.isEmpty {
+      let codes = ledger.deadLetters.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
       lines.append(
-        paint.red(row("dead letters", account.deadLetters.values.reduce(0, +), codes.joined(separator: ", "))))
+        paint.red(row("dead letters", ledger.deadLetters.values.reduce(0, +), codes.joined(separator: ", "))))
     }
     lines.append("  " + Self.padded("latency", 12) + "  " + latency)
     if !processes.isEmpty {
@@ -78,11 +78,11 @@ struct PipelineView: LiveView {
     return lines
   }
 
-  private var notified: Int { account.decisionsByReason.filter { $0.key.notifies }.values.reduce(0, +) }
+  private var notified: Int { ledger.decisionsByReason.filter { $0.key.notifies }.values.reduce(0, +) }
 
   private var latency: String {
-    guard let p50 = account.latency.percentile(0.5), let p99 = account.latency.percentile(0.99),
-      let longest = account.latency.maximum
+    guard let p50 = ledger.latency.percentile(0.5), let p99 = ledger.latency.percentile(0.99),
+      let longest = ledger.latency.maximum
     else { return "no push yet" }
     return "p50 \(p50) ms, p99 \(p99) ms, max \(longest) ms"
   }

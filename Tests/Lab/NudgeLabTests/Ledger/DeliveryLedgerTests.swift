@@ -11,63 +11,63 @@ struct DeliveryLedgerTests {
 
   /// Two messages to b and c: b gets the first on one device, the rest is suppressed.
   private func complete(seesAborted: Bool = false, leavingOut part: String = "") -> DeliveryLedger {
-    var account = DeliveryLedger(seesAborted: seesAborted)
-    account.register(deviceId: "b/phone", token: Self.token, platform: .ios)
+    var ledger = DeliveryLedger(seesAborted: seesAborted)
+    ledger.register(deviceId: "b/phone", token: Self.token, platform: .ios)
     if part != "load" {
-      account.published(LoadMessage(messageId: "m1", recipients: ["b", "c"], at: 1_000))
+      ledger.published(LoadMessage(messageId: "m1", recipients: ["b", "c"], at: 1_000))
     }
-    account.published(LoadMessage(messageId: "m2", recipients: ["b"], at: 2_000))
-    account.candidate(
+    ledger.published(LoadMessage(messageId: "m2", recipients: ["b"], at: 2_000))
+    ledger.candidate(
       messageId: "m1", recipients: part == "recipient" ? ["b"] : ["b", "c"], origin: origin(1))
-    if part != "candidate" { account.candidate(messageId: "m2", recipients: ["b"], origin: origin(2)) }
-    decide(&account, "b", "m1", .relevant, push: "p1", offset: 10)
-    if part != "decision" { decide(&account, "c", "m1", .quietHours, offset: 10) }
-    decide(&account, "b", "m2", .activeConversation, offset: 11)
+    if part != "candidate" { ledger.candidate(messageId: "m2", recipients: ["b"], origin: origin(2)) }
+    decide(&ledger, "b", "m1", .relevant, push: "p1", offset: 10)
+    if part != "decision" { decide(&ledger, "c", "m1", .quietHours, offset: 10) }
+    decide(&ledger, "b", "m2", .activeConversation, offset: 11)
     if part != "push" {
-      account.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
+      ledger.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
     }
     if part != "outcome" {
-      account.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
+      ledger.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
     }
     if part != "request" {
-      account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 1_030)
+      ledger.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 1_030)
     }
-    return account
+    return ledger
   }
 
   private func decide(
-    _ account: inout DeliveryLedger, _ user: String, _ message: String, _ reason: DecisionReason, push: String? = nil,
+    _ ledger: inout DeliveryLedger, _ user: String, _ message: String, _ reason: DecisionReason, push: String? = nil,
     offset: Int64
   ) {
-    account.decision(
+    ledger.decision(
       userId: user, messageId: message, reason: reason, pushId: push, origin: origin(offset), replayId: nil)
   }
 
-  private func verdict(_ account: DeliveryLedger, killed: Bool = false, ending: LedgerVerdict.Ending? = nil)
+  private func verdict(_ ledger: DeliveryLedger, killed: Bool = false, ending: LedgerVerdict.Ending? = nil)
     -> LedgerVerdict
   {
     var load = EventPublisher.Progress()
     load.produced = 3
     load.acknowledged = 3
-    return LedgerVerdict(account, load: load, wasDispatcherKilled: killed, ending: ending)
+    return LedgerVerdict(ledger, load: load, wasDispatcherKilled: killed, ending: ending)
   }
 
   /// The names of the checks that fail.
-  private func failing(_ account: DeliveryLedger, killed: Bool = false) -> [String] {
-    verdict(account, killed: killed).checks.filter { !$0.ok }.map(\.name)
+  private func failing(_ ledger: DeliveryLedger, killed: Bool = false) -> [String] {
+    verdict(ledger, killed: killed).checks.filter { !$0.ok }.map(\.name)
   }
 
   // MARK: Balance
 
   @Test("balances if every recipient has a decision, every target an outcome and every sent push a request")
   func balance() {
-    let account = complete()
-    #expect(account.isSettled)
-    #expect(verdict(account).isBalanced)
-    #expect((account.expected, account.candidates, account.decisions) == (3, 3, 3))
-    #expect((account.pushes, account.targets, account.outcomes) == (1, 1, 1))
-    #expect(account.decisionsByReason == [.relevant: 1, .quietHours: 1, .activeConversation: 1])
-    #expect(account.latency.percentile(0.5) == 30)
+    let ledger = complete()
+    #expect(ledger.isSettled)
+    #expect(verdict(ledger).isBalanced)
+    #expect((ledger.expected, ledger.candidates, ledger.decisions) == (3, 3, 3))
+    #expect((ledger.pushes, ledger.targets, ledger.outcomes) == (1, 1, 1))
+    #expect(ledger.decisionsByReason == [.relevant: 1, .quietHours: 1, .activeConversation: 1])
+    #expect(ledger.latency.percentile(0.5) == 30)
   }
 
   @Test(
@@ -82,9 +82,9 @@ struct DeliveryLedgerTests {
       ("request", "outcomes sent = requests answered 200"),
     ])
   func missing(part: String, check: String) {
-    let account = complete(leavingOut: part)
-    #expect(!account.isSettled)
-    #expect(failing(account).contains(check))
+    let ledger = complete(leavingOut: part)
+    #expect(!ledger.isSettled)
+    #expect(failing(ledger).contains(check))
   }
 
   @Test("names the person whose decision is missing")
@@ -97,37 +97,37 @@ struct DeliveryLedgerTests {
 
   @Test("fails if the counts are equal and the people are not")
   func equalNumbers() {
-    var account = complete(leavingOut: "decision")
-    decide(&account, "stranger", "m1", .relevant, offset: 12)
-    #expect(account.candidates == account.decisions)
-    #expect(failing(account) == ["recipients of candidates = decisions"])
+    var ledger = complete(leavingOut: "decision")
+    decide(&ledger, "stranger", "m1", .relevant, offset: 12)
+    #expect(ledger.candidates == ledger.decisions)
+    #expect(failing(ledger) == ["recipients of candidates = decisions"])
   }
 
   @Test("does not depend on the order in which the topics are read")
   func order() {
-    var account = DeliveryLedger(seesAborted: false)
-    account.register(deviceId: "b/phone", token: Self.token, platform: .ios)
-    account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 1_030)
-    account.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
-    account.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
-    decide(&account, "b", "m1", .relevant, push: "p1", offset: 10)
-    account.candidate(messageId: "m1", recipients: ["b"], origin: origin(1))
-    #expect(!account.isSettled)
-    account.published(LoadMessage(messageId: "m1", recipients: ["b"], at: 1_000))
-    #expect(account.isSettled)
-    #expect(verdict(account).isBalanced)
-    #expect(account.latency.maximum == 30)
+    var ledger = DeliveryLedger(seesAborted: false)
+    ledger.register(deviceId: "b/phone", token: Self.token, platform: .ios)
+    ledger.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 1_030)
+    ledger.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
+    ledger.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
+    decide(&ledger, "b", "m1", .relevant, push: "p1", offset: 10)
+    ledger.candidate(messageId: "m1", recipients: ["b"], origin: origin(1))
+    #expect(!ledger.isSettled)
+    ledger.published(LoadMessage(messageId: "m1", recipients: ["b"], at: 1_000))
+    #expect(ledger.isSettled)
+    #expect(verdict(ledger).isBalanced)
+    #expect(ledger.latency.maximum == 30)
   }
 
   // MARK: Twice
 
   @Test("fails if a message has two decisions for a person")
   func doubleDecision() {
-    var account = complete()
-    decide(&account, "c", "m1", .relevant, offset: 10)
-    #expect(account.decisions == 3)
-    #expect(failing(account) == ["records written twice"])
-    #expect(verdict(account).complaints.first?.contains("decision on m1 for c") == true)
+    var ledger = complete()
+    decide(&ledger, "c", "m1", .relevant, offset: 10)
+    #expect(ledger.decisions == 3)
+    #expect(failing(ledger) == ["records written twice"])
+    #expect(verdict(ledger).complaints.first?.contains("decision on m1 for c") == true)
   }
 
   @Test("fails if an outcome, a candidate or a push exists twice")
@@ -138,46 +138,46 @@ struct DeliveryLedgerTests {
     candidate.candidate(messageId: "m2", recipients: ["b"], origin: origin(2))
     var push = complete()
     push.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
-    for account in [outcome, candidate, push] { #expect(failing(account) == ["records written twice"]) }
+    for ledger in [outcome, candidate, push] { #expect(failing(ledger) == ["records written twice"]) }
   }
 
   @Test("recognises records of aborted transactions by their origin, on a broker without isolation")
   func repeats() {
-    var account = complete(seesAborted: true)
-    decide(&account, "c", "m1", .quietHours, offset: 10)
-    account.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
-    #expect(account.repeats == 2)
-    #expect(verdict(account).isBalanced)
-    decide(&account, "c", "m1", .quietHours, offset: 99)
-    #expect(failing(account) == ["records written twice"])
+    var ledger = complete(seesAborted: true)
+    decide(&ledger, "c", "m1", .quietHours, offset: 10)
+    ledger.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
+    #expect(ledger.repeats == 2)
+    #expect(verdict(ledger).isBalanced)
+    decide(&ledger, "c", "m1", .quietHours, offset: 99)
+    #expect(failing(ledger) == ["records written twice"])
   }
 
   @Test("leaves a replay's decisions out")
   func replay() {
-    var account = complete()
-    account.decision(
+    var ledger = complete()
+    ledger.decision(
       userId: "b", messageId: "m1", reason: .duplicate, pushId: nil, origin: origin(50), replayId: "r1")
-    #expect(verdict(account).isBalanced)
+    #expect(verdict(ledger).isBalanced)
   }
 
   // MARK: Requests
 
   @Test("accepts repeated requests only after a kill of the dispatcher")
   func resent() {
-    var account = complete()
-    account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 9_000)
-    #expect(failing(account) == ["outcomes sent = requests answered 200"])
-    #expect(verdict(account, killed: true).isBalanced)
-    #expect(account.unrecorded == 1)
-    #expect(account.latency.count == 1)
+    var ledger = complete()
+    ledger.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 9_000)
+    #expect(failing(ledger) == ["outcomes sent = requests answered 200"])
+    #expect(verdict(ledger, killed: true).isBalanced)
+    #expect(ledger.unrecorded == 1)
+    #expect(ledger.latency.count == 1)
   }
 
   @Test("fails on a request without an outcome, and on one for an unknown token")
-  func strangers() {
-    var account = complete()
-    account.request(pushId: "p9", token: Self.token, messageId: "m1", status: 200, at: 9_000)
-    #expect(failing(account).contains("outcomes sent = requests answered 200"))
-    #expect(!account.isSettled)
+  func unregisteredTokens() {
+    var ledger = complete()
+    ledger.request(pushId: "p9", token: Self.token, messageId: "m1", status: 200, at: 9_000)
+    #expect(failing(ledger).contains("outcomes sent = requests answered 200"))
+    #expect(!ledger.isSettled)
     var other = complete()
     other.request(pushId: "p1", token: "unknown", messageId: "m1", status: 200, at: 9_000)
     #expect(failing(other, killed: true) == ["outcomes sent = requests answered 200"])
@@ -185,19 +185,19 @@ struct DeliveryLedgerTests {
 
   @Test("does not count rejected requests as sent")
   func refused() {
-    var account = complete()
-    account.request(pushId: "p1", token: Self.token, messageId: "m1", status: 503, at: 1_010)
-    #expect(account.requestsByStatus == [200: 1, 503: 1])
-    #expect(verdict(account).isBalanced)
+    var ledger = complete()
+    ledger.request(pushId: "p1", token: Self.token, messageId: "m1", status: 503, at: 1_010)
+    #expect(ledger.requestsByStatus == [200: 1, 503: 1])
+    #expect(verdict(ledger).isBalanced)
   }
 
   // MARK: The rest
 
   @Test("fails on dead letters, unacknowledged events and a process that failed")
   func otherChecks() {
-    var account = complete()
-    account.deadLetter(code: "too_large")
-    #expect(failing(account) == ["dead letters"])
+    var ledger = complete()
+    ledger.deadLetter(code: "too_large")
+    #expect(failing(ledger) == ["dead letters"])
     var load = EventPublisher.Progress()
     load.produced = 2
     load.acknowledged = 1

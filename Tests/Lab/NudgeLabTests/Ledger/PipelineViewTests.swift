@@ -6,11 +6,11 @@ import Testing
 @Suite("The demo's live view")
 struct PipelineViewTests {
   private func view() -> PipelineView {
-    var account = DeliveryLedger(seesAborted: false)
-    account.candidate(
+    var ledger = DeliveryLedger(seesAborted: false)
+    ledger.candidate(
       messageId: "m", recipients: ["a", "b"], origin: Origin(topic: "t", partition: 0, offset: 1))
     for (user, reason) in [("a", DecisionReason.relevant), ("b", .quietHours)] {
-      account.decision(
+      ledger.decision(
         userId: user, messageId: "m", reason: reason, pushId: nil,
         origin: Origin(topic: "t", partition: 0, offset: 2), replayId: nil)
     }
@@ -19,7 +19,7 @@ struct PipelineViewTests {
     load.messages = 100
     return PipelineView(
       act: .playing, brokerName: "embedded broker", elapsed: .seconds(4), duration: .seconds(8), rate: 25, load: load,
-      account: account, processes: [("ingest", true), ("analyzer", false)])
+      ledger: ledger, processes: [("ingest", true), ("analyzer", false)])
   }
 
   @Test("shows events, decisions by reason, rates and processes; without colours no escape sequence")

@@ -26,53 +26,53 @@ struct QuotaWaitsTests {
   }
 
   /// b's phone has taken `sent` pushes, `ago` before now; two more, p1 and p2, have no outcome.
-  private func account(
+  private func ledger(
     sent: Int = 4_999, ago: Milliseconds = 1_800_000, platform: Platform = .android, lane: [WaitingPush]
   ) throws -> DeliveryLedger {
-    var account = DeliveryLedger(seesAborted: false, seesRequests: false)
-    account.register(deviceId: Self.phone, token: "token", platform: platform)
+    var ledger = DeliveryLedger(seesAborted: false, seesRequests: false)
+    ledger.register(deviceId: Self.phone, token: "token", platform: platform)
     for number in 0..<sent {
-      account.push(pushId: "s\(number)", messageId: nil, deviceIds: [Self.phone], origin: origin(Int64(number)))
-      account.outcome(
+      ledger.push(pushId: "s\(number)", messageId: nil, deviceIds: [Self.phone], origin: origin(Int64(number)))
+      ledger.outcome(
         pushId: "s\(number)", deviceId: Self.phone, result: .sent, origin: origin(Int64(number)), requests: 1,
         at: Self.now - ago)
     }
     for number in 1...2 {
-      account.push(
+      ledger.push(
         pushId: "p\(number)", messageId: nil, deviceIds: [Self.phone], origin: origin(10_000 + Int64(number)))
     }
-    if !lane.isEmpty { try row(LaneRow(items: lane, count: lane.count), into: &account) }
-    return account
+    if !lane.isEmpty { try row(LaneRow(items: lane, count: lane.count), into: &ledger) }
+    return ledger
   }
 
   private let key = DeviceKey(userId: "b", deviceId: phone).lane
 
-  private func row(_ lane: LaneRow?, into account: inout DeliveryLedger) throws {
+  private func row(_ lane: LaneRow?, into ledger: inout DeliveryLedger) throws {
     let coder = RecordCoder()
-    guard let lane else { return try account.quotaWaits.row(key, nil, coder: coder) }
+    guard let lane else { return try ledger.quotaWaits.row(key, nil, coder: coder) }
     try DispatcherRow(.lane(lane)).encoded(coder: coder).withUnsafeBytes {
-      try account.quotaWaits.row(key, $0, coder: coder)
+      try ledger.quotaWaits.row(key, $0, coder: coder)
     }
   }
 
-  private func verdict(_ account: DeliveryLedger) -> LedgerVerdict {
-    var account = account
-    account.findWaits(at: Self.now)
-    return LedgerVerdict(account, load: EventPublisher.Progress(), wasDispatcherKilled: false)
+  private func verdict(_ ledger: DeliveryLedger) -> LedgerVerdict {
+    var ledger = ledger
+    ledger.findWaits(at: Self.now)
+    return LedgerVerdict(ledger, load: EventPublisher.Progress(), wasDispatcherKilled: false)
   }
 
   /// Their number with its reason, and what is missing.
-  private func told(_ account: DeliveryLedger) -> (waiting: [QuotaWaits.Quota: Int], missing: [String]) {
-    let verdict = verdict(account)
+  private func told(_ ledger: DeliveryLedger) -> (waiting: [QuotaWaits.Quota: Int], missing: [String]) {
+    let verdict = verdict(ledger)
     return (verdict.waiting, verdict.checks.flatMap(\.missing).sorted())
   }
 
   @Test(
     "those in the lane of a device that had its 5,000 of an hour are waiting, on a line of their own, and no failure")
   func device() throws {
-    let account = try account(sent: 5_000, lane: [item("p1"), item("p2")])
-    #expect(!account.isSettled)
-    let verdict = verdict(account)
+    let ledger = try ledger(sent: 5_000, lane: [item("p1"), item("p2")])
+    #expect(!ledger.isSettled)
+    let verdict = verdict(ledger)
     #expect(verdict.isBalanced)
     #expect(verdict.waiting == [.device: 2])
     #expect(
@@ -83,69 +83,69 @@ struct QuotaWaitsTests {
 
   @Test("one that is in no lane is missing, though its device has used up its quota")
   func missing() throws {
-    let (waiting, missing) = told(try account(sent: 5_000, lane: [item("p1")]))
+    let (waiting, missing) = told(try ledger(sent: 5_000, lane: [item("p1")]))
     #expect(waiting == [.device: 1])
     #expect(missing == ["push p2 on b/phone"])
-    #expect(told(try account(sent: 5_000, lane: [])).missing.count == 2)
+    #expect(told(try ledger(sent: 5_000, lane: [])).missing.count == 2)
   }
 
   @Test("one that left its lane without an outcome is missing")
   func removed() throws {
-    var account = try account(sent: 5_000, lane: [item("p1"), item("p2")])
-    try row(LaneRow(items: [item("p2")], count: 1), into: &account)
-    #expect(told(account).missing == ["push p1 on b/phone"])
-    try row(nil, into: &account)
-    #expect(told(account).missing.count == 2)
-    #expect(told(account).waiting.isEmpty)
+    var ledger = try ledger(sent: 5_000, lane: [item("p1"), item("p2")])
+    try row(LaneRow(items: [item("p2")], count: 1), into: &ledger)
+    #expect(told(ledger).missing == ["push p1 on b/phone"])
+    try row(nil, into: &ledger)
+    #expect(told(ledger).missing.count == 2)
+    #expect(told(ledger).waiting.isEmpty)
   }
 
   @Test("one in a lane is missing if nothing holds it back: quota is left, or it is not limited, or long past")
   func noReason() throws {
     let lane = [item("p1"), item("p2")]
-    for account in [
-      try account(sent: 4_999, lane: lane), try account(sent: 5_000, platform: .ios, lane: lane),
-      try account(sent: 5_000, ago: 2 * Self.hour + 20_000, lane: lane),
+    for ledger in [
+      try ledger(sent: 4_999, lane: lane), try ledger(sent: 5_000, platform: .ios, lane: lane),
+      try ledger(sent: 5_000, ago: 2 * Self.hour + 20_000, lane: lane),
     ] {
-      #expect(told(account).waiting.isEmpty)
-      #expect(told(account).missing.count == 2)
-      #expect(!verdict(account).isBalanced)
+      #expect(told(ledger).waiting.isEmpty)
+      #expect(told(ledger).missing.count == 2)
+      #expect(!verdict(ledger).isBalanced)
     }
-    var unlimited = try account(sent: 5_000, lane: lane)
+    var unlimited = try ledger(sent: 5_000, lane: lane)
     unlimited.quotaWaits.limits.perDeviceAndHour = 0
     #expect(told(unlimited).missing.count == 2)
   }
 
   @Test("one that is in flight, or past its freshness, is missing")
   func stuck() throws {
-    #expect(told(try account(sent: 5_000, lane: [item("p1", inAir: true), item("p2")])).missing.count == 2)
+    #expect(told(try ledger(sent: 5_000, lane: [item("p1", inAir: true), item("p2")])).missing.count == 2)
     let (waiting, missing) = told(
-      try account(sent: 5_000, lane: [item("p1"), item("p2", expiresAt: Self.now)]))
+      try ledger(sent: 5_000, lane: [item("p1"), item("p2", expiresAt: Self.now)]))
     #expect(waiting == [.device: 1])
     #expect(missing == ["push p2 on b/phone"])
   }
 
   @Test("requests of pushes that still wait count too")
   func retries() throws {
-    #expect(told(try account(sent: 4_997, lane: [item("p1", attempts: 3), item("p2")])).waiting == [.device: 2])
+    #expect(told(try ledger(sent: 4_997, lane: [item("p1", attempts: 3), item("p2")])).waiting == [.device: 2])
   }
 
   @Test("those behind a push that FCM answered 429 are waiting; behind another failure they are missing")
   func refused() throws {
     let lane = [item("p1", attempts: 1, status: 429), item("p2")]
-    #expect(told(try account(sent: 1, platform: .ios, lane: lane)).waiting == [.refused: 2])
+    #expect(told(try ledger(sent: 1, platform: .ios, lane: lane)).waiting == [.refused: 2])
     let failing = [item("p1", attempts: 1, status: 503), item("p2")]
-    #expect(told(try account(sent: 1, platform: .ios, lane: failing)).missing.count == 2)
+    #expect(told(try ledger(sent: 1, platform: .ios, lane: failing)).missing.count == 2)
   }
 
   @Test("those of a project are waiting while its requests come at its quota, and missing once they do not")
   func project() throws {
     let lane = [item("p1"), item("p2")]
     func told(sent: Int, ago: Milliseconds) throws -> [QuotaWaits.Quota: Int] {
-      var account = try account(sent: sent, ago: ago, platform: .ios, lane: lane)
-      account.quotaWaits.limits.perProjectAndMinute = 300
+      var ledger = try ledger(sent: sent, ago: ago, platform: .ios, lane: lane)
+      ledger.quotaWaits.limits.perProjectAndMinute = 300
       // A stream thread with one partition of two has half of it, and a minute's requests may be half a minute's.
-      account.quotaWaits.limits.partitions = 2
-      return self.told(account).waiting
+      ledger.quotaWaits.limits.partitions = 2
+      return self.told(ledger).waiting
     }
     #expect(try told(sent: 75, ago: 1_000) == [.project: 2])
     #expect(try told(sent: 74, ago: 1_000) == [:])
@@ -154,12 +154,12 @@ struct QuotaWaitsTests {
 
   @Test("an outcome that comes afterwards counts, and nothing waits any more")
   func afterwards() throws {
-    var account = try account(sent: 5_000, lane: [item("p1"), item("p2")])
-    account.findWaits(at: Self.now)
+    var ledger = try ledger(sent: 5_000, lane: [item("p1"), item("p2")])
+    ledger.findWaits(at: Self.now)
     for push in ["p1", "p2"] {
-      account.outcome(pushId: push, deviceId: Self.phone, result: .sent, origin: origin(20_000))
+      ledger.outcome(pushId: push, deviceId: Self.phone, result: .sent, origin: origin(20_000))
     }
-    let verdict = LedgerVerdict(account, load: EventPublisher.Progress(), wasDispatcherKilled: false)
+    let verdict = LedgerVerdict(ledger, load: EventPublisher.Progress(), wasDispatcherKilled: false)
     #expect(verdict.isBalanced && verdict.waiting.isEmpty && verdict.waitingLine == nil)
   }
 }
