@@ -30,7 +30,7 @@ struct APIKeys: Sendable {
         throw SettingsError(
           "line \(index + 1): the key of \(name) has characters that no HTTP header carries; use ASCII")
       }
-      guard !keys.contains(where: { sameId($0.name, name) }) else {
+      guard !keys.contains(where: { sameId($0.name, String(name)) }) else {
         throw SettingsError("line \(index + 1): there is another key named \(name); give each a name of its own")
       }
       keys.append((String(name), Self.digest(words[1])))
