@@ -123,7 +123,7 @@ extension IngestStage {
   ) throws {
     let members = try conversation.members()
     for member in members {
-      let other = members.first { !$0.userId.isExactly(member.userId) }
+      let other = members.first { !sameId($0.userId, member.userId) }
       let sender = try other.map { try self.sender($0.userId, in: conversation) }
       try timeline.withdraw(
         conversationId: conversation.id, messageId: revision.messageId, cause: .edited, body: body,
