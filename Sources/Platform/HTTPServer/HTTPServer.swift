@@ -79,7 +79,7 @@ public final class HTTPServer: Sendable {
   ///   - onAnswer: Called for every answer, including those that no handler gave, on the server's own thread.
   /// - Throws: `HTTPServerError.invalidAddress`.
   public init(
-    address: String, routes: [Route], limits: HTTPServerLimits = HTTPServerLimits(), cors: CORSPolicy? = nil,
+    address: String, routes: [HTTPRoute], limits: HTTPServerLimits = HTTPServerLimits(), cors: CORSPolicy? = nil,
     log: @escaping @Sendable (String) -> Void = { _ in },
     onAnswer: @escaping @Sendable (HTTPServerResponse) -> Void = { _ in }
   ) throws(HTTPServerError) {

@@ -9,8 +9,8 @@ struct CORSTests {
     let server = try HTTPServer(
       address: "127.0.0.1:0",
       routes: [
-        Route(.post, "/v1/events") { _ in .text("taken") },
-        Route(.get, "/v1/schemas") { _ in .text("list") },
+        HTTPRoute(.post, "/v1/events") { _ in .text("taken") },
+        HTTPRoute(.get, "/v1/schemas") { _ in .text("list") },
       ],
       cors: CORSPolicy(
         origins: ["https://chat.example"], requestHeaders: ["Authorization", "Content-Type"],
@@ -74,7 +74,7 @@ struct CORSTests {
 
   @Test("without a policy nothing is said about origins")
   func off() throws {
-    try withServer([Route(.get, "/") { _ in .text("") }]) { server in
+    try withServer([HTTPRoute(.get, "/") { _ in .text("") }]) { server in
       let answer = try SocketClient(port: server.port).request(
         "GET", "/", headers: ["Origin: https://chat.example"])
       #expect(answer.headers["access-control-allow-origin"] == nil && answer.headers["vary"] == nil)

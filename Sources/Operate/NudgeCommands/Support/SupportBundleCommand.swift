@@ -38,7 +38,7 @@ enum SupportBundleCommand {
     bundle.add("settings.json") { try json(settings(cluster)) }
     bundle.add("doctor.txt") {
       var lines: [String] = []
-      try HealthChecks(cluster: cluster, credentials: nil, now: now).run { lines.append($0.shown) }
+      try DoctorChecks(cluster: cluster, credentials: nil, now: now).run { lines.append($0.shown) }
       return lines.joined(separator: "\n")
     }
     for address in input[admin] {
@@ -61,7 +61,7 @@ enum SupportBundleCommand {
       }
       bundle.add("lag.json") {
         try json(
-          LagReading(browser: browser, cluster: cluster).report(of: HealthChecks.stages, now: now))
+          LagReading(browser: browser, cluster: cluster).report(of: DoctorChecks.stages, now: now))
       }
       bundle.add("dead-letters.json") {
         var groups = DeadLetterGroups()

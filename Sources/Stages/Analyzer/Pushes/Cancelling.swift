@@ -40,7 +40,7 @@ extension PersonContext {
 
   /// Whether a push of an unread message may still wait: it was made, and its freshness, or what a replay allowed instead, has
   /// not ended.
-  private func mayWait(in conversation: ConversationRow, upTo place: MessagePlace?) throws -> Bool {
+  private func mayWait(in conversation: PersonConversationRow, upTo place: MessagePlace?) throws -> Bool {
     if conversation.mayWait(upTo: place, since: step.now - rules.policy.freshness) { return true }
     return try conversation.mayWait(upTo: place, since: step.now - Resend.longestAge)
       && Resend.wasMade(for: userId, now: step.now, in: step)
@@ -50,7 +50,7 @@ extension PersonContext {
   private func badge() throws -> Int { user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode) }
 }
 
-extension ConversationRow {
+extension PersonConversationRow {
   /// Whether an unread message of after `time` has a push.
   fileprivate func mayWait(upTo place: MessagePlace?, since time: Milliseconds) -> Bool {
     recent.contains { message in

@@ -51,7 +51,7 @@ private final class RecordedDay {
   let directory: URL
   var hasPassed = false
   private let brokers: String
-  private let names = NudgeSchema.TopicNames(prefix: "simulate.")
+  private let names = TopicNames(prefix: "simulate.")
   private let programs: URL
   private let coder = RecordCoder()
   private let producer: Producer

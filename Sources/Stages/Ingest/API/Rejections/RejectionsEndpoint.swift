@@ -18,8 +18,8 @@ final class RejectionsEndpoint: Sendable {
   }
 
   /// The route.
-  var route: Route {
-    Route(
+  var route: HTTPRoute {
+    HTTPRoute(
       .get, "/v1/rejections", admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
       answeringLater: { [self] in handle($0, $1) })
   }
