@@ -17,7 +17,7 @@ extension AnalyzerStage {
       guard let userId = key.parts.last else { continue }
       if try isDropped(userId, because: cause, in: step) { continue }
       let event = cause.event(
-        PushEventBody.cancelled(PushCancelled(userId: userId, replayId: stopped.replayId)), named: "push.cancelled",
+        PushEventBody.cancelled(PushCancelled(userId: userId, replayId: stopped.replayId)), named: .pushCancelled,
         number: number, index: Int32(number))
       try step.emit(bytes: codec.encode(event), to: .pushes, key: userId)
     }
