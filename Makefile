@@ -25,10 +25,9 @@ CONFIGURATION ?= release
 # module: without them a module is compiled on one core, and the large ones at the end of the graph leave the other idle.
 RELEASE := $(SWIFT) build -c release -Xswiftc -num-threads -Xswiftc 2
 
-# A debug build takes a third of a release build's time, and the tests use it too. The demo needs no more at its rate.
-# The index store is left out: it is an eighth of a build's time, and SourceKit-LSP makes its own.
-DEBUG := $(SWIFT) build --disable-index-store
-BUILD = $(if $(filter release,$(CONFIGURATION)),$(RELEASE),$(DEBUG))
+# A debug build takes a third of a release build's time, and the tests use it too: with the same flags, so that neither builds
+# the other's modules again. The demo needs no more at its rate.
+BUILD = $(if $(filter release,$(CONFIGURATION)),$(RELEASE),$(SWIFT) build)
 
 # The products for other people's code: every public declaration of these is documented.
 PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
@@ -65,10 +64,10 @@ $(TOOLS)/installed: Tests/requirements.txt
 	@touch $@
 
 build: deps ## Build everything, for debugging
-	$(DEBUG)
+	$(SWIFT) build
 
 test-build: deps
-	$(DEBUG) --build-tests
+	$(SWIFT) build --build-tests
 
 unit: test-build ## Tests that need no process, no port and no broker, in parallel: about a minute after the build
 	@Tests/Tiers/run unit
@@ -88,7 +87,7 @@ test-all: test sanitize ## make test, sanitizers, long chaos, simulation and soa
 check: ## The unit tests of one module after a change: make check MODULE=Analyzer
 	@[ -n "$(MODULE)" ] && [ -n "$$(find Sources -maxdepth 2 -name '$(MODULE)' -type d)" ] \
 	  || { echo "MODULE=$(MODULE): name a folder of Sources/*, as in make check MODULE=Analyzer" >&2; exit 2; }
-	$(DEBUG) --build-tests
+	$(SWIFT) build --build-tests
 	@Tests/Tiers/run unit --filter '^$(MODULE)Tests\.'
 
 services: deps
@@ -202,7 +201,7 @@ newest-librdkafka: deps ## Run suites on a real broker with the newest librdkafk
 	[ -x $(TOOLS)/bin/pip ] || python3 -m venv $(TOOLS)
 	$(TOOLS)/bin/pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: -d $(NEWEST) confluent-kafka
 	cd $(NEWEST) && python3 -m zipfile -e confluent_kafka-*.whl . && ln -s confluent_kafka.libs/librdkafka-*.so.1 librdkafka.so.1
-	$(DEBUG) --build-tests
+	$(SWIFT) build --build-tests
 	LD_LIBRARY_PATH="$(CURDIR)/$(NEWEST)$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}" \
 	  $(SWIFT) test --skip-build --no-parallel --filter '$(RDKAFKA_SUITES)'
 
