@@ -59,6 +59,7 @@ final class PhoneWorld {
     var seconds: Double { start.duration(to: .now) / .seconds(1) }
   }
   private var load: Load?
+  private static let candidate = Array(#""type":"message.candidate""#.utf8)
 
   /// Starts broker, emulator and services.
   init(_ kind: Kind) throws {
@@ -162,7 +163,9 @@ final class PhoneWorld {
 
   private func read(_ record: ConsumerRecord) throws {
     guard let value = record.valueBytes(), let topic = broker.topics.topic(named: record.topic) else { return }
-    if let load, record.valueContains(load.mark) {
+    // Phones report what they showed of the load, and `settle` waits for such events.
+    let isReport = topic == .timeline && !record.valueContains(Self.candidate)
+    if let load, !isReport, record.valueContains(load.mark) {
       if topic == .decisions { self.load?.decided += 1 }
       return
     }
