@@ -205,7 +205,9 @@ extension PipelineTests {
           (name: "nudge", arguments: $0 + cluster)
         }
         for (command, result) in zip(services + commands, try Self.runAll(services + commands)) {
-          #expect(result.status == 1, "\(command): \(result.output)")
+          // Doctor has a code of its own for brokers that let nobody in; where only a rule is missing, they answer.
+          let isUnanswered = command.arguments[0] == "doctor" && says != ["access rule"]
+          #expect(result.status == (isUnanswered ? 2 : 1), "\(command): \(result.output)")
           let line = result.output.split(separator: "\n").first { line in says.allSatisfy { line.contains($0) } }
           #expect(line != nil || command.arguments[0] == "doctor", "\(says) of \(command): \(result.output)")
           for text in says { #expect(result.output.contains(text), "\(text) of \(command): \(result.output)") }
