@@ -21,7 +21,7 @@ enum RejectionsCommand {
 
   static let command = Command(
     "rejections",
-    abstract: "Shows a producer's events that were refused after they were accepted over HTTP.",
+    abstract: "Shows events of a producer that were accepted, then refused.",
     discussion: "The producer itself asks with its own key: GET /v1/rejections.",
     settings: ClusterSettings.all + [producer, since, limit, follow, json],
     examples: [

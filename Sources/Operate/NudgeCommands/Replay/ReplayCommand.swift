@@ -74,7 +74,7 @@ enum ReplayCommand {
 
   static let command = Command(
     "replay",
-    abstract: "Decides again: to compare, to send what was missed, or by force.",
+    abstract: "Decides again: to compare, send what was missed, or by force.",
     subcommands: [SimulateCommand.replayCommand, resendMissing, resendFailed, rederive, force, resume, stop, list])
 
   // MARK: Commands

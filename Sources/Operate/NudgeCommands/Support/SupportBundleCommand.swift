@@ -20,7 +20,7 @@ enum SupportBundleCommand {
 
   static let command = Command(
     "support-bundle",
-    abstract: "Collects what a bug report needs, without texts, tokens and secrets.",
+    abstract: "Collects what a bug report needs, without texts or secrets.",
     discussion:
       "Versions, settings with secrets left out, what the doctor finds, lag, topics, dead letters by reason, replays, and of the "
       + "services named their metrics, readiness and last errors. Ids of people and conversations are in it. Look through it "

@@ -36,7 +36,7 @@ enum TailCommand {
 
   static let command = Command(
     "tail",
-    abstract: "Prints a topic's records, decoded and filtered, ordered by time.",
+    abstract: "Prints a topic's records, decoded and filtered, by time.",
     settings: ClusterSettings.all + [
       user, conversation, reason, type, since, until, partition, limit, follow, texts, json,
     ],

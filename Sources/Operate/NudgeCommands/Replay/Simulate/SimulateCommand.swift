@@ -18,7 +18,7 @@ enum SimulateCommand {
   private static func command(path: String) -> Command {
     Command(
       "simulate",
-      abstract: "Compares past decisions with those of this version and a policy.",
+      abstract: "Compares past decisions with this version's, by a policy.",
       discussion:
         "Decides again what the timeline holds. Shows how messages would appear, and how many alerts people would get. "
         + "Writes nothing.",

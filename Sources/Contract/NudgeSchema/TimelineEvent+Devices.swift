@@ -1,0 +1,91 @@
+/// `device.registered` on the timeline: the claim was granted.
+public struct DeviceGained: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+  /// FCM's registration token. Never logged (T4).
+  public var token: String
+  /// Rises with each registration of the token; a prune applies to an equal version only (T3).
+  public var version: Int64
+  /// The system it runs.
+  public var platform: Platform
+  /// The app's version.
+  public var appVersion: String?
+  /// The device's language.
+  public var locale: String?
+  /// The FCM project of the token.
+  public var projectId: String?
+
+  /// The event's fields.
+  public init(
+    userId: String, deviceId: String, token: String, version: Int64, platform: Platform, appVersion: String? = nil,
+    locale: String? = nil, projectId: String? = nil
+  ) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.token = token
+    self.version = version
+    self.platform = platform
+    self.appVersion = appVersion
+    self.locale = locale
+    self.projectId = projectId
+  }
+}
+
+/// `device.unregistered` on the timeline.
+public struct DeviceLost: Codable, Sendable, Equatable {
+  /// Why.
+  public enum Cause: String, Codable, Sendable, CaseIterable {
+    /// The person signed out.
+    case signedOut = "signed_out"
+    /// The token now belongs to somebody else.
+    case claimedElsewhere = "claimed_elsewhere"
+    /// The device has a newer token.
+    case tokenReplaced = "token_replaced"
+    /// The token was not registered for the token lifetime (T5).
+    case expired
+  }
+  /// The person who loses it.
+  public var userId: String
+  /// The device, as this person's registration named it.
+  public var deviceId: String
+  /// The hash of the token that is lost; only a device row with that token is removed.
+  public var tokenHash: String
+  /// The claim's version.
+  public var version: Int64
+  /// Why.
+  public var cause: Cause
+
+  /// The event's fields.
+  public init(userId: String, deviceId: String, tokenHash: String, version: Int64, cause: Cause) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.tokenHash = tokenHash
+    self.version = version
+    self.cause = cause
+  }
+}
+
+/// `device.invalidated`: from the dispatcher, when FCM says a token is gone.
+public struct DeviceInvalidated: Codable, Sendable, Equatable {
+  /// The person.
+  public var userId: String
+  /// The device.
+  public var deviceId: String
+  /// The token's hash.
+  public var tokenHash: String
+  /// The version the push carried: another version now means it was registered again since (T3).
+  public var version: Int64
+  /// FCM's error code, e.g. `UNREGISTERED`.
+  public var code: String
+
+  /// The event's fields.
+  public init(userId: String, deviceId: String, tokenHash: String, version: Int64, code: String) {
+    self.userId = userId
+    self.deviceId = deviceId
+    self.tokenHash = tokenHash
+    self.version = version
+    self.code = code
+  }
+}
