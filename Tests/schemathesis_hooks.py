@@ -12,11 +12,3 @@ def map_body(context, body):
         if isinstance(event, dict) and isinstance(event.get("occurredAt"), int):
             event["occurredAt"] = now
     return body
-
-
-@schemathesis.hook
-def map_query(context, query):
-    """Long polls end within a second: schemathesis gives up after ten."""
-    if isinstance(query, dict) and isinstance(query.get("wait"), int) and query["wait"] > 1:
-        query["wait"] = 1
-    return query

@@ -75,6 +75,8 @@ struct APIDocumentsTests {
         "run", "http://127.0.0.1:\(api.api.port)/v1/openapi.json", "--header",
         "Authorization: Bearer \(APIUnderTest.key)",
         "--max-time", String(seconds), "--phases", "examples,coverage,fuzzing", "--workers", "1", "--no-color",
+        // A long poll takes up to 25 s; schemathesis gives up after ten by default.
+        "--request-timeout", "40",
         // Events have rules that a schema cannot say, such as how old they may be, and a batch is accepted in part.
         "--exclude-checks", "positive_data_acceptance,negative_data_rejection",
         "--suppress-health-check", "all", "--warnings", "off",
