@@ -167,6 +167,16 @@ def soak(deployment, options):
     summary = deployment.directory / "load.json"
     say(f"{options.rate} messages a second for {options.minutes} minutes; logs and data are in {deployment.directory}")
     process = load(deployment, options, summary)
+    try:
+        return watch(deployment, options, process, summary)
+    finally:
+        # Where this script was ended.
+        if process.poll() is None:
+            process.kill()
+
+
+def watch(deployment, options, process, summary):
+    """Samples the services until the load has ended. Returns what is wrong."""
     # Devices are published before the first message.
     wait_for("the first messages", lambda: process.poll() is not None or first_decision(deployment), at_most=180)
     seconds = options.minutes * 60
