@@ -57,6 +57,8 @@ class Traffic:
                 headers={"Authorization": f"Bearer {key or self.deployment.api_key}", "Content-Type": "application/x-ndjson"})
             try:
                 with urllib.request.urlopen(request, timeout=15) as answer:
+                    if answer.status == 207:
+                        raise NightError(f"some events were refused: {answer.read().decode()[:300]}")
                     return answer.status in (200, 202)
             except urllib.error.HTTPError as error:
                 if error.code in (401, 429, 503):

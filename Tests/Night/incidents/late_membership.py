@@ -44,7 +44,7 @@ def run(night):
                                 {"userId": f"person-{number}", "displayName": f"person-{number}"}])
         for number in range(COUNT)]
     lines += [
-        traffic._event("member.added", f"import-half-{number}", at, conversationId=f"half-{number}",
+        traffic._event("conversation.member_added", f"import-half-{number}", at, conversationId=f"half-{number}",
                        userId=f"person-{number}", displayName=f"person-{number}")
         for number in range(10)]
     traffic.publish(lines)
