@@ -85,6 +85,8 @@ let package = Package(
     .systemLibrary(name: "CMalloc", path: "Sources/C/CMalloc"),
     .target(name: "CSimdjson", path: "Sources/C/CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CCRC32C", path: "Sources/C/CCRC32C"),
+    // The console's page, embedded by the compiler: the programs need no files beside them.
+    .target(name: "CConsolePages", path: "Sources/C/CConsolePages", exclude: ["Pages"]),
 
     // Records, topics, their encodings, and the app's side.
     Layer.contract.module("NudgeSchema"),
@@ -122,11 +124,12 @@ let package = Package(
       "Dispatcher",
       ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP"]),
     Layer.lab.module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "ServiceKit", "VirtualPhone"]),
+    Layer.operate.module("NudgeConsole", ["CConsolePages", "HTTPServer"]),
     Layer.operate.module(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Dispatcher",
-        "JSONCodec",
+        "JSONCodec", "NudgeConsole",
       ]),
     Layer.lab.module(
       "NudgeLab",
@@ -186,6 +189,7 @@ let package = Package(
     Layer.lab.tests(
       "FCMEmulatorTests",
       ["FCMEmulator", "COpenSSL", "HTTPTransport", "ServiceKit", "TestSupport", "VirtualPhone"]),
+    Layer.operate.tests("NudgeConsoleTests", ["NudgeConsole", "HTTPServer", "TestSupport"]),
     Layer.operate.tests(
       "NudgeCommandsTests",
       [

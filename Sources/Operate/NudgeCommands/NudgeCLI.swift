@@ -20,6 +20,7 @@ public struct NudgeCLI: Sendable {
     EraseCommand.command,
     LagCommand.command,
     DoctorCommand.command,
+    ConsoleCommand.command,
     SupportBundleCommand.command,
     PolicyCommand.command,
     RulesCommand.command,

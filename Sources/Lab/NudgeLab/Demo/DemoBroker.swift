@@ -93,6 +93,13 @@ final class DemoBroker {
     configuration.merging(overrides: properties)
   }
 
+  /// The cluster, for the operator's commands.
+  var cluster: ClusterSettings {
+    ClusterSettings(
+      bootstrapServers: bootstrapServers,
+      properties: Dictionary(properties.map { ($0.name, $0.value) }) { $1 }, topics: topics)
+  }
+
   /// Environment variables that pass the properties, which may be secret, to the services.
   var environment: [String: String] {
     var environment: [String: String] = [:]

@@ -42,13 +42,16 @@ struct DemoOptions: Sendable {
   static let keep = Setting<Bool>(
     "keep", environment: .none, default: false,
     help: "Keep the directory with logs, state and the record of requests, even after a success.")
+  static let console = Setting<Bool>(
+    "console", environment: .none, default: false,
+    help: "Serve the console (nudge console), and stay until Ctrl-C once everything is accounted for.")
   static let json = Setting<Bool>(
     "json", environment: .none, default: false,
     help: "Print one JSON object on standard output, and progress on standard error.")
 
   static let all: [any AnySetting] = [
     duration, rate, chatLog, members, kafkaHome, bootstrapServers, kafkaProperties, topicPrefix, partitions, kills,
-    settleTimeout, seed, serviceLogLevel, keep, json,
+    settleTimeout, seed, serviceLogLevel, keep, console, json,
   ]
 
   enum Broker: Sendable, Equatable {
@@ -81,6 +84,8 @@ struct DemoOptions: Sendable {
   let serviceLogLevel: LogLevel
   /// Keep the directory after a success.
   let keep: Bool
+  /// Serve the console until Ctrl-C.
+  let console: Bool
   let json: Bool
 
   /// Parses the command line.
@@ -97,6 +102,7 @@ struct DemoOptions: Sendable {
     seed = UInt64(input[Self.seed])
     serviceLogLevel = input[Self.serviceLogLevel]
     keep = input[Self.keep]
+    console = input[Self.console]
     json = input[Self.json]
     source =
       input[Self.chatLog].map { .file($0) }

@@ -58,6 +58,9 @@ final class DemoRun {
     try processes.start(broker: broker, logLevel: options.serviceLogLevel) { try pause() }
     if let url = processes.phonesURL { display.say("the phones, live: \(url)") }
 
+    let console = try options.console ? openConsole(on: broker, phones: processes.phonesURL) : nil
+    defer { console?.stop() }
+
     let observer = try PipelineObserver(
       broker.client(.consumer(bootstrapServers: broker.bootstrapServers, group: nil)), names: broker.topics,
       // The embedded broker keeps too little of the changelog to read the lanes at the end.
@@ -79,6 +82,7 @@ final class DemoRun {
     try introduce(scene)
     try play(scene)
     let settledAfter = try settle(scene)
+    if let console { try stay(scene, console) }
     try end(scene)
     let summary = summary(scene, settledAfter)
     display.finish(view(scene, .done))
@@ -151,6 +155,22 @@ final class DemoRun {
     // At least once: the last acknowledgements may not have been entered yet.
     repeat { try turn(scene, .settling) } while !isSettled && ContinuousClock.now < deadline
     return start.duration(to: .now)
+  }
+
+  /// It may write: what it changes is gone with the demo.
+  private func openConsole(on broker: DemoBroker, phones: String?) throws -> RunningConsole {
+    let console = try RunningConsole(
+      broker.cluster, host: "127.0.0.1", port: 0,
+      RunningConsole.Options(allowsActions: true, showsTexts: true, phones: phones))
+    display.say("the console: \(console.url)")
+    return console
+  }
+
+  /// Goes on until the first Ctrl-C, so that a person can look around.
+  private func stay(_ scene: Scene, _ console: RunningConsole) throws {
+    guard interrupts.count == 0 else { return }
+    display.say("everything has been played; the console stays at \(console.url) until Ctrl-C")
+    while interrupts.count == 0 { try turn(scene, .settling) }
   }
 
   private var isSettled: Bool { ledger.isSettled && kills.allSatisfy { $0.readyAfterMs != nil } }

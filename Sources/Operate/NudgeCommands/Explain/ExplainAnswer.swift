@@ -16,6 +16,8 @@ struct ExplainAnswer: Encodable {
   var badge: Int?
   /// The current devices; nil: the state was not read.
   var devices: [PersonView.Device]?
+  /// The preferences that were ever set, each with the event that set it; nil: the state was not read.
+  var preferences: JSONValue?
   /// Devices that get no pushes because FCM reported their tokens as another sender's.
   var quarantined: [String] = []
 }

@@ -6,7 +6,9 @@ enum ExplainCommand {
     "user", environment: .none, default: nil, placeholder: "USER", help: "The person, by userId.")
   private static let message = Setting<String?>(
     "message", environment: .none, default: nil, placeholder: "MESSAGE",
-    help: "One message, by messageId, of any age; without a decision, it is followed from its event on.")
+    help:
+      "One message, by messageId, of any age; without a decision, it is followed from its event on. Without --user: "
+      + "everybody it was for, grouped by what they got and why.")
   private static let conversation = Setting<String?>(
     "conversation", environment: .none, default: nil, placeholder: "CONVERSATION",
     help: "Only this conversation; with --message it shortens the search.")
@@ -14,7 +16,8 @@ enum ExplainCommand {
     "since", environment: .none, default: nil,
     help: "Decisions since then: a duration (1h) or a time (2026-11-22T10:30:00Z). Default: 1h; with --message: all.")
   private static let limit = Setting<Int>(
-    "limit", environment: .none, default: 20, in: 1...1_000, help: "The most messages to show, the latest ones.")
+    "limit", environment: .none, default: 20, in: 1...1_000,
+    help: "The most messages to show, the latest ones; without --user, the most people to name in a group.")
   private static let texts = Setting<Bool>(
     "texts", environment: .none, default: false,
     help: "Show message texts instead of their lengths. Tokens are never shown.")
@@ -40,6 +43,7 @@ enum ExplainCommand {
     examples: [
       "nudge explain --user ann --bootstrap-servers kafka:9092",
       "nudge explain --user ann --message m-17 --bootstrap-servers kafka:9092",
+      "nudge explain --message m-17 --bootstrap-servers kafka:9092",
       "nudge explain --user ann --since 2026-11-22T08:00:00Z --limit 100 --json --bootstrap-servers kafka:9092",
       "nudge explain --token-hash 9f86d081884c7d659a2feaa0c55ad015 --bootstrap-servers kafka:9092",
     ]
@@ -49,10 +53,16 @@ enum ExplainCommand {
       guard input[user] == nil else { throw SettingsError("give either --user or --token-hash") }
       return try explain(tokenHash: hash, cluster, asJSON: input[json])
     }
-    guard let userId = input[user], !userId.isEmpty else {
-      throw SettingsError("--user is missing: give --user or --token-hash")
-    }
     let now = SystemClock.milliseconds()
+    guard let userId = input[user], !userId.isEmpty else {
+      guard let messageId = input[message], !messageId.isEmpty else {
+        throw SettingsError("--user is missing: give --user, --message or --token-hash")
+      }
+      let question = MessageSearch.Question(
+        messageId: messageId, conversationId: input[conversation], showsTexts: input[texts], peopleShown: input[limit],
+        now: now)
+      return try explain(question, cluster, asJSON: input[json])
+    }
     let question = ExplainSearch.Question(
       userId: userId, messageId: input[message], conversationId: input[conversation],
       since: input[since]?.milliseconds(now: now) ?? (input[message] == nil ? now - 3_600_000 : nil),
@@ -66,6 +76,20 @@ enum ExplainCommand {
       print(ExplainReport(answer).text)
     }
     return answer.stories.isEmpty ? ExitCode.failure : ExitCode.success
+  }
+
+  private static func explain(
+    _ question: MessageSearch.Question, _ cluster: ClusterSettings, asJSON: Bool
+  ) throws -> Int32 {
+    let browser = try TopicBrowser(cluster)
+    defer { browser.close() }
+    let answer = try MessageSearch(question, browser: browser).answer()
+    if asJSON {
+      try CommandOutput.print(json: answer)
+    } else {
+      print(answer.text)
+    }
+    return answer.groups.isEmpty ? ExitCode.failure : ExitCode.success
   }
 
   private static func explain(tokenHash: String, _ cluster: ClusterSettings, asJSON: Bool) throws -> Int32 {

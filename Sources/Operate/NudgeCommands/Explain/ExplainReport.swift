@@ -21,7 +21,7 @@ struct ExplainReport {
         "No decision for \(answer.userId)\(since): no message reached them. --since looks further back, --message follows "
           + "one message from its event on.")
     }
-    sections.append(devicesText)
+    sections += [devicesText, preferencesText]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
@@ -53,6 +53,19 @@ struct ExplainReport {
       return line
     }
     return (["Devices of \(answer.userId)\(badge)"] + lines).joined(separator: "\n")
+  }
+}
+
+extension ExplainReport {
+  /// A line a preference, with the time it was set at.
+  private var preferencesText: String {
+    let fields = answer.preferences?.fields.sorted { $0.key < $1.key } ?? []
+    guard !fields.isEmpty else { return "" }
+    let lines = fields.map { name, field in
+      let at = field["stamp"]?["occurredAt"]?.integer.map { ", set \(RFC3339.text($0))" } ?? ""
+      return "  \(name): \((field["value"] ?? field).shown)\(at)"
+    }
+    return (["Preferences of \(answer.userId)"] + lines).joined(separator: "\n")
   }
 }
 
@@ -182,22 +195,26 @@ struct StoryText {
     story.later.map { event in
       let at = time(event.record["occurredAt"]?.integer ?? event.timestamp)
       let device = event.record["deviceId"]?.string.map { " on \($0)" } ?? ""
-      let type = event.record["type"]?.string ?? "?"
-      let what =
-        switch type {
-        case "message.read":
-          event.record["messageId"]?.string.map { "the conversation was read up to \($0)" }
-            ?? "the conversation was read"
-        case "message.withdrawn":
-          switch event.record["cause"]?.string {
-          case "edited": "the message was edited"
-          case "deleted": "the message was deleted"
-          default: "the person left the conversation"
-          }
-        case "feedback.submitted": "feedback: \(event.record["feedback"]?.string ?? "?")"
-        default: type
-        }
-      return "  later       \(at)  \(what)\(device)  \(event.place)"
+      return "  later       \(at)  \(LaterWords.of(event.record))\(device)  \(event.place)"
+    }
+  }
+}
+
+/// What happened after a decision, in words.
+enum LaterWords {
+  static func of(_ event: JSONValue) -> String {
+    let type = event["type"]?.string ?? "?"
+    switch type {
+    case "message.read":
+      return event["messageId"]?.string.map { "the conversation was read up to \($0)" } ?? "the conversation was read"
+    case "message.withdrawn":
+      switch event["cause"]?.string {
+      case "edited": return "the message was edited"
+      case "deleted": return "the message was deleted"
+      default: return "the person left the conversation"
+      }
+    case "feedback.submitted": return "feedback: \(event["feedback"]?.string ?? "?")"
+    default: return type
     }
   }
 }

@@ -30,6 +30,8 @@ struct ExplainSearch {
   let question: Question
   let browser: TopicBrowser
   let cluster: ClusterSettings
+  /// Gets each decision as it is found, the newest piece of time first; later ones may push it out of the answer.
+  var found: (PlacedRecord) throws -> Void = { _ in }
   private let redaction: Redaction
 
   init(_ question: Question, browser: TopicBrowser, cluster: ClusterSettings) {
@@ -44,7 +46,7 @@ struct ExplainSearch {
     var answer = ExplainAnswer(userId: question.userId, since: question.since)
     var decisions: [PlacedRecord] = []
     if let since = question.since {
-      (decisions, answer.older) = try readDecisions(from: since, until: nil)
+      (decisions, answer.older) = try recentDecisions(since: since)
     } else {
       try TopicBrowser.searchBack(now: question.now) { from, until in
         let found = try readDecisions(from: from, until: until)
@@ -72,6 +74,22 @@ struct ExplainSearch {
 
   // MARK: Decisions and their causes
 
+  /// Decisions from a time on. They are read in pieces, backwards, so that the latest are found at once.
+  private func recentDecisions(since: Milliseconds) throws -> (decisions: [PlacedRecord], older: Int) {
+    var decisions: [PlacedRecord] = []
+    var older = 0
+    try TopicBrowser.searchBack(now: question.now) { from, until in
+      let start = max(from ?? since, since)
+      let piece = try readDecisions(from: start, until: until)
+      decisions = piece.decisions + decisions
+      let excess = max(0, decisions.count - question.limit)
+      decisions.removeFirst(excess)
+      older += piece.older + excess
+      return start <= since || !browser.findsByTime
+    }
+    return (decisions, older)
+  }
+
   private func readDecisions(from: Milliseconds?, until: Milliseconds?) throws -> (
     decisions: [PlacedRecord], older: Int
   ) {
@@ -82,6 +100,7 @@ struct ExplainSearch {
       guard record.valueContains(needle), let decision = placed(record, .decisions) else { return true }
       if let wanted = question.messageId, decision.record["messageId"]?.string != wanted { return true }
       if let wanted = question.conversationId, decision.record["conversationId"]?.string != wanted { return true }
+      try self.found(decision)
       found.append(decision)
       if found.count > question.limit {
         found.removeFirst()
@@ -249,6 +268,8 @@ struct ExplainSearch {
       if person.concerns(key) { try person.take(key, value, coder: browser.coder) }
     }
     answer.devices = person.devices
+    answer.preferences = redaction.apply(
+      to: try JSONValue(person.preferencesJSON(coder: browser.coder)), of: .analyzerState)
     answer.badge = person.isKnown ? person.badge : nil
     var lanes = LaneView(userId: question.userId)
     try rows(of: .dispatcherState, taskOf: .pushes) { key, value in
@@ -289,7 +310,10 @@ struct ExplainSearch {
 
   /// Follows a message without a decision from its event to where it stopped.
   private func missing(_ messageId: String) throws -> MissingDecision {
-    guard let event = try findEvent(messageId) else {
+    let events = EventSearch(
+      browser: browser, redaction: redaction, now: question.now, conversationId: question.conversationId,
+      since: question.since)
+    guard let event = try events.find(messageId) else {
       return MissingDecision(
         cause: .noEvent,
         text:
@@ -350,28 +374,6 @@ struct ExplainSearch {
     let offsets = try GroupOffsets(cluster, stage: stage)
     defer { offsets.close() }
     return try offsets.committed([place])[place]
-  }
-
-  private func findEvent(_ messageId: String) throws -> PlacedRecord? {
-    var found: PlacedRecord?
-    // Producers may escape ids in other ways than we do: only plain ids can be searched for as bytes.
-    let isPlain = messageId.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C && $0 != 0x2F }
-    let needle = isPlain ? Array(messageId.utf8) : []
-    let partitions = try question.conversationId.map { [try browser.partition(of: $0, on: .chatEvents)] }
-    try TopicBrowser.searchBack(now: question.now) { from, until in
-      if let since = question.since, let until, until < since { return true }
-      let ranges = try browser.ranges(of: .chatEvents, partitions: partitions, from: from, until: until)
-      try browser.read(ranges, "reading \(browser.names(.chatEvents))") { record in
-        guard record.valueContains(needle), let event = placed(record, .chatEvents),
-          event.record["messageId"]?.string == messageId, event.record["type"]?.string == "message.created",
-          question.conversationId.map({ event.record["conversationId"]?.string == $0 }) ?? true
-        else { return true }
-        found = event
-        return false
-      }
-      return found != nil
-    }
-    return found
   }
 
   private func findDeadLetter(of event: PlacedRecord) throws -> DeadLetterFacts? {

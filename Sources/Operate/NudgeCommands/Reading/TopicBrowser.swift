@@ -20,14 +20,20 @@ final class TopicBrowser {
   private var counts: [Topic: Int32] = [:]
   /// Whether the broker finds offsets by time: librdkafka's mock broker finds none.
   private var findsTimes: Bool?
+  /// Whether a search is over before its end; looked at while records are read.
+  private let isCancelled: () -> Bool
 
   /// Connects in the background. The first call fails if no broker answers.
   ///
-  /// - Parameter queueBytes: The limit of fetched records that wait to be read.
+  /// - Parameters:
+  ///   - queueBytes: The limit of fetched records that wait to be read.
+  ///   - isCancelled: Whether to end a read by an error.
   init(
-    _ cluster: ClusterSettings, progress: ReadingProgress = .standardError(), queueBytes: Int = 256 << 20
+    _ cluster: ClusterSettings, progress: ReadingProgress = .standardError(), queueBytes: Int = 256 << 20,
+    isCancelled: @escaping () -> Bool = { false }
   ) throws(KafkaError) {
     names = cluster.topics
+    self.isCancelled = isCancelled
     self.progress = progress
     bootstrapServers = cluster.bootstrapServers
     var configuration = ClientConfiguration.consumer(
@@ -45,6 +51,9 @@ final class TopicBrowser {
   func close() { consumer.close() }
 
   // MARK: Finding
+
+  /// Whether the broker finds offsets by time, as far as is known: otherwise every piece of time is the whole partition.
+  var findsByTime: Bool { findsTimes != false }
 
   func partitionCount(of topic: Topic) throws -> Int32 {
     if let count = counts[topic] { return count }
@@ -150,6 +159,7 @@ final class TopicBrowser {
     var goesOn = true
     var failure: (any Error)?
     while !open.isEmpty {
+      if isCancelled() { throw CommandError("taken back") }
       var count = 0
       let event = consumer.poll(maxRecords: 5_000, maxBytes: 16 << 20, timeout: .milliseconds(100)) { record in
         count += 1

@@ -79,6 +79,10 @@ public struct PersonView: Sendable {
     return false
   }
 
+  /// The preferences that were ever set, as JSON: each with its value and the event that set it. Keywords are the person's own
+  /// words, and a conversation with a level of its own is named by a hash.
+  public func preferencesJSON(coder: RecordCoder) throws -> [UInt8] { try coder.encode(preferences) }
+
   /// Whether there is any state of the person.
   public var isKnown: Bool { user != nil || !deviceRows.isEmpty || !conversations.isEmpty }
 

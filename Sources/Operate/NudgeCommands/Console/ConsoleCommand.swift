@@ -1,0 +1,95 @@
+import Foundation
+import NudgeConsole
+import ServiceKit
+
+/// `nudge console`.
+enum ConsoleCommand {
+  private static let address = Setting<String>(
+    "address", environment: .none, default: "127.0.0.1", placeholder: "HOST",
+    help: "Where it listens. Beyond this machine its link has a token, without which it shows nothing.")
+  private static let port = Setting<Int>(
+    "port", environment: .none, default: 8095, in: 0...65_535, help: "Its port; 0: a free one.")
+  private static let names = Setting<[String]>(
+    "host", environment: .none, default: [], placeholder: "NAME,…",
+    help: "Names it goes by, beside addresses and localhost, such as that of a proxy.")
+  private static let token = Setting<String?>(
+    "token", environment: "NUDGE_CONSOLE_TOKEN", default: nil, placeholder: "TOKEN",
+    help:
+      "A token of one's own, so that links last. Better in the environment: the list of processes shows command lines.",
+    secret: true,
+    check: { $0.map { ConsoleSecret.isToken($0) } ?? true ? nil : "16 or more letters, digits and .-_~" })
+  private static let allowActions = Setting<Bool>(
+    "allow-actions", environment: .none, default: false,
+    help: "Also write: replay, correct and discard dead letters, start and stop replays.")
+  private static let texts = Setting<Bool>(
+    "texts", environment: .none, default: false,
+    help: "Show message texts instead of their lengths. Tokens are never shown.")
+  private static let phones = Setting<String?>(
+    "phones", environment: .none, default: nil, placeholder: "URL",
+    help: "The page with a demo's phones, as a page of the console.")
+
+  static let command = Command(
+    "console",
+    abstract: "Serves a page that shows what the other commands say.",
+    discussion:
+      "A person's day with the phone beside it, and who got a message and who did not. It only reads, unless "
+      + "--allow-actions is given. Every view has a link, and the command that says the same.",
+    settings: ClusterSettings.all + [address, port, names, token, allowActions, texts, phones],
+    examples: [
+      "nudge console --bootstrap-servers kafka:9092",
+      "nudge console --address 0.0.0.0 --host nudge.example --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    let console = try RunningConsole(
+      ClusterSettings(input),
+      at: ConsoleAddress(host: input[address], port: input[port], names: input[names], token: input[token]),
+      RunningConsole.Options(
+        allowsActions: input[allowActions], showsTexts: input[texts], phones: input[phones]))
+    defer { console.stop() }
+    print("The console: \(console.url)")
+    print(input[allowActions] ? "It reads and writes. Ctrl-C ends it." : "It only reads. Ctrl-C ends it.")
+    fflush(nil)
+    let interrupts = Interrupts()
+    while interrupts.count == 0 { Thread.sleep(forTimeInterval: 0.2) }
+    return ExitCode.success
+  }
+}
+
+/// A console that is being served.
+package final class RunningConsole {
+  package struct Options: Sendable {
+    /// Whether it writes.
+    package var allowsActions = false
+    /// Whether it shows texts of messages.
+    package var showsTexts = false
+    /// The page with a demo's phones.
+    package var phones: String?
+
+    package init(allowsActions: Bool = false, showsTexts: Bool = false, phones: String? = nil) {
+      self.allowsActions = allowsActions
+      self.showsTexts = showsTexts
+      self.phones = phones
+    }
+  }
+
+  private let server: ConsoleServer
+
+  /// Begins to serve. An address that others reach gets a token, if it has none.
+  package convenience init(_ cluster: ClusterSettings, host: String, port: Int, _ options: Options) throws {
+    try self.init(cluster, at: ConsoleAddress(host: host, port: port), options)
+  }
+
+  init(_ cluster: ClusterSettings, at address: ConsoleAddress, _ options: Options) throws {
+    var address = address
+    if address.token == nil, !ConsoleAddress.isLoopback(address.host) { address.token = ConsoleSecret.make() }
+    server = try ConsoleServer(address, answers: CommandAnswers(cluster: cluster, options: options)) { message in
+      FileHandle.standardError.write(Data("\(message)\n".utf8))
+    }
+    try server.start()
+  }
+
+  /// With the token, where one is needed.
+  package var url: String { server.url }
+
+  package func stop() { server.stop() }
+}

@@ -1,0 +1,36 @@
+/// A story's words, in the order of its records: what the report prints, for a page.
+struct StoryWords: Encodable {
+  struct Decision: Encodable {
+    struct Check: Encodable {
+      var name: String
+      var suppresses: Bool
+      var text: String
+    }
+    /// Such as `ALERTED`.
+    var outcome: String
+    /// Why, in a few words.
+    var because: String
+    var checks: [Check]
+
+    init(_ decision: JSONValue) {
+      outcome = DecisionWords.outcome(decision)
+      because = DecisionWords.reason(decision)
+      checks = (decision["checks"]?.elements ?? []).map {
+        let words = CheckWords($0, of: decision)
+        return Check(name: words.name, suppresses: words.suppresses, text: words.text)
+      }
+    }
+  }
+
+  var decisions: [Decision]
+  var outcomes: [String]
+  var waiting: [String]
+  var later: [String]
+
+  init(_ story: MessageStory) {
+    decisions = story.decisions.map { Decision($0.record) }
+    outcomes = story.outcomes.map { OutcomeWords.of($0.record) }
+    waiting = story.waiting.map { MessageStory.words($0) }
+    later = story.later.map { LaterWords.of($0.record) }
+  }
+}

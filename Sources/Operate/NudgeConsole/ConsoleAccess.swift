@@ -1,0 +1,108 @@
+import Foundation
+import HTTPServer
+
+/// Random texts for keys and tokens.
+package enum ConsoleSecret {
+  /// 128 bits from the system, as 32 hexadecimal digits.
+  package static func make() -> String {
+    var random = SystemRandomNumberGenerator()
+    return (0..<2).map { _ in
+      let digits = String(random.next(), radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+
+  /// Whether a text of one's own can be a token: long enough, and the same in a URL and in a header.
+  package static func isToken(_ text: String) -> Bool {
+    text.utf8.count >= 16
+      && text.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || ".-_~".utf8.contains(byte)
+      }
+  }
+}
+
+/// Decides which requests the console answers.
+///
+/// - **Host.** A name that is not the console's own gets nothing: by DNS a foreign page can give its name this machine's
+///   address, and read what a browser fetches from there.
+/// - **Token.** Behind an address that others reach, every request for data names it.
+/// - **Origin.** What asks or writes comes from the console's own page, and names a key that only that page can read.
+struct ConsoleAccess: Sendable {
+  enum Kind: Sendable {
+    /// A static file, which holds nothing of the pipeline.
+    case page
+    case read
+    /// Starts a question or takes it back.
+    case write
+  }
+
+  /// nil: none is needed.
+  let token: String?
+  /// Names beside those of this machine, in lower case.
+  let hosts: Set<String>
+  /// Of this process.
+  let key: String
+
+  /// Why a request gets nothing; nil: it is answered.
+  func refusal(of kind: Kind, _ header: (String) -> String?) -> HTTPServerResponse? {
+    guard let host = header("Host"), isOwn(host) else {
+      return .error(
+        421, code: "foreign_host",
+        message: "the console does not go by this name: open it by its address, or start it with --host NAME")
+    }
+    guard kind != .page else { return nil }
+    if let site = header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
+      return .error(403, code: "foreign_origin", message: "the request comes from another page")
+    }
+    if let token, !Self.isSame(token, header("X-Nudge-Token") ?? "") {
+      return .error(401, code: "token", message: "the console's token is missing or wrong")
+    }
+    guard kind == .write else { return nil }
+    guard let origin = header("Origin"), Self.host(ofOrigin: origin) == host.lowercased() else {
+      return .error(403, code: "foreign_origin", message: "the request comes from another page")
+    }
+    guard Self.isSame(key, header("X-Nudge-Console") ?? "") else {
+      return .error(403, code: "key", message: "the page is of another console: load it again")
+    }
+    return nil
+  }
+
+  private func isOwn(_ host: String) -> Bool {
+    guard let name = Self.name(ofHost: host.lowercased()) else { return false }
+    return name == "localhost" || Self.isAddress(name) || hosts.contains(name)
+  }
+
+  /// The name without a port; nil for what is no host.
+  static func name(ofHost host: String) -> String? {
+    if host.hasPrefix("[") {
+      guard let end = host.firstIndex(of: "]") else { return nil }
+      let rest = host[host.index(after: end)...]
+      guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+      return String(host[host.index(after: host.startIndex)..<end])
+    }
+    let parts = host.split(separator: ":", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), !parts[0].isEmpty else { return nil }
+    return String(parts[0])
+  }
+
+  /// Whether a name is a number that no DNS can point elsewhere.
+  private static func isAddress(_ name: String) -> Bool {
+    var four = in_addr()
+    var six = in6_addr()
+    return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
+  }
+
+  private static func host(ofOrigin origin: String) -> String? {
+    for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
+      return String(origin.dropFirst(scheme.count)).lowercased()
+    }
+    return nil
+  }
+
+  /// Takes the same time whatever differs.
+  static func isSame(_ left: String, _ right: String) -> Bool {
+    let (left, right) = (Array(left.utf8), Array(right.utf8))
+    guard left.count == right.count else { return false }
+    return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}

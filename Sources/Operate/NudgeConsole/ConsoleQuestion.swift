@@ -1,0 +1,52 @@
+/// What the page asks: a question's name, and its parameters as texts.
+package struct ConsoleQuestion: Decodable, Sendable, Equatable {
+  package let ask: String
+  private let with: [String: String]
+
+  package init(_ ask: String, with parameters: [String: String] = [:]) {
+    self.ask = ask
+    with = parameters
+  }
+
+  /// A parameter; nil where it is missing or empty.
+  package subscript(_ name: String) -> String? { with[name].flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+/// What every page needs to know.
+package struct ConsoleFacts: Encodable, Sendable {
+  package var version: String
+  /// The cluster, for commands to copy.
+  package var bootstrapServers: String
+  package var topicPrefix: String
+  /// Whether the console writes.
+  package var allowsActions: Bool
+  /// Whether texts of messages are shown.
+  package var showsTexts: Bool
+  /// The page with a demo's phones; nil: there is none.
+  package var phones: String?
+  /// What requests that ask or write name in a header: only the console's own page can read it.
+  var key = ""
+
+  package init(
+    version: String, bootstrapServers: String, topicPrefix: String, allowsActions: Bool, showsTexts: Bool,
+    phones: String?
+  ) {
+    self.version = version
+    self.bootstrapServers = bootstrapServers
+    self.topicPrefix = topicPrefix
+    self.allowsActions = allowsActions
+    self.showsTexts = showsTexts
+    self.phones = phones
+  }
+}
+
+/// Answers the page's questions.
+package protocol ConsoleAnswers: Sendable {
+  var facts: ConsoleFacts { get }
+
+  /// Whether a question writes. Such a one needs `allowsActions`, and goes on when nobody reads its rows.
+  func isAction(_ question: ConsoleQuestion) -> Bool
+
+  /// Answers on a thread of the question's own, by rows that it writes to `job`. The text of a thrown error is shown.
+  func answer(_ question: ConsoleQuestion, to job: ConsoleJob) throws
+}

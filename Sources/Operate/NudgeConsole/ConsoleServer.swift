@@ -1,0 +1,181 @@
+import Dispatch
+import Foundation
+import HTTPServer
+
+/// Where the console listens, and who may ask.
+package struct ConsoleAddress: Sendable {
+  /// This machine's address, or a name for it.
+  package var host: String
+  /// 0 lets the system choose.
+  package var port: Int
+  /// Names beside those of this machine that the console goes by.
+  package var names: [String]
+  /// What every request for data names; nil: nothing.
+  package var token: String?
+
+  package init(host: String, port: Int, names: [String] = [], token: String? = nil) {
+    self.host = host
+    self.port = port
+    self.names = names
+    self.token = token
+  }
+
+  /// Whether only this machine reaches an address.
+  package static func isLoopback(_ host: String) -> Bool {
+    let name = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).lowercased()
+    return name == "localhost" || name == "::1" || name.hasPrefix("127.")
+  }
+}
+
+/// Serves the console: the page, and the answers to what it asks.
+///
+/// - `GET /` and its files: static, the same for everybody;
+/// - `GET /api/console`: ``ConsoleFacts``;
+/// - `POST /api/jobs` with a ``ConsoleQuestion``: starts to answer it, and returns `{"job": ID}`;
+/// - `GET /api/jobs/{id}?after=NUMBER`: the rows after that number as lines of JSON, once there are any, at latest after 10 s, and
+///   a last line with `next`, `done`, `progress` and `error`;
+/// - `DELETE /api/jobs/{id}`: takes the question back.
+package final class ConsoleServer: Sendable {
+  /// The longest wait of a request, shorter than the time-outs of proxies and browsers.
+  private static let patience = 10
+
+  private let server: HTTPServer
+  private let jobs: ConsoleJobs
+  private let token: String?
+
+  /// A console that is not listening yet. `log` gets messages for the operator.
+  package init(
+    _ address: ConsoleAddress, answers: any ConsoleAnswers, log: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws {
+    let key = ConsoleSecret.make()
+    let access = ConsoleAccess(token: address.token, hosts: Set(address.names.map { $0.lowercased() }), key: key)
+    let jobs = ConsoleJobs(answers: answers)
+    let headers = Self.headers(phones: answers.facts.phones)
+    self.jobs = jobs
+    token = address.token
+
+    func route(
+      _ method: HTTPMethod, _ path: String, _ kind: ConsoleAccess.Kind, bodyLimit: Int? = nil,
+      contentTypes: [String] = [],
+      _ handler: @escaping @Sendable (HTTPServerRequest, @escaping @Sendable (HTTPServerResponse) -> Void) -> Void
+    ) -> HTTPRoute {
+      HTTPRoute(
+        method, path, bodyLimit: bodyLimit, contentTypes: contentTypes,
+        admit: { head in
+          guard var refusal = access.refusal(of: kind, { head.headers[$0] }) else { return .admitted(nil) }
+          refusal.headers += headers
+          return .refused(refusal)
+        },
+        answeringLater: { request, responder in
+          handler(request) { response in
+            var response = response
+            response.headers += headers
+            responder.respond(response)
+          }
+        })
+    }
+
+    let host = address.host.contains(":") && !address.host.hasPrefix("[") ? "[\(address.host)]" : address.host
+    server = try HTTPServer(
+      address: "\(host):\(address.port)",
+      routes: [
+        route(.get, "/", .page) { _, answer in answer(Self.page("index.html")) },
+        route(.get, "/api/console", .read) { _, answer in
+          var facts = answers.facts
+          facts.key = key
+          answer(.json(facts))
+        },
+        route(.post, "/api/jobs", .write, bodyLimit: 4 << 20, contentTypes: ["application/json"]) { request, answer in
+          answer(Self.start(request, answers, jobs))
+        },
+        route(.get, "/api/jobs/{id}", .read) { request, answer in Self.read(request, jobs, answer) },
+        route(.delete, "/api/jobs/{id}", .write) { request, answer in
+          jobs.remove(request.parameters["id"] ?? "")
+          answer(HTTPServerResponse(status: 204))
+        },
+        route(.get, "/{page}", .page) { request, answer in answer(Self.page(request.parameters["page"] ?? "")) },
+      ], log: log)
+  }
+
+  /// Starts to listen.
+  package func start() throws { try server.start() }
+
+  /// Ends, and takes back what is being answered.
+  package func stop() {
+    jobs.cancelAll()
+    server.stop()
+  }
+
+  /// The page's address, with the token where one is needed.
+  package var url: String {
+    let bound = server.boundAddress
+    // A browser cannot open the address that stands for all.
+    let host = ["0.0.0.0:", "[::]:"].first { bound.hasPrefix($0) }.map { _ in
+      "\(ProcessInfo.processInfo.hostName):\(server.port)"
+    }
+    return "http://\(host ?? bound)/" + (token.map { "?token=\($0)" } ?? "")
+  }
+
+  package var port: Int { server.port }
+
+  // MARK: Answers
+
+  /// No script, style, picture or frame but the console's own, and the demo's phones. Pages of others may not embed it.
+  private static func headers(phones: String?) -> [(name: String, value: String)] {
+    let frames = phones.flatMap { URL(string: $0) }.flatMap { url in
+      url.host.map { " \(url.scheme ?? "http")://\($0)\(url.port.map { ":\($0)" } ?? "")" }
+    }
+    return [
+      (
+        "Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+          + "frame-src\(frames ?? " 'none'"); base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+          + "require-trusted-types-for 'script'; trusted-types 'none'"
+      ),
+      ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
+      ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+      ("Cache-Control", "no-store"),
+    ]
+  }
+
+  private static func page(_ name: String) -> HTTPServerResponse {
+    guard let page = ConsolePage.all[name] else {
+      return .error(404, code: "not_found", message: "the console has no such page")
+    }
+    return HTTPServerResponse(headers: [("Content-Type", page.type)], body: page.bytes)
+  }
+
+  private static func start(
+    _ request: HTTPServerRequest, _ answers: any ConsoleAnswers, _ jobs: ConsoleJobs
+  ) -> HTTPServerResponse {
+    guard let question = try? JSONDecoder().decode(ConsoleQuestion.self, from: Data(request.body)) else {
+      return .error(400, code: "invalid", message: "the body is no question")
+    }
+    guard !answers.isAction(question) || answers.facts.allowsActions else {
+      return .error(
+        403, code: "read_only", message: "this console only reads: nudge console --allow-actions writes too")
+    }
+    guard let id = jobs.start(question) else {
+      return .error(429, code: "busy", message: "the console is answering \(ConsoleJobs.most) questions: wait a moment")
+    }
+    return .json(["job": id])
+  }
+
+  private static func read(
+    _ request: HTTPServerRequest, _ jobs: ConsoleJobs, _ answer: @escaping @Sendable (HTTPServerResponse) -> Void
+  ) {
+    guard let after = request.query["after"].map({ Int($0) }) ?? 0, after >= 0 else {
+      return answer(.error(400, code: "invalid", message: "after must be a whole number"))
+    }
+    guard let job = jobs[request.parameters["id"] ?? ""] else {
+      return answer(.error(404, code: "unknown_job", message: "the question was taken back: ask again"))
+    }
+    let id = job.read(after: after) { batch in
+      var body: [UInt8] = []
+      for row in batch.rows { body += row + [0x0A] }
+      body += (try? Array(JSONEncoder().encode(batch.state))) ?? []
+      answer(HTTPServerResponse(headers: [("Content-Type", "application/x-ndjson")], body: body + [0x0A]))
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience)) { job.giveUp(id) }
+  }
+}
