@@ -55,7 +55,7 @@ public final class SQLiteStatement {
 
   /// Binds the values, in order, and runs the statement to its end; rows it returns are discarded.
   public func run(_ values: SQLiteValue...) throws(SQLiteError) {
-    try begin("run", values)
+    try begin("run", values: values.count)
     defer { isRunning = false }
     let code = bind(values, from: 0) {
       var code: Int32
@@ -85,9 +85,52 @@ public final class SQLiteStatement {
     return result
   }
 
+  /// Binds a key, and lends the blob in the first column of the first row to `body`. As `first` does, without memory of its own: for reads
+  /// by key, of which there are several for each record.
+  /// - Returns: Whether there was a row.
+  /// - Throws: `SQLiteError`, also for a column that is no blob, and errors of `body`.
+  public func withBlob(forKey key: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+    try begin("read", values: 1)
+    defer { isRunning = false }
+    var failure: (any Error)?
+    var isFound = false
+    let code = key.withUnsafeBytes { key in
+      var code = nudge_sqlite3_bind_blob_static(pointer, 1, key.baseAddress, key.count)
+      guard code == SQLITE_OK else { return code }
+      code = sqlite3_step(pointer)
+      guard code == SQLITE_ROW else { return code }
+      isFound = true
+      do {
+        try SQLiteRow(pointer, of: self, on: handle).withBlob(0, body)
+      } catch {
+        failure = error
+      }
+      return code
+    }
+    try end("read", code)
+    if let failure { throw failure }
+    return isFound
+  }
+
+  /// Binds a key and a value, and runs the statement to its end. As `run` does, without memory of its own.
+  public func run(key: [UInt8], value: [UInt8]) throws(SQLiteError) {
+    try begin("run", values: 2)
+    defer { isRunning = false }
+    let code = key.withUnsafeBytes { key in
+      value.withUnsafeBytes { value in
+        var code = nudge_sqlite3_bind_blob_static(pointer, 1, key.baseAddress, key.count)
+        if code == SQLITE_OK { code = nudge_sqlite3_bind_blob_static(pointer, 2, value.baseAddress, value.count) }
+        guard code == SQLITE_OK else { return code }
+        repeat { code = sqlite3_step(pointer) } while code == SQLITE_ROW
+        return code
+      }
+    }
+    try end("run", code)
+  }
+
   /// The text in the first column of the first row, for pragmas.
   func text() throws(SQLiteError) -> String? {
-    try begin("run", [])
+    try begin("run", values: 0)
     defer { isRunning = false }
     let code = sqlite3_step(pointer)
     let text = code == SQLITE_ROW ? sqlite3_column_text(pointer, 0).map { String(cString: $0) } : nil
@@ -96,7 +139,7 @@ public final class SQLiteStatement {
   }
 
   private func read(_ values: [SQLiteValue], _ body: (borrowing SQLiteRow) throws -> Bool) throws {
-    try begin("read", values)
+    try begin("read", values: values.count)
     defer { isRunning = false }
     var failure: (any Error)?
     let code = bind(values, from: 0) {
@@ -115,12 +158,12 @@ public final class SQLiteStatement {
     if let failure { throw failure }
   }
 
-  private func begin(_ operation: String, _ values: [SQLiteValue]) throws(SQLiteError) {
+  private func begin(_ operation: String, values: Int) throws(SQLiteError) {
     // Stepping a statement inside its own loop over rows would move that loop's cursor.
     guard !isRunning else { throw handle.misuse(operation, "the statement is being read already", sql: sql) }
     // A parameter left out would keep what an earlier call bound: memory that may be gone.
-    guard values.count == parameters else {
-      throw handle.misuse(operation, "\(values.count) values for \(parameters) parameters", sql: sql)
+    guard values == parameters else {
+      throw handle.misuse(operation, "\(values) values for \(parameters) parameters", sql: sql)
     }
     isRunning = true
   }

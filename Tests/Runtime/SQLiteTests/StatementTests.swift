@@ -42,6 +42,33 @@ struct StatementTests {
     #expect(found == [Array(50..<60), []])
   }
 
+  @Test("a key and a value are written and read as they are, and a key without a row says so")
+  func byKey() throws {
+    try connection.execute("CREATE TABLE rows (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+    let put = try connection.statement("INSERT OR REPLACE INTO rows VALUES (?, ?)")
+    let get = try connection.statement("SELECT value FROM rows WHERE key = ?")
+    let values: [[UInt8]] = [[], [0], Array(0...255), [UInt8](repeating: 9, count: 100_000)]
+    for (number, value) in values.enumerated() {
+      try put.run(key: [UInt8(number)], value: [1])
+      try put.run(key: [UInt8(number)], value: value)
+    }
+    for (number, value) in values.enumerated() {
+      var found: [UInt8]?
+      #expect(try get.withBlob(forKey: [UInt8(number)]) { found = Array($0) })
+      #expect(found == value)
+    }
+    #expect(try !get.withBlob(forKey: []) { _ in Issue.record("there is no such row") })
+    #expect(try !get.withBlob(forKey: [200, 0]) { _ in Issue.record("there is no such row") })
+
+    struct Refusal: Error {}
+    #expect(throws: Refusal.self) { try get.withBlob(forKey: [1]) { _ in throw Refusal() } }
+    #expect(try get.withBlob(forKey: [1]) { _ in }, "after a body that has thrown")
+    try connection.statement("INSERT INTO rows VALUES (?, NULL)").run(.blob([7]))
+    #expect(throws: SQLiteError.self) { try get.withBlob(forKey: [7]) { _ in } }
+    #expect(throws: SQLiteError.self) { try put.withBlob(forKey: [1]) { _ in } }
+    #expect(throws: SQLiteError.self) { try get.run(key: [1], value: [2]) }
+  }
+
   @Test("a column of another type, NULL, or out of range is an error and never a zero")
   func typeMismatch() throws {
     try connection.statement("INSERT INTO t VALUES (?, ?, ?, ?)").run(.null, .real(1.5), .text("7"), .blob([1]))

@@ -40,6 +40,15 @@ struct ConversationBoundTests {
     #expect(try scene.message("last", in: "c499", at: noon + 500 * Self.day).decision?.badge == rows + 1)
   }
 
+  @Test("of somebody who was not known before, conversations are counted from the first row on")
+  func fromTheBeginning() throws {
+    let scene = scene(64)
+    try scene.gain("phone")
+    #expect(try conversations(scene) == (0, 0))
+    try scene.message("m", in: "c", at: noon)
+    #expect(try conversations(scene) == (1, 1))
+  }
+
   @Test("a message of a conversation that was forgotten notifies nobody when it comes again, and a new one does")
   func repeats() throws {
     let scene = scene(8)

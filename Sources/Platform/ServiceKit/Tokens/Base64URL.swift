@@ -10,19 +10,29 @@ package enum Base64URL {
   }()
 
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    var text: [UInt8] = []
-    var bits: UInt32 = 0
-    var held = 0
-    for byte in bytes {
-      bits = bits << 8 | UInt32(byte)
-      held += 8
-      while held >= 6 {
-        held -= 6
-        text.append(alphabet[Int(bits >> UInt32(held) & 63)])
+    // Of a sequence whose type is not known here, each byte would be a call.
+    bytes.withContiguousStorageIfAvailable { text(of: $0) } ?? Array(bytes).withUnsafeBufferPointer { text(of: $0) }
+  }
+
+  private static func text(of bytes: UnsafeBufferPointer<UInt8>) -> String {
+    let alphabet = alphabet
+    return String(unsafeUninitializedCapacity: (bytes.count * 4 + 2) / 3) { text in
+      var (count, bits, held) = (0, UInt32(0), 0)
+      for byte in bytes {
+        bits = bits << 8 | UInt32(byte)
+        held += 8
+        while held >= 6 {
+          held -= 6
+          text[count] = alphabet[Int(bits >> UInt32(held) & 63)]
+          count += 1
+        }
       }
+      if held > 0 {
+        text[count] = alphabet[Int(bits << UInt32(6 - held) & 63)]
+        count += 1
+      }
+      return count
     }
-    if held > 0 { text.append(alphabet[Int(bits << UInt32(6 - held) & 63)]) }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// Nil for padding, characters outside the alphabet, impossible lengths, and nonzero trailing bits: each value has exactly one text.

@@ -13,14 +13,19 @@ package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    // Of a sequence whose type is not known here, each byte would be a call.
+    bytes.withContiguousStorageIfAvailable { text(of: $0) } ?? Array(bytes).withUnsafeBufferPointer { text(of: $0) }
+  }
+
+  private static func text(of bytes: UnsafeBufferPointer<UInt8>) -> String {
     let digits = digits
-    var text: [UInt8] = []
-    text.reserveCapacity(32)
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
+    return String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+      for (index, byte) in bytes.enumerated() {
+        text[2 * index] = digits[Int(byte >> 4)]
+        text[2 * index + 1] = digits[Int(byte & 15)]
+      }
+      return 2 * bytes.count
     }
-    return String(decoding: text, as: UTF8.self)
   }
 }
 

@@ -13,8 +13,8 @@
 
     var header: StoreHeader? { base.header }
 
-    func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
-      try base.withRow(key, body)
+    func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+      try base.read(key, body)
     }
 
     func rows(

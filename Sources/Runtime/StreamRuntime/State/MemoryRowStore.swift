@@ -4,9 +4,10 @@ final class MemoryRowStore: RowStore {
   /// The keys in order; nil: keys were added or removed since they were sorted.
   private var sorted: [RowKey]?
 
-  func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
-    guard let bytes = rows[key] else { return nil }
-    return try bytes.withUnsafeBytes { try body($0) }
+  func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+    guard let bytes = rows[key] else { return false }
+    try bytes.withUnsafeBytes { try body($0) }
+    return true
   }
 
   func rows(

@@ -9,6 +9,9 @@ import NudgeSchema
 /// It is not generic over the row's type (see `StoredRow`); the caller knows the type.
 struct RowCache {
   private var slots: [RowKey: CachedRow] = [:]
+  /// The same rows, for the hand that looks for those to evict.
+  private var ring: [CachedRow] = []
+  private var hand = 0
   /// The row used last: most rows are read and then set.
   private var last: CachedRow?
   /// Rows for the next transaction.
@@ -30,8 +33,8 @@ struct RowCache {
   private let decode: (RowKey, UnsafeRawBufferPointer) throws -> StoredRow
   /// The number of bytes above which clean rows are evicted.
   let cacheBytes: Int
-  /// The number of bytes at which the next sweep is worth it, after one that found mostly rows that must stay.
-  private var sweepFrom = 0
+  /// How many rows the hand looks at for each row that comes. Two would do where all may go: one to clear the mark of use, one to evict.
+  private static let looks = 4
 
   /// A cache for rows of one type.
   init<Row: StateRow>(of _: Row.Type, store: any RowStore, coder: RecordCoder, cacheBytes: Int) {
@@ -73,7 +76,10 @@ struct RowCache {
       slot = known
     } else {
       slot = try load(key)
+      // Before the row is among the others, which alone may go.
+      if cachedBytes > cacheBytes { evict(looks: Self.looks) }
       slots[key] = slot
+      ring.append(slot)
       cachedBytes += slot.bytes
     }
     slot.isUsed = true
@@ -82,12 +88,13 @@ struct RowCache {
   }
 
   private func load(_ key: RowKey) throws -> CachedRow {
-    let found = try store.withRow(key) { bytes in
-      CachedRow(
+    var slot: CachedRow?
+    _ = try store.read(key) { bytes in
+      slot = CachedRow(
         key: key, row: try decode(key, bytes), bytes: CachedRow.size(encoded: bytes.count, of: key), isInChangelog: true
       )
     }
-    return found ?? CachedRow(key: key, row: nil, bytes: CachedRow.size(encoded: 0, of: key), isInChangelog: false)
+    return slot ?? CachedRow(key: key, row: nil, bytes: CachedRow.size(encoded: 0, of: key), isInChangelog: false)
   }
 
   /// Sets or, with nil, removes a row.
@@ -173,11 +180,10 @@ struct RowCache {
 
   // MARK: Steps
 
-  /// Starts a step, whose changes can be undone. Evicts rows that steps have only read: no commit does it where nothing changed.
+  /// Starts a step, whose changes can be undone.
   mutating func beginStep() {
     if !journal.isEmpty { forgetJournal() }
     journalOpen = open.count
-    if cachedBytes > 2 * cacheBytes, cachedBytes >= sweepFrom { evict() }
   }
 
   /// Undoes the changes of the step.
@@ -228,8 +234,6 @@ struct RowCache {
       unstoredSlots.append(slot)
     }
     sealed.removeAll(keepingCapacity: true)
-    // Evict rows that were only read now, not only when the store is written.
-    if cachedBytes >= sweepFrom { evict() }
   }
 
   // MARK: Write-behind
@@ -251,29 +255,31 @@ struct RowCache {
     unindexed.removeAll(keepingCapacity: true)
     for (slot, _) in sealed { unindexed.append(slot) }
     for slot in open where !slot.isSealed { unindexed.append(slot) }
-    evict()
+    evict(looks: 2 * ring.count)
   }
 
-  /// Evicts by second chance: a row used since the last sweep survives this one.
-  private mutating func evict() {
-    guard cachedBytes > cacheBytes else { return }
-    last = nil
-    for pass in 0..<2 where cachedBytes > cacheBytes {
-      var victims: [RowKey] = []
-      var freed = 0
-      for slot in slots.values {
-        if slot.isChanged { continue }
-        if slot.isUsed && pass == 0 {
-          slot.isUsed = false
-        } else {
-          victims.append(slot.key)
-          freed += slot.bytes
-          if cachedBytes - freed <= cacheBytes * 3 / 4 { break }
-        }
+  /// Evicts by second chance: a row used since the hand came by survives this time.
+  ///
+  /// The hand goes on where it stopped, a few rows for each that comes. A sweep over all of them would find mostly rows that must stay while
+  /// a transaction is filled, and would be due again soon.
+  private mutating func evict(looks: Int) {
+    var looks = looks
+    while looks > 0, cachedBytes > cacheBytes, !ring.isEmpty {
+      looks -= 1
+      if hand >= ring.count { hand = 0 }
+      let slot = ring[hand]
+      hand += 1
+      if slot.isChanged { continue }
+      if slot.isUsed {
+        slot.isUsed = false
+        continue
       }
-      for key in victims { slots[key] = nil }
-      cachedBytes -= freed
+      hand -= 1
+      ring.swapAt(hand, ring.count - 1)
+      ring.removeLast()
+      slots[slot.key] = nil
+      cachedBytes -= slot.bytes
+      if last === slot { last = nil }
     }
-    sweepFrom = cachedBytes > cacheBytes ? cachedBytes + cacheBytes / 4 : 0
   }
 }

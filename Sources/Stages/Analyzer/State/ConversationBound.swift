@@ -21,9 +21,8 @@ extension PersonContext {
   /// happened within `ConversationBound.idle` keeps them all.
   mutating func beginConversation(_ conversationId: String) throws {
     let bound = rules.conversationBound
-    // A person's first row, or one of before there was a count.
-    let known =
-      try user.conversations ?? (before == nil ? 0 : step.rows(below: AnalyzerRow.conversationsKey(userId)).count)
+    // Without a count, the person's row is of a release before there was one.
+    let known = try user.conversations ?? step.rows(below: AnalyzerRow.conversationsKey(userId)).count
     user.conversations = known + 1
     guard known >= bound.conversations, (known - bound.conversations) % bound.slack == 0 else { return }
 

@@ -24,12 +24,19 @@ public struct UserRow: Codable, Sendable, Equatable {
   var devices: [String] = []
   /// True: the person has a row of learned preferences; nil: none.
   var hasTaught: Bool?
-  /// Conversations of which there is a row (`PersonContext.beginConversation`); nil: not counted yet.
+  /// Conversations of which there is a row (`PersonContext.beginConversation`); nil: a release before there was a count wrote the row.
   var conversations: Int?
   /// When the devices were last told that a message which is not shown raised the badge.
   var badgeRaisedAt: Milliseconds?
   /// When the devices are to be told of a raised badge; nil: no timer is set.
   var badgeDueAt: Milliseconds?
+
+  /// A person's first row: there is no conversation, and so nothing that would have to be read to count them.
+  static var first: UserRow {
+    var row = UserRow()
+    row.conversations = 0
+    return row
+  }
 }
 
 /// A device's last report.

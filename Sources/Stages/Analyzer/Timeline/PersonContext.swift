@@ -32,12 +32,12 @@ struct PersonContext {
     self.step = step
     userKey = AnalyzerRow.userKey(userId)
     if case .user(let row) = try step.row(userKey) { before = row } else { before = nil }
-    user = before ?? UserRow()
+    user = before ?? .first
   }
 
   /// Writes the person's row, if it changed.
   func save() throws {
-    if user != before ?? UserRow() { try step.set(.user(user), for: userKey) }
+    if user != before ?? .first { try step.set(.user(user), for: userKey) }
   }
 
   // MARK: Other rows

@@ -14,9 +14,7 @@ final class ModelStore: TaskStore {
   /// Called with what is there after each writing that had a header.
   var onApply: ((StoreHeader, [RowKey: [UInt8]]) -> Void)?
 
-  func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
-    try disk.withRow(key, body)
-  }
+  func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool { try disk.read(key, body) }
 
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
