@@ -1,4 +1,5 @@
-/// A record of `nudge.decisions`: the decision for one person and message, and its reasons (D10).
+/// A record of `nudge.decisions`: the decision for one person and message, and its reasons (D10). One that is `deferred` is followed by a
+/// final one.
 public typealias Decision = DerivedEvent<DecisionBody>
 
 /// How much a message matters to a person (D3). Quiet hours go by it; how the message appears says `Presentation`.
@@ -57,6 +58,8 @@ public enum DecisionReason: String, Codable, Sendable, CaseIterable {
   // New cases go last: rows of state hold a reason by its place.
   /// The person's level for the conversation shows no such message (D14).
   case level
+  /// Another device of the person is active: the alert waits for some seconds. Only of a decision that is deferred.
+  case activeElsewhere = "active_elsewhere"
 
   /// Whether a decision with this reason sends a push.
   public var notifies: Bool {
@@ -114,12 +117,17 @@ public enum DecisionMode: String, Codable, Sendable, CaseIterable {
 
 /// The fields of a decision.
 public struct DecisionBody: EventBody, Codable {
-  /// Notify or suppress.
+  /// Notify, suppress, or neither yet.
   public enum Outcome: String, Codable, Sendable, CaseIterable {
     /// A push was made.
     case notify
     /// No push was made.
     case suppress
+    /// The person may be about to read the message. A final decision follows.
+    case deferred
+
+    /// Whether no other decision follows, unless a replay asks for one.
+    public var isFinal: Bool { self != .deferred }
   }
   /// The person.
   public var userId: String
@@ -127,7 +135,7 @@ public struct DecisionBody: EventBody, Codable {
   public var messageId: String
   /// The conversation.
   public var conversationId: String
-  /// Whether the person is notified.
+  /// Whether the person is notified, or when that is not known yet.
   public var outcome: Outcome
   /// Why.
   public var reason: DecisionReason
@@ -161,6 +169,8 @@ public struct DecisionBody: EventBody, Codable {
   public var mode: DecisionMode
   /// When it was decided.
   public var decidedAt: Milliseconds
+  /// When the final decision is made at the latest, by the wall clock; nil unless this one is deferred.
+  public var heldUntil: Milliseconds?
   /// The replay that asked for it, where there was one.
   public var replayId: String?
 
@@ -170,7 +180,7 @@ public struct DecisionBody: EventBody, Codable {
     presentation: Presentation? = nil, level: NotificationLevel? = nil, priority: Priority? = nil,
     score: Double? = nil, signals: [Signal] = [], checks: [Check] = [], badge: Int, analysis: AnalysisUse? = nil,
     model: String? = nil, rules: String? = nil, policy: String? = nil, pushId: String? = nil, mode: DecisionMode,
-    decidedAt: Milliseconds, replayId: String? = nil
+    decidedAt: Milliseconds, heldUntil: Milliseconds? = nil, replayId: String? = nil
   ) {
     self.userId = userId
     self.messageId = messageId
@@ -192,6 +202,7 @@ public struct DecisionBody: EventBody, Codable {
     self.pushId = pushId
     self.mode = mode
     self.decidedAt = decidedAt
+    self.heldUntil = heldUntil
     self.replayId = replayId
   }
 

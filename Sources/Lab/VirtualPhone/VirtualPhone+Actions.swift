@@ -39,8 +39,13 @@ extension VirtualPhone {
   mutating func perform(_ actions: [ActivityReporter.Action], at now: Date) {
     for action in actions {
       switch action {
-      // Without a network the report is lost; the next one replaces it.
-      case .publish(let event): if isOnline { outputs.append(.publish(event)) }
+      case .publish(let event):
+        if case .messageRead = event.body {
+          send(event, at: now)
+        } else if isOnline {
+          // Without a network the report is lost; the next one replaces it.
+          outputs.append(.publish(event))
+        }
       case .wake(let time): wakes[.activity] = time
       case .cancelWake: wakes[.activity] = nil
       }

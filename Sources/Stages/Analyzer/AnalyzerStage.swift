@@ -72,6 +72,8 @@ public struct AnalyzerStage: Stage {
       var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
       if PersonContext.isBadgeTimer(fired.timer) {
         try person.badgeTimerFired(fired, zones: &zones)
+      } else if PersonContext.isHoldTimer(fired.timer) {
+        try holdTimerFired(fired, for: &person)
       } else {
         try person.timerFired(fired)
       }

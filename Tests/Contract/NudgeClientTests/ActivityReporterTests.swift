@@ -18,6 +18,13 @@ struct ActivityReporterTests {
         .userActivity(.init(userId: user, deviceId: "d1", state: state, conversationId: conversationId))))
   }
 
+  private func read(_ id: String, _ conversationId: String, _ seconds: Double) -> ActivityReporter.Action {
+    .publish(
+      ClientEvent(
+        eventId: id, occurredAt: at(seconds),
+        .messageRead(.init(userId: "ann", conversationId: conversationId, deviceId: "d1"))))
+  }
+
   @Test("C7: on appear, on disappear, and every 60 s while the app is in the foreground")
   func changes() {
     var reporter = reporter()
@@ -27,7 +34,9 @@ struct ActivityReporterTests {
     #expect(reporter.timeReached(at: at(60)) == [.wake(at: at(65))])
     #expect(reporter.timeReached(at: at(65)) == [report("id3", .foreground, "c1", 65), .wake(at: at(125))])
     #expect(
-      reporter.conversationDisappeared("c1", at: at(70)) == [report("id4", .foreground, nil, 70), .wake(at: at(130))])
+      reporter.conversationDisappeared("c1", at: at(70)) == [
+        read("id4", "c1", 70), report("id5", .foreground, nil, 70), .wake(at: at(130)),
+      ])
   }
 
   @Test("C7: background ends the reports, foreground tells at once what is open; repeats are no changes")
@@ -37,10 +46,13 @@ struct ActivityReporterTests {
     _ = reporter.conversationAppeared("c1", at: at(1))
     #expect(reporter.conversationAppeared("c1", at: at(2)) == [])
     #expect(reporter.enteredForeground(at: at(2)) == [])
-    #expect(reporter.enteredBackground(at: at(3)) == [report("id3", .background, nil, 3), .cancelWake])
+    #expect(
+      reporter.enteredBackground(at: at(3)) == [
+        read("id3", "c1", 3), report("id4", .background, nil, 3), .cancelWake,
+      ])
     #expect(reporter.enteredBackground(at: at(4)) == [])
     #expect(reporter.timeReached(at: at(63)) == [])
-    #expect(reporter.enteredForeground(at: at(90)) == [report("id4", .foreground, "c1", 90), .wake(at: at(150))])
+    #expect(reporter.enteredForeground(at: at(90)) == [report("id5", .foreground, "c1", 90), .wake(at: at(150))])
   }
 
   @Test("C7: where the next conversation appears before the last disappears, the next stays open")
@@ -49,9 +61,11 @@ struct ActivityReporterTests {
     _ = reporter.signedIn(as: "ann", at: at(0))
     _ = reporter.conversationAppeared("c1", at: at(1))
     #expect(
-      reporter.conversationAppeared("c2", at: at(2)) == [report("id3", .foreground, "c2", 2), .wake(at: at(62))])
+      reporter.conversationAppeared("c2", at: at(2)) == [
+        read("id3", "c1", 2), report("id4", .foreground, "c2", 2), .wake(at: at(62)),
+      ])
     #expect(reporter.conversationDisappeared("c1", at: at(3)) == [])
-    #expect(reporter.timeReached(at: at(62)) == [report("id4", .foreground, "c2", 62), .wake(at: at(122))])
+    #expect(reporter.timeReached(at: at(62)) == [report("id5", .foreground, "c2", 62), .wake(at: at(122))])
   }
 
   @Test("C7: nothing is reported while nobody is signed in or the app is in the background")
@@ -60,11 +74,14 @@ struct ActivityReporterTests {
     #expect(reporter.conversationAppeared("c1", at: at(0)) == [])
     #expect(reporter.enteredForeground(at: at(1)) == [])
     #expect(reporter.signedIn(as: "ann", at: at(2)) == [report("id1", .foreground, "c1", 2), .wake(at: at(62))])
-    #expect(reporter.signedOut(at: at(3)) == [report("id2", .background, nil, 3), .cancelWake])
+    #expect(
+      reporter.signedOut(at: at(3)) == [
+        read("id2", "c1", 3), report("id3", .background, nil, 3), .cancelWake,
+      ])
     #expect(reporter.timeReached(at: at(62)) == [])
     #expect(
       reporter.signedIn(as: "bob", at: at(70)) == [
-        report("id3", .foreground, nil, 70, user: "bob"), .wake(at: at(130)),
+        report("id4", .foreground, nil, 70, user: "bob"), .wake(at: at(130)),
       ])
   }
 

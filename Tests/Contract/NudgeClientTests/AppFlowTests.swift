@@ -206,7 +206,8 @@ struct AppFlowTests {
     app.published(eventId: try #require(world.events.last).eventId, succeeded: true)
     #expect(
       world.takeLines() == [
-        "sign-out never", "user.activity", "activity never", "token never", "clear notifications", "route never",
+        "sign-out never", "message.read", "user.activity", "activity never", "token never", "clear notifications",
+        "route never",
         "badge 0",
       ])
     app.pushReceived(push)

@@ -203,7 +203,7 @@ extension FieldGenerator {
             fallback: $0.maybe { $0.choice() })
         }, model: maybe { $0.text() }, rules: maybe { $0.text() }, policy: maybe { $0.text() },
         pushId: maybe { $0.text() }, mode: choice(),
-        decidedAt: integer(), replayId: maybe { $0.text() }))
+        decidedAt: integer(), heldUntil: maybe { $0.integer() }, replayId: maybe { $0.text() }))
   }
 
   private mutating func check() -> Check {

@@ -46,7 +46,9 @@ struct CheckOrderTests {
       try scene.prefer(patch)
       let decision = try scene.message("m1", decidedAt: count <= 4 ? noon + 2 * hour : noon).decision
       #expect(decision?.reason == reason)
-      #expect(decision?.outcome == (reason == .relevant ? .notify : .suppress))
+      let outcome: DecisionBody.Outcome =
+        reason == .relevant ? .notify : reason == .activeConversation ? .deferred : .suppress
+      #expect(decision?.outcome == outcome)
       let last = reason == .relevant ? "no_device" : reason.rawValue
       #expect(decision?.checks.map(\.check) == Array(order[...(order.firstIndex(of: last) ?? 0)]))
       #expect(decision?.checks.dropLast().allSatisfy { $0.result == .pass } == true)

@@ -18,6 +18,12 @@ struct DecisionTallyTests {
           ])
       }
     }
+    for reason in [DecisionReason.activeConversation, .activeElsewhere] {
+      #expect(
+        DecisionTally.all[DecisionTally.place(deferredBy: reason)].labels == [
+          "reason": reason.rawValue, "priority": "none", "outcome": "deferred",
+        ])
+    }
     #expect(Set(DecisionTally.all.map(\.labels)).count == DecisionTally.all.count)
   }
 }

@@ -33,6 +33,9 @@ struct RowFormatTests {
       #expect(
         learnedRows.packed == learned && learnedRows.json == learned && learnedRows.truncated.isEmpty
           && learnedRows.refusesMore)
+      let held = fields.heldRow()
+      let heldRows = try PackedRows(held)
+      #expect(heldRows.packed == held && heldRows.json == held && heldRows.truncated.isEmpty && heldRows.refusesMore)
       let replay = ReplayRow(isStopped: fields.isFull || fields.random.oneIn(2), notifications: fields.int())
       let replays = try PackedRows(replay)
       #expect(replays.packed == replay && replays.json == replay && replays.truncated.isEmpty && replays.refusesMore)
@@ -48,7 +51,7 @@ struct RowFormatTests {
     for number in 0..<2 {
       fields.isFull = number == 0
       samples += [fields.userRow(), fields.conversationRow(), fields.deviceRow()] as [any PackedRow]
-      samples += [fields.preferencesRow(), fields.learned()] as [any PackedRow]
+      samples += [fields.preferencesRow(), fields.learned(), fields.heldRow()] as [any PackedRow]
       samples.append(ReplayRow(isStopped: fields.isFull, notifications: fields.int()))
     }
     #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
@@ -94,6 +97,7 @@ struct RowFormatTests {
       var (user, conversation, preferences) = (fields.userRow(), fields.conversationRow(), fields.preferencesRow())
       (user.badgeRaisedAt, user.badgeDueAt) = (nil, nil)
       conversation.setOlderShown([])
+      (conversation.holds, conversation.holdTimerAt) = ([], nil)
       (preferences.directLevel, preferences.groupLevel) = (nil, nil)
       (preferences.conversationLevels, preferences.mutedSenders) = (nil, nil)
       // Behind the version byte that release wrote the same bytes: the new fields have flags behind its own.
@@ -197,8 +201,37 @@ extension FieldGenerator {
     row.withdrawnUpTo = maybe { $0.integer() }
     row.setOlderShown(list { MessageKey($0.text()) })
     row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int()) }
+    row.holds = list {
+      Hold(key: MessageKey($0.text()), place: $0.place(), due: $0.integer(), kind: $0.choice())
+    }
+    row.holdTimerAt = maybe { $0.integer() }
     row.recount()
     return row
+  }
+
+  fileprivate mutating func heldRow() -> HeldMessageRow {
+    let context = RecipientContext(
+      mentioned: flag(), named: flag(), answered: flag(), lastSpokeAt: maybe { $0.integer() },
+      messagesSince: maybe { $0.int() }, exchange: int(), features: maybe { $0.text() })
+    let recipient = Recipient(userId: text(), context: context)
+    let sender = Member(userId: text(), displayName: text(), avatarUrl: maybe { $0.text() })
+    let conversation = CandidateConversation(
+      kind: choice(), name: maybe { $0.text() }, memberCount: int(), activeSpeakers: int(),
+      features: maybe { $0.text() })
+    return HeldMessageRow(
+      MessageCandidate(
+        conversationId: text(), messageId: text(), sender: sender, conversation: conversation, title: text(),
+        body: text(),
+        attachment: maybe { fields in Attachment(kind: fields.choice(), url: fields.maybe { $0.text() }) },
+        replyTo: maybe { $0.text() }, recipients: [recipient]),
+      for: recipient, sentAt: integer(), heldAt: integer(),
+      source: RecordPosition(topic: text(), partition: int32(), offset: integer()),
+      headers: list { HeldMessageRow.Header(name: $0.text(), value: Array($0.text().utf8)) },
+      analysis: maybe {
+        AnalysisUse(
+          used: $0.int(), limit: $0.int(), windowStartedAt: $0.maybe { $0.integer() },
+          fallback: $0.maybe { $0.choice() })
+      })
   }
 
   fileprivate mutating func preferencesRow() -> PreferencesRow {

@@ -70,14 +70,14 @@ final class Scene {
   @discardableResult
   func send(
     _ body: TimelineEventBody, at time: Milliseconds, eventId: String? = nil, origin: Origin? = nil,
-    headers: [RecordHeaderField] = []
+    headers: [RecordHeaderField] = [], key: String = "any"
   ) throws -> Written {
     userOffset += 1
     let origin = origin ?? Origin(topic: "user.events", partition: 0, offset: userOffset)
     let event = TimelineEvent(
       Envelope(eventId: eventId ?? "event-\(userOffset)", occurredAt: time), origin: origin, source: origin.position,
       body)
-    return try written(driver.send(event, to: .timeline, key: "any", headers: headers))
+    return try written(driver.send(event, to: .timeline, key: key, headers: headers))
   }
 
   func written(_ result: StageDriver<AnalyzerStage>.StepResult) throws -> Written {

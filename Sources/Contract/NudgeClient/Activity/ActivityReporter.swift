@@ -3,6 +3,9 @@ public import Foundation
 /// Reports which conversation the user has open (C7): at every change, and every 60 s while the app is in the foreground.
 /// The services ignore a report that is older than 2 minutes.
 ///
+/// A report is a claim: the app may end at any time. When a conversation leaves the screen it also publishes that the user has read it,
+/// so that the services do not tell them again of what came meanwhile.
+///
 /// It does no I/O: calls in, actions out.
 ///
 /// ```swift
@@ -14,7 +17,7 @@ public import Foundation
 public struct ActivityReporter: Sendable {
   /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Publish the event. Do not retry it: the next report replaces it.
+    /// Publish the event. Do not retry a `user.activity`: the next report replaces it. Retry a `message.read` as all other events.
     case publish(ClientEvent)
     /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Date)
@@ -52,7 +55,7 @@ public struct ActivityReporter: Sendable {
       userId = nil
       conversationId = nil
     }
-    return isForeground ? end(at: now) : []
+    return isForeground ? seen(at: now) + end(at: now) : []
   }
 
   /// The app entered the foreground.
@@ -66,21 +69,23 @@ public struct ActivityReporter: Sendable {
   public mutating func enteredBackground(at now: Date) -> [Action] {
     guard isForeground else { return [] }
     isForeground = false
-    return end(at: now)
+    return seen(at: now) + end(at: now)
   }
 
   /// A conversation is on the screen.
   public mutating func conversationAppeared(_ conversationId: String, at now: Date) -> [Action] {
     guard conversationId != self.conversationId else { return [] }
+    let actions = isForeground ? seen(at: now) : []
     self.conversationId = conversationId
-    return isForeground ? report(at: now) : []
+    return isForeground ? actions + report(at: now) : []
   }
 
   /// A conversation left the screen. Ignored if another has appeared since, as when one view slides over another.
   public mutating func conversationDisappeared(_ conversationId: String, at now: Date) -> [Action] {
     guard conversationId == self.conversationId else { return [] }
+    let actions = isForeground ? seen(at: now) : []
     self.conversationId = nil
-    return isForeground ? report(at: now) : []
+    return isForeground ? actions + report(at: now) : []
   }
 
   /// The time of the last `wake` has come. A call that is early or late is harmless.
@@ -100,6 +105,17 @@ public struct ActivityReporter: Sendable {
     nextReport = nil
     guard let event = event(.background, nil, at: now) else { return [] }
     return [.publish(event), .cancelWake]
+  }
+
+  /// The open conversation leaves the screen: the user has read what came.
+  private func seen(at now: Date) -> [Action] {
+    guard let userId, let conversationId else { return [] }
+    return [
+      .publish(
+        ClientEvent(
+          eventId: makeId(), occurredAt: now,
+          .messageRead(.init(userId: userId, conversationId: conversationId, deviceId: deviceId))))
+    ]
   }
 
   private func event(_ state: ClientEvent.ActivityState, _ conversationId: String?, at now: Date) -> ClientEvent? {

@@ -33,6 +33,7 @@ extension DecisionBody: FastEncodable {
     json.field("pushId", ifPresent: pushId)
     json.choice("mode", mode)
     json.field("decidedAt", decidedAt)
+    json.field("heldUntil", ifPresent: heldUntil)
     json.field("replayId", ifPresent: replayId)
   }
 }

@@ -49,6 +49,7 @@ extension Reasons {
     case .expired: "the message is too old: its freshness ended at {time}"
     case .possibleRepeat: "the message comes so late that it may be a repeat"
     case .activeConversation: "you have the conversation open"
+    case .activeElsewhere: "you are active on another device: you are alerted only if you do not read it there"
     case .quietHours: "quiet hours from {start} to {end} ({zone}), where it was {time}"
     case .noDevice: "you have no registered device"
     case .limitReached: "the limit of {limit} smart analyses an hour is reached, simple rules apply: {reasons}"

@@ -49,6 +49,7 @@ extension Reasons {
     case .expired: "le message est trop ancien : il était d’actualité jusqu’à {time}"
     case .possibleRepeat: "le message arrive si tard que c’est peut-être une répétition"
     case .activeConversation: "la conversation est ouverte sur votre appareil"
+    case .activeElsewhere: "vous êtes actif sur un autre appareil : vous n’êtes alerté que si vous ne le lisez pas là"
     case .quietHours: "heures calmes de {start} à {end} ({zone}), où il était {time}"
     case .noDevice: "vous n’avez aucun appareil enregistré"
     case .limitReached:

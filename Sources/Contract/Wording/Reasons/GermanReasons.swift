@@ -49,6 +49,8 @@ extension Reasons {
     case .expired: "die Nachricht ist zu alt: aktuell war sie bis {time}"
     case .possibleRepeat: "die Nachricht kommt so spät, dass sie eine Wiederholung sein kann"
     case .activeConversation: "du hast die Unterhaltung gerade offen"
+    case .activeElsewhere:
+      "du bist gerade auf einem anderen Gerät aktiv: alarmiert wirst du nur, wenn du sie dort nicht liest"
     case .quietHours: "Ruhezeit von {start} bis {end} ({zone}), dort war es {time}"
     case .noDevice: "du hast kein angemeldetes Gerät"
     case .limitReached:

@@ -49,6 +49,7 @@ extension Reasons {
     case .expired: "メッセージが古すぎます（有効期限：{time}）"
     case .possibleRepeat: "メッセージの到着が遅く、重複の可能性があります"
     case .activeConversation: "会話を開いています"
+    case .activeElsewhere: "ほかの端末を使用中です。そこで読まれない場合にだけ通知します"
     case .quietHours: "{zone}の{time}は、{start}から{end}までの通知オフ時間帯です"
     case .noDevice: "登録された端末がありません"
     case .limitReached: "スマート分析の上限（1時間{limit}件）に達したため、簡易ルールを使います。{reasons}"

@@ -29,7 +29,7 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
   case alreadyRead
   /// `{time}`
   case expired
-  case possibleRepeat, activeConversation
+  case possibleRepeat, activeConversation, activeElsewhere
   /// `{start}`, `{end}`, `{zone}`, `{time}`
   case quietHours
   case noDevice

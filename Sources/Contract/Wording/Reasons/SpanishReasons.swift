@@ -49,6 +49,7 @@ extension Reasons {
     case .expired: "el mensaje es demasiado antiguo: fue actual hasta {time}"
     case .possibleRepeat: "el mensaje llega tan tarde que puede ser una repetición"
     case .activeConversation: "tienes la conversación abierta"
+    case .activeElsewhere: "estás activo en otro dispositivo: solo se te avisa si no lo lees allí"
     case .quietHours: "horas de silencio de {start} a {end} ({zone}), donde eran las {time}"
     case .noDevice: "no tienes ningún dispositivo registrado"
     case .limitReached:

@@ -88,7 +88,9 @@ struct DemoSummary: Encodable {
     candidates = ledger.candidates
     candidatesPerSecond = rate(ledger.candidates)
     let notified = ledger.decisionsByReason.filter { $0.key.notifies }.values.reduce(0, +)
-    decisions = ["notify": notified, "suppress": ledger.decisions - notified]
+    decisions = [
+      "notify": notified, "suppress": ledger.decisions - notified, "deferred": ledger.deferred,
+    ]
     decisionsByReason = Dictionary(uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) })
     pushes = ledger.pushes
     targets = ledger.targets

@@ -2,7 +2,8 @@ import NudgeSchema
 
 /// Counts a load's messages through the pipeline, and lists those that are missing. A value without I/O.
 ///
-/// A *pair* is a person and a message: the load expects it, a candidate names it, a decision ends it. A *delivery* is a
+/// A *pair* is a person and a message: the load expects it, a candidate names it, a decision ends it. One that is deferred may stay open
+/// for minutes: it counts as settled, and apart. A *delivery* is a
 /// push and a device: a push names it, an outcome ends it, requests are sent for it. Records may come in any order, since
 /// several topics are read at once.
 ///
@@ -20,8 +21,10 @@ struct DeliveryLedger: Sendable {
   private(set) var expected = 0
   /// Pairs that candidates name.
   private(set) var candidates = 0
-  /// Pairs with a decision.
+  /// Pairs with a final decision.
   private(set) var decisions = 0
+  /// Pairs whose decision is deferred, and that have no final one yet.
+  private(set) var deferred = 0
   /// Decisions by reason, without repeats.
   private(set) var decisionsByReason: [DecisionReason: Int] = [:]
   private(set) var pushes = 0
@@ -55,9 +58,11 @@ struct DeliveryLedger: Sendable {
   private struct Pair {
     var isExpected = false
     var candidate: Origin?
+    var deferral: Origin?
     var decision: Origin?
 
-    var isSettled: Bool { isExpected && candidate != nil && decision != nil }
+    var isDecided: Bool { decision != nil || deferral != nil }
+    var isSettled: Bool { isExpected && candidate != nil && isDecided }
   }
 
   private struct Delivery {
@@ -159,15 +164,27 @@ struct DeliveryLedger: Sendable {
 
   /// Adds a decision; a replay's decisions are not part of the load.
   mutating func decision(
-    userId: String, messageId: String, reason: DecisionReason, pushId: String?, origin: Origin, replayId: String?
+    userId: String, messageId: String, isFinal: Bool = true, reason: DecisionReason, pushId: String?, origin: Origin,
+    replayId: String?
   ) {
     guard replayId == nil else { return }
     let key = NumberPair(first: users.number(userId), second: messages.number(messageId))
     var pair = pairs[key] ?? Pair()
+    if !isFinal {
+      if let before = pair.deferral {
+        note(again: before == origin, "deferral of \(messageId) for \(userId)")
+      } else {
+        if pair.decision == nil { deferred += 1 }
+        pair.deferral = origin
+        keep(pair, key)
+      }
+      return
+    }
     if let before = pair.decision {
       note(again: before == origin, "decision on \(messageId) for \(userId)")
     } else {
       decisions += 1
+      if pair.deferral != nil { deferred -= 1 }
       decisionsByReason[reason, default: 0] += 1
       pair.decision = origin
       keep(pair, key)
@@ -307,7 +324,7 @@ extension DeliveryLedger {
   func withoutCandidate(_ limit: Int) -> [String] { pairs(limit) { $0.isExpected != ($0.candidate != nil) } }
 
   /// Candidates without a decision, and decisions without a candidate.
-  func withoutDecision(_ limit: Int) -> [String] { pairs(limit) { ($0.candidate != nil) != ($0.decision != nil) } }
+  func withoutDecision(_ limit: Int) -> [String] { pairs(limit) { ($0.candidate != nil) != $0.isDecided } }
 
   /// Targets without an outcome that do not wait for quota, and outcomes without a target.
   func withoutOutcome(_ limit: Int) -> [String] {

@@ -47,7 +47,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
       "recipients of published messages = recipients of candidates", ledger.expected, ledger.candidates,
       ledger.withoutCandidate(Self.shown))
     add(
-      "recipients of candidates = decisions", ledger.candidates, ledger.decisions,
+      "recipients of candidates = decisions", ledger.candidates, ledger.decisions + ledger.deferred,
       ledger.withoutDecision(Self.shown))
     add(
       "decisions that notify = pushes of messages", ledger.notifying.decided, ledger.notifying.pushed,

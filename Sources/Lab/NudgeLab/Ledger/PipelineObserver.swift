@@ -148,7 +148,8 @@ final class PipelineObserver {
       case .decisions:
         let it = try coder.decode(DecisionGlance.self, from: value)
         ledger.decision(
-          userId: it.userId, messageId: it.messageId, reason: it.reason, pushId: it.pushId, origin: it.origin,
+          userId: it.userId, messageId: it.messageId, isFinal: it.outcome.isFinal, reason: it.reason, pushId: it.pushId,
+          origin: it.origin,
           replayId: it.replayId)
         if it.pushId != nil { try decisionLines?.append(value) }
       case .pushes:

@@ -43,7 +43,8 @@ struct PipelineView: LiveView {
       row("candidates", ledger.candidates, "\(Self.rate(ledger.candidates, elapsed))/s"),
       row(
         "decisions", ledger.decisions,
-        "\(Self.grouped(notified)) notify, \(Self.grouped(ledger.decisions - notified)) suppress"),
+        "\(Self.grouped(notified)) notify, \(Self.grouped(ledger.decisions - notified)) suppress"
+          + (ledger.deferred > 0 ? ", \(Self.grouped(ledger.deferred)) more deferred" : "")),
     ]
     let most = max(ledger.decisionsByReason.values.max() ?? 1, 1)
     for (reason, count) in ledger.decisionsByReason.sorted(by: {

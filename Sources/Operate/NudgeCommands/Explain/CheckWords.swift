@@ -63,6 +63,7 @@ private struct Inputs {
       if let push = take("failedPush")?.shown {
         return suppresses ? "push \(push) failed, and was made again before" : "push \(push) failed, and is made again"
       }
+      if let until = time("heldUntil") { return "deferred: its own decision comes by \(until)" }
       if let since = time("knownSince") {
         return "whether the person was notified before is no longer known (since \(since))"
       }
@@ -99,6 +100,9 @@ private struct Inputs {
       guard fields["expiresAt"] != nil else { return sent + (suppresses ? "too old" : "fresh") + now }
       return sent + (time("expiresAt").map { "fresh until \($0)" } ?? "") + now
     case .activeConversation: return active(suppresses)
+    case .activeElsewhere:
+      let reported = time("reportedAt").map { ", as it said at \($0)" } ?? ""
+      return "the app is open on \(take("deviceId")?.string ?? "another device")\(reported): the alert waits"
     case .level: return level()
     case .analysisLimit: return limit()
     case .quietHours: return quiet(suppresses)
@@ -137,6 +141,11 @@ private struct Inputs {
 
   private mutating func active(_ suppresses: Bool) -> String {
     _ = time("sentAt")
+    if let since = time("heldSince") { return "held since \(since), and nothing proved that it was read" }
+    if let count = take("held")?.shown { return "\(count) later messages were held: it counts on the badge alone" }
+    if take("confirmed") != nil {
+      return "held, and \(take("deviceId")?.string ?? "a device") reported the conversation open again"
+    }
     let horizon = take("horizon")?.integer.map { " (a report counts for \($0 / 1_000) s)" } ?? ""
     if let device = take("deviceId")?.string {
       let reported = time("reportedAt").map { ", as it said at \($0)" } ?? ""

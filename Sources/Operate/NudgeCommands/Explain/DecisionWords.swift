@@ -4,6 +4,7 @@ import NudgeSchema
 enum DecisionWords {
   /// How the message appeared. Decisions of releases without presentations say so by priority.
   static func outcome(_ decision: JSONValue) -> String {
+    if isDeferred(decision) { return "HELD" }
     guard decision["outcome"]?.string == "notify" else { return "NOT SHOWN" }
     let priority = decision["priority"]?.string
     switch decision["presentation"]?.string ?? (priority == "high" ? "alert" : priority == "low" ? "badge" : "silent") {
@@ -13,6 +14,9 @@ enum DecisionWords {
     default: return "NOTIFIED"
     }
   }
+
+  /// Whether a final decision follows.
+  static func isDeferred(_ decision: JSONValue) -> Bool { decision["outcome"]?.string == "deferred" }
 
   /// Why, in a few words.
   static func reason(_ decision: JSONValue) -> String {
@@ -27,7 +31,10 @@ enum DecisionWords {
     case .conversationMuted: return "the person muted the conversation"
     case .alreadyRead: return "the person had read it"
     case .expired: return "it was past its freshness"
-    case .activeConversation: return "a device had the conversation open"
+    case .activeConversation:
+      return isDeferred(decision)
+        ? "a device says that the conversation is open; told unless it is read" : "a device had the conversation open"
+    case .activeElsewhere: return "the person is active on another device; alerted unless it is read"
     case .level: return "the person's level \(level ?? "?") shows no such message"
     case .analysisLimit: return "the hourly limit is reached, and the person's fallback suppresses all"
     case .quietHours: return "the person's quiet hours"

@@ -83,7 +83,9 @@ struct StoryText {
     lines += story.devices.map { "  now         \($0.deviceId): \($0.text)" }
     if let standing = story.standing {
       let read = standing.isRead ? "read" : "not read"
-      lines.append("  now         \(read), \(standing.countsOnBadge ? "counts" : "does not count") on the badge")
+      let held = standing.heldUntil.map { ", held until \(time($0))" } ?? ""
+      lines.append(
+        "  now         \(read), \(standing.countsOnBadge ? "counts" : "does not count") on the badge\(held)")
     }
     return lines.joined(separator: "\n")
   }
@@ -130,6 +132,7 @@ struct StoryText {
         + "\(record["reason"]?.string ?? "?"): \(DecisionWords.reason(record))  \(decision.place)"
     ]
     if let text = record["text"]?.string { lines.append("              to the person: \(text)") }
+    if let until = record["heldUntil"]?.integer { lines.append("              decided by \(time(until))") }
     if let policy = record["policy"]?.string { lines.append("              by the policy \(policy)") }
     if let replay = record["replayId"]?.string { lines.append("              by replay \(replay)") }
     if record["mode"]?.string == "catching_up" {

@@ -49,6 +49,7 @@ struct EventFate {
       }
     case .decisions:
       guard let decision = try? coder.decode(Decision.self, from: value), decision.source == position else { return }
+      decisions.removeAll { $0.body.userId == decision.body.userId && !$0.body.outcome.isFinal }
       decisions.append(decision)
     case .pushes:
       guard let push = try? coder.decode(PushEvent.self, from: value), push.source == position,

@@ -7,6 +7,7 @@ package struct DecisionGlance: Decodable {
   package let userId: String
   package let conversationId: String?
   package let messageId: String
+  package let outcome: DecisionBody.Outcome
   package let reason: DecisionReason
   package let pushId: String?
   package let origin: Origin

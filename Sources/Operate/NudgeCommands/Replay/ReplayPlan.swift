@@ -84,6 +84,7 @@ struct ReplayPlanning {
 
   /// A pair's decision.
   struct Decided {
+    /// That of the first final decision.
     var firstReason: DecisionReason
     var pushIds: [String] = []
     /// How the last push appeared.
@@ -183,6 +184,8 @@ struct ReplayPlanning {
       guard let value = record.value, let it = try? browser.coder.decode(DecisionGlance.self, from: value) else {
         return true
       }
+      // The final one counts; until it is there the message is not decided.
+      guard it.outcome.isFinal else { return true }
       let pair = Pair(it.userId, it.conversationId ?? "", it.messageId)
       var decided = decisions[pair] ?? Decided(firstReason: it.reason)
       if let pushId = it.pushId {

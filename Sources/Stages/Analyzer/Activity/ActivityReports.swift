@@ -1,13 +1,14 @@
 import NudgeSchema
 
 extension PersonContext {
-  /// `user.activity`: replaces that device's former report, unless it is older (D1, D12).
+  /// `user.activity`: replaces that device's former report, unless it is older (D1, D12). One that says that a conversation is open
+  /// settles what was held there: it is read.
   mutating func report(_ activity: Activity) throws {
-    user.report(
-      DeviceActivity(
-        deviceId: activity.deviceId, state: activity.state,
-        conversationId: activity.state == .foreground ? activity.conversationId : nil, stamp: cause.stamp))
+    let open = activity.state == .foreground ? activity.conversationId : nil
+    let isNew = user.report(
+      DeviceActivity(deviceId: activity.deviceId, state: activity.state, conversationId: open, stamp: cause.stamp))
     try see(activity.deviceId)
+    if isNew, let open { try confirmOpen(open, on: activity.deviceId) }
   }
 
   /// `message.sent`: the person wrote, and so has read the conversation up to their own message. It says nothing about which
@@ -32,15 +33,17 @@ extension PersonContext {
 }
 
 extension UserRow {
-  /// Notes a device's report. Only the last `maxActivities` devices to report are kept.
-  mutating func report(_ activity: DeviceActivity) {
+  /// Notes a device's report. Only the last `maxActivities` devices to report are kept. False: it is no newer than the device's last.
+  @discardableResult
+  mutating func report(_ activity: DeviceActivity) -> Bool {
     if let index = activities.firstIndex(where: { sameId($0.deviceId, activity.deviceId) }) {
-      guard activities[index].stamp < activity.stamp else { return }
+      guard activities[index].stamp < activity.stamp else { return false }
       activities.remove(at: index)
     }
     let index = activities.firstIndex { $0.stamp < activity.stamp } ?? activities.endIndex
     activities.insert(activity, at: index)
     if activities.count > Self.maxActivities { activities.removeLast() }
+    return true
   }
 
   /// The newest report that says the conversation is open in the foreground, where it is no older than `horizon` before

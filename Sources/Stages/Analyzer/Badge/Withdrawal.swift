@@ -24,6 +24,7 @@ extension PersonContext {
       $0.remove(.shown)
       $0.insert(.withdrawn)
     }
+    if !before.holds.isEmpty { conversation.holds.removeAll { $0.key == key } }
     try keep(conversation, was: before, for: withdrawn.conversationId)
     // A message too old to be known one by one may still wait for its next attempt.
     if known?.marks.contains(.notified) ?? true {

@@ -44,36 +44,65 @@ extension AnalyzerStage {
     let preferences = EffectivePreferences(try person.preferences(), rules: rules)
     var decisionChecks = DecisionChecks(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
-      place: place, isRead: wasRead, replay: nil, resend: nil, learned: try person.learned(), rules: rules,
-      now: person.step.now)
+      place: place, isRead: wasRead, replay: nil, resend: nil, held: nil, learned: try person.learned(),
+      rules: rules, now: person.step.now)
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
-    let presentation = present(&verdict, &decisionChecks, in: &conversation)
+    var presentation = present(&verdict, &decisionChecks, in: &conversation)
+    var hold: Hold?
+    if presentation == .alert, let priority = decisionChecks.checks.assessment?.priority,
+      let (device, wait) = person.wait(
+        beforeAlertOf: message, priority, mentioned: recipient.context.mentioned, on: targets)
+    {
+      hold = Hold(key: message.key, place: place, due: person.step.now + wait, kind: .alert)
+      decisionChecks.checks.noteWait(for: device)
+      // It has not alerted yet, and may never do.
+      conversation.burst = before.burst
+      presentation = nil
+    }
+    let isHeldAlert = hold != nil
     let isShown = presentation == .alert || presentation == .silent
+    // What rings anyway, rings for what waits before it.
+    var ended = presentation == .alert ? conversation.takeAlerts() : []
 
     if verdict.reason != .duplicate {
-      // An open conversation is read up to this message, which never counts on the badge, whichever check decided (D1).
+      // A message of an open conversation does not count on the badge, whichever check decided, until nothing has proved that
+      // it was read (D1).
       let isOpen =
         person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
-      if isOpen { conversation.read(upTo: place) }
-      var marks: RecentMessage.Marks = []
-      if !wasRead && !isOpen && message.candidate.possibleRepeat != true { marks.insert(.unread) }
-      if verdict.reason.notifies { marks.insert(.notified) }
-      if isShown { marks.insert(.shown) }
-      let judged = decisionChecks.checks.assessment.map {
-        RecentMessage.Judged(sender: message.sender.value, score: Int16(($0.score * 1000).rounded()))
+      let wait = Milliseconds(rules.policy.presenceSeconds) * 1_000
+      if isOpen, wait == 0 { conversation.read(upTo: place) }
+      let counts = !wasRead && message.candidate.possibleRepeat != true
+      if isOpen, wait > 0, counts {
+        hold = Hold(
+          key: message.key, place: place, due: person.step.now + wait,
+          kind: verdict.reason == .activeConversation ? .presence : .badge)
       }
-      let forgotten = conversation.add(RecentMessage(key: message.key, place: place, marks: marks, judged: judged))
+      var marks: RecentMessage.Marks = []
+      if counts && !isOpen { marks.insert(.unread) }
+      if verdict.reason.notifies, !isHeldAlert { marks.insert(.notified) }
+      if isShown { marks.insert(.shown) }
+      let forgotten = conversation.add(
+        RecentMessage(key: message.key, place: place, marks: marks, judged: decisionChecks.judged))
       if let forgotten, forgotten.marks.isSuperset(of: [.notified, .unread]),
         forgotten.marks.isDisjoint(with: [.foundHelpful, .foundUnhelpful, .reactedTo])
       {
         try person.learn(.ignored, about: forgotten, in: conversationId)
       }
+      if let hold {
+        if let one = conversation.hold(hold), one.kind == .alert { ended.append(one) }
+        if hold.kind != .badge { try person.keepHeld(message, for: recipient, decisionChecks.checks.analysis) }
+        try person.armHolds(of: &conversation, conversationId)
+      }
     }
     try person.keep(conversation, was: before, for: conversationId)
+    for hold in ended { try decideHeld(hold, in: conversationId, for: &person) }
 
     try person.cancelRead(conversation, was: before, for: conversationId, last: message.candidate.messageId)
-    try person.conclude(decisionChecks, verdict, targets, presentation)
+    let concluded =
+      isHeldAlert ? Verdict(reason: .activeElsewhere, explanation: Explanation(.activeElsewhere)) : verdict
+    try person.conclude(
+      decisionChecks, concluded, targets, presentation, heldUntil: hold.flatMap { $0.kind == .badge ? nil : $0.due })
     if conversation.unread < before.unread {
       try person.pushRead(
         conversationId, upTo: message.candidate.messageId, at: message.sentAt,
@@ -81,12 +110,19 @@ extension AnalyzerStage {
     } else if verdict.reason.raisesBadgeLater, conversation.unread > before.unread {
       try person.raiseBadge(preferences, zones: &zones)
     }
-    if verdict.reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId),
-      person.user.isInApp(at: message.sentAt, horizon: rules.activityHorizon)
-    {
-      let words = try person.words(preferences)
-      try person.emit(.banner(person.banner(message, showText: preferences.showPreviews, words: words)))
-    }
+    try showBanner(of: message, verdict, preferences, at: message.sentAt, to: &person)
+  }
+
+  /// Shows the message inside the app to a person who has it open at a time (D9).
+  func showBanner(
+    of message: CandidateMessage, _ verdict: Verdict, _ preferences: EffectivePreferences, at time: Milliseconds,
+    to person: inout PersonContext
+  ) throws {
+    guard verdict.reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId),
+      person.user.isInApp(at: time, horizon: rules.activityHorizon)
+    else { return }
+    let words = try person.words(preferences)
+    try person.emit(.banner(person.banner(message, showText: preferences.showPreviews, words: words)))
   }
 
   /// Decides a message again for a replay. It changes neither the badge, nor what counts as read, nor the hourly limit, and
@@ -106,7 +142,7 @@ extension AnalyzerStage {
     var decisionChecks = DecisionChecks(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
       place: place, isRead: wasReadAhead || conversation.isRead(place, known), replay: replay, resend: resend,
-      learned: try person.learned(), rules: rules, now: person.step.now)
+      held: nil, learned: try person.learned(), rules: rules, now: person.step.now)
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
     let presentation = present(&verdict, &decisionChecks, in: &conversation)
@@ -137,7 +173,7 @@ extension AnalyzerStage {
   }
 
   /// How a message that notifies appears; nil: it does not notify. Where a burst holds its alert back, the decision says so.
-  private func present(
+  func present(
     _ verdict: inout Verdict, _ decisionChecks: inout DecisionChecks, in conversation: inout PersonConversationRow
   ) -> Presentation? {
     guard verdict.reason.notifies, let priority = decisionChecks.checks.assessment?.priority else { return nil }
@@ -158,8 +194,11 @@ extension AnalyzerStage {
 
 extension PersonContext {
   /// Writes the decision and, where it notifies, the push.
-  fileprivate mutating func conclude(
-    _ decisionChecks: DecisionChecks, _ verdict: Verdict, _ targets: [PushTarget], _ presentation: Presentation?
+  ///
+  /// - Parameter heldUntil: When the final decision is made at the latest, where this one is none.
+  mutating func conclude(
+    _ decisionChecks: DecisionChecks, _ verdict: Verdict, _ targets: [PushTarget], _ presentation: Presentation?,
+    heldUntil: Milliseconds? = nil
   ) throws {
     let message = decisionChecks.message
     var checks = decisionChecks.checks
@@ -183,14 +222,17 @@ extension PersonContext {
     try emit(
       DecisionBody(
         userId: userId, messageId: message.candidate.messageId, conversationId: message.candidate.conversationId,
-        outcome: notifies ? .notify : .suppress, reason: verdict.reason, text: verdict.explanation.text(in: words),
+        outcome: heldUntil != nil ? .deferred : notifies ? .notify : .suppress, reason: verdict.reason,
+        text: verdict.explanation.text(in: words),
         presentation: presentation, level: checks.level?.level, priority: priority,
         score: checks.assessment?.score, signals: checks.assessment?.signals ?? [], checks: checks.checks, badge: badge,
         analysis: checks.analysis, model: checks.model, rules: checks.rules, policy: rules.policyVersion.version,
         pushId: push?.pushId,
-        mode: step.now - message.sentAt > rules.catchingUpAfter ? .catchingUp : .live,
-        decidedAt: step.now, replayId: message.candidate.replayId))
-    step.count(DecisionTally.place(verdict.reason, priority))
+        mode: rules.mode(sentAt: message.sentAt, decidedAt: decisionChecks.held?.at ?? step.now),
+        decidedAt: step.now, heldUntil: heldUntil, replayId: message.candidate.replayId))
+    step.count(
+      heldUntil != nil
+        ? DecisionTally.place(deferredBy: verdict.reason) : DecisionTally.place(verdict.reason, priority))
     if let push { try emit(.push(push)) }
     if var notice = decisionChecks.limitNotice {
       notice.text = words.limitNotice(notice.fallback, limit: notice.limit)
@@ -213,10 +255,10 @@ extension PersonContext {
 extension DecisionReason {
   /// Whether a message with this decision may still appear inside the app: quiet hours, the hourly limit and a missing
   /// device say nothing about somebody who has the app before their eyes.
-  fileprivate var allowsBanner: Bool {
+  var allowsBanner: Bool {
     switch self {
     case .duplicate, .withdrawn, .notificationsDisabled, .conversationMuted, .alreadyRead, .expired,
-      .activeConversation, .level, .replayStopped, .replayLimit:
+      .activeConversation, .activeElsewhere, .level, .replayStopped, .replayLimit:
       false
     case .analysisLimit, .quietHours, .noDevice, .relevant, .simpleRules, .notifyAll: true
     }
@@ -226,11 +268,11 @@ extension DecisionReason {
   fileprivate var isKept: Bool { ![.duplicate, .withdrawn, .replayStopped, .replayLimit].contains(self) }
 
   /// Whether a message with this decision counts on the badge without a push of its own: the devices are told a little later.
-  fileprivate var raisesBadgeLater: Bool {
+  var raisesBadgeLater: Bool {
     switch self {
     case .conversationMuted, .expired, .analysisLimit, .quietHours, .level: true
-    case .duplicate, .withdrawn, .notificationsDisabled, .alreadyRead, .activeConversation, .replayStopped,
-      .replayLimit, .noDevice, .relevant, .simpleRules, .notifyAll:
+    case .duplicate, .withdrawn, .notificationsDisabled, .alreadyRead, .activeConversation, .activeElsewhere,
+      .replayStopped, .replayLimit, .noDevice, .relevant, .simpleRules, .notifyAll:
       false
     }
   }

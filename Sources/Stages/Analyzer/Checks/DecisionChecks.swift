@@ -19,10 +19,20 @@ struct DecisionChecks {
   let replay: ReplayBudget?
   /// The failed push that the decision is to make again.
   let resend: Resend?
+  /// What is known since the message was deferred; nil: this is not its final decision, or it was not deferred.
+  let held: Held?
   /// The shifts that the person's feedback has made.
   let learned: LearnedPreferences
   let rules: AnalyzerRules
   let now: Milliseconds
+
+  /// What a final decision takes over from the deferred one.
+  struct Held {
+    /// When the message was deferred, by the wall clock.
+    var at: Milliseconds
+    /// The hourly limit as it was then.
+    var analysis: AnalysisUse?
+  }
 
   var checks = CheckList()
   /// The notice that the hourly analyses are used up; its text is put into the person's language at the end.
@@ -78,12 +88,20 @@ struct DecisionChecks {
 
   private mutating func duplicate() -> Verdict? {
     let known = conversation.message(message.key)
+    if held != nil {
+      // A replay may have notified by force meanwhile.
+      return known?.marks.contains(.notified) == true
+        ? checks.suppress(.duplicate, .notifiedBefore) : checks.pass(.duplicate)
+    }
     guard let replay else {
       return known == nil
         ? checks.pass(.duplicate)
         : checks.suppress(.duplicate, .duplicate)
     }
     if replay.isForced { return checks.pass(.duplicate, ["forced": true]) }
+    if let hold = conversation.holds.first(where: { $0.key == message.key && $0.kind != .badge }) {
+      return checks.suppress(.duplicate, ["heldUntil": .number(hold.due)], Explanation(.duplicate))
+    }
     if let resend {
       let inputs: CheckInputs = ["failedPush": .text(resend.push.pushId)]
       return resend.isTaken
@@ -163,6 +181,7 @@ struct DecisionChecks {
   }
 
   private mutating func activeConversation(_ user: UserRow) -> Verdict? {
+    if let held { return checks.pass(.activeConversation, ["heldSince": .number(held.at)]) }
     let conversationId = message.candidate.conversationId
     let open = user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
     guard let open else { return checks.pass(.activeConversation) }
@@ -173,6 +192,13 @@ struct DecisionChecks {
   }
 
   // MARK: 7: the level, and how much the message matters
+
+  /// What later signals need to know of the message; nil: it was not judged.
+  var judged: RecentMessage.Judged? {
+    checks.assessment.map {
+      RecentMessage.Judged(sender: message.sender.value, score: Int16(($0.score * 1000).rounded()))
+    }
+  }
 
   private var isGroup: Bool { message.candidate.conversation.kind == .group }
 
@@ -240,12 +266,19 @@ struct DecisionChecks {
     let limit = preferences.maxAnalysesPerHour
     // A replay looks at the window and does not use it: the analyses are for new messages.
     var window = user.window
-    let allowed = AnalysisWindow.take(&window, at: message.sentAt, limit: limit)
-    if replay == nil { user.window = window }
-    let fallback = allowed ? nil : preferences.fallback
-    let used = window?.used ?? 0
-    let startedAt = window?.startedAt
-    checks.analysis = AnalysisUse(used: used, limit: limit, windowStartedAt: startedAt, fallback: fallback)
+    // A message that was deferred has used its analysis, or the fallback, when it came.
+    let analysis: AnalysisUse
+    if let known = held?.analysis {
+      analysis = known
+    } else {
+      let allowed = AnalysisWindow.take(&window, at: message.sentAt, limit: limit)
+      if replay == nil { user.window = window }
+      analysis = AnalysisUse(
+        used: window?.used ?? 0, limit: limit, windowStartedAt: window?.startedAt,
+        fallback: allowed ? nil : preferences.fallback)
+    }
+    let fallback = analysis.fallback
+    checks.analysis = analysis
     // Its inputs are the decision's `analysis`.
     if fallback == .suppressAll,
       let verdict = checks.suppress(.analysisLimit, [:], Explanation(.limitSuppressesAll, limit: limit))

@@ -46,6 +46,14 @@ struct CheckList {
     checks.append(Check(check: "badge", inputs: ["told": .number(Int64(badge))]))
   }
 
+  /// Notes that an alert waits, because the person may be about to read the message on a device.
+  mutating func noteWait(for device: DeviceActivity) {
+    checks.append(
+      Check(
+        check: DecisionReason.activeElsewhere.rawValue, result: .suppress,
+        inputs: ["deviceId": .text(device.deviceId), "reportedAt": .number(device.stamp.occurredAt)]))
+  }
+
   /// Notes that an alert was held back.
   mutating func note(_ burst: Burst) {
     checks.append(

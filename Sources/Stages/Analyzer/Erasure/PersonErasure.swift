@@ -90,7 +90,9 @@ extension AnalyzerStage {
   /// Removes the next rows of a person. Returns whether those were the last.
   private func eraseRows(of userId: String, limit: Int, in step: Step<AnalyzerStage>) throws -> Bool {
     var removed = 0
-    for parent in [AnalyzerRow.devicesKey(userId), AnalyzerRow.conversationsKey(userId)] {
+    for parent in [
+      AnalyzerRow.devicesKey(userId), AnalyzerRow.conversationsKey(userId), AnalyzerRow.heldKey(userId),
+    ] {
       var after: RowKey?
       repeat {
         if removed >= limit { return false }
@@ -101,6 +103,9 @@ extension AnalyzerStage {
           if case .device(let device)? = try step.row(key), let timerAt = device.timerAt, let deviceId = key.parts.last
           {
             step.cancelTimer(PersonContext.timerName(of: deviceId, userId), due: timerAt)
+          }
+          if case .conversation(let row)? = try step.row(key), let due = row.holdTimerAt, let id = key.parts.last {
+            step.cancelTimer(PersonContext.holdTimerName(userId, id), due: due)
           }
           try step.remove(key)
         }

@@ -4,7 +4,7 @@ import NudgeSchema
 extension NotificationPolicy {
   private static let names: Set<String> = [
     "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
-    "analysesPerHour", "freshnessSeconds", "simpleRules",
+    "analysesPerHour", "freshnessSeconds", "waits", "simpleRules",
   ]
 
   /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
@@ -48,6 +48,11 @@ extension NotificationPolicy {
     var seconds = Int(freshness / 1_000)
     try file.integer("freshnessSeconds", in: 1...7 * 86_400, into: &seconds)
     if file.has("freshnessSeconds") { freshness = Milliseconds(seconds) * 1_000 }
+    if let waits = try file.object("waits", known: ["presenceSeconds", "highSeconds", "mediumSeconds"]) {
+      try waits.integer("presenceSeconds", in: 0...600, into: &presenceSeconds)
+      try waits.integer("highSeconds", in: 0...60, into: &highWaitSeconds)
+      try waits.integer("mediumSeconds", in: 0...60, into: &mediumWaitSeconds)
+    }
     if let rules = try file.object("simpleRules") { simpleRules = try SimpleRules(rules) }
   }
 
@@ -69,6 +74,7 @@ extension NotificationPolicy {
     let urgentWords: [String: [String]]
     let analysesPerHour: Int
     let freshnessSeconds: Int
+    let waits: [String: Int]
     let simpleRules: SimpleRules
 
     init(_ policy: NotificationPolicy) {
@@ -82,6 +88,10 @@ extension NotificationPolicy {
       urgentWords = policy.urgentWords.byLanguage
       analysesPerHour = policy.analysesPerHour
       freshnessSeconds = Int(policy.freshness / 1_000)
+      waits = [
+        "presenceSeconds": policy.presenceSeconds, "highSeconds": policy.highWaitSeconds,
+        "mediumSeconds": policy.mediumWaitSeconds,
+      ]
       simpleRules = policy.simpleRules
     }
   }

@@ -36,6 +36,13 @@ public struct NotificationPolicy: Sendable, Equatable {
   public var analysesPerHour = 10
   /// How long after a message's time people are notified of it, in milliseconds.
   public var freshness: Milliseconds = 3_600_000
+  /// For how long a message waits for a read, where a device says that its conversation is open, in seconds; 0: it counts as read
+  /// at once.
+  public var presenceSeconds = 120
+  /// For how long an alert of a message of high priority waits while another device of the person is active, in seconds; 0: it does not.
+  public var highWaitSeconds = 3
+  /// The same of other messages that alert.
+  public var mediumWaitSeconds = 8
   /// The rules that judge messages at levels other than `smart`, and at `smart` past the hourly limit.
   public var simpleRules = SimpleRules.standard
 

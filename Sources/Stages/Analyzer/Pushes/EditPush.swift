@@ -10,6 +10,9 @@ extension PersonContext {
   mutating func edit(
     _ messageId: String, _ edited: MessageWithdrawn, in conversation: PersonConversationRow, zones: inout TimeZones
   ) throws {
+    if let body = edited.body, !conversation.holds.isEmpty {
+      try editHeld(MessageKey(messageId), in: edited.conversationId, body: body)
+    }
     guard conversation.isShown(MessageKey(messageId)), let body = edited.body, let title = edited.title,
       step.now <= cause.happenedAt + rules.policy.freshness
     else { return }

@@ -2,7 +2,7 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// A row of the analyzer's state, of one of six kinds. Each has a bound on its size, at most
+/// A row of the analyzer's state, of one of eight kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
 ///
 /// Indirect: a row is handed about several times a decision, and a pointer is what that costs.
@@ -22,12 +22,16 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `r`, replayId: how a replay stands in this task. `r`, replayId, userId: how often it notified a person. Some bytes,
   /// removed when the replay can no longer ask for anything.
   case replay(ReplayRow)
+  /// `h`, userId, conversationId, hash of the messageId: a message that is held until its final decision. At most 16 kB, usually 500
+  /// bytes; `PersonConversationRow.maxHolds` a conversation.
+  case held(HeldMessageRow)
   /// `x`, hash of a userId: that the person was deleted.
   case erasure(PersonErasureRow)
 
   private static let kinds = (
     user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"),
-    device: UInt8(ascii: "d"), learned: UInt8(ascii: "t"), replay: UInt8(ascii: "r"), erasure: UInt8(ascii: "x")
+    device: UInt8(ascii: "d"), learned: UInt8(ascii: "t"), replay: UInt8(ascii: "r"), held: UInt8(ascii: "h"),
+    erasure: UInt8(ascii: "x")
   )
 
   /// The key of a person's row.
@@ -46,6 +50,13 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The parent of the keys of a person's devices.
   static func devicesKey(_ userId: String) -> RowKey { RowKey("d", userId) }
 
+  /// The parent of the keys of all messages that are held for a person.
+  static func heldKey(_ userId: String) -> RowKey { RowKey("h", userId) }
+  /// The key of a message that is held.
+  static func heldKey(_ userId: String, _ conversationId: String, _ message: MessageKey) -> RowKey {
+    RowKey("h", userId, conversationId, String(message.bits, radix: 36))
+  }
+
   /// The parent of the keys of all erasures.
   static let erasures = RowKey("x")
   /// The key of the erasure of a person, by the hash of their id.
@@ -63,12 +74,13 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case Self.kinds.device: self = .device(try PersonDeviceRow(bytes: bytes, coder: coder))
     case Self.kinds.learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
     case Self.kinds.replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
+    case Self.kinds.held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
     case Self.kinds.erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
     default:
       throw StoreFailure(
         operation: "reading a row of the analyzer",
         reason:
-          "its key begins with none of u, p, c, d, t, r and x; the state is not the analyzer's, or was written by a newer one"
+          "its key begins with none of u, p, c, d, t, r, h and x; the state is not the analyzer's, or was written by a newer one"
       )
     }
   }
@@ -81,6 +93,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .device(let row): row.packed(capacity: 512)
     case .learned(let row): row.packed(capacity: 256)
     case .replay(let row): row.packed(capacity: 8)
+    case .held(let row): row.packed(capacity: 1_024)
     case .erasure(let row): row.packed()
     }
   }
@@ -94,6 +107,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .device(let row): try coder.encode(row)
     case .learned(let row): try coder.encode(row)
     case .replay(let row): try coder.encode(row)
+    case .held(let row): try coder.encode(row)
     case .erasure(let row): try coder.encode(row)
     }
   }

@@ -4,8 +4,8 @@ import NudgeSchema
 extension PersonConversationRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
-  /// 2 has the scores of messages and the last alert, 3 older messages that are shown.
-  public static var version: UInt8 { 3 }
+  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held.
+  public static var version: UInt8 { 4 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -22,6 +22,17 @@ extension PersonConversationRow: PackedRow {
       for _ in 0..<(try row.count()) { shown.append(MessageKey(try row.fixed())) }
       setOlderShown(shown)
     }
+    if flags.take() {
+      var held: [Hold] = []
+      for _ in 0..<(try row.count()) {
+        held.append(
+          Hold(
+            key: MessageKey(try row.fixed()), place: try row.place(), due: try row.signed(),
+            kind: try row.choice(of: Hold.Kind.allCases)))
+      }
+      holds = held
+    }
+    if flags.take() { holdTimerAt = try row.signed() }
     olderUnread = Int(try row.signed())
     let count = try row.count()
     recent.reserveCapacity(count + 1)
@@ -64,6 +75,9 @@ extension PersonConversationRow: PackedRow {
     flags.add(scores > 0)
     flags.add(burst != nil)
     flags.add(olderShown != nil)
+    let holds = holds
+    flags.add(!holds.isEmpty)
+    flags.add(holdTimerAt != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -81,6 +95,16 @@ extension PersonConversationRow: PackedRow {
       row.count(olderShown.count)
       for key in olderShown { row.fixed(key.bits) }
     }
+    if !holds.isEmpty {
+      row.count(holds.count)
+      for hold in holds {
+        row.fixed(hold.key.bits)
+        row.place(hold.place)
+        row.signed(hold.due)
+        row.choice(hold.kind, of: Hold.Kind.allCases)
+      }
+    }
+    if let holdTimerAt { row.signed(holdTimerAt) }
     row.signed(olderUnread)
     row.count(recent.count)
     // Times and offsets as what they are after the message before: a byte or two instead of six.

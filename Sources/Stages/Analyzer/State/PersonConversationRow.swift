@@ -26,6 +26,10 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   var withdrawnUpTo: Milliseconds?
   /// The last alert; nil: none, or bursts are off.
   var burst: Burst?
+  /// Messages that wait for their final decision, or for the badge, by their places, oldest first; nil: none.
+  private var held: [Hold]?
+  /// When the timer of what is held is due; nil: none is set.
+  var holdTimerAt: Milliseconds?
   /// Unread messages in all.
   private(set) var unread = 0
 
@@ -60,6 +64,12 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     }
     forgottenUpTo = max(forgottenUpTo ?? oldest.place, oldest.place)
     return oldest
+  }
+
+  /// Messages that wait for their final decision, or for the badge, by their places, oldest first.
+  var holds: [Hold] {
+    get { held ?? [] }
+    set { held = newValue.isEmpty ? nil : newValue }
   }
 
   /// Changes the marks of a message, if it is known.
@@ -101,6 +111,7 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   mutating func read(upTo place: MessagePlace) {
     if readUpTo.map({ $0 < place }) ?? true { readUpTo = place }
     for index in recent.indices where recent[index].place <= place { recent[index].marks.remove(.unread) }
+    if held != nil { holds.removeAll { $0.place <= place } }
     // Messages that fell out of `recent` are older than those in it. How many of them are read is unknown where the place is
     // among them: the count stays an upper bound until the person reads further.
     if let forgottenUpTo, place >= forgottenUpTo {
@@ -123,6 +134,7 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
       recent[index].marks.remove(.unread)
       recent[index].marks.insert(.withdrawn)
     }
+    if held != nil { holds.removeAll { $0.place.at <= time } }
     if let forgottenUpTo, forgottenUpTo.at <= time {
       olderUnread = 0
       olderShown = nil

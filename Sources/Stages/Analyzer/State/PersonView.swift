@@ -29,6 +29,8 @@ public struct PersonView: Sendable {
     public var wasNotified: Bool
     /// It was taken back, or the person left.
     public var isWithdrawn: Bool
+    /// It waits for its final decision until then, in milliseconds since the epoch; nil: it does not.
+    public var heldUntil: Milliseconds?
   }
 
   public let userId: String
@@ -66,7 +68,7 @@ public struct PersonView: Sendable {
     case .preferences(let row): preferences = row
     case .conversation(let row): conversations[key] = row
     case .device(let row): deviceRows[key] = row
-    case .learned, .replay, .erasure: break
+    case .learned, .replay, .held, .erasure: break
     }
   }
 
@@ -105,6 +107,7 @@ public struct PersonView: Sendable {
     else { return nil }
     return MessageStanding(
       isRead: row.isRead(message.place, message), countsOnBadge: message.marks.contains(.unread),
-      wasNotified: message.marks.contains(.notified), isWithdrawn: message.marks.contains(.withdrawn))
+      wasNotified: message.marks.contains(.notified), isWithdrawn: message.marks.contains(.withdrawn),
+      heldUntil: row.holds.first { $0.key == message.key }?.due)
   }
 }

@@ -31,14 +31,18 @@ final class Cause: Sendable {
   }
 
   /// An event caused by the record. Its id says where it comes from and, of one record's many people, whom it is for.
-  func event<Body>(_ body: Body, named type: EventType, number: Int, index: Int32 = 0) -> DerivedEvent<Body> {
+  ///
+  /// - Parameter source: The event it began with, where that is not the record's own.
+  func event<Body>(
+    _ body: Body, named type: EventType, number: Int, index: Int32 = 0, source: RecordPosition? = nil
+  ) -> DerivedEvent<Body> {
     var id = eventIdPrefix
     id += type.rawValue
     id += "-"
     id += String(number)
     if index > 0 { id += "-\(index)" }
     return DerivedEvent(
-      Envelope(eventId: id, occurredAt: envelope.occurredAt), origin: Origin(position, index: index), source: source,
-      body)
+      Envelope(eventId: id, occurredAt: envelope.occurredAt), origin: Origin(position, index: index),
+      source: source ?? self.source, body)
   }
 }

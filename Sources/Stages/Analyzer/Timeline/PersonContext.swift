@@ -19,6 +19,10 @@ struct PersonContext {
   private let userKey: RowKey
   /// Records written to `nudge.pushes` so far: the dispatcher tells them apart by the index of their origin.
   private var pushRecords: Int32 = 0
+  /// The same of decisions, so that each has an id of its own.
+  private var decisionRecords: Int32 = 0
+  /// The chat event that outputs come of, where that is not the record's.
+  var source: RecordPosition?
 
   init(
     userId: String, number: Int, cause: Cause, rules: AnalyzerRules, codec: RecordCodec,
@@ -56,14 +60,18 @@ struct PersonContext {
     return PersonConversationRow()
   }
 
-  /// Writes a conversation's row, if it changed, and updates the person's badge counters.
+  /// Writes a conversation's row, if it changed, updates the person's badge counters, and decides about what is held no longer.
+  ///
+  /// - Parameter end: Why messages are held no longer, where they are not withdrawn.
   mutating func keep(
-    _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String
+    _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String,
+    holdsEnd end: HoldEnd = .read
   ) throws {
     guard after != before else { return }
     if before == PersonConversationRow() { try beginConversation(conversationId) }
     user.count(unreadBefore: before.unread, after: after.unread)
     try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))
+    if !before.holds.isEmpty { try endHolds(after, was: before, for: conversationId, by: end) }
   }
 
   func device(_ deviceId: String) throws -> PersonDeviceRow? {
@@ -77,18 +85,19 @@ struct PersonContext {
 
   // MARK: Output
 
-  func emit(_ decision: DecisionBody) throws {
-    let event = cause.event(decision, named: .decision, number: number)
+  mutating func emit(_ decision: DecisionBody) throws {
+    let event = cause.event(decision, named: .decision, number: number, index: decisionRecords, source: source)
     try step.emit(bytes: codec.encode(event), to: .decisions, key: userId)
+    decisionRecords += 1
   }
 
   func emit(_ banner: BannerEventBody) throws {
-    let event = cause.event(banner, named: banner.type, number: number)
+    let event = cause.event(banner, named: banner.type, number: number, source: source)
     try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
   }
 
   mutating func emit(_ push: PushEventBody) throws {
-    let event = cause.event(push, named: push.type, number: number, index: pushRecords)
+    let event = cause.event(push, named: push.type, number: number, index: pushRecords, source: source)
     try step.emit(bytes: codec.encode(event), to: .pushes, key: userId)
     pushRecords += 1
   }

@@ -113,7 +113,7 @@ enum Sample {
       ], badge: 2,
       analysis: AnalysisUse(used: 10, limit: 10, windowStartedAt: 1_795_275_000_000, fallback: .simpleRules),
       model: "2026-11-22", rules: "standard", policy: "0123456789ab", pushId: "p-1", mode: .live,
-      decidedAt: 1_795_275_600_260,
+      decidedAt: 1_795_275_600_260, heldUntil: 1_795_275_720_260,
       replayId: "replay-1"))
 
   static let push = Push(

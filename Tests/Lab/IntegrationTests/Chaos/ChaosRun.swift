@@ -86,6 +86,9 @@ final class ChaosRun {
     stranger = try ChaosStranger(
       brokers: broker.bootstrapServers, names: pipeline.names, seed: plan.seed, conversation: load.conversation)
     let (broker, directory) = (broker, directory)
+    // Nobody in this load says twice that a conversation is open: all that is held is told after all, some seconds later.
+    let policy = directory.appendingPathComponent("policy.json")
+    try Data(#"{"waits": {"presenceSeconds": 4}}"#.utf8).write(to: policy)
     programs = try Self.builds(plan.otherPrograms, copyingTo: directory.appendingPathComponent("second-build"))
     instances = try services.enumerated().map { index, service in
       try (1...max(3, plan.instances)).map { slot in
@@ -99,7 +102,8 @@ final class ChaosRun {
             ? broker.proxies[index].map { "127.0.0.1:\($0.port)" }.joined(separator: ",") : broker.bootstrapServers)
         return ChaosInstance(
           .init(service: service, slot: slot), executable: command.executable,
-          arguments: command.arguments + ["--kafka-property", "session.timeout.ms=\(ChaosSchedule.sessionTimeout)"],
+          arguments: command.arguments + ["--kafka-property", "session.timeout.ms=\(ChaosSchedule.sessionTimeout)"]
+            + (service == .analyzer ? ["--policy", policy.path] : []),
           store: store, directory: directory,
           clock: slot == 2 && plan.clocksJump
             ? try ChaosClock(directory.appendingPathComponent("clock-\(service.shortName)")) : nil)

@@ -354,11 +354,35 @@ struct PipelineChecker {
 
   private func decisionsOfCandidates() -> [PipelineViolation] {
     var found: [PipelineViolation] = []
-    // Each candidate record is a cause: a second candidate of one message has its own decisions (`duplicate`).
+    // Each candidate record is a cause: a second candidate of one message has its own decisions (`duplicate`). A final decision
+    // after a deferred one has another cause: a read, a report, a timer, or the candidate of another message.
     var counts: [Pair<Place>: Int] = [:]
+    var finals: [Pair<String>: Int] = [:]
+    for decision in decisions where decision.body.replayId == nil && decision.body.outcome == "deferred" {
+      finals[Pair(user: decision.body.userId, other: decision.body.messageId)] = 0
+    }
+    var own = Set<Pair<String>>()
+    for candidate in candidates where !finals.isEmpty && candidate.body.replayId == nil {
+      for user in candidate.body.recipients.map(\.userId) {
+        own.insert(Pair(user: user, other: "\(candidate.body.messageId) \(candidate.place)"))
+      }
+    }
     for decision in decisions where decision.body.replayId == nil {
       let origin = Place(partition: decision.header.origin.partition, offset: decision.header.origin.offset)
+      let message = Pair(user: decision.body.userId, other: decision.body.messageId)
+      if finals[message] != nil,
+        !own.contains(Pair(user: decision.body.userId, other: "\(decision.body.messageId) \(origin)"))
+      {
+        finals[message, default: 0] += 1
+        continue
+      }
       counts[Pair(user: decision.body.userId, other: origin), default: 0] += 1
+    }
+    for (message, count) in finals where count != 1 {
+      found.append(
+        .init(
+          rule: count == 0 ? .finalMissing : .decidedTwice,
+          detail: "message \(message.other) for \(message.user), which was deferred: \(count) final decisions"))
     }
     for candidate in candidates where candidate.body.replayId == nil {
       for user in candidate.body.recipients.map(\.userId) {
@@ -426,7 +450,7 @@ struct PipelineChecker {
   private func limits() -> [PipelineViolation] {
     var windows: [Pair<Int64>: (count: Int, limit: Int)] = [:]
     // A replay uses no analysis.
-    for decision in decisions where decision.body.replayId == nil {
+    for decision in decisions where decision.body.replayId == nil && decision.body.outcome != "deferred" {
       guard let analysis = decision.body.analysis, analysis.fallback == nil else { continue }
       let pair = Pair(user: decision.body.userId, other: analysis.windowStartedAt ?? 0)
       windows[pair] = ((windows[pair]?.count ?? 0) + 1, max(windows[pair]?.limit ?? 0, analysis.limit))

@@ -29,6 +29,19 @@ struct PipelineCheckerTests {
         $0["recipients"] = ["bob", "cem", "dan"].map { ["userId": $0] }
       }
     },
+    Fault(.finalMissing, "what was deferred is forgotten") {
+      try $0.change("nudge.decisions", 0) {
+        $0["outcome"] = "deferred"
+        $0["pushId"] = nil
+      }
+      try $0.again("nudge.decisions", 1) {
+        $0["userId"] = "bob"
+        $0["pushId"] = "m1-bob"
+        $0["replayId"] = "r"
+        $0["outcome"] = "suppress"
+        $0["analysis"] = nil
+      }
+    },
     Fault(.pushMissing, "a decision's push was not made") {
       try $0.change("nudge.decisions", 0) { $0["pushId"] = "nobody-made-it" }
       try $0.again("nudge.decisions", 1) {

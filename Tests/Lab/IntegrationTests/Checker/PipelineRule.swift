@@ -8,6 +8,8 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case candidateMissing
   /// A recipient of a candidate has no decision.
   case decisionMissing
+  /// A decision is deferred, and no final one has followed.
+  case finalMissing
   /// A decision to notify has no push.
   case pushMissing
   /// A target of a push has no outcome.
@@ -31,7 +33,7 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case candidateTwice
   /// A decision without a candidate.
   case decisionUncaused
-  /// A candidate's recipient has two decisions.
+  /// A candidate's recipient has two decisions, or two final ones followed one that was deferred.
   case decidedTwice
   /// Two decisions notified a person of one message, and no forced replay requested one of them, nor was one made again for devices
   /// that did not have it.

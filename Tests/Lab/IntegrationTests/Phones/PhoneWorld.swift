@@ -22,6 +22,7 @@ final class PhoneWorld {
 
   /// The parts of a decision that scenarios check.
   struct Decided {
+    let outcome: DecisionBody.Outcome
     let reason: DecisionReason
     let priority: NudgeSchema.Priority?
     let badge: Int
@@ -70,9 +71,12 @@ final class PhoneWorld {
     broker = try DemoBroker(
       which, topicPrefix: kind == .embedded ? nil : "phones.", directory: directory, run: kind.rawValue)
     try broker.createTopics(partitions: Self.partitions)
+    // What an open conversation keeps back is told after 20 s already.
+    let policy = directory.appendingPathComponent("policy.json")
+    try Data(#"{"waits": {"presenceSeconds": 20}}"#.utf8).write(to: policy)
     processes = DemoProcesses(
       programs: try DemoProgram.find(in: DemoProgram.directoryOfThisProgram()), directory: directory,
-      environment: broker.environment, showsPhones: true)
+      environment: broker.environment.merging(["NUDGE_POLICY": policy.path]) { $1 }, showsPhones: true)
     try processes.start(broker: broker, logLevel: .info) { usleep(10_000) }
     let servers = broker.bootstrapServers
     watch = try Consumer(
@@ -174,7 +178,7 @@ final class PhoneWorld {
     case .decisions:
       let body = try coder.decode(Decision.self, from: value).body
       decisions["\(body.userId) \(body.messageId)"] = Decided(
-        reason: body.reason, priority: body.priority, badge: body.badge)
+        outcome: body.outcome, reason: body.reason, priority: body.priority, badge: body.badge)
     case .outcomes:
       let outcome = try coder.decode(Outcome.self, from: value)
       outcomes[outcome.body.deviceId, default: []].append(outcome)
@@ -200,6 +204,16 @@ final class PhoneWorld {
     try wait(for: "the decision about \(messageId) for \(userId)") {
       found = decisions["\(userId) \(messageId)"]
       return found != nil
+    }
+    return try #require(found)
+  }
+
+  /// Waits for the final decision about a message for a person, and returns it.
+  func finalDecision(_ messageId: String, for userId: String) throws -> Decided {
+    var found: Decided?
+    try wait(for: "the final decision about \(messageId) for \(userId)", atMost: 40) {
+      found = decisions["\(userId) \(messageId)"]
+      return found?.outcome.isFinal ?? false
     }
     return try #require(found)
   }

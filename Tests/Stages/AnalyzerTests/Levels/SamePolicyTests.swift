@@ -93,7 +93,7 @@ struct SamePolicyTests {
       switch first.reason {
       // Reads and the window of analyses have moved on by the decision itself.
       case .activeConversation, .alreadyRead, .expired, .analysisLimit, .relevant, .duplicate, .withdrawn,
-        .replayStopped, .replayLimit:
+        .replayStopped, .replayLimit, .activeElsewhere:
         return
       case .quietHours, .noDevice, .simpleRules, .notifyAll: guard first.level != .smart else { return }
       case .notificationsDisabled, .conversationMuted, .level: break

@@ -10,10 +10,16 @@ import StreamRuntime
 ///
 /// It works partition by partition: a piece of the decisions, in the order of the timeline records they were made for, then
 /// the timeline up to there. So it holds the state of one partition's people and one piece of decisions. Each record is
-/// processed at the time it was decided at, so that quiet hours and freshness are judged as they were.
+/// processed at the time it was decided at, so that quiet hours and freshness are judged as they were. Of a message whose decision was
+/// deferred, on record or here, the final decisions are compared.
 struct Simulation {
   /// Decisions held at a time.
   static let pieceSize: Int64 = 20_000
+  /// How long after its time a timer fires here that another policy set, in milliseconds: one of the recorded policy comes with the
+  /// timeline, and what happened before it was processed before it.
+  private static let timerSlack: Milliseconds = 5_000
+  /// A little more than a policy may hold a message, in milliseconds.
+  private static let longestWait: Milliseconds = 610_000
 
   let selection: ReplaySelection
   let rules: AnalyzerRules
@@ -24,6 +30,7 @@ struct Simulation {
   private struct Key: Hashable {
     var offset: Int64
     var userId: String
+    var messageId: String
   }
 
   func result() throws -> SimulationResult {
@@ -49,6 +56,39 @@ struct Simulation {
     let isWhole = timeline.from == 0
     var recorded: [Key: SimulatedDecision] = [:]
     var times: [Int64: Milliseconds] = [:]
+    var deferred = DeferredDecisions()
+    func compare(_ known: SimulatedDecision, _ simulated: SimulatedDecision) throws {
+      if !isWhole, try lacksState(known, simulated, driver, partition) {
+        result.countInsufficient()
+      } else {
+        result.compare(known, simulated)
+      }
+    }
+    func take(_ step: StageDriver<AnalyzerStage>.StepResult, at offset: Int64?, _ timestamp: Milliseconds) throws {
+      for output in step.outputs where output.topic == .decisions {
+        guard let value = output.value,
+          let simulated = value.withUnsafeBytes({ SimulatedDecision($0, parser: parser) })
+        else { continue }
+        if try deferred.end(simulated, finished: compare) { continue }
+        let known = offset.flatMap {
+          recorded.removeValue(
+            forKey: Key(offset: $0, userId: simulated.userId, messageId: simulated.messageId))
+        }
+        guard timestamp >= selection.since, contains(simulated, recorded: known) else {
+          if let known { deferred.skip(known) }
+          continue
+        }
+        guard let known else {
+          result.countUnrecorded()
+          continue
+        }
+        if known.result.outcome.isFinal, simulated.result.outcome.isFinal {
+          try compare(known, simulated)
+        } else {
+          try deferred.begin(recorded: known, simulated: simulated, finished: compare)
+        }
+      }
+    }
     while timeline.count > 0 {
       // Decisions first: they say at what time the records were decided. The last record of a piece may go on in the next.
       var horizon = Int64.max
@@ -62,9 +102,15 @@ struct Simulation {
             decision.origin.topic == browser.names(.timeline)
           else { return true }
           last = max(last ?? 0, decision.origin.offset)
+          if try deferred.record(decision, finished: compare) {
+            times[decision.origin.offset] = decision.decidedAt
+            return true
+          }
           guard decision.origin.offset >= timeline.from else { return true }
           times[decision.origin.offset] = decision.decidedAt
-          recorded[Key(offset: decision.origin.offset, userId: decision.userId)] = decision
+          let key = Key(
+            offset: decision.origin.offset, userId: decision.userId, messageId: decision.messageId)
+          recorded[key] = decision
           return true
         }
         if decisions.count > 0 {
@@ -76,27 +122,17 @@ struct Simulation {
       timeline.from = piece.to
       var uncommitted = 0
       try browser.read([piece], "deciding \(piece.place) again") { record in
-        driver.now = times[record.offset] ?? record.timestamp
+        let now = times[record.offset] ?? record.timestamp
+        if deferred.isSimulationHolding {
+          driver.now = now - Self.timerSlack
+          for step in try driver.fireTimers(partition: partition) { try take(step, at: nil, record.timestamp) }
+        }
+        driver.now = now
         let step = driver.process(
           InputRecord(
             topic: .timeline, topicName: record.topic, partition: record.partition, offset: record.offset,
             timestamp: record.timestamp, key: record.keyBytes(), value: record.valueBytes()))
-        for output in step.outputs where output.topic == .decisions {
-          guard let value = output.value,
-            let simulated = value.withUnsafeBytes({ SimulatedDecision($0, parser: parser) })
-          else { continue }
-          let known = recorded.removeValue(forKey: Key(offset: record.offset, userId: simulated.userId))
-          guard record.timestamp >= selection.since, contains(simulated, recorded: known) else { continue }
-          guard let known else {
-            result.countUnrecorded()
-            continue
-          }
-          if !isWhole, try lacksState(known, simulated, driver, partition) {
-            result.countInsufficient()
-          } else {
-            result.compare(known, simulated)
-          }
-        }
+        try take(step, at: record.offset, record.timestamp)
         times[record.offset] = nil
         uncommitted += 1
         if uncommitted >= 1_000 {
@@ -109,6 +145,12 @@ struct Simulation {
       recorded = recorded.filter { $0.key.offset >= timeline.from }
       times = times.filter { $0.key >= timeline.from }
     }
+    if deferred.isSimulationHolding {
+      // What is held at the end of the timeline ends as if nothing more came.
+      driver.now += Self.longestWait
+      for step in try driver.fireTimers(partition: partition) { try take(step, at: nil, driver.now) }
+    }
+    for _ in 0..<deferred.unfinished { result.countUnrecorded() }
   }
 
   private func contains(_ simulated: SimulatedDecision, recorded: SimulatedDecision?) -> Bool {

@@ -5,7 +5,7 @@ struct DecisionLog {
   /// Events of which anything is kept.
   static let limit = 20_000
 
-  /// A person's decision.
+  /// A person's decision: the final one, or `deferred` until there is one.
   struct Decided: Sendable, Equatable {
     var userId: String
     var outcome: String
@@ -26,7 +26,16 @@ struct DecisionLog {
       var message: String
     }
 
-    /// Whether nothing more is to come.
+    /// Adds a decision. A final one takes the place of the one that was deferred.
+    mutating func add(_ decision: Decided) {
+      if let index = decided.firstIndex(where: { $0.userId == decision.userId && $0.outcome == "deferred" }) {
+        decided[index] = decision
+      } else {
+        decided.append(decision)
+      }
+    }
+
+    /// Whether everybody is decided for, or the decision is deferred.
     var isComplete: Bool { refusal != nil || recipients.map { decided.count >= $0 } ?? false }
   }
 

@@ -222,7 +222,7 @@ final class DecisionTail: Sendable {
       else { return }
       state.withLock {
         $0.log.note(it.source) {
-          $0.decided.append(.init(userId: it.userId, outcome: it.outcome, reason: it.reason))
+          $0.add(.init(userId: it.userId, outcome: it.outcome, reason: it.reason))
         }
       }
     default:

@@ -205,13 +205,13 @@ enum OpenAPIDocument {
                 "description": "With wait=decision: what the pipeline made of the event within 2 s.",
                 "required": ["complete", "decisions"],
                 "properties": {
-                  "complete": {"type": "boolean", "description": "Everybody is decided for, or the event is refused."},
+                  "complete": {"type": "boolean", "description": "Everybody is decided for, perhaps as deferred, or the event is refused."},
                   "code": {"type": "string", "description": "Why it is refused."},
                   "message": {"type": "string", "description": "The same for people."},
                   "decisions": {"type": "array", "items": {
                     "type": "object",
                     "required": ["userId", "outcome", "reason"],
-                    "properties": {"userId": {"type": "string"}, "outcome": {"enum": ["notify", "suppress"]}, \
+                    "properties": {"userId": {"type": "string"}, "outcome": {"enum": ["notify", "suppress", "deferred"]}, \
     "reason": {"type": "string"}}
                   }}
                 }

@@ -1,0 +1,65 @@
+import NudgeSchema
+
+/// A message that waits: it may turn out to be read (decision 90).
+struct Hold: Codable, Sendable, Equatable {
+  /// Why it waits. Rows of state hold a kind by its place.
+  enum Kind: Int, Codable, Sendable, CaseIterable {
+    /// A device said that the conversation is open. It is on no badge, and its decision was `deferred`.
+    case presence
+    /// The same, of a message that another check has decided: only the badge waits.
+    case badge
+    /// Another device of the person is active: the alert waits for some seconds. It counts on the badge.
+    case alert
+  }
+
+  var key: MessageKey
+  var place: MessagePlace
+  /// When the wait ends, by the wall clock.
+  var due: Milliseconds
+  var kind: Kind
+}
+
+extension PersonConversationRow {
+  /// Messages held at a time.
+  static let maxHolds = 16
+
+  /// Holds a message. One too many, and the wait of the one that ends first is over: it counts on the badge. Returns that one.
+  mutating func hold(_ hold: Hold) -> Hold? {
+    holds.insert(hold, at: holds.firstIndex { hold.place < $0.place } ?? holds.endIndex)
+    let others = holds.indices.filter { holds[$0].key != hold.key }
+    guard holds.count > Self.maxHolds, let first = others.min(by: { holds[$0].due < holds[$1].due }) else {
+      return nil
+    }
+    let ended = holds.remove(at: first)
+    countUnread(ended)
+    return ended
+  }
+
+  /// Ends the waits of alerts.
+  mutating func takeAlerts() -> [Hold] {
+    let alerts = holds.filter { $0.kind == .alert }
+    if !alerts.isEmpty { holds.removeAll { $0.kind == .alert } }
+    return alerts
+  }
+
+  /// Ends the waits that are over. The messages count on the badge from now on.
+  mutating func takeHolds(dueBy time: Milliseconds) -> [Hold] {
+    let due = holds.filter { $0.due <= time }
+    holds.removeAll { $0.due <= time }
+    for hold in due { countUnread(hold) }
+    return due
+  }
+
+  /// When the first of the waits ends; nil: nothing waits.
+  var nextHoldDue: Milliseconds? { holds.lazy.map(\.due).min() }
+
+  private mutating func countUnread(_ hold: Hold) {
+    guard hold.kind != .alert else { return }
+    if message(hold.key) != nil {
+      mark(hold.key) { $0.insert(.unread) }
+    } else {
+      olderUnread += 1
+      recount()
+    }
+  }
+}

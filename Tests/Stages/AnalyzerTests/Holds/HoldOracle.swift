@@ -1,0 +1,176 @@
+import NudgeSchema
+
+@testable import Analyzer
+
+/// What the requirement says of held messages, and nothing of how it is done: it knows each message and each report by itself. Times are those
+/// of the events, which come in their order.
+struct HoldOracle {
+  /// A final decision, or one that is deferred.
+  struct Decided: Equatable, CustomStringConvertible {
+    var messageId: String
+    var outcome: DecisionBody.Outcome
+    var reason: DecisionReason
+    var description: String { "\(messageId) \(outcome.rawValue) \(reason.rawValue)" }
+  }
+
+  private struct Message {
+    let id: String
+    let conversation: String
+    let at: Milliseconds
+    /// It waits until then; nil: it is decided.
+    var heldUntil: Milliseconds?
+    /// Its decision was made at once, and only the badge waits.
+    var isBadgeOnly = false
+    /// Its alert waits, because another device is active.
+    var isAlert = false
+    var isUnread = false
+  }
+
+  private struct Report {
+    let at: Milliseconds
+    let isForeground: Bool
+    let conversation: String?
+  }
+
+  private static let horizon = 2 * minute
+  /// A direct chat alerts once in this time.
+  private static let burst = 5 * second
+  let wait: Milliseconds
+  let alertWait: Milliseconds
+  private var alertedAt: [String: Milliseconds] = [:]
+  private var messages: [Message] = []
+  private var reports: [String: Report] = [:]
+  private var muted: Set<String> = []
+
+  init(wait: Milliseconds, alertWait: Milliseconds) { (self.wait, self.alertWait) = (wait, alertWait) }
+
+  var unread: Int { messages.count { $0.isUnread } }
+  var held: Int { messages.count { $0.heldUntil != nil && !$0.isBadgeOnly } }
+
+  mutating func message(_ id: String, in conversation: String, at time: Milliseconds) -> [Decided] {
+    let active = reports.values.filter { $0.isForeground && time - $0.at <= Self.horizon }
+    let isOpen = active.contains { $0.conversation == conversation }
+    var message = Message(id: id, conversation: conversation, at: time)
+    var decided: [Decided] = []
+    let isMuted = muted.contains(conversation)
+    if isOpen {
+      message.heldUntil = time + wait
+      message.isBadgeOnly = isMuted
+    } else {
+      message.isUnread = true
+      if !isMuted, alertWait > 0, !active.isEmpty, wouldRing(conversation, at: time) {
+        message.isAlert = true
+        message.heldUntil = time + alertWait
+      }
+    }
+    let waiting = messages.indices.filter {
+      messages[$0].conversation == conversation && messages[$0].heldUntil != nil
+    }
+    if message.heldUntil != nil {
+      // At most so many of a conversation wait.
+      let first = waiting.min { (messages[$0].heldUntil ?? 0) < (messages[$1].heldUntil ?? 0) }
+      if waiting.count == PersonConversationRow.maxHolds, let first {
+        if messages[first].isAlert {
+          decided.append(end(first))
+        } else {
+          messages[first].isUnread = true
+          messages[first].heldUntil = nil
+          if !messages[first].isBadgeOnly {
+            decided.append(Decided(messageId: messages[first].id, outcome: .suppress, reason: .activeConversation))
+          }
+        }
+      }
+    } else if !isMuted, ring(conversation, at: time) {
+      // What rings anyway, rings for what waits before it.
+      for index in waiting where messages[index].isAlert { decided.append(end(index)) }
+    }
+    messages.append(message)
+    if isMuted {
+      decided.append(Decided(messageId: id, outcome: .suppress, reason: .conversationMuted))
+    } else if isOpen || message.isAlert {
+      decided.append(
+        Decided(messageId: id, outcome: .deferred, reason: isOpen ? .activeConversation : .activeElsewhere))
+    } else {
+      decided.append(Decided(messageId: id, outcome: .notify, reason: .notifyAll))
+    }
+    return decided
+  }
+
+  private func wouldRing(_ conversation: String, at time: Milliseconds) -> Bool {
+    alertedAt[conversation].map { abs(time - $0) >= Self.burst } ?? true
+  }
+
+  private mutating func ring(_ conversation: String, at time: Milliseconds) -> Bool {
+    guard wouldRing(conversation, at: time) else { return false }
+    alertedAt[conversation] = max(time, alertedAt[conversation] ?? time)
+    return true
+  }
+
+  /// The final decision on a message whose time has come.
+  private mutating func end(_ index: Int) -> Decided {
+    messages[index].heldUntil = nil
+    messages[index].isUnread = true
+    let message = messages[index]
+    let isMuted = muted.contains(message.conversation)
+    if !isMuted { _ = ring(message.conversation, at: message.at) }
+    return Decided(
+      messageId: message.id, outcome: isMuted ? .suppress : .notify,
+      reason: isMuted ? .conversationMuted : .notifyAll)
+  }
+
+  /// All of the conversation up to a message, or a time, is read.
+  mutating func read(
+    _ conversation: String, upTo time: Milliseconds, _ reason: DecisionReason = .alreadyRead
+  ) -> [Decided] {
+    var decided: [Decided] = []
+    for index in messages.indices where messages[index].conversation == conversation && messages[index].at <= time {
+      messages[index].isUnread = false
+      guard messages[index].heldUntil != nil else { continue }
+      messages[index].heldUntil = nil
+      guard !messages[index].isBadgeOnly else { continue }
+      decided.append(Decided(messageId: messages[index].id, outcome: .suppress, reason: reason))
+    }
+    return decided
+  }
+
+  mutating func report(
+    _ device: String, isForeground: Bool, in conversation: String?, at time: Milliseconds
+  ) -> [Decided] {
+    reports[device] = Report(at: time, isForeground: isForeground, conversation: conversation)
+    guard let conversation,
+      let last = messages.last(where: { $0.conversation == conversation && $0.heldUntil != nil && $0.at < time })
+    else { return [] }
+    return read(conversation, upTo: last.at, .activeConversation)
+  }
+
+  mutating func delete(_ id: String) -> [Decided] {
+    guard let index = messages.firstIndex(where: { $0.id == id }) else { return [] }
+    let message = messages.remove(at: index)
+    guard message.heldUntil != nil, !message.isBadgeOnly else { return [] }
+    return [Decided(messageId: id, outcome: .suppress, reason: .withdrawn)]
+  }
+
+  mutating func mute(_ conversations: Set<String>) { muted = conversations }
+
+  /// The time has come for what waits.
+  mutating func passed(_ time: Milliseconds) -> [Decided] {
+    var decided: [Decided] = []
+    for index in messages.indices {
+      guard let until = messages[index].heldUntil, until <= time else { continue }
+      if messages[index].isBadgeOnly {
+        messages[index].heldUntil = nil
+        messages[index].isUnread = true
+      } else {
+        decided.append(end(index))
+      }
+    }
+    return decided
+  }
+
+  func someMessage(_ number: Int) -> (id: String, conversation: String, at: Milliseconds)? {
+    guard !messages.isEmpty else { return nil }
+    // One of the last.
+    let message = messages[max(0, messages.count - 1 - number % 6)]
+    return (message.id, message.conversation, message.at)
+  }
+}
