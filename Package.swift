@@ -115,8 +115,9 @@ let package = Package(
     Layer.stages.module(
       "Ingest",
       [
-        "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka", "HTTPServer",
-        "Gzip", "Relevance", "OTLP",
+        "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka",
+        "KafkaTransactions",
+        "HTTPServer", "Gzip", "Relevance", "OTLP",
       ]),
     Layer.stages.module(
       "Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance", "OTLP"]),

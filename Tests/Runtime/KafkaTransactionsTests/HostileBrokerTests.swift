@@ -85,7 +85,7 @@ struct HostileBrokerTests {
   }
 
   /// Answers as a lone broker that commits everything, from `AnswerSample`s of its own.
-  private static func sample(_ key: Int16, _ correlation: Int32, port: Int32) -> [UInt8] {
+  static func sample(_ key: Int16, _ correlation: Int32, port: Int32) -> [UInt8] {
     var body = WireWriter()
     body.int32(0)
     body.int32(correlation)

@@ -17,8 +17,8 @@ struct RecordBatch {
     static let baseSequence = 53
     static let count = 57
   }
-  /// Transactional; the three lowest bits name the compression of the records.
-  private static let attributes: Int16 = 0x10
+  /// Transactional or not; the three lowest bits name the compression of the records.
+  private let attributes: Int16
   /// Smaller batches are not compressed.
   private static let leastCompressed = 128
 
@@ -26,7 +26,8 @@ struct RecordBatch {
   private var bytes: [UInt8]
   private(set) var count = 0
 
-  init(timestamp: Int64) {
+  init(timestamp: Int64, isTransactional: Bool = true) {
+    attributes = isTransactional ? 0x10 : 0
     bytes = []
     reset(timestamp: timestamp)
   }
@@ -44,7 +45,7 @@ struct RecordBatch {
     header.int32(-1)  // partition leader epoch: set by the broker
     header.int8(2)  // format
     header.int32(0)  // CRC
-    header.int16(Self.attributes)
+    header.int16(attributes)
     header.int32(0)  // last offset delta
     header.int64(timestamp)  // of the first record
     header.int64(timestamp)  // the largest
@@ -102,7 +103,7 @@ struct RecordBatch {
     if let records = compress(compression) {
       request.append(contentsOf: bytes[..<Self.headerSize])
       request.append(contentsOf: records)
-      request.store(Self.attributes | compression.rawValue, at: start + Field.attributes)
+      request.store(attributes | compression.rawValue, at: start + Field.attributes)
     } else {
       request.append(contentsOf: bytes)
     }

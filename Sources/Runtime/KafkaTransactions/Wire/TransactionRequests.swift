@@ -1,10 +1,11 @@
-/// Requests a new epoch of a transactional id: aborts the open transaction of its last producer and fences that producer.
+/// Requests a new epoch of a transactional id: aborts the open transaction of its last producer and fences that producer. Without an id,
+/// requests a new producer id.
 struct InitProducerIDRequest: WireRequest {
   static let key: Int16 = 22
   static let version: Int16 = 5
   static let name = "InitProducerId"
 
-  var transactionalID: String
+  var transactionalID: String?
   /// Milliseconds.
   var transactionTimeout: Int32
 
@@ -28,13 +29,14 @@ struct InitProducerIDRequest: WireRequest {
   }
 }
 
-/// Batches for partitions of one leader, at most one for each partition. The leader adds the partitions to the transaction.
+/// Batches for partitions of one leader, at most one for each partition. The leader adds the partitions to the transaction, if there is
+/// one.
 struct ProduceRequest: WireRequest {
   static let key: Int16 = 0
   static let version: Int16 = 12
   static let name = "Produce"
 
-  var transactionalID: String
+  var transactionalID: String?
   var producer: ProducerIdentity
   /// How long the leader waits for its followers, in milliseconds.
   var timeout: Int32
@@ -49,7 +51,7 @@ struct ProduceRequest: WireRequest {
   struct Partition {
     var index: Int32
     var batch: RecordBatch
-    /// The number of the transaction's earlier records in the partition.
+    /// The number of earlier records in the partition: of the transaction, or of the producer where there is none.
     var sequence: Int32
   }
 

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import HTTPServer
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
@@ -10,7 +11,8 @@ import Synchronization
 /// Publishes the events of requests. A request is answered once Kafka has acknowledged all of its events, or after a timeout.
 ///
 /// The producer is a plain idempotent one: producers' events need no transaction, because ingest recognises repeats by
-/// their event ids (M6).
+/// their event ids (M6). Events that arrive while a request to Kafka is on its way leave together by the next one
+/// (`EventPublishing`). Brokers that this does not suit, such as the embedded one, are served by librdkafka.
 final class EventProducer: Sendable {
   /// An event that is to be published.
   struct Event: Sendable {
@@ -37,6 +39,15 @@ final class EventProducer: Sendable {
     var pendingBytes = 64 << 20
   }
 
+  /// How events reach Kafka.
+  private enum Route {
+    /// No broker has answered yet.
+    case undecided
+    /// By one request for all partitions of a broker.
+    case together
+    case librdkafka
+  }
+
   private struct Batch {
     var result: BatchResult
     let forbidden: Bool
@@ -55,6 +66,9 @@ final class EventProducer: Sendable {
 
   private struct State: ~Copyable {
     var producer: Producer
+    var route = Route.undecided
+    /// Events for `EventPublishing`, in the order of their arrival.
+    var waiting: [WaitingEvent] = []
     var batches: [UInt64: Batch] = [:]
     /// The batches in the order of their deadlines; answered ones are skipped.
     var deadlines: [(at: ContinuousClock.Instant, batch: UInt64)] = []
@@ -72,6 +86,9 @@ final class EventProducer: Sendable {
   }
 
   private let configuration: ClientConfiguration
+  private let settings: ServiceSettings
+  /// Raised when events wait.
+  private let arrivals = DispatchSemaphore(value: 0)
   private let topics: TopicNames
   private let limits: Limits
   private let logger: Logger
@@ -89,6 +106,7 @@ final class EventProducer: Sendable {
     self.limits = limits
     self.logger = logger
     self.metrics = metrics
+    self.settings = settings
     topics = TopicNames(prefix: settings.topicPrefix)
     configuration = Self.configuration(settings, limits)
     state = Mutex(State(producer: try Self.makeProducer(configuration, reports, logger)))
@@ -155,29 +173,41 @@ final class EventProducer: Sendable {
   ) {
     let bytes = events.reduce(0) { $0 + $1.value.count }
     let now = ContinuousClock.now
-    let (batch, producer) = state.withLock { state in
+    let deadline = now + limits.acknowledgement
+    let (batch, producer) = state.withLock { state -> (UInt64, Producer?) in
       state.lastBatch += 1
       var result = result
       for event in events { result.statuses[event.index] = .unknown }
       state.batches[state.lastBatch] = Batch(
         result: result, forbidden: forbidden, open: events.count, bytes: bytes, startedAt: now,
         span: span, responder: responder, wait: wait)
-      state.deadlines.append((now + limits.acknowledgement, state.lastBatch))
+      state.deadlines.append((deadline, state.lastBatch))
       state.pendingEvents += events.count
       state.pendingBytes += bytes
-      return (state.lastBatch, state.producer)
-    }
-    for event in events {
-      do throws(KafkaError) {
-        try producer.produce(
-          topic: try producer.topic(topics(event.topic)), partition: Producer.anyPartition,
-          key: Array(event.key.utf8), value: event.value, headers: headers,
-          tag: batch << Self.indexBits | UInt64(event.index))
-      } catch {
-        settle(batch, index: event.index, error)
+      if state.route == .librdkafka { return (state.lastBatch, state.producer) }
+      state.batches[state.lastBatch]?.isHandedOver = true
+      for event in events {
+        state.waiting.append(WaitingEvent(batch: state.lastBatch, event: event, headers: headers, deadline: deadline))
       }
+      return (state.lastBatch, nil)
     }
+    guard let producer else {
+      arrivals.signal()
+      return
+    }
+    for event in events { produce(event, of: batch, headers, by: producer) }
     settle(batch, index: nil, nil)
+  }
+
+  private func produce(_ event: Event, of batch: UInt64, _ headers: [Header], by producer: Producer) {
+    do throws(KafkaError) {
+      try producer.produce(
+        topic: try producer.topic(topics(event.topic)), partition: Producer.anyPartition,
+        key: Array(event.key.utf8), value: event.value, headers: headers,
+        tag: batch << Self.indexBits | UInt64(event.index))
+    } catch {
+      settle(batch, index: event.index, EventFailure(error))
+    }
   }
 
   // MARK: Outcomes
@@ -187,21 +217,21 @@ final class EventProducer: Sendable {
       RecordPosition(topic: delivery.topicPartition.topic, partition: delivery.topicPartition.partition, offset: $0)
     }
     settle(
-      delivery.tag >> Self.indexBits, index: Int(delivery.tag & (1 << Self.indexBits - 1)), delivery.error, at: position
-    )
+      delivery.tag >> Self.indexBits, index: Int(delivery.tag & (1 << Self.indexBits - 1)),
+      delivery.error.map { EventFailure($0) }, at: position)
   }
 
   /// Notes the result of one event, or with nil that all events of the batch were handed over. Answers once no event is open.
-  private func settle(_ id: UInt64, index: Int?, _ error: KafkaError?, at position: RecordPosition? = nil) {
-    if let error, !error.isTimedOut {
-      logger.limited("produce/\(error.name)", every: .seconds(5))?.warning(
-        "an event was not published", ["reason": .string("\(error.name): \(error.reason)")])
+  private func settle(_ id: UInt64, index: Int?, _ failure: EventFailure?, at position: RecordPosition? = nil) {
+    if let failure, !failure.isTimedOut {
+      logger.limited("produce/\(failure.name)", every: .seconds(5))?.warning(
+        "an event was not published", ["reason": .string("\(failure.name): \(failure.reason)")])
     }
     let finished = state.withLock { state -> Batch? in
       guard state.batches[id] != nil else { return nil }  // answered at its deadline
       if let index {
         state.pendingEvents -= 1
-        state.batches[id]?.result.statuses[index] = Self.status(error)
+        state.batches[id]?.result.statuses[index] = Self.status(failure)
         state.batches[id]?.open -= 1
         if let position, state.batches[id]?.wait != nil { state.batches[id]?.positions[index] = position }
       } else {
@@ -215,9 +245,9 @@ final class EventProducer: Sendable {
     if let finished { answer(finished) }
   }
 
-  private static func status(_ error: KafkaError?) -> BatchResult.Status {
-    guard let error else { return .accepted }
-    guard error.isMessageTooLarge else { return .unknown }
+  private static func status(_ failure: EventFailure?) -> BatchResult.Status {
+    guard let failure else { return .accepted }
+    guard failure.isTooLarge else { return .unknown }
     return .rejected(
       code: DeadLetterCode.tooLarge.rawValue, message: "the event is larger than Kafka takes for this topic")
   }
@@ -252,14 +282,66 @@ final class EventProducer: Sendable {
   // MARK: The thread
 
   private func serve() {
+    let publishing = EventPublishing(settings, topics: topics)
+    if publishing == nil { useLibrdkafka(because: "a property of --kafka-property is for librdkafka only") }
     while true {
-      let (producer, isClosed) = state.withLock { ($0.producer, $0.isClosed) }
+      let (producer, route, isClosed) = state.withLock { ($0.producer, $0.route, $0.isClosed) }
       if isClosed { break }
-      producer.poll(timeout: .milliseconds(50))
+      switch route {
+      case .undecided: decide(publishing)
+      case .together: publishWaiting(publishing)
+      case .librdkafka:
+        producer.poll(timeout: .milliseconds(50))
+        if let error = producer.fatalError { replace(producer, error) }
+      }
       for batch in takeExpired(.now) { expire(batch) }
-      if let error = producer.fatalError { replace(producer, error) }
     }
+    if state.withLock({ $0.route == .together && !$0.waiting.isEmpty }) { publishWaiting(publishing) }
+    publishing?.close()
     ended.signal()
+  }
+
+  private func decide(_ publishing: EventPublishing?) {
+    do throws(TransactionalProducerError) {
+      try publishing?.open()
+      state.withLock { if $0.route == .undecided { $0.route = .together } }
+    } catch {
+      if error.kind == .refused { return useLibrdkafka(because: error.description) }
+      _ = arrivals.wait(timeout: .now() + .milliseconds(50))
+    }
+  }
+
+  /// From now on events go to librdkafka, those that wait first.
+  private func useLibrdkafka(because reason: String) {
+    logger.info("HTTP events are published by librdkafka", ["reason": .string(reason)])
+    let (producer, waiting) = state.withLock { state in
+      state.route = .librdkafka
+      defer { state.waiting = [] }
+      return (state.producer, state.waiting)
+    }
+    for it in waiting { produce(it.event, of: it.batch, it.headers, by: producer) }
+  }
+
+  /// Publishes the events that wait, as many as fit into a request. Where none does, waits for some.
+  private func publishWaiting(_ publishing: EventPublishing?) {
+    let waiting = state.withLock { state -> [WaitingEvent] in
+      let count = EventPublishing.fitting(state.waiting)
+      var taken: [WaitingEvent] = []
+      taken.reserveCapacity(count)
+      // Those that were answered at their deadline are not published any more.
+      for index in 0..<count where state.batches[state.waiting[index].batch] != nil {
+        taken.append(state.waiting[index])
+      }
+      state.waiting.removeFirst(count)
+      return taken
+    }
+    guard let publishing, !waiting.isEmpty else {
+      if waiting.isEmpty { _ = arrivals.wait(timeout: .now() + .milliseconds(50)) }
+      return
+    }
+    for (it, outcome) in zip(waiting, publishing.publish(waiting, now: .now)) {
+      settle(it.batch, index: it.event.index, outcome.failure, at: outcome.position)
+    }
   }
 
   private func takeExpired(_ now: ContinuousClock.Instant) -> [UInt64] {

@@ -1,0 +1,187 @@
+/// Publishes records outside transactions: those of all partitions that a broker leads by one request, where librdkafka sends one for each
+/// partition. The broker's work and the client's are by the request.
+///
+/// It is idempotent: a request that is repeated because its answer was lost writes nothing twice. Needs Kafka 4, as `TransactionalProducer`.
+///
+/// Not thread-safe. Calls block.
+public final class RecordPublisher {
+  private let topics: [String]
+  /// The connections, and what is known of the cluster; no transactions.
+  private let client: TransactionalProducer
+  private let configuration: TransactionalProducerConfiguration
+  /// nil: a new producer id is needed.
+  private var identity: ProducerIdentity?
+  /// The number of records that this id has written to each partition, which the broker counts too.
+  private var sequences: [PublishQueue.Place: Int32] = [:]
+  private var partitions: [String: Int32] = [:]
+  private var partitionsLearned = Deadline(after: .zero)
+
+  /// How long the numbers of partitions hold, which rise when somebody adds some.
+  private static let partitionsHold: Duration = .seconds(60)
+  private static let retryWait: Duration = .milliseconds(20)
+
+  /// A publisher that has not connected yet.
+  /// - Throws: `refused` if a certificate or key cannot be used.
+  public init(
+    _ configuration: TransactionalProducerConfiguration, topics: [String]
+  ) throws(TransactionalProducerError) {
+    self.configuration = configuration
+    self.topics = topics
+    client = try TransactionalProducer(configuration, transactionalIDs: [], topics: topics, group: nil)
+  }
+
+  /// Checks that the brokers speak this client's versions, and takes a producer id.
+  /// - Throws: `refused` where they do not, or do not let this client in.
+  public func open(timeout: Duration) throws(TransactionalProducerError) {
+    let deadline = Deadline(after: timeout)
+    try TransactionalProducer.check(client.anyBroker(deadline).versions)
+    try learn(deadline)
+    while true {
+      do throws(TransactionalProducerError) {
+        return try takeIdentity(deadline)
+      } catch {
+        // A broker that has just started may have no ids yet.
+        if error.kind == .refused || deadline.isPast { throw error }
+      }
+      TransactionalProducer.pause(Self.retryWait, deadline)
+    }
+  }
+
+  /// Closes the connections.
+  public func close() { client.close() }
+
+  /// The number of partitions of a topic, by its index; nil: it is not known now.
+  public func partitionCount(of topic: Int, timeout: Duration) -> Int32? {
+    if partitionsLearned.isPast || partitions[topics[topic]] == nil { try? learn(Deadline(after: timeout)) }
+    return partitions[topics[topic]]
+  }
+
+  private func learn(_ deadline: Deadline) throws(TransactionalProducerError) {
+    let answer = try client.ask(MetadataRequest(topics: topics), deadline)
+    client.cluster.learn(answer)
+    for topic in answer.topics {
+      guard let name = topic.name, topic.error == .none else { continue }
+      partitions[name] = Int32(topic.partitions.count)
+    }
+    partitionsLearned = Deadline(after: Self.partitionsHold)
+  }
+
+  private func takeIdentity(_ deadline: Deadline) throws(TransactionalProducerError) {
+    let answer = try client.ask(InitProducerIDRequest(transactionalID: nil, transactionTimeout: .max), deadline)
+    guard answer.error == .none else {
+      throw TransactionalProducerError(
+        answer.error.meaning == .refused ? .refused : .passing, "take a producer id",
+        "\(answer.error)\(answer.error.isAuthorization ? ": allow the service's user to write to the topics" : "")")
+    }
+    identity = answer.producer
+    sequences = [:]
+  }
+
+  /// Publishes records, and waits for their acknowledgement by all in-sync replicas, no longer than `timeout`. Records of a partition are
+  /// written in their order.
+  /// - Parameter timestamp: of all records, in milliseconds since the epoch.
+  /// - Returns: the results, in the order of the records.
+  public func publish(_ records: [PublishedRecord], timestamp: Int64, timeout: Duration) -> [PublishResult] {
+    var queue = PublishQueue(records, timestamp: timestamp)
+    let deadline = Deadline(after: timeout)
+    while !queue.places.isEmpty, !deadline.isPast {
+      do throws(TransactionalProducerError) {
+        if identity == nil {
+          queue.giveUpDoubts()
+          try takeIdentity(deadline)
+        }
+      } catch {
+        queue.lacksLeader(error.description)
+        TransactionalProducer.pause(Self.retryWait, deadline)
+        continue
+      }
+      let before = queue.places.count
+      let isMoving = send(&queue, deadline)
+      // Nothing was written: the same request would find the same.
+      if !isMoving, queue.places.count == before { TransactionalProducer.pause(Self.retryWait, deadline) }
+    }
+    // The broker's count of a partition is not known any more.
+    if queue.hasDoubts { identity = nil }
+    queue.expire()
+    return queue.results.map { $0 ?? .unknown("it was not sent") }
+  }
+
+  /// Sends the next batch of each partition, to one leader after the other.
+  /// - Returns: whether anything was acknowledged.
+  private func send(_ queue: inout PublishQueue, _ deadline: Deadline) -> Bool {
+    var byLeader: [Int32: [PublishQueue.Place]] = [:]
+    var homeless: [PublishQueue.Place] = []
+    for place in queue.places {
+      if let leader = client.cluster.leader(of: topics[place.topic], place.partition) {
+        byLeader[leader, default: []].append(place)
+      } else {
+        homeless.append(place)
+      }
+    }
+    if let place = homeless.first {
+      queue.lacksLeader("\(topics[place.topic])-\(place.partition) has no leader")
+      try? learn(deadline)
+    }
+    var isMoving = false
+    for (leader, places) in byLeader.sorted(by: { $0.key < $1.key }) {
+      guard let identity, let request = request(queue, places, identity) else { continue }
+      do throws(TransactionalProducerError) {
+        let answer = try client.call(request, at: leader, deadline)
+        if note(answer, places, &queue) { isMoving = true }
+      } catch {
+        queue.unanswered(places, error.description)
+      }
+    }
+    return isMoving
+  }
+
+  private func request(
+    _ queue: PublishQueue, _ places: [PublishQueue.Place], _ identity: ProducerIdentity
+  ) -> ProduceRequest? {
+    var chosen: [ProduceRequest.Topic] = []
+    for place in places {
+      guard let batch = queue.batch(place) else { continue }
+      let partition = ProduceRequest.Partition(
+        index: place.partition, batch: batch, sequence: sequences[place, default: 0])
+      // Places are sorted: those of a topic are adjacent.
+      if chosen.last?.name == topics[place.topic] {
+        chosen[chosen.count - 1].partitions.append(partition)
+      } else {
+        chosen.append(ProduceRequest.Topic(name: topics[place.topic], partitions: [partition]))
+      }
+    }
+    guard !chosen.isEmpty else { return nil }
+    return ProduceRequest(
+      transactionalID: nil, producer: identity, timeout: Int32(configuration.requestTimeout.components.seconds * 1000),
+      compression: configuration.compression, topics: chosen)
+  }
+
+  /// - Returns: whether a batch was acknowledged.
+  private func note(_ answer: ProduceRequest.Answer, _ places: [PublishQueue.Place], _ queue: inout PublishQueue)
+    -> Bool
+  {
+    var isMoving = false
+    var unanswered = Set(places)
+    for part in answer.partitions {
+      guard let topic = topics.firstIndex(of: part.topic) else { continue }
+      let place = PublishQueue.Place(topic: topic, partition: part.index)
+      guard unanswered.remove(place) != nil, let batch = queue.batch(place) else { continue }
+      if part.error == .none || part.error == .duplicateSequence {
+        sequences[place] = Self.sequence(after: sequences[place, default: 0], batch.count)
+        isMoving = true
+      }
+      switch queue.answered(place, part.error, baseOffset: part.baseOffset, reason: part.reason) {
+      case .none: break
+      case .findLeader: client.cluster.forgetLeader(of: part.topic, part.index)
+      case .newProducer: identity = nil
+      }
+    }
+    if !unanswered.isEmpty { queue.unanswered(unanswered.sorted(), "an answer to Produce that leaves out partitions") }
+    return isMoving
+  }
+
+  /// A sequence starts over at 0 behind the greatest number.
+  static func sequence(after sequence: Int32, _ count: Int) -> Int32 {
+    Int32((Int64(sequence) + Int64(count)) % (Int64(Int32.max) + 1))
+  }
+}

@@ -1,0 +1,130 @@
+import Kafka
+import KafkaTransactions
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+
+/// An event that waits to be published.
+struct WaitingEvent: Sendable {
+  let batch: UInt64
+  let event: EventProducer.Event
+  let headers: [Header]
+  /// When its request is answered at the latest.
+  let deadline: ContinuousClock.Instant
+}
+
+/// Why an event was not, or may not have been, published.
+struct EventFailure: Sendable {
+  let name: String
+  let reason: String
+  var isTimedOut = false
+  var isTooLarge = false
+
+  init(name: String, reason: String, isTimedOut: Bool = false, isTooLarge: Bool = false) {
+    self.name = name
+    self.reason = reason
+    self.isTimedOut = isTimedOut
+    self.isTooLarge = isTooLarge
+  }
+
+  init(_ error: KafkaError) {
+    self.init(
+      name: error.name, reason: error.reason, isTimedOut: error.isTimedOut, isTooLarge: error.isMessageTooLarge)
+  }
+}
+
+/// Publishes events together: all that wait, for all partitions of a broker, by one request. One thread owns it.
+final class EventPublishing {
+  /// What became of an event.
+  struct Outcome {
+    var failure: EventFailure?
+    var position: RecordPosition?
+  }
+
+  private static let topics: [Topic] = [.chatEvents, .userEvents]
+  private let names: [String]
+  private let publisher: RecordPublisher
+
+  /// Bytes of values that leave together: a request is not to keep the next one waiting for long.
+  private static let maxBytes = 4 << 20
+  /// An answer from Kafka is awaited until this long before the request is answered without.
+  private static let margin: Duration = .milliseconds(100)
+  private static let openTimeout: Duration = .seconds(1)
+
+  /// nil where a property of the operator's is one that only librdkafka has.
+  init?(_ settings: ServiceSettings, topics names: TopicNames) {
+    self.names = Self.topics.map { names($0) }
+    do throws(TransactionalProducerError) {
+      let properties = settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+      publisher = try RecordPublisher(
+        TransactionalProducerConfiguration(
+          bootstrapServers: settings.bootstrapServers, properties: [("client.id", "nudge-ingest-http")] + properties),
+        topics: self.names)
+    } catch {
+      return nil
+    }
+  }
+
+  /// Connects.
+  /// - Throws: `refused` where the brokers do not suit.
+  func open() throws(TransactionalProducerError) { try publisher.open(timeout: Self.openTimeout) }
+
+  func close() { publisher.close() }
+
+  /// How many of the events leave together.
+  static func fitting(_ waiting: [WaitingEvent]) -> Int {
+    var bytes = 0
+    for (index, it) in waiting.enumerated() {
+      bytes += it.event.value.count
+      if bytes > maxBytes, index > 0 { return index }
+    }
+    return waiting.count
+  }
+
+  /// Publishes events, and waits for Kafka until shortly before the first of their deadlines.
+  /// - Returns: the outcomes, in the order of the events.
+  func publish(_ waiting: [WaitingEvent], now: ContinuousClock.Instant) -> [Outcome] {
+    var outcomes = [Outcome](repeating: Outcome(), count: waiting.count)
+    var records: [PublishedRecord] = []
+    var places: [Int] = []
+    records.reserveCapacity(waiting.count)
+    var timeout: Duration?
+    for (index, it) in waiting.enumerated() {
+      let left = now.duration(to: it.deadline) - Self.margin
+      guard left > .zero else {
+        outcomes[index].failure = EventFailure(
+          name: "timed out", reason: "Kafka has not answered in time", isTimedOut: true)
+        continue
+      }
+      timeout = min(timeout ?? left, left)
+      let topic = Self.topics.firstIndex(of: it.event.topic) ?? 0
+      guard let count = publisher.partitionCount(of: topic, timeout: left) else {
+        outcomes[index].failure = EventFailure(name: "no topic", reason: "\(names[topic]) is not known to the brokers")
+        continue
+      }
+      let key = Array(it.event.key.utf8)
+      records.append(
+        PublishedRecord(
+          topic: topic, partition: Murmur2.partition(of: key, count: count), key: key, value: it.event.value,
+          headers: it.headers.map { (name: $0.name, value: $0.value) }))
+      places.append(index)
+    }
+    guard let timeout, !records.isEmpty else { return outcomes }
+    let results = publisher.publish(records, timestamp: SystemClock.milliseconds(), timeout: timeout)
+    for (number, result) in results.enumerated() {
+      let record = records[number]
+      switch result {
+      case .written(let offset):
+        outcomes[places[number]].position = offset.map {
+          RecordPosition(topic: names[record.topic], partition: record.partition, offset: $0)
+        }
+      case .refused(let kind, let reason):
+        outcomes[places[number]].failure = EventFailure(
+          name: "refused", reason: reason, isTooLarge: kind == .tooLarge)
+      case .unknown(let reason):
+        outcomes[places[number]].failure = EventFailure(name: "not acknowledged", reason: reason)
+      }
+    }
+    return outcomes
+  }
+}
