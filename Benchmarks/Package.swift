@@ -11,7 +11,9 @@ let package = Package(
     .executableTarget(
       name: "nudge-benchmarks",
       dependencies: ["CLoops", .product(name: "NudgeServices", package: "nudge")],
-      exclude: ["HTTP/events.lua", "Transactions/Clients/TouchTransactions.java"],
+      exclude: [
+        "HTTP/events.lua", "Peers/StreamsPeer.java", "Transactions/Clients/TouchTransactions.java",
+      ],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),

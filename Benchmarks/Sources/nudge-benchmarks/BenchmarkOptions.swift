@@ -76,6 +76,11 @@ struct BenchmarkOptions {
   static let firebaseScriptSetting = Setting<String>(
     "firebase-script", environment: .none, default: "firebase_admin_send.py", placeholder: "FILE",
     help: "transport: what that Python runs.")
+  static let peerSetting = Setting<String?>(
+    "peer", environment: .none, default: nil, placeholder: "NAME",
+    help:
+      "backlog, latency: what else does the same work in the same run. streams: Kafka Streams, with a simpler decision; needs javac, and kafka-streams and rocksdbjni among the jars of the distribution."
+  )
   static let kafkaPropertiesSetting = Setting<[String: String]>(
     "kafka-property", environment: .none, default: [:],
     help: "backlog: any property of librdkafka, for the services, such as compression.type=lz4.")
@@ -86,7 +91,7 @@ struct BenchmarkOptions {
     partitionsSetting, batchSetting, roundsSetting, transactionsSetting, restoreSetting, timersSetting,
     messagesSetting, membersSetting, peopleSetting, secondsSetting, restartSecondsSetting, threadsSetting,
     chatLogSetting,
-    servicesSetting, kafkaPropertiesSetting, requestsSetting, fcmServerSetting, fcmCASetting, firebasePythonSetting,
+    servicesSetting, peerSetting, kafkaPropertiesSetting, requestsSetting, fcmServerSetting, fcmCASetting, firebasePythonSetting,
     firebaseScriptSetting,
   ]
 
@@ -112,6 +117,8 @@ struct BenchmarkOptions {
   let restartSeconds: Int
   let chatLog: String?
   let services: String
+  /// Whether Kafka Streams is measured as well.
+  let hasStreamsPeer: Bool
   let kafkaProperties: [String: String]
   let requests: Int
   let fcmServer: String?
@@ -119,7 +126,7 @@ struct BenchmarkOptions {
   let firebasePython: String?
   let firebaseScript: String
 
-  init(_ values: SettingsValues) {
+  init(_ values: SettingsValues) throws {
     kafkaHome = values[Self.kafkaHomeSetting]
     brokers = values[Self.brokersSetting]
     list = values[Self.listSetting]
@@ -142,6 +149,11 @@ struct BenchmarkOptions {
     restartSeconds = values[Self.restartSecondsSetting]
     chatLog = values[Self.chatLogSetting]
     services = values[Self.servicesSetting]
+    let peer = values[Self.peerSetting]
+    guard peer == nil || peer == "streams" else {
+      throw BenchmarkFailure("--peer \(peer ?? "") is not known; the only one is streams")
+    }
+    hasStreamsPeer = peer != nil
     kafkaProperties = values[Self.kafkaPropertiesSetting]
     requests = values[Self.requestsSetting]
     fcmServer = values[Self.fcmServerSetting]

@@ -24,6 +24,7 @@ enum BenchmarkProgram {
         "nudge-benchmarks stages",
         "nudge-benchmarks transport --firebase-python /opt/firebase/bin/python3",
         "nudge-benchmarks backlog --people 60000 --messages 12000 --chat-log log.jsonl.gz --json",
+        "nudge-benchmarks backlog latency --peer streams --people 100000",
       ])
     do {
       switch try schema.parse(Array(arguments.dropFirst(names.count)), environment: environment) {
@@ -31,7 +32,7 @@ enum BenchmarkProgram {
         print(text)
         return ExitCode.success
       case .run(let values), .check(let values):
-        return try run(Array(names), BenchmarkOptions(values))
+        return try run(Array(names), try BenchmarkOptions(values))
       }
     } catch let error as SettingsError {
       FileHandle.standardError.write(Data("nudge-benchmarks: \(error)\n".utf8))

@@ -21,26 +21,30 @@ enum BacklogBenchmark: Benchmark {
   }
 }
 
+/// A stage's cost from "ready" to the commit of the last record.
+struct BacklogMeasurement {
+  var seconds: Double
+  var cpu: Double
+  var brokerCPU: Double
+  var peakMegabytes: Double
+  var transactions: Int
+  var rows: Int
+}
+
 /// One backlog, from the empty broker to the last push.
 private final class BacklogRun {
-  /// A stage's cost from "ready" to the commit of the last record.
-  struct Measurement {
-    var seconds: Double
-    var cpu: Double
-    var brokerCPU: Double
-    var peakMegabytes: Double
-    var transactions: Int
-    var rows: Int
-  }
+  typealias Measurement = BacklogMeasurement
 
   private let options: BenchmarkOptions
   private let report: Report
   private let broker: BenchmarkBroker
   private let programs: URL
   private let topics: BacklogTopics
+  private let peer: BacklogPeer?
   private var starts = 0
 
   init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
+    peer = try BacklogPeer(context, broker)
     options = context.options
     report = context.report
     self.broker = broker
@@ -63,6 +67,7 @@ private final class BacklogRun {
     _ = try measure("nudge-ingest", "groups, devices, preferences") { $0.records >= introduced }
     let people = try topics.census(of: .timeline).records
     _ = try measure("nudge-analyzer", "devices, preferences") { $0.records >= people }
+    try peer?.introduce(records: people)
     let before = try Topic.written.map { try topics.census(of: $0) }
 
     let recipients = try world.write(messages: options.messages, texts: &texts, to: topics)
@@ -75,6 +80,12 @@ private final class BacklogRun {
     }
     let (pushes, cancellations) = try topics.pushes()
     let (dispatcher, emulatorCPU, requests) = try measureDispatcher(pushes: pushes, cancellations: cancellations)
+
+    let streams = try peer?.measure(records: timeline)
+    if let streams {
+      let found = try topics.records(of: streams.decisions)
+      guard found == decisions else { throw BenchmarkFailure("Kafka Streams made \(found) decisions of \(decisions)") }
+    }
 
     let written = Dictionary(
       uniqueKeysWithValues: try zip(Topic.written, before).map { ($0, try topics.census(of: $0) - $1) })
@@ -91,6 +102,7 @@ private final class BacklogRun {
         "dispatcher, requests", dispatcher, requests, written: bytes([.outcomes, .dispatcherState]),
         target: "≥ 8000"),
     ])
+    if let streams { tell(streams, beside: analyzer, decisions: decisions) }
     report.note(
       String(
         format: "the emulator used %.1f s of CPU in %.1f s of the dispatcher's: %.0f %% of a core", emulatorCPU,
@@ -106,6 +118,29 @@ private final class BacklogRun {
             .init(name: "key and value", value: Double(census.bytes) / records, unit: "bytes"),
             .init(name: "on disk", value: Double(census.fileBytes) / records, unit: "bytes"),
             .init(name: "on disk for a decision", value: Double(census.fileBytes) / Double(decisions), unit: "bytes"),
+          ]
+        )
+      })
+  }
+
+  /// The analyzer beside Kafka Streams: whole, as both start cold, and the latter's second half, when Java has compiled its code.
+  private func tell(_ streams: BacklogPeer.Result, beside analyzer: Measurement, decisions: Int) {
+    let rates = [
+      ("analyzer", Double(decisions) / analyzer.cpu, analyzer),
+      ("\(streams.name), whole", Double(decisions) / streams.whole.cpu, streams.whole),
+      ("\(streams.name), second half", Double(decisions) * streams.latterShare / streams.latter.cpu, streams.latter),
+    ]
+    report.table(
+      rates.map { subject, rate, it in
+        (
+          subject,
+          [
+            .init(name: "decisions a CPU second", value: rate, unit: ""),
+            .init(name: "analyzer's to this", value: rates[0].1 / rate, unit: "times"),
+            .init(name: "CPU", value: it.cpu, unit: "s"),
+            .init(name: "broker's CPU", value: it.brokerCPU, unit: "s"),
+            .init(name: "time", value: it.seconds, unit: "s"),
+            .init(name: "peak memory", value: it.peakMegabytes, unit: "MB"),
           ]
         )
       })

@@ -39,14 +39,15 @@ final class BacklogTopics {
   func flush() throws { try producer.flush(timeout: .seconds(120)) }
 
   /// A consumer of a topic's committed records from its beginning. Close it after use.
-  func follow(_ topic: Topic) throws -> Consumer {
+  func follow(_ topic: Topic) throws -> Consumer { try follow(topic.rawValue) }
+
+  /// As above, of any topic.
+  func follow(_ topic: String) throws -> Consumer {
     var configuration = ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil)
     configuration.set("fetch.wait.max.ms", "5")
-    let consumer = try Consumer(configuration, name: topic.rawValue)
+    let consumer = try Consumer(configuration, name: topic)
     try consumer.assign(
-      (0..<partitions).map {
-        TopicPartitionOffset(TopicPartition(topic: topic.rawValue, partition: $0), offset: 0)
-      })
+      (0..<partitions).map { TopicPartitionOffset(TopicPartition(topic: topic, partition: $0), offset: 0) })
     return consumer
   }
 
@@ -71,8 +72,17 @@ final class BacklogTopics {
     return (pushes, cancellations)
   }
 
-  /// Reads a topic from its beginning to its end, committed records only.
-  func read(_ topic: Topic, _ body: (ConsumerRecord) -> Void) throws {
+  /// The committed records of any topic.
+  func records(of topic: String) throws -> Int {
+    var count = 0
+    try read(topic) { _ in count += 1 }
+    return count
+  }
+
+  /// Reads a topic of Nudge's from its beginning to its end, committed records only.
+  func read(_ topic: Topic, _ body: (ConsumerRecord) -> Void) throws { try read(topic.rawValue, body) }
+
+  private func read(_ topic: String, _ body: (ConsumerRecord) -> Void) throws {
     let consumer = try Consumer(
       ClientConfiguration.consumer(
         bootstrapServers: broker.bootstrapServers, group: nil, reportsEndOfPartition: true), name: "census")
@@ -83,13 +93,11 @@ final class BacklogTopics {
     defer { ends.close() }
     var open: [Int32: Int64] = [:]
     for partition in 0..<partitions {
-      let place = TopicPartition(topic: topic.rawValue, partition: partition)
+      let place = TopicPartition(topic: topic, partition: partition)
       open[partition] = try ends.watermarks(place, timeout: .seconds(10)).high
     }
     try consumer.assign(
-      (0..<partitions).map {
-        TopicPartitionOffset(TopicPartition(topic: topic.rawValue, partition: $0), offset: 0)
-      })
+      (0..<partitions).map { TopicPartitionOffset(TopicPartition(topic: topic, partition: $0), offset: 0) })
     let deadline = Clocks.steady + 300
     while !open.isEmpty {
       let event = consumer.poll(maxRecords: 10_000, maxBytes: 16 << 20, timeout: .milliseconds(100), body)
@@ -100,7 +108,7 @@ final class BacklogTopics {
       case .error(let error): throw error
       case nil, .record, .assigned, .revoked: break
       }
-      guard Clocks.steady < deadline else { throw BenchmarkFailure("\(topic.rawValue) was not read within 300 s") }
+      guard Clocks.steady < deadline else { throw BenchmarkFailure("\(topic) was not read within 300 s") }
     }
   }
 }

@@ -31,8 +31,9 @@ final class ServiceProcess {
   private(set) var complaints: [String] = []
 
   /// Starts a program of a folder; its output goes to a file.
-  init(_ program: String, in programs: URL, _ arguments: [String], log: URL) throws {
-    name = program
+  /// - Parameter name: how errors call it; nil: as the program.
+  init(_ program: String, in programs: URL, _ arguments: [String], log: URL, name: String? = nil) throws {
+    self.name = name ?? program
     self.log = log
     guard FileManager.default.createFile(atPath: log.path, contents: nil) else {
       throw BenchmarkFailure("\(log.path) cannot be written")

@@ -91,7 +91,7 @@ private final class Pipeline {
 
   init(messages count: Int, analysesPerHour: Int = 10) throws {
     var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
-    rules.analysesPerHour = analysesPerHour
+    rules.policy.analysesPerHour = analysesPerHour
     ingest = StageDriver(IngestStage(IngestRules()), now: Self.start)
     analyzer = StageDriver(AnalyzerStage(rules: rules), now: Self.start)
     dispatcher = StageDriver(DispatcherStage(rules: DispatcherRules()), now: Self.start)

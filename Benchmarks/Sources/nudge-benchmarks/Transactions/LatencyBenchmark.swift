@@ -25,6 +25,7 @@ enum LatencyBenchmark: Benchmark {
     try measureBare(context, broker, driver, prefix)
     try measureStage(context, broker, driver, prefix)
     try measureBackToBack(context, broker)
+    if options.hasStreamsPeer { try EndToEndRun(context, broker)?.run() }
   }
 
   /// Warms the broker up: its first thousands of transactions take two to three times as long, until its code is compiled.
