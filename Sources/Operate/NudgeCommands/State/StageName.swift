@@ -18,4 +18,13 @@ enum StageName: String, CaseIterable, SettingValue {
     case .dispatcher: DispatcherStage.definition
     }
   }
+
+  /// How the stage's tasks are split when partitions are added.
+  var splitRules: SplitRules {
+    switch self {
+    case .ingest: IngestStage.splitRules
+    case .analyzer: AnalyzerStage.splitRules
+    case .dispatcher: DispatcherStage.splitRules
+    }
+  }
 }

@@ -2,11 +2,11 @@ import Foundation
 import Kafka
 import ServiceKit
 
-/// `nudge topics create | list | check`.
+/// `nudge topics create | list | check | repartition`.
 enum TopicsCommand {
   private static let partitions = Setting<Int?>(
     "partitions", environment: .none, default: nil,
-    help: "Partitions of each topic: the most instances of a stage. Fixed once the topics exist. "
+    help: "Partitions of each topic: the most instances of a stage. Later only nudge topics repartition adds some. "
       + "Default: as the existing topics, or else 12.",
     check: { count in (count ?? 1) >= 1 && (count ?? 1) <= 10_000 ? nil : "a number from 1 to 10000" })
 
@@ -20,7 +20,7 @@ enum TopicsCommand {
 
   static let command = Command(
     "topics", abstract: "Creates, lists and checks the pipeline's topics.",
-    subcommands: [create, list, check])
+    subcommands: [create, list, check, repartition])
 
   private static let create = Command(
     "create",
@@ -64,6 +64,47 @@ enum TopicsCommand {
     let report = try TopicCreation.report(on: cluster.admin(), names: cluster.topics, partitions: input[partitions])
     try show(report, asJSON: input[json])
     return report.isGood ? ExitCode.success : ExitCode.failure
+  }
+
+  private static let newPartitions = Setting<Int>(
+    required: "partitions", environment: .none, help: "The new number: a multiple of the present one.",
+    check: { (2...10_000).contains($0) ? nil : "a number from 2 to 10000" })
+
+  private static let yes = Setting<Bool>(
+    "yes", environment: .none, default: false, help: "Execute; without it, only print what would be done.")
+
+  private static let dryRun = Setting<Bool>(
+    "dry-run", environment: .none, default: false, help: "Only print what would be done, as without --yes.")
+
+  private static let repartition = Command(
+    "repartition",
+    abstract: "Adds partitions to the stages' topics, and divides the state.",
+    discussion:
+      "All services must be stopped, and the analyzer and the dispatcher must have processed their inputs. There is no way "
+      + "back to fewer partitions. If it is interrupted, run it again: it goes on where it was, and no service starts before "
+      + "it has ended.",
+    settings: ClusterSettings.all + [newPartitions, dryRun, yes, json],
+    examples: [
+      "nudge topics repartition --partitions 48 --dry-run --bootstrap-servers kafka:9092",
+      "nudge topics repartition --partitions 48 --yes --bootstrap-servers kafka:9092",
+    ]
+  ) { input in
+    guard !(input[yes] && input[dryRun]) else { throw SettingsError("--yes and --dry-run exclude each other") }
+    let cluster = ClusterSettings(input)
+    let work = try Repartition(cluster)
+    guard let survey = try work.survey(to: input[newPartitions], isCarriedOut: input[yes]) else {
+      if input[yes] { try work.finish() }
+      print("The inputs and state topics have \(input[newPartitions]) partitions: there is nothing to do.")
+      return ExitCode.success
+    }
+    let report = RepartitionReport(survey, names: cluster.topics)
+    if input[json] { try CommandOutput.print(json: report) } else { print(report.text) }
+    if input[yes] {
+      try work.carryOut(survey) { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+    } else if !input[json] {
+      print("Nothing was written. To do it: --yes")
+    }
+    return ExitCode.success
   }
 
   private static func show(_ report: TopicReport, asJSON: Bool) throws {

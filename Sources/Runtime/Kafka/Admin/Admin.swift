@@ -95,7 +95,7 @@ public final class Admin: Sendable {
     }
   }
 
-  private static func outcomes(_ results: UnsafeBufferPointer<OpaquePointer?>, _ operation: String)
+  static func outcomes(_ results: UnsafeBufferPointer<OpaquePointer?>, _ operation: String)
     -> [String: Result<Void, KafkaError>]
   {
     var outcomes: [String: Result<Void, KafkaError>] = [:]

@@ -31,8 +31,8 @@ struct TopicCheck {
       throw Failure(
         description:
           "\(topics(topic)) has \(counts[topic] ?? 0) partitions but \(topics(stage.inputs[0])) has \(tasks): "
-          + "all inputs and the state topic of a stage need the same number. The number is pinned when the topics are "
-          + "made; delete and make them again with: nudge topics create --partitions N")
+          + "all inputs and the state topic of a stage need the same number. If nudge topics repartition was interrupted, run "
+          + "it again; partitions that were added in another way leave state behind")
     }
     return counts
   }

@@ -126,6 +126,9 @@ public struct Resend {
 
   private static func bucket(of sentAt: Milliseconds) -> String { prefix + String(sentAt / 86_400_000) }
 
+  /// The person of a row that says that somebody was told; nil: the row is of a push.
+  static func person(ofKeyPart part: String) -> String? { part.hasPrefix("/") ? String(part.dropFirst()) : nil }
+
   /// No push has such an id.
   private static func personKey(_ bucket: String, _ userId: String) -> RowKey { RowKey("r", bucket, "/" + userId) }
 

@@ -19,6 +19,8 @@ struct PipelineChecker {
   var inFlightTime: Int64 = 5_000
   /// Nothing is sent for a token's former owner later than this many milliseconds after the loss is committed (T2).
   var ownershipTime: Int64 = 1_000
+  /// The number of partitions before a repartition; nil: there was none.
+  var formerPartitions: Int32?
   /// The commit time of a record of `nudge.timeline`, by partition and offset, in milliseconds since the epoch; nil: unknown. The
   /// record's own time counts then, which is when its transaction began.
   var commitTime: (Int32, Int64) -> Int64? = { _, _ in nil }
@@ -435,7 +437,9 @@ struct PipelineChecker {
       let origin = decision.header.origin
       let cause = Cause(partition: origin.partition, offset: origin.offset, index: origin.index ?? 0)
       let pair = Pair(user: decision.body.userId, other: decision.body.conversationId)
-      if let before = last[pair], cause < before || cause.partition != before.partition {
+      // After a repartition a person's later decisions are in another partition, with a larger number.
+      let moved = formerPartitions.map { cause.partition % $0 == last[pair]?.partition } ?? false
+      if let before = last[pair], cause.partition == before.partition ? cause < before : !moved {
         found.append(
           .init(
             rule: .userOrder,

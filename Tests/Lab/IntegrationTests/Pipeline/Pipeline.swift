@@ -14,6 +14,8 @@ final class Pipeline {
   /// dispatcher are sent again after this time and 10 s.
   static let fcmTimeout = "3s"
 
+  /// The number of partitions now.
+  private var partitions = Pipeline.partitions
   let brokers: String
   private let serviceBrokers: String
   let names: TopicNames
@@ -235,6 +237,8 @@ final class Pipeline {
     if service.program == .dispatcher { dispatcherCrashes.append(ChatLoad.now()) }
   }
 
+  /// The checker's property.
+  private var formerPartitions: Int32?
   private(set) var dispatcherCrashes: [Int64] = []
   /// The checker's property.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
@@ -300,7 +304,10 @@ final class Pipeline {
     checker.expected = expected
     // Only records that were read can be pending.
     let read = checker.count(of: "chat.events") + checker.count(of: "user.events")
-    return try publisher.isDone() && read == publisher.sent + sentByOthers && checker.open.isEmpty
+    let all = publisher.sent + sentByOthers
+    // After a repartition ingest writes records once more that waited, or that a producer wrote to the former partition.
+    let isRead = formerPartitions == nil ? read == all : read >= all
+    return try publisher.isDone() && isRead && checker.open.isEmpty
   }
 
   /// Publishes a load's introductions and waits until they are processed.
@@ -336,17 +343,18 @@ final class Pipeline {
     #expect(emulator.waitForEnd(timeout: .seconds(10)) == 0, sourceLocation: sourceLocation)
 
     var judge = PipelineChecker(expected: expected, prefix: names.prefix)
+    judge.formerPartitions = formerPartitions
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
     judge.dispatcherAbsences = dispatcherAbsences
     judge.troubles = troubles
     if let brokerData {
-      let logs = try (0..<Self.partitions).map {
+      let logs = try (0..<partitions).map {
         try PartitionLog(in: brokerData.appendingPathComponent("\(names(.timeline))-\($0)"))
       }
       judge.commitTime = { partition, offset in logs[Int(partition)].commitTime(ofRecordAt: offset) }
     }
-    try TopicReader(brokers: brokers, names: names, partitions: Self.partitions, readsToTheEnd: true).readAll {
+    try TopicReader(brokers: brokers, names: names, partitions: partitions, readsToTheEnd: true).readAll {
       judge.read($0)
     }
     var requests = RequestFile(path: directory.appendingPathComponent("requests.jsonl").path)
@@ -360,12 +368,16 @@ final class Pipeline {
 
   /// Replaces the changelogs of stages by empty ones. Everything is read again from the beginning.
   func loseState(of stages: [String]) throws {
+    try remake(stages.compactMap { PipelineChecker.stages[$0].map { names.prefix + $0.changelog } })
+  }
+
+  /// Deletes topics, and makes them again, empty. Everything is read again from the beginning.
+  func remake(_ topics: [String]) throws {
     let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
-    let topics = stages.compactMap { PipelineChecker.stages[$0].map { names.prefix + $0.changelog } }
     for result in try admin.deleteTopics(topics, timeout: .seconds(30)).values { try result.get() }
     var report: TopicReport?
     try waitUntil("the topics are gone and made anew", state: { report?.text ?? "" }) {
-      let made = try TopicCreation.create(on: admin, names: names, partitions: Int(Self.partitions))
+      let made = try TopicCreation.create(on: admin, names: names, partitions: Int(partitions))
       report = made
       // The broker deletes in the background and lists a topic until it is gone.
       return made.topics.allSatisfy { $0.status == .exists }
@@ -375,16 +387,29 @@ final class Pipeline {
     defer { ends.close() }
     try waitUntil("the new topics are empty") {
       topics.allSatisfy { topic in
-        (0..<Self.partitions).allSatisfy {
+        (0..<partitions).allSatisfy {
           let found = try? ends.watermarks(TopicPartition(topic: topic, partition: $0), timeout: .seconds(5))
           return found?.high == 0
         }
       }
     }
-    reader = try TopicReader(brokers: brokers, names: names, partitions: Self.partitions)
+    try readAgain()
+  }
+
+  /// Reads all topics from the beginning: one was made again.
+  func readAgain() throws {
+    reader = try TopicReader(brokers: brokers, names: names, partitions: partitions)
     checker = PipelineChecker(prefix: names.prefix)
+    checker.formerPartitions = formerPartitions
     requests = RequestFile(path: directory.appendingPathComponent("requests.jsonl").path)
     requestLines = []
+  }
+
+  /// The inputs and state topics have more partitions now.
+  func repartitioned(to count: Int32) throws {
+    formerPartitions = partitions
+    partitions = count
+    try readAgain()
   }
 
   /// Runs `nudge` on this pipeline's Kafka, and returns its status and output.
@@ -398,7 +423,7 @@ final class Pipeline {
 
   private func inputs(_ stage: String) -> [TopicPartition] {
     (PipelineChecker.stages[stage]?.inputs ?? []).flatMap { topic in
-      (0..<Self.partitions).map { TopicPartition(topic: names.prefix + topic, partition: $0) }
+      (0..<partitions).map { TopicPartition(topic: names.prefix + topic, partition: $0) }
     }
   }
 

@@ -10,7 +10,7 @@ final class TopicReader {
   private let keepsValues: Bool
   private var batch: [ConsumerRecord] = []
 
-  /// `partitions` is the number of every topic. `readAll` needs `readsToTheEnd`. Without `keepsValues` it drops the values of inputs
+  /// `partitions` is the number of every topic, or the highest. `readAll` needs `readsToTheEnd`. Without `keepsValues` it drops the values of inputs
   /// and dead letters, which may be large.
   init(
     brokers: String, names: TopicNames, partitions: Int32, readsToTheEnd: Bool = false,
@@ -21,8 +21,10 @@ final class TopicReader {
     consumer = try Consumer(
       .consumer(bootstrapServers: brokers, group: nil, reportsEndOfPartition: readsToTheEnd), name: "test-reader")
     // No rule of the checker needs banners, whose topic chaos deletes.
-    let all = Topic.allCases.filter { $0 != .audit && $0 != .banners }.flatMap { topic in
-      (0..<partitions).map {
+    let topics = Topic.allCases.filter { $0 != .audit && $0 != .banners }
+    let counts = try consumer.partitionCounts(of: topics.map { names($0) }, timeout: .seconds(30))
+    let all = topics.flatMap { topic in
+      (0..<min(partitions, Int32(counts[names(topic)] ?? 0))).map {
         TopicPartitionOffset(TopicPartition(topic: names(topic), partition: $0), offset: Offset.beginning)
       }
     }

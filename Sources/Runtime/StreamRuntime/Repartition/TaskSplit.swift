@@ -1,0 +1,288 @@
+import Foundation
+public import Kafka
+public import NudgeSchema
+
+/// Splits the tasks of a stage after partitions were added to its topics: the rows of each former task are divided among it and its new
+/// ones. One thread uses it; calls block while Kafka answers.
+///
+/// The stage must not run. Its services refuse to start while its changelog has more partitions than its inputs, so the changelog gets
+/// its partitions before the split, and the inputs after it.
+///
+/// A split that was interrupted anywhere continues when it is started again: a row is copied before it is removed, and a plan is made
+/// from the rows that are there.
+public final class TaskSplit {
+  private let stage: StageDefinition
+  private let rules: SplitRules
+  private let topics: TopicNames
+  private let bootstrapServers: String
+  private let overrides: [ClientConfiguration.Property]
+  private let log: @Sendable (KafkaLogLine) -> Void
+  private let admin: Admin
+  private let reader: LogReader
+  private let coder = RecordCoder()
+
+  private static let timeout: Duration = .seconds(60)
+  /// Bounds of a transaction.
+  private static let maxRecords = 20_000
+  private static let maxBytes = 16 << 20
+
+  /// Connects in the background.
+  /// - Parameters:
+  ///   - properties: librdkafka's, set after ours.
+  ///   - log: gets librdkafka's log lines.
+  public init(
+    of stage: StageDefinition, _ rules: SplitRules, topics: TopicNames, bootstrapServers: String,
+    properties: [String: String] = [:], log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
+  ) throws(KafkaError) {
+    self.stage = stage
+    self.rules = rules
+    self.topics = topics
+    self.bootstrapServers = bootstrapServers
+    self.log = log
+    overrides = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    admin = try Admin(
+      ClientConfiguration(bootstrapServers: bootstrapServers).merging(overrides: overrides), name: "nudge-split",
+      log: log)
+    reader = try LogReader(bootstrapServers, overrides: overrides, log: log)
+  }
+
+  deinit { reader.close() }
+
+  // MARK: Looking
+
+  /// A former task with the records to write, and what was read of it.
+  private struct Read {
+    var group: SplitGroup
+    var draft: SplitGroup.Draft
+    var positions: [Int32: PositionRecord]
+    var waiting: [String: Int64]
+
+    var report: SplitTask {
+      SplitTask(
+        task: group.task, rows: draft.rows, moving: draft.removals.count, copies: draft.shared,
+        bytes: draft.copies.reduce(0) { $0 + $1.key.bytes.count + ($1.value?.count ?? 0) }, waiting: waiting)
+    }
+  }
+
+  /// What is left to do, without writing. The changelog may have the former number of partitions or the new one.
+  /// - Throws: `KafkaError`; `StateRepairError` where the tasks cannot be split now, with the reason.
+  public func survey(from former: Int32, to count: Int32) throws -> [SplitTask] {
+    let partitions = try partitions()
+    return try (0..<former).map { try read($0, former: former, count: count, partitions: partitions).report }
+  }
+
+  private func partitions() throws -> Int32 {
+    let name = topics(stage.changelog)
+    guard let count = try admin.partitionCounts(of: [name], timeout: Self.timeout)[name] else {
+      throw StateRepairError("there is no topic \(name); is --topic-prefix right?")
+    }
+    try reader.warmUp((stage.inputs + [stage.changelog]).map { topics($0) })
+    return Int32(count)
+  }
+
+  /// Reads a former task and those it is split into, as a restore would.
+  private func read(_ task: Int32, former: Int32, count: Int32, partitions: Int32) throws -> Read {
+    var group = SplitGroup(task: task, former: former, count: count, rules: rules)
+    var positions: [Int32: PositionRecord] = [:]
+    for number in [task] + group.successors where number < partitions {
+      let place = TopicPartition(topic: topics(stage.changelog), partition: number)
+      let ends = try reader.ends(of: place)
+      var rows: [RowKey: [UInt8]] = [:]
+      try reader.records(of: place, from: ends.start, to: ends.high) { record in
+        guard let bytes = record.keyBytes() else { return }
+        let key = RowKey(bytes: bytes)
+        if key == PositionRecord.key {
+          positions[number] = try PositionRecord(record.valueBytes(), offset: record.offset, coder: coder)
+        } else {
+          rows[key] = record.valueBytes()
+        }
+      }
+      group.rows[number] = rows
+    }
+    let waiting = try waiting(task, positions[task])
+    return Read(group: group, draft: try group.draft(), positions: positions, waiting: waiting)
+  }
+
+  /// The records that the task has not processed, by input.
+  /// - Throws: `StateRepairError` if it must process some before, or has lost its state or an input.
+  private func waiting(_ task: Int32, _ position: PositionRecord?) throws -> [String: Int64] {
+    if position == nil { try requireNeverRan(task) }
+    guard position?.rebuildTo == nil else {
+      throw StateRepairError(
+        "task \(task) of \(stage.name) is rebuilding its state: run \(stage.name) until it is done")
+    }
+    var waiting: [String: Int64] = [:]
+    for topic in stage.inputs {
+      let place = TopicPartition(topic: topics(topic), partition: task)
+      let ends = try reader.ends(of: place)
+      let next = max(position?.next(topic) ?? ends.start, ends.start)
+      guard next <= ends.high else {
+        throw StateRepairError(
+          "\(place) ends before the position of task \(task) of \(stage.name): run nudge state accept-loss, and "
+            + "\(stage.name) after it")
+      }
+      guard next < ends.high else { continue }
+      let rule = rules.waiting[topic] ?? .mustBeProcessed
+      if rule == .passedOn {
+        waiting[topic.rawValue] = ends.high - next
+        continue
+      }
+      var held: Int64 = 0
+      try reader.records(of: place, from: next, to: ends.high) { record in
+        // A timer whose row has moved fires again in its new task, and the former task drops its record.
+        if record.header(RecordHeader.timer) != nil { return }
+        if case .passedOnUnless(let header) = rule, record.header(header) == nil {
+          waiting[topic.rawValue, default: 0] += 1
+        } else {
+          held += 1
+        }
+      }
+      guard held == 0 else {
+        throw StateRepairError(
+          "\(place) has \(held) records that \(stage.name) has not processed, and their state would move away from them: "
+            + "run \(stage.name) until nudge lag shows none on \(topics(topic)), and stop it again")
+      }
+    }
+    return waiting
+  }
+
+  private func requireNeverRan(_ task: Int32) throws {
+    let places = stage.inputs.map { TopicPartition(topic: topics($0), partition: task) }
+    let committed = try admin.committedOffsets(
+      group: stage.group(topics), places, requireStable: true, timeout: Self.timeout)
+    guard committed.allSatisfy({ $0.offset == nil }) else {
+      throw StateRepairError("task \(task) of \(stage.name) has lost its state: repair it first (nudge state)")
+    }
+  }
+
+  // MARK: Writing
+
+  /// Splits all tasks. The changelog must have the new number of partitions.
+  /// - Parameter done: called for each former task once it is split and was read again to check it.
+  /// - Throws: as `survey`; `StateRepairError` also if the tasks' rows are not what they were before.
+  public func carryOut(from former: Int32, to count: Int32, done: (SplitTask) throws -> Void) throws {
+    let partitions = try partitions()
+    guard partitions == count else {
+      throw StateRepairError(
+        "\(topics(stage.changelog)) has \(partitions) partitions, and needs \(count) for the split")
+    }
+    let producer = try producer()
+    defer { producer.close(timeout: .seconds(2)) }
+    let handle = try producer.topic(topics(stage.changelog))
+    for task in 0..<former {
+      let before = try read(task, former: former, count: count, partitions: partitions)
+      var copies = before.draft.copies
+      for successor in before.group.successors where before.positions[task] != nil && before.positions[successor] == nil
+      {
+        copies.append(
+          SplitGroup.Write(
+            task: successor, key: PositionRecord.key, value: try coder.encode(position(of: successor, from: task))))
+      }
+      try write(copies, by: producer, to: handle)
+      try write(before.draft.removals, by: producer, to: handle)
+      try check(before, read(task, former: former, count: count, partitions: partitions))
+      try done(before.report)
+    }
+  }
+
+  /// Ends the transaction of a split that was interrupted, so that its changelogs can be read to their ends. Fences one that runs.
+  public func endInterrupted() throws(KafkaError) { try producer().close(timeout: .seconds(2)) }
+
+  /// A producer that has fenced those of other splits and repairs of the stage.
+  private func producer() throws(KafkaError) -> Producer {
+    let name = "\(topics.prefix)nudge-\(stage.name)-state"
+    var configuration = ClientConfiguration.producer(bootstrapServers: bootstrapServers, transactionalID: name)
+    configuration.set("transaction.timeout.ms", "60000")
+    let producer = try Producer(configuration.merging(overrides: overrides), name: name, log: log)
+    do throws(KafkaError) {
+      try producer.initTransactions(timeout: Self.timeout)
+    } catch {
+      producer.close(timeout: .seconds(2))
+      throw error
+    }
+    return producer
+  }
+
+  /// A new task begins at the first records of its inputs.
+  private func position(of task: Int32, from former: Int32) -> PositionRecord {
+    PositionRecord(
+      sequence: PositionRecord.firstSequence,
+      next: Dictionary(uniqueKeysWithValues: stage.inputs.map { ($0.rawValue, 0) }),
+      writer: "nudge topics repartition, of task \(former)")
+  }
+
+  /// Commits the positions of tasks for which the group has no offsets, so that a loss of their state would be found. The inputs must have
+  /// their partitions, and the group no members.
+  public func commitOffsets() throws {
+    let partitions = try partitions()
+    let group = stage.group(topics)
+    let places = (0..<partitions).flatMap { task in
+      stage.inputs.map { TopicPartition(topic: topics($0), partition: task) }
+    }
+    let committed = try admin.committedOffsets(group: group, places, requireStable: true, timeout: Self.timeout)
+    let known = Set(committed.filter { $0.offset != nil }.map(\.topicPartition.partition))
+    var missing: [TopicPartitionOffset] = []
+    for task in 0..<partitions where !known.contains(task) {
+      let place = TopicPartition(topic: topics(stage.changelog), partition: task)
+      let ends = try reader.ends(of: place)
+      let position = try reader.last(of: place, from: ends.start, to: ends.high) { record -> PositionRecord? in
+        guard record.keyBytes() == PositionRecord.key.bytes else { return nil }
+        return try PositionRecord(record.valueBytes(), offset: record.offset, coder: coder)
+      }
+      guard let position else { continue }
+      missing += stage.inputs.map {
+        TopicPartitionOffset(
+          TopicPartition(topic: topics($0), partition: task), offset: position.next($0) ?? 0,
+          metadata: position.offsetMetadata)
+      }
+    }
+    guard !missing.isEmpty else { return }
+    try admin.alterOffsets(group: group, to: missing, timeout: Self.timeout)
+  }
+
+  private func write(_ records: [SplitGroup.Write], by producer: Producer, to handle: TopicHandle) throws {
+    var rest = records[...]
+    while !rest.isEmpty {
+      try producer.begin()
+      do {
+        var bytes = 0
+        var written = 0
+        while let record = rest.first, written < Self.maxRecords, bytes < Self.maxBytes {
+          try producer.produce(topic: handle, partition: record.task, key: record.key.bytes, value: record.value)
+          bytes += record.key.bytes.count + (record.value?.count ?? 0)
+          written += 1
+          rest.removeFirst()
+        }
+        try producer.flush(timeout: Self.timeout)
+        try producer.commit(timeout: Self.timeout)
+      } catch {
+        do throws(KafkaError) {
+          try producer.abort(timeout: Self.timeout)
+        } catch let second {
+          throw StateRepairError(
+            "\(error). Its transaction could not be ended either (\(second)); the broker ends it within a minute. "
+              + "Run the command again")
+        }
+        throw error
+      }
+    }
+  }
+
+  /// Compares a group's rows with those of before.
+  private func check(_ before: Read, _ after: Read) throws {
+    let task = before.group.task
+    guard after.positions[task] == before.positions[task] else {
+      throw StateRepairError(
+        "task \(task) of \(stage.name) has run meanwhile: a service is not stopped. Stop it, and run the command again")
+    }
+    let lacksPosition = after.positions[task] != nil && after.group.successors.contains { after.positions[$0] == nil }
+    guard after.draft.copies.isEmpty, after.draft.removals.isEmpty, after.draft.rows == before.draft.rows,
+      after.draft.digest == before.draft.digest, !lacksPosition
+    else {
+      throw StateRepairError(
+        "after the split task \(task) of \(stage.name) has \(after.draft.rows) rows, before \(before.draft.rows), "
+          + "\(after.draft.copies.count) still to copy and \(after.draft.removals.count) to remove: somebody else writes to "
+          + "\(topics(stage.changelog)). Nothing is lost; stop it, and run the command again")
+    }
+  }
+}
