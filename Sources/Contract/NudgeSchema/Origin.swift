@@ -25,25 +25,41 @@ public struct Origin: Codable, Sendable, Hashable {
   public var offset: Int64
   /// Which of the cause's effects on this key: nil is the first, and counts as 0.
   public var index: Int32?
+  /// Which life of the cause's partition the offset belongs to: after its topic was made again the offsets begin anew, and this number is
+  /// higher. nil counts as 0, and is that of a topic that was never made again.
+  public var generation: Int32?
 
   /// An origin.
-  public init(topic: String, partition: Int32, offset: Int64, index: Int32? = nil) {
+  public init(topic: String, partition: Int32, offset: Int64, index: Int32? = nil, generation: Int32? = nil) {
     self.topic = topic
     self.partition = partition
     self.offset = offset
     self.index = index
+    self.generation = generation
   }
 
   /// The `index`-th effect of a record; index 0 is not written.
-  public init(_ position: RecordPosition, index: Int32 = 0) {
+  public init(_ position: RecordPosition, index: Int32 = 0, generation: Int32? = nil) {
     self.init(
-      topic: position.topic, partition: position.partition, offset: position.offset, index: index == 0 ? nil : index)
+      topic: position.topic, partition: position.partition, offset: position.offset, index: index == 0 ? nil : index,
+      generation: generation)
+  }
+
+  /// The origin of another effect of the same cause.
+  public func effect(_ index: Int32) -> Origin { Origin(position, index: index, generation: generation) }
+
+  /// Whether both are of one partition, so that they can be compared.
+  public func isComparable(to other: Origin) -> Bool { partition == other.partition && sameId(topic, other.topic) }
+
+  /// Whether it comes after another one of the same partition.
+  public func isLater(than other: Origin) -> Bool {
+    (generation ?? 0, order) > (other.generation ?? 0, other.order)
   }
 
   /// The cause's place.
   public var position: RecordPosition { RecordPosition(topic: topic, partition: partition, offset: offset) }
 
-  /// The part of an origin that tells repeats, for one key whose causes all come from one partition.
+  /// The part of an origin that tells repeats, for one key whose causes all come from one life of one partition.
   public var order: OriginOrder { OriginOrder(offset: offset, index: index ?? 0) }
 }
 

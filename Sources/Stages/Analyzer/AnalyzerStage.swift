@@ -34,7 +34,7 @@ public struct AnalyzerStage: Stage {
   public mutating func process(_ record: InputRecord, in step: Step<AnalyzerStage>) throws {
     rules.refreshPolicy()
     let event = try readTimelineEvent(record, codec: codec)
-    let cause = Cause(event, position: record.position, partition: record.partition)
+    let cause = Cause(event, at: step.origin(of: record), partition: record.partition)
     switch event.body {
     case .candidate(let candidate): try decide(candidate, because: cause, in: step)
     case .redecide(let candidate): try redecide(candidate, because: cause, in: step)

@@ -10,7 +10,9 @@ extension FieldGenerator {
   mutating func envelope() -> Envelope { Envelope(eventId: text(), occurredAt: integer()) }
 
   mutating func origin() -> Origin {
-    Origin(topic: text(), partition: int32(), offset: integer(), index: maybe { $0.int32() })
+    Origin(
+      topic: text(), partition: int32(), offset: integer(), index: maybe { $0.int32() },
+      generation: maybe { max(1, $0.int32() & .max) })
   }
 
   mutating func source() -> RecordPosition { RecordPosition(topic: text(), partition: int32(), offset: integer()) }

@@ -29,6 +29,21 @@ struct RepeatTests {
     #expect(try scene.message("m7", origin: moved).isEmpty)
   }
 
+  @Test(
+    "P7: after the causes' topic was made again, low offsets of a higher generation are no repeats; each counts once")
+  func generations() throws {
+    let scene = try Scene.withPhone()
+    func origin(_ offset: Int64, _ generation: Int32?) -> Origin {
+      Origin(topic: "chat.events", partition: 0, offset: offset, generation: generation)
+    }
+    #expect(try scene.message("m1", origin: origin(1_000, nil)).decision?.outcome == .notify)
+    #expect(try scene.message("m2", origin: origin(3, nil)).isEmpty)
+    #expect(try scene.message("m2", origin: origin(3, 7)).decision?.outcome == .notify)
+    #expect(try scene.message("m2", origin: origin(3, 7)).isEmpty)
+    #expect(try scene.message("m0", origin: origin(2_000, nil)).isEmpty, "of the former life")
+    #expect(try scene.message("m3", origin: origin(0, 8)).decision?.outcome == .notify)
+  }
+
   @Test("D12: own messages, withdrawals, reads, preferences and devices that come twice have no second effect")
   func otherRepeats() throws {
     let scene = try Scene.withPhone()

@@ -26,6 +26,26 @@ struct LaneTests {
     #expect(try bench.lane() == nil)
   }
 
+  @Test("P7: after the causes' topic was made again a push with a low offset is taken, once; a cancellation follows it")
+  func generations() throws {
+    let bench = DispatcherBench()
+    func cause(_ offset: Int64, _ generation: Int32?) -> Origin {
+      Origin(topic: "nudge.timeline", partition: 0, offset: offset, generation: generation)
+    }
+    try bench.send(DispatcherBench.push("p1"), cause: cause(900, nil))
+    try bench.answer(.sent)
+    for _ in 0..<2 { try bench.send(DispatcherBench.push("p2"), cause: cause(1, 7)) }
+    #expect(bench.air.count == 1)
+    // Behind the one in the air waits another, which the cancellation of the new life means, and an old one does not.
+    try bench.send(DispatcherBench.push("p3"), cause: cause(2, 7))
+    try bench.cancel(message: "m-p3", cause: cause(950, nil))
+    #expect(try bench.lane()?.count == 2)
+    try bench.cancel(message: "m-p3", cause: cause(3, 7))
+    #expect(try bench.lane()?.count == 1)
+    try bench.answer(.sent)
+    #expect(bench.outcomes.map(\.pushId) == ["p1", "p3", "p2"])
+  }
+
   @Test("P8: each target of a push has its own outcome, whose origin is the push's record and the target's index")
   func targets() throws {
     let bench = DispatcherBench()

@@ -57,8 +57,9 @@ struct RowTests {
     for (push, traceparent) in [(DispatcherBench.push("p"), nil), (largest(1), String(repeating: "1", count: 256))] {
       var item = WaitingPush(
         push: push, target: push.targets[0],
-        cause: Origin(topic: "nudge.timeline", partition: .max, offset: .max, index: .max),
-        origin: Origin(topic: "nudge.pushes", partition: .max, offset: .max, index: .max),
+        cause: Origin(topic: "nudge.timeline", partition: .max, offset: .max, index: .max, generation: .max),
+        origin: Origin(
+          topic: "nudge.pushes", partition: .max, offset: .max, index: .max, generation: .max),
         source: RecordPosition(topic: "chat.events", partition: .max, offset: .max), occurredAt: .max,
         traceparent: traceparent, replayId: traceparent, attempts: .max, firstAttemptAt: .max, failingSince: .max,
         notBefore: .max,

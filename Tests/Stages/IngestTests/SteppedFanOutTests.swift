@@ -80,6 +80,25 @@ struct SteppedFanOutTests {
     #expect(reached == everybody.filter { $0 != "user-0" })
   }
 
+  @Test("what is caused names the generation of its cause's topic: that of a fan-out stays the one it began with")
+  func generations() throws {
+    let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.fanOutStep = 3 })
+    pipeline.driver.generations = [.chatEvents: InputGeneration(number: 7, from: 2, former: 5)]
+    func generations(_ result: IngestPipeline.Result) throws -> Set<Int32?> {
+      Set(try pipeline.timeline(result).map(\.origin.generation))
+    }
+    try pipeline.group(["ann", "ben"], in: "c")
+    // Offset 1 is of the former life.
+    #expect(try generations(pipeline.message("c", "m1", from: "ann")) == [5])
+    #expect(try generations(pipeline.message("c", "m2", from: "ann")) == [7])
+    try pipeline.group((0..<20).map { "user-\($0)" }, in: "large")
+    try pipeline.message("large", "m3", from: "user-0")
+    pipeline.driver.generations = [.chatEvents: InputGeneration(number: 9, from: 0)]
+    try pipeline.driver.restart()
+    #expect(try generations(pipeline.driver.wake()) == [7])
+    #expect(try generations(pipeline.user(.read(MessageRead(userId: "ann", conversationId: "c")))) == [nil])
+  }
+
   @Test(
     "state that is being rebuilt needs no steps: what is written is dropped, and nothing is left to be written later")
   func rebuilding() throws {

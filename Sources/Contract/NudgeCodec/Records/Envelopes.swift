@@ -16,7 +16,7 @@ extension Origin: FastDecodable, FastEncodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       topic: try fields.text("topic"), partition: try fields.int32("partition"), offset: try fields.integer("offset"),
-      index: try fields.int32(ifPresent: "index"))
+      index: try fields.int32(ifPresent: "index"), generation: try fields.int32(ifPresent: "generation"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -24,6 +24,7 @@ extension Origin: FastDecodable, FastEncodable {
     json.field("partition", Int64(partition))
     json.field("offset", offset)
     json.field("index", ifPresent: index.map { Int64($0) })
+    json.field("generation", ifPresent: generation.map { Int64($0) })
   }
 }
 

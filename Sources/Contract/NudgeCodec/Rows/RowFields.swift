@@ -9,7 +9,10 @@ extension RowWriter {
 
   public mutating func origin(_ origin: Origin) {
     text(origin.topic)
-    signed(Int64(origin.partition))
+    // Above the partition's 32 bits, so that origins without one are what they were, and an earlier release stops at one with it.
+    signed(
+      origin.generation.map { Int64(UInt32(bitPattern: origin.partition)) | Int64($0) << 32 } ?? Int64(origin.partition)
+    )
     signed(origin.offset)
     // nil and 0 are two values, though they mean the same: 0 stands for nil.
     signed(origin.index.map { $0 < 0 ? Int64($0) : Int64($0) + 1 } ?? 0)
@@ -34,10 +37,11 @@ extension RowReader {
   }
 
   public mutating func origin() throws(RowFormatError) -> Origin {
-    let (topic, partition, offset, index) = (try text(), try signed32(), try signed(), try signed())
+    let (topic, place, offset, index) = (try text(), try place(), try signed(), try signed())
     return Origin(
-      topic: topic, partition: partition, offset: offset,
-      index: index == 0 ? nil : Int32(truncatingIfNeeded: index < 0 ? index : index - 1))
+      topic: topic, partition: place.partition, offset: offset,
+      index: index == 0 ? nil : Int32(truncatingIfNeeded: index < 0 ? index : index - 1),
+      generation: place.generation)
   }
 
   public mutating func position() throws(RowFormatError) -> RecordPosition {

@@ -74,6 +74,14 @@ public struct RowReader {
     return value
   }
 
+  /// A partition, with a generation above its 32 bits where there is one.
+  mutating func place() throws(RowFormatError) -> (partition: Int32, generation: Int32?) {
+    let place = try signed()
+    if let partition = Int32(exactly: place) { return (partition, nil) }
+    guard place > UInt32.max else { throw error("a partition has more than 32 bits") }
+    return (Int32(truncatingIfNeeded: place), Int32(truncatingIfNeeded: place >> 32))
+  }
+
   /// A number of eight bytes.
   public mutating func fixed() throws(RowFormatError) -> UInt64 {
     guard bytes.count - index >= 8 else { throw truncated() }

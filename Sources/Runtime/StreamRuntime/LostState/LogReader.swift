@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import NudgeSchema
 
 /// Reads committed records of partitions, without a consumer group. One thread uses it.
 final class LogReader {
@@ -42,6 +43,11 @@ final class LogReader {
   func ends(of place: TopicPartition) throws(KafkaError) -> LogEnds {
     let ends = try watermarks.watermarks(place, timeout: Self.patience)
     return LogEnds(start: ends.low, high: ends.high)
+  }
+
+  /// The offset of a partition's first record at or after a time; nil: there is none.
+  func offset(of place: TopicPartition, at time: Milliseconds) throws(KafkaError) -> Int64? {
+    try watermarks.offsets(forTimes: [place: time], timeout: Self.patience)[place] ?? nil
   }
 
   /// Calls `body` with the committed records from `start` up to `end`.

@@ -60,9 +60,7 @@ public final class StateRepair {
   private func tasks(committed: [Int32: [CommittedInput]]) throws -> [TaskState] {
     try reader.warmUp((stage.inputs + [stage.changelog]).map { topics($0) })
     return try committed.sorted { $0.key < $1.key }.map { number, inputs in
-      // As in a restore: stable offsets first, then the changelog's end.
-      let ends = try reader.ends(of: changelog(number))
-      let position = try reader.last(of: changelog(number), from: ends.start, to: ends.high, position)
+      let position = try lastPosition(number)?.position
       var behind: [String: LogEnds] = [:]
       for topic in stage.inputs {
         guard let next = position?.next(topic) else { continue }
@@ -70,6 +68,15 @@ public final class StateRepair {
         if ends.high < next { behind[topic.rawValue] = LogEnds(start: ends.start, high: ends.high) }
       }
       return TaskState(number, position, inputs, behind: behind)
+    }
+  }
+
+  /// The last position of a task, and when it was written.
+  private func lastPosition(_ number: Int32) throws -> (position: PositionRecord, time: Milliseconds)? {
+    // As in a restore: stable offsets first, then the changelog's end.
+    let ends = try reader.ends(of: changelog(number))
+    return try reader.last(of: changelog(number), from: ends.start, to: ends.high) { record in
+      try position(record).map { ($0, record.timestamp) }
     }
   }
 
@@ -177,6 +184,8 @@ public final class StateRepair {
     var committed: [CommittedInput]
     /// The history of a state that stays; nil: the repair begins a new one.
     var history: String?
+    /// The generations of the inputs.
+    var generations: [String: InputGeneration]
   }
 
   private func drafts(_ method: Method, _ wanted: [Int32]?, _ trustingMovedOffsets: Bool) throws -> [Draft] {
@@ -212,14 +221,29 @@ public final class StateRepair {
           + "nothing to rebuild. Use nudge state accept-loss. Nothing was written")
     }
     var next = state.next
+    let last = try lastPosition(state.task)
+    var generations = last?.position.generations ?? [:]
     for topic in stage.inputs where state.behind[topic.rawValue] != nil {
-      next[topic.rawValue] = try reader.ends(of: TopicPartition(topic: topics(topic), partition: state.task)).start
+      let place = TopicPartition(topic: topics(topic), partition: state.task)
+      let ends = try reader.ends(of: place)
+      next[topic.rawValue] = ends.start
+      // Records from before the last position were processed, and are repeats; what is later is of the topic's new life.
+      let from = try last.flatMap { try reader.offset(of: place, at: $0.time + 1) } ?? ends.high
+      let former = generations[topic.rawValue]?.number
+      generations[topic.rawValue] = InputGeneration(
+        number: Self.generation(after: former), from: from, former: former)
     }
     return Draft(
       repair: TaskRepair(
         task: state.task, sequence: sequence + 1, next: next, rebuildTo: [:], rowsRemoved: 0,
         trustsMovedOffsets: false, keepsState: true),
-      keys: [], high: try reader.ends(of: changelog(state.task)).high, committed: committed, history: state.history)
+      keys: [], high: try reader.ends(of: changelog(state.task)).high, committed: committed, history: state.history,
+      generations: generations)
+  }
+
+  /// The generation of an input whose offsets begin anew: seconds since 2020, so that it is higher than any that was lost.
+  private static func generation(after former: Int32?) -> Int32 {
+    max((former ?? 0) + 1, Int32(clamping: Int(Date().timeIntervalSince1970) - 1_577_836_800))
   }
 
   private func draft(_ method: Method, _ state: TaskState, _ inputs: [CommittedInput]) throws -> Draft {
@@ -254,7 +278,12 @@ public final class StateRepair {
       repair: TaskRepair(
         task: state.task, sequence: inputs.compactMap { PositionRecord.sequence(inMetadata: $0.metadata) }.max() ?? 1,
         next: next, rebuildTo: rebuildTo, rowsRemoved: keys.count, trustsMovedOffsets: state.committedSequence == nil),
-      keys: keys, high: ends.high, committed: inputs)
+      keys: keys, high: ends.high, committed: inputs,
+      // Which ones they had is lost.
+      generations: Dictionary(
+        uniqueKeysWithValues: stage.inputs.map {
+          ($0.rawValue, InputGeneration(number: Self.generation(after: nil), from: 0))
+        }))
   }
 
   // MARK: Writing
@@ -305,7 +334,7 @@ public final class StateRepair {
     let position = PositionRecord(
       sequence: repair.sequence, next: repair.next, writer: "nudge state \(method.rawValue)",
       rebuildTo: repair.rebuildTo.isEmpty ? nil : repair.rebuildTo,
-      history: repair.keepsState ? draft.history : history)
+      history: repair.keepsState ? draft.history : history, generations: draft.generations)
     for key in draft.keys {
       try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil)
     }

@@ -62,6 +62,8 @@ public final class Step<S: Stage> {
   /// Whether spans are recorded. Then outputs name the span of the record's processing as their parent.
   private let recordsSpans: Bool
   private let partitionCounts: [Topic: Int32]
+  /// Of the task's inputs; absent: 0.
+  private let generations: [Topic: InputGeneration]
   private let maxOutputBytes: Int
   private let effectBudget: EffectBudget
   /// The longest inherited header: a `traceparent` has 55 bytes, and a replay id has the length of an id.
@@ -70,7 +72,7 @@ public final class Step<S: Stage> {
   init(
     table: RowCache, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
     partitionCounts: [Topic: Int32], maxOutputBytes: Int, effectBudget: EffectBudget,
-    recordsSpans: Bool = false
+    recordsSpans: Bool = false, generations: [Topic: InputGeneration] = [:]
   ) {
     self.table = table
     self.timers = timers
@@ -81,6 +83,12 @@ public final class Step<S: Stage> {
     self.maxOutputBytes = maxOutputBytes
     self.effectBudget = effectBudget
     self.recordsSpans = recordsSpans
+    self.generations = generations
+  }
+
+  /// The origin of what a record of the task's inputs causes.
+  public func origin(of record: InputRecord) -> Origin {
+    Origin(record.position, generation: generations.isEmpty ? nil : generations[record.topic]?.at(record.offset))
   }
 
   // MARK: State

@@ -15,6 +15,8 @@ struct PositionRecord: Codable, Equatable {
   /// Identifies the repair of lost state that began this changelog; nil: the task itself began it. All later positions have it, so
   /// that a store of the lost changelog is recognised.
   var history: String?
+  /// The generations of inputs whose offsets began anew, by the topics' catalogue names; nil: of none. All later positions have them.
+  var generations: [String: InputGeneration]?
 
   /// The sequence of a task's first transaction.
   static let firstSequence: Int64 = 1
@@ -35,7 +37,35 @@ struct PositionRecord: Codable, Equatable {
   func next(_ topic: Topic) -> Int64? { next[topic.rawValue] }
 }
 
+/// Which life of its topic's partition a record of an input belongs to (`Origin.generation`). The stage writes it into the origins of what
+/// it makes of the record, so that the next stage does not take that for a repeat because its offset is low.
+public struct InputGeneration: Codable, Sendable, Equatable {
+  /// The generation of records from `from` on.
+  public var number: Int32
+  /// The first offset of this generation. Records before it were there before the topic lost some.
+  public var from: Int64
+  /// The generation of earlier records; nil: 0.
+  public var former: Int32?
+
+  /// The generation of a record.
+  public init(number: Int32, from: Int64, former: Int32? = nil) {
+    self.number = number
+    self.from = from
+    self.former = former
+  }
+
+  /// The generation of the record at an offset; nil: 0.
+  func at(_ offset: Int64) -> Int32? { offset >= from ? number : former }
+}
+
 extension PositionRecord {
+  /// The generations by topic.
+  var generationsByTopic: [Topic: InputGeneration] {
+    guard let generations else { return [:] }
+    return Dictionary(
+      uniqueKeysWithValues: generations.compactMap { name, it in Topic(rawValue: name).map { ($0, it) } })
+  }
+
   /// Reads the record at an offset of a changelog.
   /// - Throws: `StoreFailure`, which ends the thread, for a tombstone or a record that cannot be decoded.
   init(_ bytes: [UInt8]?, offset: Int64, coder: RecordCoder) throws {

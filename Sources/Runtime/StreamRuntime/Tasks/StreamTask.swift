@@ -125,7 +125,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     let position = PositionRecord(
       sequence: position.sequence + 1,
       next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
-      rebuildTo: rebuild?.byName, history: position.history)
+      rebuildTo: rebuild?.byName, history: position.history, generations: position.generations)
     sealed = Sealed(position: position, records: records, counts: counts)
     let part = SealedTransaction.Part(
       task: number, outputs: outputs, changes: try step.table.seal() + step.timers.seal(),

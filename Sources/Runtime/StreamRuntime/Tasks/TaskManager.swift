@@ -85,7 +85,8 @@ final class TaskManager<S: Stage, IO: StreamIO> {
         cacheBytes: context.limits.cacheBytes / max(1, assignedCount)),
       timers: TimerQueue(store: restored.store), partition: number, topics: context.topics, coder: context.coder,
       partitionCounts: context.partitionCounts, maxOutputBytes: context.limits.maxOutputBytes,
-      effectBudget: effectBudget, recordsSpans: context.spans != nil)
+      effectBudget: effectBudget, recordsSpans: context.spans != nil,
+      generations: restored.position?.generationsByTopic ?? [:])
     let task = Task(
       number: number, epoch: lastEpoch, writer: "\(context.writer)/\(lastEpoch)", store: restored.store, step: step,
       position: restored.position, next: next, changelogOffset: restored.changelogOffset, asOf: io.wallClock,

@@ -26,6 +26,8 @@ public final class StageDriver<S: Stage> {
   /// The partitions of every topic.
   public let partitions: Int32
   /// Bounds the effects of each step by group. Effects of earlier steps do not count: the driver does not know which are open.
+  /// The generations of the inputs of tasks that begin from now on.
+  public var generations: [Topic: InputGeneration] = [:]
   private let maxEffects: Int
   private let cacheBytes: Int
   private let coder = RecordCoder()
@@ -59,7 +61,7 @@ public final class StageDriver<S: Stage> {
       table: RowCache(of: S.Row.self, store: store, coder: coder, cacheBytes: cacheBytes),
       timers: TimerQueue(store: store),
       partition: partition, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000,
-      effectBudget: EffectBudget(limit: maxEffects))
+      effectBudget: EffectBudget(limit: maxEffects), generations: generations)
     steps[partition] = step
     return step
   }

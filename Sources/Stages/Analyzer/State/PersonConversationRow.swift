@@ -36,13 +36,9 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   /// Notes the chat event that caused the current record. False: the event is a repeat.
   ///
   /// Only origins of one topic and partition can be compared. Another one means that the conversation's events now come
-  /// from elsewhere (re-keyed records, a new topic): that counts as new, and from then on it is what is compared with.
+  /// from elsewhere (re-keyed records, more partitions): that counts as new, and from then on it is what is compared with.
   mutating func advance(to origin: Origin) -> Bool {
-    if let last = lastOrigin, last.partition == origin.partition, sameId(last.topic, origin.topic),
-      origin.order <= last.order
-    {
-      return false
-    }
+    if let last = lastOrigin, last.isComparable(to: origin), !origin.isLater(than: last) { return false }
     lastOrigin = origin
     return true
   }

@@ -5,6 +5,8 @@ final class Cause: Sendable {
   /// Where the record is on the timeline.
   let position: RecordPosition
   let partition: Int32
+  /// The origin of what the record causes.
+  private let ownOrigin: Origin
   let envelope: Envelope
   /// When the event happened, by which all that people did is judged: its own time, or the time ingest took it where that is
   /// earlier (D11).
@@ -19,8 +21,10 @@ final class Cause: Sendable {
   /// The prefix of the ids of all events caused by the record.
   private let eventIdPrefix: String
 
-  init(_ event: TimelineEvent, position: RecordPosition, partition: Int32) {
-    self.position = position
+  /// - Parameter own: the origin of what the record causes.
+  init(_ event: TimelineEvent, at own: Origin, partition: Int32) {
+    ownOrigin = own
+    position = own.position
     self.partition = partition
     envelope = event.envelope
     happenedAt = event.cappedAt
@@ -42,7 +46,7 @@ final class Cause: Sendable {
     id += String(number)
     if index > 0 { id += "-\(index)" }
     return DerivedEvent(
-      Envelope(eventId: id, occurredAt: envelope.occurredAt), origin: Origin(position, index: index),
+      Envelope(eventId: id, occurredAt: envelope.occurredAt), origin: ownOrigin.effect(index),
       source: source ?? self.source, body)
   }
 }

@@ -12,8 +12,7 @@ enum Withdrawals {
 
   /// Whether a `push.cancelled` names a push. `cause`: its origin; what was decided after it is not meant.
   static func names(_ cancelled: PushCancelled, cause: Origin, _ item: WaitingPush) -> Bool {
-    let isEarlier =
-      item.cause.topic != cause.topic || item.cause.partition != cause.partition || item.cause.order < cause.order
+    let isEarlier = !item.cause.isComparable(to: cause) || cause.isLater(than: item.cause)
     guard isEarlier, matches(cancelled.conversationId, item.push.conversationId),
       cancelled.kind.map({ $0 == item.push.kind }) ?? true
     else { return false }

@@ -64,7 +64,7 @@ struct RecipientDeviceRow: Codable, Sendable, Equatable {
   /// Whether a push with this cause, or with a later one, was taken before.
   func hasTaken(_ cause: Origin) -> Bool {
     guard let last = lastCause else { return false }
-    return last.topic == cause.topic && last.partition == cause.partition && cause.order <= last.order
+    return last.isComparable(to: cause) && !cause.isLater(than: last)
   }
 
   /// Notes a push. A later registration ends what applied to the token of an earlier one.

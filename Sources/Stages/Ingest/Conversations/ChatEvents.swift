@@ -38,8 +38,8 @@ extension IngestStage {
     let row = RowKey("c", id)
     var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
     var timeline = TimelineWriter(
-      step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: record.position,
-      source: record.position)
+      step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now),
+      cause: step.origin(of: record), source: record.position)
     switch event.body {
     case .conversationUpdated(let fields):
       try replace(&conversation, with: fields.snapshot, stamp: stamp, step, &timeline)

@@ -43,7 +43,7 @@ extension IngestStage {
     }
     if let owner = row.owner {
       var timeline = TimelineWriter(
-        step, codec, envelope: event.envelope, takenAt: nil, cause: record.position, source: event.source)
+        step, codec, envelope: event.envelope, takenAt: nil, cause: step.origin(of: record), source: event.source)
       try timeline.lose(tokenHash, owner, version: row.version, cause: .expired)
     }
     try step.remove(key)

@@ -36,7 +36,7 @@ extension IngestStage {
     _ = rosters.take(RowKey("c", id), partition: step.partition)
     try step.remove(RowKey("c", id))
     try EventMemory.forget(.conversation, of: id, in: step)
-    try begin(SweepRow(.conversation(conversationId: id), envelope: stamp, cause: record.position), step)
+    try begin(SweepRow(.conversation(conversationId: id), envelope: stamp, cause: step.origin(of: record)), step)
   }
 
   /// Tells the next members, and removes their rows.
@@ -55,7 +55,7 @@ extension IngestStage {
     }
     var timeline = TimelineWriter(
       step, codec, envelope: Envelope(eventId: row.envelope.eventId, occurredAt: row.envelope.occurredAt), takenAt: nil,
-      cause: row.cause, source: row.cause, firstIndex: row.nextIndex)
+      cause: row.cause, source: row.cause.position, firstIndex: row.nextIndex)
     try timeline.withdraw(conversationId: id, messageId: nil, cause: .conversationDeleted, from: people)
     guard let next else { return try step.remove(key) }
     var row = row

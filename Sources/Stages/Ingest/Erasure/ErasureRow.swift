@@ -32,12 +32,12 @@ public struct SweepRow: Sendable, Equatable, Codable {
   /// The deletion, for the records that its steps write.
   public internal(set) var envelope: EventStamp
   /// The record of the deletion.
-  public internal(set) var cause: RecordPosition
+  public internal(set) var cause: Origin
   /// The index of the next record's origin.
   public internal(set) var nextIndex: Int32
 
   init(
-    _ subject: Subject, after: [UInt8]? = nil, envelope: EventStamp, cause: RecordPosition, nextIndex: Int32 = 0
+    _ subject: Subject, after: [UInt8]? = nil, envelope: EventStamp, cause: Origin, nextIndex: Int32 = 0
   ) {
     self.subject = subject
     self.after = after
@@ -76,7 +76,7 @@ extension SweepRow: PackedRow {
     let id = try row.text()
     self.init(
       isPerson ? .person(userId: id) : .conversation(conversationId: id), after: hasAfter ? try row.blob() : nil,
-      envelope: try row.stamp(), cause: try row.origin().position, nextIndex: try row.signed32())
+      envelope: try row.stamp(), cause: try row.origin(), nextIndex: try row.signed32())
   }
 
   public func pack(into row: inout RowWriter) {
@@ -95,7 +95,7 @@ extension SweepRow: PackedRow {
     }
     if let after { row.blob(after) }
     row.stamp(envelope)
-    row.origin(Origin(cause))
+    row.origin(cause)
     row.signed(Int64(nextIndex))
   }
 }

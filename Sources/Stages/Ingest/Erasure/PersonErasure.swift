@@ -29,7 +29,7 @@ extension IngestStage {
     }
     for scope in [EventMemory.Scope.state, .reports] { try EventMemory.forget(scope, of: userId, in: step) }
     var timeline = TimelineWriter(
-      step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: record.position,
+      step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: step.origin(of: record),
       source: record.position)
     try timeline.write(.user(event.body), to: userId)
     try claims.tellEveryTask(.userDeleted(UserDeleted(userId: userId)), key: userId)
@@ -59,7 +59,7 @@ extension IngestStage {
       // A task that receives the deletion late must not overwrite a later one.
       if let known, known.stamp > claim.stamp { return }
       if known == nil || known?.stamp != claim.stamp { try set(ErasureRow(stamp: claim.stamp), for: key, step) }
-      try begin(SweepRow(.person(userId: user.userId), envelope: claim.stamp, cause: record.position), step)
+      try begin(SweepRow(.person(userId: user.userId), envelope: claim.stamp, cause: step.origin(of: record)), step)
     case .userRestored(let user):
       let key = Erasures.key(ofUser: user.userId, rules)
       guard var row = try erasure(key, step), row.stamp < claim.stamp, !row.isRestored else { return }

@@ -33,7 +33,7 @@ struct FanOut {
     }
     timeline = TimelineWriter(
       step, codec, envelope: event.envelope, takenAt: event.takenAt,
-      cause: RecordPosition(topic: event.origin.topic, partition: event.origin.partition, offset: event.origin.offset),
+      cause: event.origin,
       source: event.source, firstIndex: row.nextIndex)
     passedOver = Set(row.passedOver.map { ExactText($0) })
     if case .candidate(let candidate) = event.body {

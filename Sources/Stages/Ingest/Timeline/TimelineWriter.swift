@@ -9,7 +9,7 @@ struct TimelineWriter {
   private let codec: RecordCodec
   private let envelope: Envelope
   private let takenAt: Milliseconds?
-  private let cause: RecordPosition
+  private let cause: Origin
   private let source: RecordPosition
   private let firstIndex: Int32
   private var written: [Int32: Int32] = [:]
@@ -17,7 +17,7 @@ struct TimelineWriter {
   /// A writer for the effects of `cause`, which began with `source` and was taken at `takenAt`. `firstIndex`: behind those of
   /// earlier steps.
   init(
-    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, takenAt: Milliseconds?, cause: RecordPosition,
+    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, takenAt: Milliseconds?, cause: Origin,
     source: RecordPosition, firstIndex: Int32 = 0
   ) {
     self.step = step
@@ -34,7 +34,7 @@ struct TimelineWriter {
 
   /// The event, without writing it.
   func event(_ body: TimelineEventBody) -> TimelineEvent {
-    TimelineEvent(envelope, origin: Origin(cause), source: source, takenAt: takenAt, body)
+    TimelineEvent(envelope, origin: cause, source: source, takenAt: takenAt, body)
   }
 
   /// Writes to one person's timeline.
@@ -49,7 +49,7 @@ struct TimelineWriter {
     let index = written[partition, default: firstIndex]
     written[partition] = index + 1
     let event = TimelineEvent(
-      envelope, origin: Origin(cause, index: index), source: source, takenAt: takenAt, body)
+      envelope, origin: cause.effect(index), source: source, takenAt: takenAt, body)
     try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition)
   }
 

@@ -41,7 +41,7 @@ extension IngestStage {
     }
     try memory.remember(event.envelope)
     var timeline = TimelineWriter(
-      step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: record.position,
+      step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: step.origin(of: record),
       source: record.position)
     try timeline.write(.user(event.body), to: userId)
   }

@@ -4,7 +4,7 @@ import NudgeSchema
 enum Sample {
   static let takenAt: Milliseconds = 1_795_275_600_000
   static let envelope = Envelope(eventId: "evt-7f3a", occurredAt: 1_795_275_600_250)
-  static let origin = Origin(topic: "chat.events", partition: 3, offset: 1042, index: 2)
+  static let origin = Origin(topic: "chat.events", partition: 3, offset: 1042, index: 2, generation: 7)
   static let source = RecordPosition(topic: "chat.events", partition: 3, offset: 1042)
   static let avatar = "https://cdn.example.com/a/ada.png"
   static let token = "dQw4w9WgXcQ:APA91b-sample"

@@ -1,4 +1,5 @@
 import Foundation
+import NudgeSchema
 import Testing
 
 @testable import NudgeLab
@@ -89,6 +90,46 @@ extension PipelineTests {
       #expect(judge.requests.starts(with: before.requests))
       let known = Set(before.requests.map(\.pushId))
       #expect(judge.requests.filter { known.contains($0.pushId) }.count == before.requests.count)
+    }
+
+    @Test("chat.events and nudge.timeline are made again: once that is accepted, the next messages notify at once")
+    func inputsMadeAgain() throws {
+      let pipeline = try Pipeline("remade")
+      let scene = OnCallScene(pipeline: pipeline)
+      try pipeline.start(instance: nil)
+      try scene.publish([
+        scene.device("bob", "bob-phone", token: "token-of-bob"), scene.conversation("lunch", ["ann", "bob"]),
+      ])
+      let messages = (1...8).map { "m\($0)" }
+      try scene.publish(
+        messages.map { scene.message($0, in: "lunch", from: "ann", mentions: ["bob"]) },
+        Dictionary(uniqueKeysWithValues: messages.map { ($0, ["bob"]) }))
+      pipeline.stop()
+      try pipeline.remake([pipeline.names(.chatEvents), pipeline.names(.timeline)])
+
+      let services = try pipeline.start(instance: nil, waitsUntilReady: false)
+      for service in services where service.program != .dispatcher {
+        try waitUntil("\(service.program.rawValue) says that its input ended", state: { service.obituary(0) }) {
+          try String(contentsOf: service.log, encoding: .utf8).contains("an input ends before the position")
+        }
+      }
+      for stage in ["ingest", "analyzer"] {
+        try nudge(pipeline, "state", "accept-loss", "--stage", stage, "--yes", expect: 0, "Written")
+      }
+      try pipeline.waitUntilReady(services)
+      // A producer that knew the former topic may count on from there.
+      let publisher = try Publisher(brokers: pipeline.brokers, names: pipeline.names)
+      for message in ["n1", "n2"] {
+        try publisher.publish([scene.message(message, in: "lunch", from: "ann", mentions: ["bob"])])
+        try pipeline.wait(for: "\(message) to be sent", atMost: 30) { checker in
+          checker.requests.contains { $0.messageId == message && $0.status == 200 }
+        }
+      }
+      try pipeline.look()
+      let sent = pipeline.checker.requests.compactMap(\.messageId).sorted()
+      #expect(sent == messages + ["n1", "n2"], "each once")
+      pipeline.stop()
+      pipeline.hasPassed = true
     }
   }
 }

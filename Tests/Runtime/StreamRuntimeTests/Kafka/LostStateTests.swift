@@ -80,6 +80,23 @@ extension RealServiceTests {
     return found
   }
 
+  /// The last positions of tasks.
+  private func positions(_ brokers: String, _ prefix: String, tasks: [Int32]) throws -> [PositionRecord] {
+    let reader = try LogReader(brokers, overrides: [], log: { _ in })
+    defer { reader.close() }
+    let changelog = TopicNames(prefix: prefix)(.analyzerState)
+    try reader.warmUp([changelog])
+    return try tasks.map { task in
+      let place = TopicPartition(topic: changelog, partition: task)
+      let ends = try reader.ends(of: place)
+      let found = try reader.last(of: place, from: ends.start, to: ends.high) { record -> PositionRecord? in
+        guard record.keyBytes() == PositionRecord.key.bytes else { return nil }
+        return try PositionRecord(record.valueBytes(), offset: record.offset, coder: RecordCoder())
+      }
+      return try #require(found)
+    }
+  }
+
   @Test("an input that was deleted and created again stops the task until the loss is accepted; its state stays")
   func inputRecreated() throws {
     let prefix = "recreated."
@@ -108,6 +125,11 @@ extension RealServiceTests {
     #expect(second.ends.isEmpty)
     try repair.carryOut(.acceptLoss)
     wait(for: "the service to be ready") { second.isReady }
+    // All that is in the new topic is of its new life.
+    for position in try positions(brokers, prefix, tasks: behind.map(\.task)) {
+      let generation = try #require(position.generations?["nudge.timeline"])
+      #expect(generation.number > 100_000_000 && generation.from == 0 && generation.former == nil)
+    }
     // The counts go on: the state is as it was.
     let found = try counts(230, brokers, prefix)
     for (key, counts) in found { #expect(counts == Array(1...23), "counts of \(key)") }
