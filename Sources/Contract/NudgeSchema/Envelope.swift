@@ -49,6 +49,15 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
     self.init(occurredAt: takenAt, eventId: "\u{10FFFF}\(envelope.occurredAt) \(envelope.eventId)")
   }
 
+  /// The character before the names of events from clocks that are ahead.
+  private static let ahead: Character = "\u{10FFFF}"
+
+  /// The same place in time with a hash of the event's name, which may name a person or a conversation. Among stamps of one
+  /// millisecond it has another place, but stays before or behind those of clocks that are ahead.
+  package func hashed(_ name: String, by hash: (String) -> String) -> EventStamp {
+    EventStamp(occurredAt: occurredAt, eventId: (eventId.first == Self.ahead ? String(Self.ahead) : "") + hash(name))
+  }
+
   /// Whether `a` comes first.
   public static func < (a: EventStamp, b: EventStamp) -> Bool {
     a.occurredAt != b.occurredAt

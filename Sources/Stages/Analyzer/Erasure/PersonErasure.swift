@@ -67,7 +67,8 @@ extension AnalyzerStage {
     if case .erasure(let known)? = try step.row(key), cause.stamp <= known.stamp { return }
     var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
     try person.emit(.cancelled(PushCancelled(userId: userId, erased: true)))
-    try step.set(.erasure(PersonErasureRow(stamp: cause.stamp, pendingUserId: userId)), for: key)
+    let stamp = cause.stamp.hashed(cause.envelope.eventId, by: rules.tokenHash)
+    try step.set(.erasure(PersonErasureRow(stamp: stamp, pendingUserId: userId)), for: key)
     erased.add(key, isPending: true, partition: step.partition)
     step.wake(at: step.now)
   }

@@ -178,10 +178,17 @@ struct Conversation {
     return !joins && known?.takesPart == true
   }
 
-  /// Erases a deleted person: their row and, if they are among the people of the last messages, those messages.
-  mutating func erase(_ userId: String) throws {
+  /// Whether somebody came after an event: by a join, or a snapshot, later than it.
+  func hasJoined(_ userId: String, after stamp: EventStamp) throws -> Bool {
+    guard let known = try member(userId), known.takesPart, let since = known.stamp ?? row.snapshot else { return false }
+    return since > stamp
+  }
+
+  /// Erases a deleted person: their row and, if they are among the people of the last messages, those messages. Who registered and
+  /// came again after the deletion stays a member.
+  mutating func erase(_ userId: String, deleted stamp: EventStamp) throws {
     if row.talk.people.contains(where: { sameId($0, userId) }) { row.talk = RecentTalk() }
-    guard let known = try member(userId) else { return }
+    guard let known = try member(userId), try !hasJoined(userId, after: stamp) else { return }
     try step.remove(RowKey("c", id, userId))
     if known.takesPart { row.memberCount -= 1 } else { row.removedCount -= 1 }
     row.version += 1

@@ -27,11 +27,9 @@ extension IngestStage {
   ) throws {
     let stamp = EventStamp(envelope, takenAt: step.now)
     let key = Erasures.key(ofConversation: id, rules)
-    if let known = try erasure(key, step), known.stamp.eventId.hasSuffix(envelope.eventId) || stamp <= known.stamp {
-      return
-    }
+    if let known = try erasure(key, step), isRetry(envelope, of: known) || stamp <= known.stamp { return }
     try endSweep(of: id, step)
-    try set(ErasureRow(stamp: stamp), for: key, step)
+    try set(ErasureRow(stamp: stamp.hashed(envelope.eventId, by: rules.hash)), for: key, step)
     try forgetFanOuts(of: id, step)
     _ = rosters.take(RowKey("c", id), partition: step.partition)
     try step.remove(RowKey("c", id))

@@ -14,11 +14,8 @@ extension IngestStage {
     let stamp = EventStamp(event.envelope, takenAt: step.now)
     let key = Erasures.key(ofUser: userId, rules)
     // A retry, or older than what is known.
-    if let known = try erasure(key, step), known.stamp.eventId.hasSuffix(event.envelope.eventId) || stamp <= known.stamp
-    {
-      return
-    }
-    try set(ErasureRow(stamp: stamp), for: key, step)
+    if let known = try erasure(key, step), isRetry(event.envelope, of: known) || stamp <= known.stamp { return }
+    try set(ErasureRow(stamp: stamp.hashed(event.envelope.eventId, by: rules.hash)), for: key, step)
 
     var claims = ClaimWriter(step, codec, envelope: event.envelope, cause: record.position)
     for case (let key, .device(let device)) in try step.rows(below: RowKey("d", userId)) {
@@ -33,6 +30,13 @@ extension IngestStage {
       source: record.position)
     try timeline.write(.user(event.body), to: userId)
     try claims.tellEveryTask(.userDeleted(UserDeleted(userId: userId)), key: userId)
+  }
+
+  /// Whether a deletion is the one that is known. Rows of earlier releases have the event's id itself.
+  func isRetry(_ envelope: Envelope, of known: ErasureRow) -> Bool {
+    let id = known.stamp.eventId
+    return id.hasSuffix(rules.hash(envelope.eventId)) || id == envelope.eventId
+      || id.hasSuffix("\(envelope.occurredAt) \(envelope.eventId)")
   }
 
   /// A deleted person registers a device: from here on they are known again, in all tasks.
@@ -57,8 +61,10 @@ extension IngestStage {
       let key = Erasures.key(ofUser: user.userId, rules)
       let known = try erasure(key, step)
       // A task that receives the deletion late must not overwrite a later one.
-      if let known, known.stamp > claim.stamp { return }
-      if known == nil || known?.stamp != claim.stamp { try set(ErasureRow(stamp: claim.stamp), for: key, step) }
+      let stamp = claim.stamp.hashed(claim.envelope.eventId, by: rules.hash)
+      let isKnown = known.map { isRetry(claim.envelope, of: $0) } ?? false
+      if let known, !isKnown, known.stamp > stamp { return }
+      if !isKnown { try set(ErasureRow(stamp: stamp), for: key, step) }
       try begin(SweepRow(.person(userId: user.userId), envelope: claim.stamp, cause: step.origin(of: record)), step)
     case .userRestored(let user):
       let key = Erasures.key(ofUser: user.userId, rules)
@@ -80,8 +86,10 @@ extension IngestStage {
       guard try step.row(RowKey("c", id, userId)) != nil || known.talk.people.contains(where: { sameId($0, userId) })
       else { continue }
       try withConversation(id, step) { stage, conversation in
-        try stage.settle(userId, in: &conversation, step)
-        try conversation.erase(userId)
+        if try !conversation.hasJoined(userId, after: row.envelope) {
+          try stage.settle(userId, in: &conversation, step)
+        }
+        try conversation.erase(userId, deleted: row.envelope)
       }
     }
     guard let next else { return try step.remove(key) }

@@ -8,8 +8,9 @@ import Testing
 extension PipelineTests {
   @Suite("Erasure")
   struct ErasureTests {
-    /// An id that is part of nothing else.
+    /// Ids that are part of nothing else.
     private let gone = "eve-who-leaves"
+    private let chat = "chat-that-goes"
 
     private func direct(_ id: String, _ other: String) -> PublishedEvent {
       PublishedEvent(
@@ -25,7 +26,7 @@ extension PipelineTests {
       return PublishedEvent(
         topic: topic, key: key,
         value: ChatLoad.event(
-          type, "\(type)-\(ChatLoad.now())", ChatLoad.now(), #""\#(id)":"\#(key)""# + fields))
+          type, "\(type)-\(key)-\(ChatLoad.now())", ChatLoad.now(), #""\#(id)":"\#(key)""# + fields))
     }
 
     /// The current rows of the stages' state that have an id in key or value, by an own reading of the topics.
@@ -127,6 +128,44 @@ extension PipelineTests {
       try pipeline.wait(for: "the push to the person who came back") { checker in
         checker.requests.contains { $0.messageId == "m5" && $0.token == "new-eve" && $0.status == 200 }
       }
+      pipeline.stop()
+      pipeline.hasPassed = true
+    }
+
+    @Test("D16: conversation.deleted cancels what waits, leaves no row that names it, and refuses later events")
+    func conversation() throws {
+      let pipeline = try Pipeline(
+        "erased-chat",
+        faults: #"{"faults": [{"tokenPrefix": "busy-", "answer": "UNAVAILABLE", "retryAfter": "20", "times": 2}]}"#)
+      let scene = OnCallScene(pipeline: pipeline)
+      try pipeline.start(instance: "one")
+      try scene.publish([
+        scene.device("cem", "cem-phone", token: "busy-cem"), scene.device("ben", "ben-phone", token: "busy-ben"),
+        direct(chat, "cem"), direct("ann-ben", "ben"),
+      ])
+      try pipeline.publisher.publish([
+        scene.message("m1", in: chat, from: "ann"), scene.message("m2", in: "ann-ben", from: "ann"),
+      ])
+      try pipeline.wait(for: "two requests that fail") { checker in
+        ["m1", "m2"].allSatisfy { id in checker.requests.contains { $0.messageId == id && $0.status == 503 } }
+      }
+      #expect(try !rows(naming: chat, pipeline).isEmpty)
+      try pipeline.publisher.publish([event("conversation.deleted", .chatEvents, key: chat)])
+      try pipeline.wait(for: "the end of the push that waited") { checker in
+        checker.outcomes(of: "cem").contains { $0.result == "cancelled" }
+      }
+      try waitUntil("no row names the conversation", state: { "\((try? rows(naming: chat, pipeline)) ?? [])" }) {
+        try pipeline.look()
+        return try rows(naming: chat, pipeline).isEmpty
+      }
+      try pipeline.publisher.publish([scene.message("m3", in: chat, from: "ann")])
+      try pipeline.wait(for: "a dead letter") { $0.deadLetters.count == 1 }
+      #expect(pipeline.checker.deadLetters.first?.headers["nudge-error-code"] == "unknown_conversation")
+      try pipeline.wait(for: "the retry in the other conversation", atMost: 90) { checker in
+        checker.requests.contains { $0.messageId == "m2" && $0.status == 200 }
+      }
+      #expect(pipeline.checker.requests.filter { $0.messageId == "m1" }.map(\.status) == [503])
+      #expect(try rows(naming: chat, pipeline).isEmpty)
       pipeline.stop()
       pipeline.hasPassed = true
     }

@@ -118,6 +118,35 @@ struct PersonErasureTests {
     #expect(decisions.allSatisfy { $0.outcome == .notify })
   }
 
+  @Test("D16: who registers and joins again while the deletion is still swept through the conversations stays in them")
+  func joinsWhileSwept() throws {
+    let pipeline = try lively()
+    let snapshot = everybody.map { "\($0)-id" }
+    try pipeline.passOn(
+      pipeline.ingest.group(snapshot, in: "d", envelope: pipeline.ingest.envelope(after: IngestPipeline.transit)))
+    try pipeline.passOn(
+      pipeline.ingest.group(snapshot, in: "e", envelope: pipeline.ingest.envelope(after: IngestPipeline.transit)))
+    pipeline.wait(10)
+    try delete("ann-id", pipeline)
+    pipeline.wait(10)
+    try pipeline.user(
+      .deviceRegistered(DeviceRegistered(userId: "ann-id", deviceId: "new", token: "new-token", platform: .ios)))
+    pipeline.wait(10)
+    // By a join, by a snapshot, and not at all.
+    let joining = ChatEventBody.memberAdded(MembershipChange(conversationId: "c", userId: "ann-id"))
+    let joined = try pipeline.ingest.chat(joining, pipeline.ingest.envelope(after: IngestPipeline.transit))
+    #expect(joined.rejection == nil)
+    try pipeline.passOn(joined)
+    try pipeline.passOn(
+      pipeline.ingest.group(snapshot, in: "d", envelope: pipeline.ingest.envelope(after: IngestPipeline.transit)))
+    try pipeline.wakeUntilIdle()
+    for (conversation, recipients) in [("c", ["ann-id", "cid-id"]), ("d", ["ann-id", "cid-id"]), ("e", ["cid-id"])] {
+      let message = try pipeline.ingest.message(
+        conversation, "after", from: "ben-id", envelope: pipeline.ingest.envelope(after: IngestPipeline.transit))
+      #expect(try pipeline.ingest.recipients(message) == recipients, "\(conversation)")
+    }
+  }
+
   @Test("D16: a retry of user.deleted does not delete a person who has registered again")
   func retry() throws {
     let pipeline = try lively()
