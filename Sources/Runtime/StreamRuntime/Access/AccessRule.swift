@@ -22,10 +22,11 @@ public struct AccessRule: Sendable, Equatable {
 }
 
 extension AccessRule {
-  /// Rules for the processes of a stage.
-  public static func rules(of stage: StageDefinition, topics: TopicNames) -> [AccessRule] {
+  /// Rules for the processes of a stage. `others`: topics that another part of them reads.
+  public static func rules(of stage: StageDefinition, topics: TopicNames, reading others: [Topic] = []) -> [AccessRule]
+  {
     var needed: [Topic: Set<AccessOperation>] = [:]
-    for topic in stage.inputs + [stage.changelog] { needed[topic, default: []].insert(.read) }
+    for topic in stage.inputs + [stage.changelog] + others { needed[topic, default: []].insert(.read) }
     for topic in stage.outputs + [stage.changelog, .deadLetters] { needed[topic, default: []].insert(.write) }
     return Topic.allCases.compactMap { topic in
       needed[topic].map { AccessRule(.topic(topics(topic)), $0.union([.describe, .describeConfigs])) }

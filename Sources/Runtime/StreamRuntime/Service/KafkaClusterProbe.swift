@@ -10,6 +10,7 @@ struct KafkaClusterProbe: ClusterUnderCheck {
 
   private let settings: ServiceSettings
   private let stage: StageDefinition
+  private let others: [Topic]
   /// How long to wait for a broker; nil: until the service is stopped.
   private let waitsForBroker: Duration?
   private let logger: Logger
@@ -18,13 +19,16 @@ struct KafkaClusterProbe: ClusterUnderCheck {
   private let admin: Admin
 
   /// Does not connect yet.
-  /// - Parameter setReadiness: called with whether a broker answers.
+  /// - Parameters:
+  ///   - others: topics that another part of the process reads.
+  ///   - setReadiness: called with whether a broker answers.
   init(
-    _ settings: ServiceSettings, stage: StageDefinition, patience: Duration?, logger: Logger,
+    _ settings: ServiceSettings, stage: StageDefinition, reading others: [Topic], patience: Duration?, logger: Logger,
     isStopping: @escaping () -> Bool, setReadiness: @escaping (HealthStatus) -> Void
   ) throws {
     self.settings = settings
     self.stage = stage
+    self.others = others
     self.waitsForBroker = patience
     self.logger = logger
     self.isStopping = isStopping
@@ -61,7 +65,7 @@ struct KafkaClusterProbe: ClusterUnderCheck {
 
   /// Throws if the service's user lacks permissions. If the brokers do not report permissions, it is silent: refused requests show later.
   func checkAccess() throws {
-    let rules = AccessRule.rules(of: stage, topics: TopicNames(prefix: settings.topicPrefix)).map {
+    let rules = AccessRule.rules(of: stage, topics: TopicNames(prefix: settings.topicPrefix), reading: others).map {
       AccessRule($0.resource, $0.operations.subtracting([.describeConfigs]))
     }
     let report: AccessReport

@@ -1,7 +1,7 @@
 import Foundation
 import Kafka
 import KafkaTransactions
-import NudgeSchema
+public import NudgeSchema
 public import ServiceKit
 import Synchronization
 
@@ -15,6 +15,8 @@ public final class StreamService<S: Stage>: Service {
     public var limits: StreamLimits
     /// Whether the process has stream threads. Without them it only looks at the cluster, for readiness: no partitions are for it.
     public var runsTasks: Bool
+    /// Topics that another part of the process reads: the right to do so is looked at before the start.
+    public var alsoReads: [Topic]
     /// A process that is fenced again within this time waits as long before it exits, in milliseconds.
     var fencingWindow: Milliseconds = 60_000
 
@@ -22,9 +24,12 @@ public final class StreamService<S: Stage>: Service {
     var threads: Int { runsTasks ? settings.threads : 0 }
 
     /// A configuration with the default limits.
-    public init(settings: ServiceSettings, limits: StreamLimits = StreamLimits(), runsTasks: Bool = true) {
+    public init(
+      settings: ServiceSettings, limits: StreamLimits = StreamLimits(), runsTasks: Bool = true, alsoReads: [Topic] = []
+    ) {
       self.settings = settings
       self.runsTasks = runsTasks
+      self.alsoReads = alsoReads
       self.limits = limits
       self.limits.follow(kafkaProperties: settings.kafkaProperties)
     }
@@ -233,7 +238,8 @@ public final class StreamService<S: Stage>: Service {
   private func checkCluster(_ topics: TopicNames, patience: Duration? = nil) throws -> ClusterCheck.Finding? {
     let settings = configuration.settings
     let cluster = try KafkaClusterProbe(
-      settings, stage: S.definition, patience: patience, logger: logger, isStopping: { [self] in isStopping },
+      settings, stage: S.definition, reading: configuration.alsoReads, patience: patience, logger: logger,
+      isStopping: { [self] in isStopping },
       setReadiness: { [self] in tell($0) })
     let check = ClusterCheck(
       topics: TopicCheck(stage: S.definition, topics: topics, freshness: settings.freshness.milliseconds),

@@ -1,3 +1,4 @@
+import NudgeSchema
 import OTLP
 public import ServiceKit
 import StreamRuntime
@@ -23,8 +24,11 @@ public enum IngestService {
       tokenLifetime: context.values[IngestSettings.tokenLifetime].milliseconds,
       hash: { TokenHash.of($0) })
     let spans = try SpanExporter.make(context)
+    // Its HTTP API tells producers of their dead letters.
+    let alsoReads: [Topic] = try APISettings.isWanted(context.values) ? [.deadLetters] : []
     let streams = StreamService(
-      .init(settings: context.settings, runsTasks: !context.values[APISettings.alone]), logger: context.logger,
+      .init(settings: context.settings, runsTasks: !context.values[APISettings.alone], alsoReads: alsoReads),
+      logger: context.logger,
       health: context.health, metrics: context.metrics,
       spans: spans, makeStage: { IngestStage(rules) })
     // Behind the streams, so that it is stopped before them.

@@ -68,6 +68,14 @@ extension PipelineTests {
         (["service"], ["Write", "Describe"], ["--transactional-id", "\(prefix)nudge-"]),
         (["oncall"], ["Read", "Describe", "DescribeConfigs"], ["--topic", prefix]),
         (["oncall"], ["Describe"], ["--group", "\(prefix)nudge-"]),
+        // An ingest without the right that only its HTTP API needs.
+        (["nobody"], ["Write", "Describe", "DescribeConfigs"], ["--topic", prefix]),
+        (
+          ["nobody"], ["Read"],
+          ["chat.", "user.", "nudge.device-claims", "nudge.ingest-state"].flatMap { ["--topic", prefix + $0] }
+        ),
+        (["nobody"], ["Read"], ["--group", "\(prefix)nudge-ingest"]),
+        (["nobody"], ["Write", "Describe"], ["--transactional-id", "\(prefix)nudge-ingest-"]),
       ]
       // Each is a Java program that takes seconds.
       let refused = Mutex<[String]>([])
@@ -168,6 +176,18 @@ extension PipelineTests {
           line?.contains("--resource-pattern-type prefixed --transactional-id '\(prefix)\(service.name)-'") == true,
           "\(line ?? "")")
       }
+      let keys = pipeline.directory.appendingPathComponent("api-keys")
+      try Data("backend 0123456789abcdef0123456789abcdef\n".utf8).write(to: keys)
+      let ingest =
+        ["--state-dir", pipeline.directory.appendingPathComponent("checked").path, "--check", "--bootstrap-servers"]
+        + [secured.address("LOGIN"), "--topic-prefix", prefix] + Self.properties(secured.login("nobody"))
+      let checks = try Self.runAll([
+        ("nudge-ingest", ingest),
+        ("nudge-ingest", ingest + ["--http-address", "127.0.0.1:0", "--api-keys-file", keys.path]),
+      ])
+      #expect(checks[0].status == 0, "\(checks[0].output)")
+      let lacking = "access rules are missing for User:nobody: Read on topic \(prefix)nudge.dead-letters."
+      #expect(checks[1].status == 1 && checks[1].output.contains(lacking), "\(checks[1].output)")
       try pipeline.judge(nil)
     }
 

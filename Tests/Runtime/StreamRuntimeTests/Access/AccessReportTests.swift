@@ -34,6 +34,15 @@ struct AccessReportTests {
       ])
   }
 
+  @Test("a topic that another part of the process reads is among them")
+  func rulesWithOthers() {
+    let more = AccessRule.rules(of: Self.stage, topics: TopicNames(prefix: "eu."), reading: [.deadLetters])
+    let resource = AccessRule.Resource.topic("eu.nudge.dead-letters")
+    #expect(rules.first { $0.resource == resource }?.operations.contains(.read) == false)
+    #expect(more.first { $0.resource == resource }?.operations.isSuperset(of: [.read, .write]) == true)
+    #expect(more.filter { $0.resource != resource } == rules.filter { $0.resource != resource })
+  }
+
   @Test("nothing is missing where all is allowed, or more")
   func allowed() {
     let report = report([.group("eu.nudge-analyzer"): [.write]])
