@@ -40,6 +40,26 @@ struct BurstTests {
     #expect(try presentations(scene, 1, from: noon + minute) == [.alert])
   }
 
+  @Test(
+    "O1: by force the message that alerted alerts again, though its own alert is just before it; one held back stays quiet"
+  )
+  func forced() throws {
+    let scene = try scene()
+    for number in 0..<3 {
+      try scene.message("m\(number)", at: noon + Int64(number) * second, forAnn, group: "Hikers")
+    }
+    for (number, presentation) in [(0, Presentation.alert), (1, .silent), (0, .alert)] {
+      let time = noon + Int64(number) * second
+      scene.driver.now = noon + 10 * second
+      var candidate = Scene.candidate("m\(number)", forAnn, group: "Hikers", replayId: "replay-1")
+      candidate.forced = true
+      #expect(try scene.send(.redecide(candidate), at: time).decision?.presentation == presentation, "m\(number)")
+    }
+    // What comes after it is held back as before.
+    #expect(
+      try scene.message("m3", at: noon + 5 * second, forAnn, group: "Hikers").decision?.presentation == .silent)
+  }
+
   @Test("what is held back is on the badge, is pushed quietly, keeps its priority, and the decision says so")
   func said() throws {
     let scene = try scene(PreferencesPatch(badgeMode: .messages))

@@ -23,13 +23,15 @@ extension PersonConversationRow {
   /// - Parameters:
   ///   - time: The message's.
   ///   - isPersonal: It alerts whatever came before.
+  ///   - isAnew: It was decided before, and is decided anew: its own alert does not hold it back.
   ///   - length: How long an alert stands for what comes after it; 0: not at all.
   /// - Returns: The burst the message belongs to where its alert is held back; nil: it alerts.
-  mutating func alert(at time: Milliseconds, isPersonal: Bool, burst length: Milliseconds) -> Burst? {
+  mutating func alert(at time: Milliseconds, isPersonal: Bool, isAnew: Bool, burst length: Milliseconds) -> Burst? {
     guard length > 0 else {
       burst = nil
       return nil
     }
+    if isAnew, burst?.alertedAt == time { return nil }
     if !isPersonal, var current = burst, current.holds(time, for: length) {
       current.heldBack += 1
       burst = current

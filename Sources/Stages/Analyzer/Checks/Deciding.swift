@@ -184,7 +184,8 @@ extension AnalyzerStage {
     }
     guard presentation == .alert else { return presentation }
     let burst = conversation.alert(
-      at: decisionChecks.message.sentAt, isPersonal: decisionChecks.isPersonal, burst: decisionChecks.burstLength)
+      at: decisionChecks.message.sentAt, isPersonal: decisionChecks.isPersonal, isAnew: decisionChecks.anew != nil,
+      burst: decisionChecks.burstLength)
     guard let burst else { return .alert }
     decisionChecks.checks.note(burst)
     verdict.explanation = verdict.explanation.framed(by: .heldBack)
