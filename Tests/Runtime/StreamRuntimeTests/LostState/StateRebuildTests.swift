@@ -40,6 +40,35 @@ struct StateRebuildTests {
         .remaining == [.userEvents: 4])
   }
 
+  #if DEBUG
+    @Test("until a rebuild has come to what was processed before, the offsets that are committed stay behind it")
+    func committedOffsets() throws {
+      let io = RecordingIO()
+      io.position = PositionRecord(
+        sequence: 3, next: ["nudge.timeline": 2], writer: "w", rebuildTo: ["nudge.timeline": 4])
+      let thread = StreamThread(
+        CountingStage(), io: io, topics: TopicNames(prefix: ""), partitionCounts: [:], limits: StreamLimits(),
+        writer: "w",
+        observe: { _ in })
+      io.polls = [PollResult(change: .assigned([0]))]
+      for _ in 0..<200 where thread.runningTasks.isEmpty { #expect(thread.turn() == nil) }
+      let task = try #require(thread.task(0))
+      func offsets() -> [Int64?] { task.offsets().map(\.offset) }
+      #expect(task.next == [.timeline: 2] && offsets() == [5])
+      for offset: Int64 in 2...6 {
+        io.polls = [
+          PollResult(records: [
+            InputRecord(
+              topic: .timeline, topicName: "nudge.timeline", partition: 0, offset: offset, timestamp: 0, key: [1],
+              value: [2])
+          ])
+        ]
+        for _ in 0..<200 where task.next != [.timeline: offset + 1] { #expect(thread.turn() == nil) }
+        #expect(offsets() == [max(5, offset + 1)])
+      }
+    }
+  #endif
+
   @Test("time is when a record was written, never goes back and is never ahead of the wall clock")
   func time() throws {
     var rebuild = try #require(StateRebuild(of: position(["nudge.timeline": 9]), next: [.timeline: 0], startedAt: 0))
