@@ -181,7 +181,9 @@ extension FieldGenerator {
   fileprivate mutating func conversationRow() -> PersonConversationRow {
     var row = PersonConversationRow()
     row.lastOrigin = maybe {
-      Origin(topic: $0.text(), partition: $0.int32(), offset: $0.integer(), index: $0.maybe { $0.int32() })
+      Origin(
+        topic: $0.text(), partition: $0.int32(), offset: $0.integer(), index: $0.maybe { $0.int32() },
+        generation: $0.maybe { max(1, $0.int32() & .max) })
     }
     row.olderUnread = random.below(1_000)
     for message in list({

@@ -85,7 +85,9 @@ struct RowFormatTests {
 
 extension FieldGenerator {
   fileprivate mutating func origin() -> Origin {
-    Origin(topic: text(), partition: int32(), offset: integer(), index: maybe { $0.int32() })
+    Origin(
+      topic: text(), partition: int32(), offset: integer(), index: maybe { $0.int32() },
+      generation: maybe { max(1, $0.int32() & .max) })
   }
 
   fileprivate mutating func waitingPush() -> WaitingPush {

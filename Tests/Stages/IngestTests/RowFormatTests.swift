@@ -35,7 +35,9 @@ struct RowFormatTests {
       let sweep = SweepRow(
         fields.flag() ? .person(userId: fields.text()) : .conversation(conversationId: fields.text()),
         after: fields.maybe { Array($0.text().utf8) }, envelope: fields.stamp(),
-        cause: Origin(topic: fields.text(), partition: 3, offset: fields.integer()), nextIndex: 7)
+        cause: Origin(
+          topic: fields.text(), partition: 3, offset: fields.integer(), index: fields.maybe { $0.int32() },
+          generation: fields.maybe { max(1, $0.int32() & .max) }), nextIndex: 7)
       let fanOut = FanOutRow(
         event: fields.text(),
         headers: fields.list { FanOutRow.Header(name: $0.text(), value: Array($0.text().utf8)) },
