@@ -99,29 +99,6 @@
       #expect(bench.outside.effects == [0])
     }
 
-    @Test("once a commit was refused because the thread is in no group, no effect leaves before one is committed again")
-    func outOfGroup() throws {
-      let bench = try Bench()
-      func commits() -> Int { bench.io.calls.count { $0 == "commit" } }
-      try bench.turn { commits() > 0 }
-      // The refusal is on its way when a second record comes, whose effect waits for the slow commit.
-      bench.io.fails = {
-        $0 == "commit" ? IOFailure(kind: .notMember, operation: "commit", reason: "UNKNOWN_MEMBER_ID") : nil
-      }
-      bench.io.isOnTheWire = true
-      let before = commits()
-      try bench.poll(0)
-      try bench.turn { commits() > before }
-      bench.io.elapse(300)
-      try bench.poll(1)
-      #expect(bench.outside.effects == [0])
-      bench.io.isOnTheWire = false
-      for _ in 0..<20 { #expect(bench.thread.turn() == nil) }
-      #expect(bench.outside.effects == [0])
-      bench.io.fails = nil
-      try bench.turn { bench.outside.effects == [0, 1] }
-    }
-
     @Test("a reply that comes after the task has asked again is used too")
     func replyAfterReturn() throws {
       let bench = try Bench()
