@@ -23,6 +23,21 @@ static const unsigned char base_js[] = {
 static const unsigned char console_js[] = {
 #embed "Pages/console.js"
 };
+static const unsigned char charts_js[] = {
+#embed "Pages/charts.js"
+};
+static const unsigned char letters_js[] = {
+#embed "Pages/letters.js"
+};
+static const unsigned char overview_js[] = {
+#embed "Pages/overview.js"
+};
+static const unsigned char policy_js[] = {
+#embed "Pages/policy.js"
+};
+static const unsigned char replays_js[] = {
+#embed "Pages/replays.js"
+};
 static const unsigned char message_js[] = {
 #embed "Pages/message.js"
 };
@@ -44,6 +59,11 @@ static const struct console_page pages[] = {
     PAGE("console.js", SCRIPT, console_js), PAGE("message.js", SCRIPT, message_js),
     PAGE("person.js", SCRIPT, person_js), PAGE("phone.js", SCRIPT, phone_js),
     PAGE("phones.js", SCRIPT, phones_js),
+    PAGE("replays.js", SCRIPT, replays_js),
+    PAGE("policy.js", SCRIPT, policy_js),
+    PAGE("overview.js", SCRIPT, overview_js),
+    PAGE("letters.js", SCRIPT, letters_js),
+    PAGE("charts.js", SCRIPT, charts_js),
 };
 
 size_t console_page_count(void) { return sizeof pages / sizeof pages[0]; }

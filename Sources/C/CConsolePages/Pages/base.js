@@ -171,7 +171,7 @@ export function select(name, options, value) {
 
 export function table(columns, rows, caption) {
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, h("table", {},
-    h("thead", {}, h("tr", {}, columns.map(column => h("th", { scope: "col", class: column.num ? "num" : undefined }, column.name ?? column)))),
+    h("thead", {}, h("tr", {}, columns.map(column => h("th", { scope: "col", class: column.num ? `num ${column.first ? "first" : ""}` : undefined }, column.name ?? column)))),
     h("tbody", {}, rows)));
 }
 

@@ -1,11 +1,15 @@
 // The frame: pages, links, keys.
 
 import { add, cut, facts, h, link, request, say, setToken, show, takeToken } from "./base.js";
+import { letters } from "./letters.js";
 import { message } from "./message.js";
+import { overview } from "./overview.js";
 import { person } from "./person.js";
 import { phones } from "./phones.js";
+import { policy } from "./policy.js";
+import { replays } from "./replays.js";
 
-const pages = { person, message, phones };
+const pages = { overview, person, message, "dead-letters": letters, replays, policy, phones };
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
 let leaving = new AbortController();
@@ -13,7 +17,7 @@ let current;
 
 function read() {
   const [page, query] = location.hash.slice(1).split(/\?(.*)/s);
-  return { page: Object.hasOwn(pages, page) ? page : "person", parameters: Object.fromEntries(new URLSearchParams(query ?? "")) };
+  return { page: Object.hasOwn(pages, page) ? page : "overview", parameters: Object.fromEntries(new URLSearchParams(query ?? "")) };
 }
 
 function turn() {

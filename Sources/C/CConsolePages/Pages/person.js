@@ -42,7 +42,7 @@ function open(main, given, { signal, go }) {
 
 function brief({ decision, words: said }) {
   const kind = shape(decision.record);
-  return h("article", { class: `card story ${kind}` }, h("div", { class: "body" }, top(decision, kind), h("p", { class: "sentence" }, h("bdi", {}, plain(decision.record.text ?? said.because)))));
+  return h("article", { class: `card story ${kind}` }, h("div", { class: "body" }, top(decision, kind), h("h2", { class: "sentence" }, h("bdi", {}, plain(decision.record.text ?? said.because)))));
 }
 
 const top = (decision, kind) => h("div", { class: "top" }, chip(shapeNames[kind], kind), h("span", {}, words(decision.record.reason)),
@@ -106,7 +106,7 @@ function card(story, said, choose, isOpen) {
   const text = story.event?.record.text;
   return h("article", { class: `card story ${kind}`, "data-message": story.messageId }, h("div", { class: "body" },
     last && top(last, kind),
-    h("p", { class: "sentence" }, h("bdi", {}, plain(last?.record.text ?? lastSaid?.because ?? ""))),
+    h("h2", { class: "sentence" }, h("bdi", {}, plain(last?.record.text ?? lastSaid?.because ?? ""))),
     h("div", { class: "ids" }, h("span", {}, "message ", h("a", { href: link("message", { message: story.messageId, conversation: story.conversationId }) }, id(story.messageId, 80))), h("span", {}, "in ", id(story.conversationId, 80)),
       sender && h("span", {}, "from ", id(sender, 80)), text !== undefined && h("span", {}, "text ", h("bdi", {}, cut(text, 240)))),
     moments(story, said, choose),
@@ -161,7 +161,7 @@ function details(story, said, isOpen) {
         const ended = story.outcomes.map((outcome, index) => [outcome, said.outcomes[index]]).filter(([outcome]) => outcome.record.pushId === push.record.pushId && outcome.record.deviceId === target.deviceId);
         const waits = story.waiting.findIndex(item => item.deviceId === target.deviceId && item.pushId === push.record.pushId);
         return h("tr", {}, cells([id(target.deviceId), h("span", { class: "dim" }, ` ${target.platform ?? ""}`)], ended.length ? ended.map(([, text]) => h("div", {}, h("bdi", {}, plain(text)))) : waits >= 0 ? plain(said.waiting[waits]) : "no outcome yet: it waits in no lane"));
-      }), "Devices of the push")];
+      }), `Devices of the push ${plain(push.record.pushId)}`)];
   });
   const now = story.devices.length ? [h("h3", {}, "What each device shows now"), h("dl", { class: "facts" }, story.devices.map(device => [h("dt", {}, id(device.deviceId, 60)), h("dd", {}, plain(device.text))]))] : null;
   const standing = story.standing && h("p", { class: "dim" }, `${story.standing.isRead ? "Read" : "Not read"}; ${story.standing.countsOnBadge ? "counts" : "does not count"} on the badge.`);

@@ -114,6 +114,20 @@ final class DemoProcesses {
     }
   }
 
+  private struct Listens: Decodable {
+    let message: String
+    let address: String?
+  }
+
+  /// The services' own ports, as their logs say.
+  var adminAddresses: [String] {
+    services.compactMap { service in
+      let lines = (try? String(contentsOf: service.log, encoding: .utf8))?.split(separator: "\n") ?? []
+      let said = lines.compactMap { try? JSONDecoder().decode(Listens.self, from: Data($0.utf8)) }
+      return said.last { $0.message == "admin server listens" }?.address
+    }
+  }
+
   /// Kills a service and restarts it at once, with its name and state.
   func kill(_ program: DemoProgram) throws {
     guard let process = services.first(where: { $0.program == program }) else { return }

@@ -58,7 +58,7 @@ final class DemoRun {
     try processes.start(broker: broker, logLevel: options.serviceLogLevel) { try pause() }
     if let url = processes.phonesURL { display.say("the phones, live: \(url)") }
 
-    let console = try options.console ? openConsole(on: broker, phones: processes.phonesURL) : nil
+    let console = try options.console ? openConsole(on: broker, processes) : nil
     defer { console?.stop() }
 
     let observer = try PipelineObserver(
@@ -158,10 +158,11 @@ final class DemoRun {
   }
 
   /// It may write: what it changes is gone with the demo.
-  private func openConsole(on broker: DemoBroker, phones: String?) throws -> RunningConsole {
+  private func openConsole(on broker: DemoBroker, _ processes: DemoProcesses) throws -> RunningConsole {
     let console = try RunningConsole(
       broker.cluster, host: "127.0.0.1", port: 0,
-      RunningConsole.Options(allowsActions: true, showsTexts: true, phones: phones))
+      RunningConsole.Options(
+        allowsActions: true, showsTexts: true, phones: processes.phonesURL, services: processes.adminAddresses))
     display.say("the console: \(console.url)")
     return console
   }

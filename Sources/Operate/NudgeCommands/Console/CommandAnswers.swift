@@ -7,6 +7,14 @@ import ServiceKit
 struct CommandAnswers: ConsoleAnswers {
   let cluster: ClusterSettings
   let options: RunningConsole.Options
+  /// One for all pages.
+  let overview: OverviewReading
+
+  init(cluster: ClusterSettings, options: RunningConsole.Options) {
+    self.cluster = cluster
+    self.options = options
+    overview = OverviewReading(cluster: cluster, services: options.services)
+  }
 
   var facts: ConsoleFacts {
     ConsoleFacts(
@@ -14,12 +22,31 @@ struct CommandAnswers: ConsoleAnswers {
       allowsActions: options.allowsActions, showsTexts: options.showsTexts, phones: options.phones)
   }
 
-  func isAction(_ question: ConsoleQuestion) -> Bool { false }
+  func isAction(_ question: ConsoleQuestion) -> Bool {
+    question.ask.hasSuffix("-write") || question.ask == "replay-run" || question.ask == "replay-stop"
+  }
 
   func answer(_ question: ConsoleQuestion, to job: ConsoleJob) throws {
     switch question.ask {
     case "person": try person(question, job)
     case "message": try message(question, job)
+    case "overview": try showOverview(job)
+    case "dead-letters": try deadLetters(question, job)
+    case "dead-letter-list": try deadLetterList(question, job)
+    case "dead-letter": try deadLetter(question, job)
+    case "dead-letter-replay": try handleDeadLetters(question, .replayed, writes: false, job)
+    case "dead-letter-replay-write": try handleDeadLetters(question, .replayed, writes: true, job)
+    case "dead-letter-discard": try handleDeadLetters(question, .discarded, writes: false, job)
+    case "dead-letter-discard-write": try handleDeadLetters(question, .discarded, writes: true, job)
+    case "dead-letter-edit": try editDeadLetter(question, writes: false, job)
+    case "dead-letter-edit-write": try editDeadLetter(question, writes: true, job)
+    case "replays": try replays(job)
+    case "replay": try replayTrail(question, job)
+    case "replay-plan": try replay(question, writes: false, job)
+    case "replay-run": try replay(question, writes: true, job)
+    case "replay-stop": try stopReplay(question, job)
+    case "policy", "policy-check": try policy(question, job)
+    case "simulate": try simulate(question, job)
     default: throw CommandError("the console does not know the question \(question.ask)")
     }
   }

@@ -1,3 +1,4 @@
+import Analyzer
 import Foundation
 import NudgeConsole
 import ServiceKit
@@ -28,23 +29,33 @@ enum ConsoleCommand {
     "phones", environment: .none, default: nil, placeholder: "URL",
     help: "The page with a demo's phones, as a page of the console.")
 
+  private static let admin = Setting<[String]>(
+    "admin", environment: .none, default: [], placeholder: "HOST:PORT,…",
+    help: "Addresses of services (--admin-address): the overview shows whether they are ready, and what they paused.")
+
   static let command = Command(
     "console",
     abstract: "Serves a page that shows what the other commands say.",
     discussion:
-      "A person's day with the phone beside it, and who got a message and who did not. It only reads, unless "
-      + "--allow-actions is given. Every view has a link, and the command that says the same.",
-    settings: ClusterSettings.all + [address, port, names, token, allowActions, texts, phones],
+      "The last 15 minutes, a person's day with the phone beside it, who got a message and who did not, dead letters, "
+      + "replays and the policy. It only reads, unless --allow-actions is given. Every view has a link, and the command "
+      + "that says the same.",
+    settings: ClusterSettings.all + [address, port, names, token, allowActions, texts, admin, phones]
+      + ReplayCommand.deciding,
     examples: [
       "nudge console --bootstrap-servers kafka:9092",
       "nudge console --address 0.0.0.0 --host nudge.example --bootstrap-servers kafka:9092",
     ]
   ) { input in
+    let values = input.values
+    var options = RunningConsole.Options(
+      allowsActions: input[allowActions], showsTexts: input[texts], phones: input[phones], services: input[admin])
+    options.rules = { try AnalyzerSettings.rules(from: values) }
+    _ = try options.rules()
     let console = try RunningConsole(
       ClusterSettings(input),
       at: ConsoleAddress(host: input[address], port: input[port], names: input[names], token: input[token]),
-      RunningConsole.Options(
-        allowsActions: input[allowActions], showsTexts: input[texts], phones: input[phones]))
+      options)
     defer { console.stop() }
     print("The console: \(console.url)")
     print(input[allowActions] ? "It reads and writes. Ctrl-C ends it." : "It only reads. Ctrl-C ends it.")
@@ -64,11 +75,18 @@ package final class RunningConsole {
     package var showsTexts = false
     /// The page with a demo's phones.
     package var phones: String?
+    /// `HOST:PORT` of services, for their metrics.
+    package var services: [String] = []
+    /// By these the analyzer decides; asked for whenever something is decided again.
+    var rules: @Sendable () throws -> AnalyzerRules = { AnalyzerRules(hash: { SHA256Digest.of($0) }) }
 
-    package init(allowsActions: Bool = false, showsTexts: Bool = false, phones: String? = nil) {
+    package init(
+      allowsActions: Bool = false, showsTexts: Bool = false, phones: String? = nil, services: [String] = []
+    ) {
       self.allowsActions = allowsActions
       self.showsTexts = showsTexts
       self.phones = phones
+      self.services = services
     }
   }
 

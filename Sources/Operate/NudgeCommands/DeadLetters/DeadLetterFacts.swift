@@ -24,6 +24,8 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
   var size: Int
   /// The replay that caused the record.
   var replayId: String?
+  /// The name of the API key that the event came with; nil: it did not come over HTTP.
+  var producer: String?
 
   init(_ record: ConsumerRecord) {
     self.init(
@@ -55,5 +57,6 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
       value($0) != nil
     }
     replayId = header(RecordHeader.replayId)
+    producer = header(RecordHeader.producer)
   }
 }

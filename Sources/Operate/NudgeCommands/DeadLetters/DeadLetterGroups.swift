@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// Dead letters grouped by code, stage and topic.
+/// Dead letters grouped by code, stage, topic and producer.
 struct DeadLetterGroups: Encodable {
   struct Group: Encodable, Equatable {
     /// A `DeadLetterCode`, as text: newer services may write others.
@@ -9,6 +9,8 @@ struct DeadLetterGroups: Encodable {
     var stage: String
     /// The topic of the rejected records; nil if the headers do not say.
     var topic: String?
+    /// The name of the API key that the events came with; nil: they did not come over HTTP.
+    var producer: String?
     var count: Int
     /// Distinct keys, counted up to 1,000.
     var keys: Int
@@ -19,7 +21,7 @@ struct DeadLetterGroups: Encodable {
     var example: DeadLetterFacts
   }
 
-  private struct Name: Hashable { let code, stage: String, topic: String? }
+  private struct Name: Hashable { let code, stage: String, topic, producer: String? }
   private var places: [Name: Int] = [:]
   private var keys: [Set<String>] = []
   private(set) var groups: [Group] = []
@@ -29,14 +31,14 @@ struct DeadLetterGroups: Encodable {
   private enum CodingKeys: String, CodingKey { case groups }
 
   mutating func add(_ letter: DeadLetterFacts) {
-    let name = Name(code: letter.code, stage: letter.stage, topic: letter.origin?.topic)
+    let name = Name(code: letter.code, stage: letter.stage, topic: letter.origin?.topic, producer: letter.producer)
     guard let place = places[name] else {
       places[name] = groups.count
       keys.append(Set(letter.key.map { [$0] } ?? []))
       groups.append(
         Group(
-          code: letter.code, stage: letter.stage, topic: letter.origin?.topic, count: 1, keys: keys[groups.count].count,
-          first: letter.timestamp, last: letter.timestamp, example: letter))
+          code: letter.code, stage: letter.stage, topic: letter.origin?.topic, producer: letter.producer, count: 1,
+          keys: keys[groups.count].count, first: letter.timestamp, last: letter.timestamp, example: letter))
       return
     }
     groups[place].count += 1
@@ -66,8 +68,9 @@ struct DeadLetterGroups: Encodable {
       let keys =
         group.keys >= Self.maxKeys ? "\(Self.maxKeys) or more keys" : "\(group.keys) key\(group.keys == 1 ? "" : "s")"
       let place = group.example.position
+      let producer = group.producer.map { ", producer \($0)" } ?? ""
       return
-        "\(group.count)  \(group.code)  by \(group.stage), from \(group.topic ?? "?"), \(keys), "
+        "\(group.count)  \(group.code)  by \(group.stage), from \(group.topic ?? "?")\(producer), \(keys), "
         + "\(RFC3339.text(group.first)) to \(RFC3339.text(group.last))\n"
         + "    such as \(place.partition)@\(place.offset): \(group.example.message)"
     }.joined(separator: "\n")

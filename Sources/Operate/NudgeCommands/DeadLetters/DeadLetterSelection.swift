@@ -28,6 +28,8 @@ struct DeadLetterSelection: Sendable {
   var stage: String?
   var topic: String?
   var key: String?
+  /// The name of the API key that the event came with.
+  var producer: String?
   /// Only those written at or after this time, in milliseconds since the epoch.
   var since: Milliseconds?
   /// Whether replayed and discarded ones are selected too.
@@ -41,6 +43,7 @@ struct DeadLetterSelection: Sendable {
     if let stage, letter.stage != stage { return false }
     if let topic, letter.origin?.topic != topic { return false }
     if let key, letter.key != key { return false }
+    if let producer, letter.producer != producer { return false }
     return true
   }
 

@@ -98,7 +98,8 @@ extension DeadLettersCommand {
     return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
   }
 
-  private static func write(
+  /// Publishes corrected events, with an audit record for each batch. `began` gets the id that the audit has.
+  static func write(
     _ events: [DeadLetterEdits.Edited], why: String, pace: Double, _ cluster: ClusterSettings, _ browser: TopicBrowser,
     _ began: (String) -> Void
   ) throws {

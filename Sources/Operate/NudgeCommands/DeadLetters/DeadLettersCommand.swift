@@ -19,6 +19,9 @@ enum DeadLettersCommand {
   private static let key = Setting<String?>(
     "key", environment: .none, default: nil, placeholder: "KEY",
     help: "Only with this key: a conversation on chat.events, a person on user.events.")
+  private static let producer = Setting<String?>(
+    "producer", environment: .none, default: nil, placeholder: "NAME",
+    help: "Only of this producer, by the name of its API key.")
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(7 * 86_400)),
     help: "Only those written since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
@@ -39,7 +42,7 @@ enum DeadLettersCommand {
   static let rate = Setting<Double>(
     "rate", environment: .none, default: 100, in: 1...10_000, placeholder: "N", help: "The most records a second.")
 
-  static let selection: [any AnySetting] = [reason, stage, topic, key, since]
+  static let selection: [any AnySetting] = [reason, stage, topic, key, producer, since]
 
   static let command = Command(
     "dead-letters", abstract: "Inspect, replay, correct or discard rejected records.",
@@ -152,41 +155,16 @@ enum DeadLettersCommand {
     ]
   ) { try handle($0, .discarded) }
 
-  /// Dead letters of one transaction: its audit record names each.
-  static let batchSize = 200
-
   private static func handle(_ input: CommandInput, _ action: DeadLettersHandled.Action) throws -> Int32 {
     let cluster = ClusterSettings(input)
     if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: give the reason, for the audit") }
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
-    let plan = DeadLetterReplay(topics: cluster.topics)
-    var summary = DeadLetterReplay.Summary()
-    var chosen: [DeadLetterSelection.Place] = []
-    var codes: [DeadLetterSelection.Place: String] = [:]
-    try selected(input, includesHandled: false).read(browser) { letter, _ in
-      let place = DeadLetterSelection.Place(partition: letter.position.partition, offset: letter.position.offset)
-      if action == .replayed {
-        if case .left(let why) = plan.fate(of: letter) {
-          summary.left[why, default: 0] += 1
-          return true
-        }
-        if DeadLetterReplay.isLikelyRefusedAgain(letter) { summary.likelyRefusedAgain += 1 }
-      }
-      chosen.append(place)
-      codes[place] = letter.code
-      return true
-    }
-    for place in chosen { summary.written[codes[place] ?? "unknown", default: 0] += 1 }
-    if input[yes], !chosen.isEmpty {
-      var random = SystemRandomNumberGenerator()
-      let id = ReplayID.make(now: SystemClock.milliseconds(), using: &random)
-      summary.replayId = id
-      let writer = try AuditedWriter(
-        cluster, replayId: id, auditPartitions: try browser.partitionCount(of: .audit), now: SystemClock.milliseconds())
-      defer { writer.close() }
-      let pace = action == .replayed ? input[rate] : .infinity
-      try write(chosen, action, why: input[why], pace: pace, plan, browser, writer)
+    let planned = try plan(selected(input, includesHandled: false), action, topics: cluster.topics, browser)
+    var summary = planned.summary
+    if input[yes], !planned.chosen.isEmpty {
+      summary.replayId = try carryOut(
+        planned.chosen, action, why: input[why], pace: action == .replayed ? input[rate] : .infinity, cluster, browser)
     }
     if input[json] {
       try CommandOutput.print(json: summary)
@@ -194,41 +172,6 @@ enum DeadLettersCommand {
       print(text(summary, action))
     }
     return ExitCode.success
-  }
-
-  /// Writes dead letters with an audit record for each batch.
-  static func write(
-    _ chosen: [DeadLetterSelection.Place], _ action: DeadLettersHandled.Action, why: String, pace: Double,
-    _ plan: DeadLetterReplay, _ browser: TopicBrowser, _ writer: AuditedWriter
-  ) throws {
-    let start = ContinuousClock.now
-    let size = min(batchSize, pace.isFinite ? max(1, Int(pace)) : batchSize)
-    for first in stride(from: 0, to: chosen.count, by: size) {
-      let batch = Array(chosen[first..<min(first + size, chosen.count)])
-      var records: [OutgoingRecord] = []
-      if action == .replayed {
-        try DeadLetterSelection(places: batch, includesHandled: true).read(browser) { letter, record in
-          guard case .written(let topic) = plan.fate(of: letter) else { return true }
-          records.append(
-            DeadLetterReplay.record(
-              record, to: topic, partitions: try browser.partitionCount(of: topic), replayId: writer.replayId))
-          return true
-        }
-      }
-      let letters = Dictionary(grouping: batch, by: \.partition).sorted { $0.key < $1.key }.map {
-        DeadLettersHandled.Letters(partition: $0.key, offsets: $0.value.map(\.offset))
-      }
-      try writer.commit(
-        records,
-        audit: .deadLettersHandled(
-          DeadLettersHandled(
-            replayId: writer.replayId, action: action, who: ReplayID.whoRuns(), why: why, letters: letters)),
-        now: SystemClock.milliseconds())
-      guard pace.isFinite else { continue }
-      let due = start + .seconds(Double(first + batch.count) / pace)
-      let wait = ContinuousClock.now.duration(to: due).seconds
-      if wait > 0, first + size < chosen.count { Thread.sleep(forTimeInterval: wait) }
-    }
   }
 
   private static func text(_ summary: DeadLetterReplay.Summary, _ action: DeadLettersHandled.Action) -> String {
@@ -260,6 +203,7 @@ enum DeadLettersCommand {
     return DeadLetterSelection(
       places: places, reason: input[reason], stage: input[stage],
       topic: try input[topic].map { ClusterSettings(input).topics(try Topic(commandLine: $0)) }, key: input[key],
-      since: input[since].milliseconds(now: SystemClock.milliseconds()), includesHandled: includesHandled)
+      producer: input[producer], since: input[since].milliseconds(now: SystemClock.milliseconds()),
+      includesHandled: includesHandled)
   }
 }

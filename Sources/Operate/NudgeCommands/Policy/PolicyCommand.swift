@@ -42,7 +42,8 @@ enum PolicyCommand {
     return ExitCode.success
   }
 
-  private static func version(_ policy: NotificationPolicy) -> String {
+  /// The version that decisions by a policy name.
+  static func version(_ policy: NotificationPolicy) -> String {
     PolicyVersion(policy, hash: { SHA256Digest.of($0) }).version
   }
 }

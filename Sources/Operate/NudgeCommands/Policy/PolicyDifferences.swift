@@ -3,7 +3,7 @@ import Analyzer
 /// Where a policy differs from the default one, field by field.
 struct PolicyDifferences: Equatable {
   /// A field, such as `bursts.directSeconds`, with both values as JSON.
-  struct Difference: Equatable {
+  struct Difference: Encodable, Equatable {
     let field: String
     let standard: String
     let value: String

@@ -5,9 +5,6 @@ import ServiceKit
 
 /// `nudge replay simulate | resend-missing | resend-failed | rederive | force | resume | stop | list`.
 enum ReplayCommand {
-  /// The most notifications of a forced replay; the analyzer has the same limit.
-  static let forceCap = 100
-
   // MARK: Settings
 
   private static let since = Setting<PointInTime>(
@@ -136,7 +133,7 @@ enum ReplayCommand {
     "force",
     abstract: "Notifies again, including people who were notified before.",
     discussion:
-      "Makes new pushes, at most \(forceCap), confirmed by their number. A person's preferences, reads and "
+      "Makes new pushes, at most \(ReplayOperation.forceCap), confirmed by their number. A person's preferences, reads and "
       + "the message's freshness still count.",
     settings: ClusterSettings.all + selecting + deciding + [confirm] + writing,
     examples: [
@@ -181,16 +178,7 @@ enum ReplayCommand {
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let known = try find(input, browser)
-    let now = SystemClock.milliseconds()
-    // Opening a writer fences the process that runs the replay.
-    let writer = try AuditedWriter(
-      cluster, replayId: known.replayId, auditPartitions: try browser.partitionCount(of: .audit), now: now)
-    defer { writer.close() }
-    try writer.commit(
-      try ReplayRecord.stops(
-        known.replayId, partitions: try browser.partitionCount(of: .timeline), cause: known.position, now: now,
-        coder: browser.coder),
-      audit: .stopped(ReplayStopRequest(replayId: known.replayId, who: ReplayID.whoRuns(), why: input[why])), now: now)
+    try ReplayOperation.stop(known, why: input[why], cluster, browser, now: SystemClock.milliseconds())
     print(
       "replay \(known.replayId) is stopped: nothing more of it is written or decided, and what waits of it is taken back"
     )
@@ -218,10 +206,7 @@ enum ReplayCommand {
     guard ReplayID.isValid(id) else {
       throw SettingsError("\(id) is not a replay's id: 'nudge replay list' lists them")
     }
-    guard let known = ReplayHistory(try AuditTrail(browser, replayId: id)).replays.first else {
-      throw CommandError("\(browser.names(.audit)) has no replay \(id): 'nudge replay list' lists them")
-    }
-    return known
+    return try ReplayOperation.find(id, browser)
   }
 
   // MARK: Replaying
@@ -268,76 +253,24 @@ enum ReplayCommand {
     _ cluster: ClusterSettings, _ browser: TopicBrowser
   ) throws -> Int32 {
     if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: give the reason, for the audit") }
-    let rules = try AnalyzerSettings.rules(from: input.values)
-    let now = SystemClock.milliseconds()
-    var next: [Int32: Int64] = [:]
-    for (partition, offset) in resuming?.progress?.next ?? [:] {
-      if let partition = Int32(partition) { next[partition] = offset }
-    }
-    let plan =
-      mode == .rederive
-      ? try RederivePlanning(
-        selection: selection, freshness: rules.policy.freshness, now: now, browser: browser
-      ).plan()
-      : try ReplayPlanning(
-        selection: selection, mode: mode, freshness: rules.policy.freshness, now: now, browser: browser
-      ).plan(resumingAt: next)
-    let forecast = try ReplayForecast(rules: rules, browser: browser, now: now).result(of: plan.items, mode: mode)
-    var report = ReplayReport(
-      replayId: nil, mode: mode.rawValue, selection: selection.flags, selected: plan.selected,
-      maxAge: selection.maxAge.flatMap { $0 > rules.policy.freshness ? $0 : nil }, wouldSend: forecast.wouldSend)
-    for (standing, count) in plan.standings where standing != .missing && standing != .failed {
-      report.standings[standing.rawValue] = count
-    }
-    if mode == .rederive { (report.deadLetters, report.refusedAgain) = (plan.deadLetters.count, plan.refusedAgain) }
-    // The forecast of a forced replay counts them as decided again.
-    if mode == .force {
-      report.standings = report.standings.filter { $0.key != "already_sent" && $0.key != "already_notified" }
-    }
-    for (reason, count) in forecast.suppressed { report.suppressed[reason.rawValue] = count }
-    let cap = mode == .force ? forceCap : resuming == nil ? input[max] : Int.max
-    // Notifications written by an earlier run of the replay count too.
-    let recipients = plan.recipients + (mode == .force ? resuming?.progress?.recipients ?? 0 : 0)
-    guard recipients <= cap else {
-      let allowed =
-        mode == .force ? "by force one replay makes at most \(cap)" : "--max allows \(cap)"
-      throw CommandError("\(recipients) notifications are selected; \(allowed): narrow the selection")
-    }
+    let operation = ReplayOperation(
+      mode: mode, selection: selection, rules: try AnalyzerSettings.rules(from: input.values),
+      most: mode == .force || resuming != nil ? .max : input[max], resuming: resuming, cluster: cluster,
+      browser: browser, now: SystemClock.milliseconds())
+    let (plan, report) = try operation.plan()
     guard input[yes] else { return try show(report, input) }
     guard !plan.items.isEmpty || !plan.deadLetters.isEmpty else {
       FileHandle.standardError.write(Data("nothing is to be written\n".utf8))
       return try show(report, input)
     }
     if mode == .force { try confirmed(plan.recipients, input) }
-    var random = SystemRandomNumberGenerator()
-    let id = resuming?.replayId ?? ReplayID.make(now: now, using: &random)
-    report.replayId = id
-    let writer = try AuditedWriter(
-      cluster, replayId: id, auditPartitions: try browser.partitionCount(of: .audit), now: now)
-    defer { writer.close() }
-    let watch = try ReplayWatch(replayId: id, browser: browser, cluster: cluster)
-    defer { watch.close() }
-    try writer.commit(
-      [],
-      audit: .started(
-        ReplayStarted(
-          replayId: id, mode: mode, who: ReplayID.whoRuns(), why: input[why], selection: selection.flags,
-          counts: report.counts, resumed: resuming == nil ? nil : true)), now: now)
-    FileHandle.standardError.write(Data("replay \(id); to stop it: nudge replay stop \(id) --why TEXT\n".utf8))
-    try DeadLettersCommand.write(
-      plan.deadLetters, .replayed, why: input[why], pace: input[rate], DeadLetterReplay(topics: cluster.topics),
-      browser,
-      writer)
-    let result = try ReplayRun(
-      replayId: id, mode: mode, items: plan.items, rate: input[rate], before: resuming?.progress, writer: writer,
-      watch: watch, coder: browser.coder, tell: { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
-    ).run()
-    report.result = result.ended.result.rawValue
-    report.stoppedBecause = result.ended.reason
-    report.decisions = Dictionary(uniqueKeysWithValues: result.tally.decisions.map { ($0.key.rawValue, $0.value) })
-    report.outcomes = Dictionary(uniqueKeysWithValues: result.tally.outcomes.map { ($0.key.rawValue, $0.value) })
-    _ = try show(report, input)
-    return result.ended.result == .completed ? ExitCode.success : ExitCode.failure
+    let done = try operation.run(
+      plan, report, rate: input[rate], why: input[why],
+      began: { id in
+        FileHandle.standardError.write(Data("replay \(id); to stop it: nudge replay stop \(id) --why TEXT\n".utf8))
+      }, tell: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
+    _ = try show(done, input)
+    return done.result == ReplayEnded.Result.completed.rawValue ? ExitCode.success : ExitCode.failure
   }
 
   private static func show(_ report: ReplayReport, _ input: CommandInput) throws -> Int32 {

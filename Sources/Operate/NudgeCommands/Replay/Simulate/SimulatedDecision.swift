@@ -79,6 +79,9 @@ extension SimulatedDecision.Result: CustomStringConvertible {
     return "\(presentation)\(priority.map { ", \($0.rawValue)" } ?? "") (\(reason.rawValue))"
   }
 
+  /// How it appears: `alert`, `silent`, `badge` or `none`.
+  package var shape: String { outcome == .notify ? presentation?.rawValue ?? "silent" : "none" }
+
   /// Whether it makes a sound.
   package var alerts: Bool { outcome == .notify && presentation == .alert }
 }

@@ -51,6 +51,8 @@ struct SimulationResult {
   private(set) var unrecorded = 0
   private(set) var examples: [Example] = []
   private let exampleCount: Int
+  /// Compared decisions by how they appeared, and would appear: `alert`, `silent`, `badge` or `none`.
+  private(set) var shapes: (before: [String: Int], after: [String: Int]) = ([:], [:])
   private var messages: [ChangeKey: Int] = [:]
   private var people: [ChangeKey: Set<Int32>] = [:]
   private var numbers: [String: Int32] = [:]
@@ -72,6 +74,8 @@ struct SimulationResult {
     if recorded.result.alerts { alerts.before += 1 }
     if simulated.result.alerts { alerts.after += 1 }
     days[day] = alerts
+    shapes.before[recorded.result.shape, default: 0] += 1
+    shapes.after[simulated.result.shape, default: 0] += 1
     guard recorded.result != simulated.result else {
       same += 1
       return
@@ -134,7 +138,8 @@ struct SimulationResult {
 
 extension SimulationResult: Encodable {
   private enum Name: String, CodingKey {
-    case compared, same, insufficient, unrecorded, changes, alertsBefore, alertsAfter, gains, examples
+    case compared, same, insufficient, unrecorded, changes, alertsBefore, alertsAfter, shapesBefore, shapesAfter, gains,
+      examples
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -146,6 +151,8 @@ extension SimulationResult: Encodable {
     try fields.encode(changes, forKey: .changes)
     try fields.encode(alerts.before, forKey: .alertsBefore)
     try fields.encode(alerts.after, forKey: .alertsAfter)
+    try fields.encode(shapes.before, forKey: .shapesBefore)
+    try fields.encode(shapes.after, forKey: .shapesAfter)
     try fields.encode(gains, forKey: .gains)
     try fields.encode(examples, forKey: .examples)
   }

@@ -1,0 +1,182 @@
+import Foundation
+import Kafka
+import NudgeConsole
+import NudgeSchema
+import ServiceKit
+
+/// The page Dead letters: what `nudge dead-letters` says and does.
+extension CommandAnswers {
+  private struct GroupsRow: Encodable {
+    var row = "groups"
+    var answer: DeadLetterGroups
+  }
+
+  private struct ListedRow: Encodable {
+    var row = "letter"
+    var letter: DeadLetterFacts
+    var isHandled: Bool
+  }
+
+  private struct EndRow: Encodable {
+    var row = "end"
+    /// Earlier ones that are not listed.
+    var more: Int
+  }
+
+  private struct LetterRow: Encodable {
+    struct Fate: Encodable {
+      /// The topic that a replay writes it to.
+      var written: String?
+      /// Why a replay leaves it.
+      var left: String?
+      /// Whether it can be corrected.
+      var editable: Bool
+      var likelyRefusedAgain: Bool
+    }
+    var row = "letter"
+    var letter: DeadLetterFacts
+    /// nil: it is no JSON.
+    var value: JSONValue?
+    var isHandled: Bool
+    var fate: Fate
+  }
+
+  private struct SummaryRow: Encodable {
+    var row = "summary"
+    var answer: DeadLetterReplay.Summary
+  }
+
+  private struct EditRow: Encodable {
+    var row = "edit"
+    var answer: DeadLetterEdits
+  }
+
+  private func selection(_ question: ConsoleQuestion) throws -> DeadLetterSelection {
+    let now = SystemClock.milliseconds()
+    return DeadLetterSelection(
+      places: try question["place"].map { [try place($0)] } ?? [], reason: question["reason"], stage: question["stage"],
+      topic: question["topic"], key: question["key"], producer: question["producer"],
+      since: try Self.time(question["since"], now: now) ?? now - 7 * 86_400_000,
+      includesHandled: question["handled"] == "yes")
+  }
+
+  private func place(_ text: String) throws -> DeadLetterSelection.Place {
+    guard let place = DeadLetterSelection.Place(text) else {
+      throw CommandError("\(text) is no place of a dead letter: use PARTITION@OFFSET, such as 2@17")
+    }
+    return place
+  }
+
+  func deadLetters(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    let selection = try selection(question)
+    try reading(for: job) { browser in
+      var groups = DeadLetterGroups()
+      try selection.read(browser) { letter, _ in
+        groups.add(letter)
+        return true
+      }
+      try job.write(GroupsRow(answer: groups))
+    }
+  }
+
+  /// The latest of a selection.
+  func deadLetterList(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    let selection = try selection(question)
+    let limit = Self.number(question["limit"], 1...1_000, default: 100)
+    try reading(for: job) { browser in
+      let handled = try AuditTrail(browser).handledDeadLetters
+      var letters: [DeadLetterFacts] = []
+      var more = 0
+      try selection.read(browser) { letter, _ in
+        letters.append(letter)
+        // The partitions come one after the other: the latest are known at the end.
+        if letters.count >= 4 * limit {
+          letters.sort { $0.timestamp > $1.timestamp }
+          more += letters.count - limit
+          letters.removeLast(letters.count - limit)
+        }
+        return true
+      }
+      letters.sort { $0.timestamp > $1.timestamp }
+      for letter in letters.prefix(limit) {
+        let isHandled = handled[letter.position.partition]?.contains(letter.position.offset) == true
+        try job.write(ListedRow(letter: letter, isHandled: isHandled))
+      }
+      try job.write(EndRow(more: more + max(0, letters.count - limit)))
+    }
+  }
+
+  func deadLetter(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    let wanted = try place(question["place"] ?? "")
+    let redaction = Redaction(showsTexts: options.showsTexts)
+    let replay = DeadLetterReplay(topics: cluster.topics)
+    try reading(for: job) { browser in
+      let handled = try AuditTrail(browser).handledDeadLetters
+      try DeadLetterSelection(places: [wanted], includesHandled: true).read(browser) { letter, record in
+        var fate = LetterRow.Fate(
+          editable: (try? DeadLetterEdits.topic(of: letter, cluster.topics)) != nil,
+          likelyRefusedAgain: DeadLetterReplay.isLikelyRefusedAgain(letter))
+        switch replay.fate(of: letter) {
+        case .written(let topic): fate.written = cluster.topics(topic)
+        case .left(let why): fate.left = why
+        }
+        let value = record.value.flatMap { try? JSONValue($0) }
+        try job.write(
+          LetterRow(
+            letter: letter, value: value.map { redaction.apply(to: $0, of: .deadLetters) },
+            isHandled: handled[wanted.partition]?.contains(wanted.offset) == true, fate: fate))
+        return false
+      }
+    }
+  }
+
+  /// Counts what replaying or discarding would do and, as an action, does it.
+  func handleDeadLetters(
+    _ question: ConsoleQuestion, _ action: DeadLettersHandled.Action, writes: Bool, _ job: ConsoleJob
+  ) throws {
+    var selection = try selection(question)
+    selection.includesHandled = false
+    let why = try writes ? reason(question) : ""
+    let rate = Double(Self.number(question["rate"], 1...10_000, default: 100))
+    try reading(for: job) { browser in
+      let planned = try DeadLettersCommand.plan(selection, action, topics: cluster.topics, browser)
+      var summary = planned.summary
+      if writes, !planned.chosen.isEmpty {
+        summary.replayId = try DeadLettersCommand.carryOut(
+          planned.chosen, action, why: why, pace: action == .replayed ? rate : .infinity, cluster, browser)
+      }
+      try job.write(SummaryRow(answer: summary))
+    }
+  }
+
+  /// Checks a correction and, as an action, publishes it. `set`: an object of paths and JSON texts; `remove`: a list of paths.
+  func editDeadLetter(_ question: ConsoleQuestion, writes: Bool, _ job: ConsoleJob) throws {
+    let wanted = try place(question["place"] ?? "")
+    let why = try writes ? reason(question) : ""
+    let decoder = JSONDecoder()
+    let edit = DeadLetterEdit(
+      set: try decoder.decode([String: String].self, from: Data((question["set"] ?? "{}").utf8)),
+      remove: try decoder.decode([String].self, from: Data((question["remove"] ?? "[]").utf8)))
+    let now = SystemClock.milliseconds()
+    try reading(for: job) { browser in
+      var summary = DeadLetterEdits(topics: cluster.topics, now: now)
+      try DeadLetterSelection(places: [wanted], includesHandled: true).read(browser) { letter, record in
+        try summary.add(letter, record) { bytes in
+          guard let before = try? JSONValue(bytes) else { throw EditedEvent.Refusal(reason: "its value is not JSON") }
+          return try edit.apply(to: before)
+        }
+        return false
+      }
+      if writes, !summary.events.isEmpty {
+        try DeadLettersCommand.write(summary.events, why: why, pace: 100, cluster, browser) { summary.replayId = $0 }
+      }
+      try job.write(EditRow(answer: summary))
+    }
+  }
+
+  /// The reason of an action, for the audit.
+  func reason(_ question: ConsoleQuestion) throws -> String {
+    guard let why = question["why"] else { throw CommandError("give the reason, for the audit") }
+    return why
+  }
+}

@@ -1,0 +1,119 @@
+import Analyzer
+import NudgeConsole
+import NudgeSchema
+import ServiceKit
+
+/// The page Replays: what `nudge replay` says and does.
+extension CommandAnswers {
+  private struct HistoryRow: Encodable {
+    var row = "replays"
+    var answer: ReplayHistory
+  }
+
+  private struct TrailRow: Encodable {
+    var row = "replay"
+    var entries: [AuditEvent]
+  }
+
+  private struct ReportRow: Encodable {
+    var row = "report"
+    var answer: ReplayReport
+    /// Notifications that would be decided for.
+    var recipients: Int
+  }
+
+  private struct StartedRow: Encodable {
+    var row = "started"
+    var replayId: String
+  }
+
+  func replays(_ job: ConsoleJob) throws {
+    try reading(for: job) { browser in
+      try job.write(HistoryRow(answer: ReplayHistory(try AuditTrail(browser))))
+    }
+  }
+
+  func replayTrail(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    let id = question["replay"] ?? ""
+    try reading(for: job) { browser in
+      try job.write(TrailRow(entries: try AuditTrail(browser, replayId: id).entries.map(\.event)))
+    }
+  }
+
+  /// Plans a replay and, as an action, runs it.
+  func replay(_ question: ConsoleQuestion, writes: Bool, _ job: ConsoleJob) throws {
+    guard let mode = question["mode"].flatMap(ReplayMode.init(rawValue:)) else { throw CommandError("choose a mode") }
+    let now = SystemClock.milliseconds()
+    let selection = try selection(question, mode, now: now)
+    let why = try writes ? reason(question) : ""
+    try reading(for: job) { browser in
+      let operation = ReplayOperation(
+        mode: mode, selection: selection, rules: try options.rules(), most: Self.mostNotifications, resuming: nil,
+        cluster: cluster, browser: browser, now: now)
+      let (plan, report) = try operation.plan()
+      guard writes, !plan.items.isEmpty || !plan.deadLetters.isEmpty else {
+        return try job.write(ReportRow(answer: report, recipients: plan.recipients))
+      }
+      if mode == .force, question["confirm"].flatMap({ Int($0) }) != plan.recipients {
+        throw CommandError("not confirmed: there are \(plan.recipients) notifications. Nothing was written")
+      }
+      let done = try operation.run(
+        plan, report, rate: Double(Self.number(question["rate"], 1...10_000, default: 50)), why: why,
+        began: { try job.write(StartedRow(replayId: $0)) }, tell: { job.tell($0) })
+      try job.write(ReportRow(answer: done, recipients: plan.recipients))
+    }
+  }
+
+  /// As many as `--max` of the command allows by default.
+  private static let mostNotifications = 10_000
+
+  func stopReplay(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    let why = try reason(question)
+    try reading(for: job) { browser in
+      let known = try ReplayOperation.find(question["replay"] ?? "", browser)
+      try ReplayOperation.stop(known, why: why, cluster, browser, now: SystemClock.milliseconds())
+      try job.write(StartedRow(row: "stopped", replayId: known.replayId))
+    }
+  }
+
+  func selection(_ question: ConsoleQuestion, _ mode: ReplayMode?, now: Milliseconds) throws -> ReplaySelection {
+    var selection = ReplaySelection(
+      since: try Self.time(question["since"], now: now) ?? now - 3_600_000,
+      until: try Self.time(question["until"], now: now) ?? now)
+    guard selection.since < selection.until else { throw CommandError("the beginning must be before the end") }
+    if mode == .rederive { selection.topic = .chatEvents }
+    selection.user = question["user"]
+    selection.conversation = question["conversation"]
+    selection.message = question["message"]
+    if mode != .rederive, let name = question["reason"] {
+      guard let reason = DecisionReason(rawValue: name) else {
+        throw CommandError(
+          "\(name) is no reason: use one of \(DecisionReason.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      selection.reason = reason
+    }
+    if mode == .resendFailed, let names = question["result"] {
+      guard let results = FailedResult.set(names) else {
+        throw CommandError("\(names): use gave_up, expired, rejected or replay_stopped, separated by commas")
+      }
+      selection.results = results
+    }
+    if mode == .rederive, let name = question["members"] {
+      guard let members = RederivedMembers(rawValue: name) else {
+        throw CommandError("\(name): use then or current")
+      }
+      selection.members = members
+    }
+    if mode == .rederive || mode == .resendFailed, let text = question["max-age"] {
+      let age: Duration
+      do {
+        age = try Duration.parse(text)
+      } catch {
+        throw CommandError("\(text) is no duration: use \(error.allowed)")
+      }
+      guard age.milliseconds <= Resend.longestAge else { throw CommandError("messages may be at most 24h old") }
+      selection.maxAge = age.milliseconds
+    }
+    return selection
+  }
+}
