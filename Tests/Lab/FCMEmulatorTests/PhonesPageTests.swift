@@ -1,6 +1,7 @@
 import FCMEmulator
 import Foundation
 import HTTPTransport
+import TestSupport
 import Testing
 
 /// The page as a browser shows it.

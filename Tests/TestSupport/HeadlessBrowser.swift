@@ -1,11 +1,10 @@
-import Foundation
+public import Foundation
 import Glibc
-import Testing
 
 /// Chromium without a window, steered by the DevTools protocol over two pipes. One thread uses it.
-final class HeadlessBrowser {
+public final class HeadlessBrowser {
   /// Why there is none here, with the fix; nil where there is one.
-  static let missing: String? =
+  public static let missing: String? =
     executable == nil ? "no Chromium was found: apt-get install chromium, or set CHROMIUM=/path/to/it" : nil
 
   private static let executable: String? = {
@@ -14,8 +13,10 @@ final class HeadlessBrowser {
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }()
 
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+  /// A page, or the browser, did not do what was asked.
+  public struct Failure: Error, CustomStringConvertible {
+    /// In words.
+    public let description: String
   }
 
   private static let patience = 60.0
@@ -28,10 +29,10 @@ final class HeadlessBrowser {
   private var lastId = 0
   private var session: String?
   /// Exceptions of the page's scripts, and what its console called an error.
-  private(set) var complaints: [String] = []
+  public private(set) var complaints: [String] = []
 
   /// Starts it with an empty page of this size.
-  init(width: Int, height: Int) throws {
+  public init(width: Int, height: Int) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("browser-\(UUID().uuidString)")
     self.folder = folder
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -69,10 +70,11 @@ final class HeadlessBrowser {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  func open(_ url: String) throws { _ = try call("Page.navigate", ["url": url]) }
+  /// Goes to a page.
+  public func open(_ url: String) throws { _ = try call("Page.navigate", ["url": url]) }
 
   /// The value of an expression of JavaScript on the page, a promise's included.
-  func evaluate(_ expression: String) throws -> Any? {
+  public func evaluate(_ expression: String) throws -> Any? {
     let answer = try call(
       "Runtime.evaluate", ["expression": expression, "returnByValue": true, "awaitPromise": true])
     if let exception = answer["exceptionDetails"] as? [String: Any] {
@@ -82,7 +84,7 @@ final class HeadlessBrowser {
   }
 
   /// Waits until an expression is true.
-  func wait(until expression: String, atMost seconds: Double = 30) throws {
+  public func wait(until expression: String, atMost seconds: Double = 30) throws {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while try evaluate("Boolean(\(expression))") as? Bool != true {
       guard Date() < deadline else { throw Failure(description: "not within \(seconds) s: \(expression)") }
@@ -91,9 +93,28 @@ final class HeadlessBrowser {
   }
 
   /// A picture of the window, PNG.
-  func screenshot() throws -> Data {
+  public func screenshot() throws -> Data {
     let answer = try call("Page.captureScreenshot", ["format": "png"])
     return (answer["data"] as? String).flatMap { Data(base64Encoded: $0) } ?? Data()
+  }
+
+  /// Changes the window's size, and whether the page is to be dark.
+  public func resize(width: Int, height: Int, isDark: Bool) throws {
+    _ = try call(
+      "Emulation.setDeviceMetricsOverride",
+      ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false])
+    _ = try call(
+      "Emulation.setEmulatedMedia",
+      ["features": [["name": "prefers-color-scheme", "value": isDark ? "dark" : "light"]]])
+  }
+
+  /// Presses a key, with what it types.
+  public func press(_ key: String, text: String? = nil) throws {
+    var event: [String: Any] = ["type": text == nil ? "rawKeyDown" : "keyDown", "key": key]
+    if let text { event["text"] = text }
+    if key == "Tab" { event["windowsVirtualKeyCode"] = 9 }
+    _ = try call("Input.dispatchKeyEvent", event)
+    _ = try call("Input.dispatchKeyEvent", ["type": "keyUp", "key": key])
   }
 
   // MARK: The protocol: objects of JSON with a NUL behind each
