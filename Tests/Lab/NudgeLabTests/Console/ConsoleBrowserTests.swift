@@ -55,8 +55,9 @@ struct ConsoleBrowserTests {
     let hostile = Self.hostile
     _ = try demo.nudge("publish", "device", "--user", hostile, "--token", "token-of-hostile", "--wait")
     _ = try demo.nudge("publish", "message", "--from", hostile + "2", "--to", hostile, "--text", hostile, "--wait")
+    let now = Int64(Date().timeIntervalSince1970 * 1_000)
     try demo.produce(
-      #"{"type":"preferences.updated","schemaVersion":1,"eventId":"e-bad","occurredAt":1,"userId":"ann","preferences":{"enabled":"perhaps"}}"#,
+      #"{"type":"preferences.updated","schemaVersion":1,"eventId":"e-bad","occurredAt":\#(now),"userId":"ann","preferences":{"enabled":"perhaps"}}"#,
       key: "ann", to: .userEvents)
     let page = Page(browser: try HeadlessBrowser(width: 1_280, height: 900), url: demo.url)
     let decisions = try demo.nudge("tail", "decisions", "--since", "1h", "--json").split(separator: "\n")
