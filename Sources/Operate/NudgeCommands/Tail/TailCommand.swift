@@ -85,6 +85,8 @@ enum TailCommand {
         Data("\(lines.dropped) earlier records are not shown: --limit shows more\n".utf8))
     }
     guard input[follow] else { return ExitCode.success }
+    // What is piped must not wait for the next one.
+    fflush(nil)
     let interrupts = Interrupts()
     try browser.follow(ranges) { record in
       if let record, let line = line(record) {

@@ -101,7 +101,7 @@ extension PipelineTests {
       let decided = try pipeline.nudge(["tail", "decisions", "--json", "--limit", "100000"]).output.split(
         separator: "\n"
       )
-      .filter { $0.contains("load-\(run)-") }
+      .filter { $0.contains("load-\(run)-") && !$0.contains(#""outcome":"deferred""#) }
       #expect(decided.count == summary["candidates"] as? Int)
       let person = try #require(decided.last?.firstMatch(of: /"userId":"(load-[^"]*)"/)?.1)
       let story = try scene.json(["explain", "--user", String(person)]).value
