@@ -10,7 +10,7 @@ extension PipelineTests {
   struct RepartitionTests {
     private func nudge(_ pipeline: Pipeline, _ arguments: [String], expect status: Int32, _ text: String) throws {
       let answer = try pipeline.nudge(["topics", "repartition"] + arguments)
-      #expect(answer.status == status && answer.output.contains(text), "\(arguments): \(answer)")
+      #expect(answer.status == status && (text.isEmpty || answer.output.contains(text)), "\(arguments): \(answer)")
     }
 
     /// Starts the repartition, and kills it once it has told of as many parts. Returns whether it came to its end.
