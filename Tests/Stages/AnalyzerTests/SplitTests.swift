@@ -16,7 +16,7 @@ struct SplitTests {
     for key in [
       AnalyzerRow.userKey("ann"), AnalyzerRow.preferencesKey("ann"), AnalyzerRow.learnedKey("ann"),
       AnalyzerRow.conversationKey("ann", "c"), AnalyzerRow.deviceKey("ann", "phone"), RowKey("r", "replay-1", "ann"),
-      RowKey("r", "resent/20000", "/ann"),
+      RowKey("r", "resent/20000", "/ann"), AnalyzerRow.heldKey("ann", "c", MessageKey("m")),
     ] {
       #expect(try home(key) == .taskOf("ann"), "\(key)")
     }
@@ -31,5 +31,6 @@ struct SplitTests {
     #expect(AnalyzerStage.splitRules.homeOfTimer("replay/replay-1") == .everyTask)
     #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.badgeTimerName("ann")) == nil)
     #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.timerName(of: "phone", "ann")) == nil)
+    #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.holdTimerName("ann", "c")) == nil)
   }
 }

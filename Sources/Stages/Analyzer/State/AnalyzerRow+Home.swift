@@ -13,17 +13,20 @@ extension AnalyzerRow {
   /// Where a row belongs when there are more tasks than before.
   static func home(of key: RowKey, _ bytes: UnsafeRawBufferPointer) throws -> RowHome {
     let parts = key.parts
-    switch (parts[0], parts.count) {
-    case ("u", 2), ("p", 2), ("t", 2), ("c", 3), ("d", 3): return .taskOf(parts[1])
-    case ("r", 2): return .everyTask
-    case ("r", 3):
+    switch (Kind(of: key), parts.count) {
+    case (.user, 2), (.preferences, 2), (.learned, 2), (.conversation, 3), (.device, 3), (.held, 4):
+      return .taskOf(parts[1])
+    case (.replay, 2): return .everyTask
+    case (.replay, 3):
       guard Resend.isBucket(parts[1]) else { return .taskOf(parts[2]) }
       // A push that was made again, whose id does not name the person; or a person who was told.
       return Resend.person(ofKeyPart: parts[2]).map { RowHome.taskOf($0) } ?? .everyTask
-    case ("x", 2):
+    case (.erasure, 2):
       guard case .erasure(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: RecordCoder()) else { break }
       return row.pendingUserId.map { RowHome.taskOf($0) } ?? .everyTask
-    default: break
+    case (.user, _), (.preferences, _), (.learned, _), (.conversation, _), (.device, _), (.held, _), (.replay, _),
+      (.erasure, _), (nil, _):
+      break
     }
     throw StoreFailure(
       operation: "move a row of the analyzer",

@@ -28,11 +28,22 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `x`, hash of a userId: that the person was deleted.
   case erasure(PersonErasureRow)
 
-  private static let kinds = (
-    user: UInt8(ascii: "u"), preferences: UInt8(ascii: "p"), conversation: UInt8(ascii: "c"),
-    device: UInt8(ascii: "d"), learned: UInt8(ascii: "t"), replay: UInt8(ascii: "r"), held: UInt8(ascii: "h"),
-    erasure: UInt8(ascii: "x")
-  )
+  /// The kind of a row, by the first byte of its key. `home` says for each kind where its rows belong when tasks are split.
+  enum Kind: UInt8, CaseIterable {
+    case user = 0x75  // u
+    case preferences = 0x70  // p
+    case conversation = 0x63  // c
+    case device = 0x64  // d
+    case learned = 0x74  // t
+    case replay = 0x72  // r
+    case held = 0x68  // h
+    case erasure = 0x78  // x
+
+    init?(of key: RowKey) {
+      guard let byte = key.bytes.first else { return nil }
+      self.init(rawValue: byte)
+    }
+  }
 
   /// The key of a person's row.
   static func userKey(_ userId: String) -> RowKey { RowKey("u", userId) }
@@ -67,16 +78,16 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
 
   /// Reads a row; the first byte of the key tells its kind. Throws `StoreFailure` for a key that is not one of the analyzer's.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
-    switch key.bytes.first {
-    case Self.kinds.user: self = .user(try UserRow(bytes: bytes, coder: coder))
-    case Self.kinds.preferences: self = .preferences(try PreferencesRow(bytes: bytes, coder: coder))
-    case Self.kinds.conversation: self = .conversation(try PersonConversationRow(bytes: bytes, coder: coder))
-    case Self.kinds.device: self = .device(try PersonDeviceRow(bytes: bytes, coder: coder))
-    case Self.kinds.learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
-    case Self.kinds.replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
-    case Self.kinds.held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
-    case Self.kinds.erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
-    default:
+    switch Kind(of: key) {
+    case .user: self = .user(try UserRow(bytes: bytes, coder: coder))
+    case .preferences: self = .preferences(try PreferencesRow(bytes: bytes, coder: coder))
+    case .conversation: self = .conversation(try PersonConversationRow(bytes: bytes, coder: coder))
+    case .device: self = .device(try PersonDeviceRow(bytes: bytes, coder: coder))
+    case .learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
+    case .replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
+    case .held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
+    case .erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
+    case nil:
       throw StoreFailure(
         operation: "reading a row of the analyzer",
         reason:
