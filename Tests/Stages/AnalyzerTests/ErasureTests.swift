@@ -104,6 +104,14 @@ struct ErasureTests {
     #expect(try scene.message("m3", at: noon + 5 * minute).push?.targets.map(\.deviceId) == ["new-phone"])
   }
 
+  @Test("D16: the same deletion once more writes nothing, whatever its event is called", arguments: ["0", "zz"])
+  func repeated(eventId: String) throws {
+    let scene = try waiting()
+    let deletion = TimelineEventBody.user(.deleted(UserDeleted(userId: "ann")))
+    #expect(try !scene.send(deletion, at: noon + 2 * minute, eventId: eventId).isEmpty)
+    #expect(try scene.send(deletion, at: noon + 2 * minute, eventId: eventId).isEmpty)
+  }
+
   @Test("D16: a task that restarts goes on with an erasure, and still knows whom it has erased")
   func restart() throws {
     let scene = try waiting()

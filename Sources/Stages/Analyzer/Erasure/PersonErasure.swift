@@ -64,10 +64,10 @@ extension AnalyzerStage {
   /// `user.deleted`.
   mutating func delete(_ userId: String, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let key = erasureKey(userId)
-    if case .erasure(let known)? = try step.row(key), cause.stamp <= known.stamp { return }
+    let stamp = cause.stamp.hashed(cause.envelope.eventId, by: rules.tokenHash)
+    if case .erasure(let known)? = try step.row(key), stamp <= known.stamp { return }
     var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
     try person.emit(.cancelled(PushCancelled(userId: userId, erased: true)))
-    let stamp = cause.stamp.hashed(cause.envelope.eventId, by: rules.tokenHash)
     try step.set(.erasure(PersonErasureRow(stamp: stamp, pendingUserId: userId)), for: key)
     erased.add(key, isPending: true, partition: step.partition)
     step.wake(at: step.now)
