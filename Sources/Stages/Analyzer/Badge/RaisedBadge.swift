@@ -21,7 +21,7 @@ extension PersonContext {
     }
     user.badgeDueAt = due
     try step.setTimer(
-      Self.timerPrefix + userId, due: due, key: userId, eventId: cause.envelope.eventId, origin: Origin(cause.position),
+      Self.timerPrefix + userId, due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin,
       source: cause.source)
   }
 

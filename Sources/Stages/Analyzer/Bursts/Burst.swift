@@ -23,7 +23,7 @@ extension PersonConversationRow {
   /// - Parameters:
   ///   - time: The message's.
   ///   - isPersonal: It alerts whatever came before.
-  ///   - isAnew: It was decided before, and is decided anew: its own alert does not hold it back.
+  ///   - isAnew: The message was decided before, and is decided again: its own alert does not hold it back.
   ///   - length: How long an alert stands for what comes after it; 0: not at all.
   /// - Returns: The burst the message belongs to where its alert is held back; nil: it alerts.
   mutating func alert(at time: Milliseconds, isPersonal: Bool, isAnew: Bool, burst length: Milliseconds) -> Burst? {

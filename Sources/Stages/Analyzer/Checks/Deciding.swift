@@ -62,7 +62,7 @@ extension AnalyzerStage {
     }
     let isHeldAlert = hold != nil
     let isShown = presentation == .alert || presentation == .silent
-    // What rings anyway, rings for what waits before it.
+    // An alert that does not wait ends the waits of the alerts before it.
     var ended = presentation == .alert ? conversation.takeAlerts() : []
 
     if verdict.reason != .duplicate {
@@ -196,7 +196,7 @@ extension AnalyzerStage {
 extension PersonContext {
   /// Writes the decision and, where it notifies, the push.
   ///
-  /// - Parameter heldUntil: When the final decision is made at the latest, where this one is none.
+  /// - Parameter heldUntil: When the final decision is made at the latest; nil: this one is final.
   mutating func conclude(
     _ decisionChecks: DecisionChecks, _ verdict: Verdict, _ targets: [PushTarget], _ presentation: Presentation?,
     heldUntil: Milliseconds? = nil

@@ -19,14 +19,14 @@ struct DecisionChecks {
   let replay: ReplayBudget?
   /// The failed push that the decision is to make again.
   let resend: Resend?
-  /// What is known since the message was deferred; nil: this is not its final decision, or it was not deferred.
+  /// The facts noted when the message was deferred; nil: this is not its final decision, or it was not deferred.
   let held: Held?
   /// The shifts that the person's feedback has made.
   let learned: LearnedPreferences
   let rules: AnalyzerRules
   let now: Milliseconds
 
-  /// What a final decision takes over from the deferred one.
+  /// The facts that a final decision takes over from the deferred one.
   struct Held {
     /// When the message was deferred, by the wall clock.
     var at: Milliseconds
@@ -193,7 +193,7 @@ struct DecisionChecks {
 
   // MARK: 7: the level, and how much the message matters
 
-  /// What later signals need to know of the message; nil: it was not judged.
+  /// The sender and score that later signals use; nil: the message was not judged.
   var judged: RecentMessage.Judged? {
     checks.assessment.map {
       RecentMessage.Judged(sender: message.sender.value, score: Int16(($0.score * 1000).rounded()))

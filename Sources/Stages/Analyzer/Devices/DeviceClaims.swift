@@ -82,7 +82,7 @@ extension PersonContext {
     let due = row.lastEventAt + rules.tokenLifetime + 1
     row.timerAt = due
     try step.setTimer(
-      timerName(of: deviceId), due: due, key: userId, eventId: cause.envelope.eventId, origin: Origin(cause.position),
+      timerName(of: deviceId), due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin,
       source: cause.source)
   }
 

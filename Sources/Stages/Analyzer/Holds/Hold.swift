@@ -23,7 +23,7 @@ extension PersonConversationRow {
   /// Messages held at a time.
   static let maxHolds = 16
 
-  /// Holds a message. One too many, and the wait of the one that ends first is over: it counts on the badge. Returns that one.
+  /// Holds a message. Beyond `maxHolds`, the hold that is due first ends: its message counts on the badge. Returns that hold.
   mutating func hold(_ hold: Hold) -> Hold? {
     holds.insert(hold, at: holds.firstIndex { hold.place < $0.place } ?? holds.endIndex)
     let others = holds.indices.filter { holds[$0].key != hold.key }

@@ -2,7 +2,7 @@ import NudgeSchema
 import StreamRuntime
 import Wording
 
-/// What proves that a message was read, or that nothing more is to come of it.
+/// The reason why a hold ends.
 enum HoldEnd: Equatable {
   /// The person has read it, or written after it.
   case read
@@ -40,7 +40,7 @@ extension PersonContext {
     }
     conversation.holdTimerAt = due
     try step.setTimer(
-      name, due: due, key: userId, eventId: cause.envelope.eventId, origin: Origin(cause.position),
+      name, due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin,
       source: cause.source)
   }
 
@@ -153,7 +153,7 @@ extension PersonContext {
     return (.alreadyRead, .alreadyRead, inputs)
   }
 
-  /// What is written meanwhile comes of a held message: of its chat event, with its headers.
+  /// Runs `body`. Records that it writes name the held message's chat event as their source, and have its headers.
   mutating func causing(_ held: HeldMessageRow, _ body: (inout PersonContext) throws -> Void) throws {
     source = held.source
     defer { source = nil }

@@ -89,7 +89,7 @@ struct ReplayBudget {
   fileprivate static func setTimer(_ replayId: String, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     try step.setTimer(
       timerPrefix + replayId, due: step.now + keptFor, key: replayId, eventId: cause.envelope.eventId,
-      origin: Origin(cause.position), source: cause.source)
+      origin: cause.ownOrigin, source: cause.source)
   }
 
   /// The replay whose rows a timer is about; nil: it is another timer.

@@ -24,7 +24,7 @@ extension AnalyzerStage {
     guard let last = page.next?.parts.last else { return }
     let next = TimelineEvent(
       Envelope(eventId: "\(cause.envelope.eventId)-next", occurredAt: cause.envelope.occurredAt),
-      origin: Origin(cause.position), source: cause.source,
+      origin: cause.ownOrigin, source: cause.source,
       .replayStopped(ReplayStopped(replayId: stopped.replayId, after: last)))
     try step.emit(bytes: codec.encode(next), to: .timeline, key: stopped.replayId, partition: step.partition)
   }

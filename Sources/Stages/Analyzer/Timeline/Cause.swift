@@ -6,7 +6,7 @@ final class Cause: Sendable {
   let position: RecordPosition
   let partition: Int32
   /// The origin of what the record causes.
-  private let ownOrigin: Origin
+  let ownOrigin: Origin
   let envelope: Envelope
   /// When the event happened, by which all that people did is judged: its own time, or the time ingest took it where that is
   /// earlier (D11).
