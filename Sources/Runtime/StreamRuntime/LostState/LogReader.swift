@@ -39,10 +39,18 @@ final class LogReader {
     try committed.warmUp(topics: topics, timeout: Self.patience)
   }
 
-  /// The first offset of a partition, and its high watermark.
+  /// The first offset of a partition, and its high watermark. A partition that has just been made has no leader at once: its is waited for.
   func ends(of place: TopicPartition) throws(KafkaError) -> LogEnds {
-    let ends = try watermarks.watermarks(place, timeout: Self.patience)
-    return LogEnds(start: ends.low, high: ends.high)
+    let deadline = ContinuousClock.now + Self.patience
+    while true {
+      do throws(KafkaError) {
+        let ends = try watermarks.watermarks(place, timeout: Self.patience)
+        return LogEnds(start: ends.low, high: ends.high)
+      } catch {
+        guard error.isLeaderElsewhere, ContinuousClock.now < deadline else { throw error }
+      }
+      Thread.sleep(forTimeInterval: 0.05)
+    }
   }
 
   /// The offset of a partition's first record at or after a time; nil: there is none.

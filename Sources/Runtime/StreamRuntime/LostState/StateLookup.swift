@@ -19,11 +19,7 @@ public final class StateLookup {
     }
   }
 
-  private let stage: StageDefinition
-  private let topics: TopicNames
-  private let admin: Admin
-  private let reader: LogReader
-  private let coder = RecordCoder()
+  private let logs: StageLogs
 
   private static let timeout: Duration = .seconds(30)
 
@@ -36,41 +32,26 @@ public final class StateLookup {
     properties: [String: String] = [:],
     log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
   ) throws(KafkaError) {
-    self.stage = stage
-    self.topics = topics
-    let overrides = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-    admin = try Admin(
-      ClientConfiguration(bootstrapServers: bootstrapServers).merging(overrides: overrides),
-      name: "nudge-state",
-      log: log)
-    reader = try LogReader(bootstrapServers, overrides: overrides, log: log)
+    logs = try StageLogs(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
   }
-
-  deinit { reader.close() }
 
   /// The row of a key and the rows whose keys begin with it and have more parts, in key order, task by task.
   /// - Parameter owner: the id by which records reach the task that has the row, so that only that task's changelog is
   ///   read; nil: all are.
   /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or cannot be read to its end.
   public func rows(at key: RowKey, ownedBy owner: String?) throws -> [Found] {
-    let name = topics(stage.changelog)
-    guard let found = try admin.partitionCounts(of: [name], timeout: Self.timeout)[name],
-      let count = Int32(exactly: found)
-    else {
-      throw StateRepairError("there is no topic \(name); is --topic-prefix right?")
-    }
-    try reader.warmUp([name])
+    let count = try logs.partitionCount(timeout: Self.timeout)
+    try logs.reader.warmUp([logs.changelog])
     let tasks =
       owner.map { [Murmur2.partition(of: Array($0.utf8), count: count)] } ?? Array(0..<count)
-    return try tasks.flatMap {
-      try rows(at: key, of: $0, in: TopicPartition(topic: name, partition: $0))
-    }
+    return try tasks.flatMap { try rows(at: key, of: $0, in: logs.changelog($0)) }
   }
 
   private func rows(at key: RowKey, of task: Int32, in changelog: TopicPartition) throws -> [Found] {
-    let ends = try reader.ends(of: changelog)
-    var rows = ChangelogRows(after: nil, offset: ends.start, coder: coder)
-    try reader.records(of: changelog, from: ends.start, to: ends.high) { record in
+    let ends = try logs.reader.ends(of: changelog)
+    var rows = ChangelogRows(after: nil, offset: ends.start, coder: logs.coder)
+    try logs.reader.records(of: changelog, from: ends.start, to: ends.high) { record in
       guard let bytes = record.keyBytes() else { return }
       let found = RowKey(bytes: bytes)
       guard found == PositionRecord.key || found == key || found.isBelow(key) else { return }

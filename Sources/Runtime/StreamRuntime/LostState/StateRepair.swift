@@ -17,14 +17,7 @@ public final class StateRepair {
     case rebuild
   }
 
-  private let stage: StageDefinition
-  private let topics: TopicNames
-  private let bootstrapServers: String
-  private let overrides: [ClientConfiguration.Property]
-  private let log: @Sendable (KafkaLogLine) -> Void
-  private let admin: Admin
-  private let reader: LogReader
-  private let coder = RecordCoder()
+  private let logs: StageLogs
 
   private static let timeout: Duration = .seconds(30)
   /// How long to wait for unstable offsets.
@@ -38,18 +31,13 @@ public final class StateRepair {
     of stage: StageDefinition, topics: TopicNames, bootstrapServers: String, properties: [String: String] = [:],
     log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
   ) throws(KafkaError) {
-    self.stage = stage
-    self.topics = topics
-    self.bootstrapServers = bootstrapServers
-    self.log = log
-    overrides = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-    admin = try Admin(
-      ClientConfiguration(bootstrapServers: bootstrapServers).merging(overrides: overrides), name: "nudge-state",
-      log: log)
-    reader = try LogReader(bootstrapServers, overrides: overrides, log: log)
+    logs = try StageLogs(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
   }
 
-  deinit { reader.close() }
+  private var stage: StageDefinition { logs.stage }
+  private var topics: TopicNames { logs.topics }
+  private var reader: LogReader { logs.reader }
 
   // MARK: Looking
 
@@ -58,49 +46,24 @@ public final class StateRepair {
   public func tasks() throws -> [TaskState] { try tasks(committed: committedOffsets()) }
 
   private func tasks(committed: [Int32: [CommittedInput]]) throws -> [TaskState] {
-    try reader.warmUp((stage.inputs + [stage.changelog]).map { topics($0) })
+    try logs.warmUp()
     return try committed.sorted { $0.key < $1.key }.map { number, inputs in
-      let position = try lastPosition(number)?.position
+      // As in a restore: stable offsets first, then the changelog's end.
+      let position = try logs.lastPosition(of: number)?.position
       var behind: [String: LogEnds] = [:]
       for topic in stage.inputs {
         guard let next = position?.next(topic) else { continue }
-        let ends = try reader.ends(of: TopicPartition(topic: topics(topic), partition: number))
+        let ends = try reader.ends(of: logs.input(topic, of: number))
         if ends.high < next { behind[topic.rawValue] = LogEnds(start: ends.start, high: ends.high) }
       }
       return TaskState(number, position, inputs, behind: behind)
     }
   }
 
-  /// The last position of a task, and when it was written.
-  private func lastPosition(_ number: Int32) throws -> (position: PositionRecord, time: Milliseconds)? {
-    // As in a restore: stable offsets first, then the changelog's end.
-    let ends = try reader.ends(of: changelog(number))
-    return try reader.last(of: changelog(number), from: ends.start, to: ends.high) { record in
-      try position(record).map { ($0, record.timestamp) }
-    }
-  }
-
-  private func position(_ record: ConsumerRecord) throws -> PositionRecord? {
-    guard let key = record.key, key.elementsEqual(PositionRecord.key.bytes), let value = record.valueBytes() else {
-      return nil
-    }
-    do {
-      return try coder.decode(PositionRecord.self, from: value)
-    } catch {
-      throw StateRepairError(
-        "the position record at offset \(record.offset) of \(record.topicPartition) cannot be read: it was written by "
-          + "another version of Nudge, or by something else. Use the version that wrote it")
-    }
-  }
-
-  private func changelog(_ task: Int32) -> TopicPartition {
-    TopicPartition(topic: topics(stage.changelog), partition: task)
-  }
-
   /// The group's stable offsets of all inputs, by task.
   private func committedOffsets() throws -> [Int32: [CommittedInput]] {
     let names = stage.inputs.map { topics($0) }
-    let counts = try admin.partitionCounts(of: names + [topics(stage.changelog)], timeout: Self.timeout)
+    let counts = try logs.admin.partitionCounts(of: names + [topics(stage.changelog)], timeout: Self.timeout)
     guard let count = counts[names[0]], Set(counts.values) == [count], counts.count == names.count + 1 else {
       let found = (names + [topics(stage.changelog)]).map { "\($0): \(counts[$0].map(String.init) ?? "missing")" }
       throw StateRepairError(
@@ -111,7 +74,7 @@ public final class StateRepair {
     let deadline = ContinuousClock.now + Self.unstablePatience
     while true {
       do throws(KafkaError) {
-        let offsets = try admin.committedOffsets(
+        let offsets = try logs.admin.committedOffsets(
           group: stage.group(topics), places, requireStable: true, timeout: Self.timeout)
         return Dictionary(
           grouping: offsets.compactMap { place in
@@ -153,9 +116,9 @@ public final class StateRepair {
 
   private func hanging() throws -> (HangingTransactions, TransactionalProducer) {
     let hanging = HangingTransactions(
-      stage: stage, topics: topics, bootstrapServers: bootstrapServers, properties: overrides, log: log)
+      stage: stage, topics: topics, bootstrapServers: logs.bootstrapServers, properties: logs.overrides, log: logs.log)
     let producer = try TransactionalProducer(
-      TransactionalProducerConfiguration(bootstrapServers: bootstrapServers, properties: overrides),
+      TransactionalProducerConfiguration(bootstrapServers: logs.bootstrapServers, properties: logs.overrides),
       transactionalIDs: [], topics: [],
       group: nil)
     return (hanging, producer)
@@ -221,10 +184,10 @@ public final class StateRepair {
           + "nothing to rebuild. Use nudge state accept-loss. Nothing was written")
     }
     var next = state.next
-    let last = try lastPosition(state.task)
+    let last = try logs.lastPosition(of: state.task)
     var generations = last?.position.generations ?? [:]
     for topic in stage.inputs where state.behind[topic.rawValue] != nil {
-      let place = TopicPartition(topic: topics(topic), partition: state.task)
+      let place = logs.input(topic, of: state.task)
       let ends = try reader.ends(of: place)
       next[topic.rawValue] = ends.start
       // Records from before the last position were processed, and are repeats; what is later is of the topic's new life.
@@ -237,11 +200,12 @@ public final class StateRepair {
       repair: TaskRepair(
         task: state.task, sequence: sequence + 1, next: next, rebuildTo: [:], rowsRemoved: 0,
         trustsMovedOffsets: false, keepsState: true),
-      keys: [], high: try reader.ends(of: changelog(state.task)).high, committed: committed, history: state.history,
+      keys: [], high: try reader.ends(of: logs.changelog(state.task)).high, committed: committed,
+      history: state.history,
       generations: generations)
   }
 
-  /// The generation of an input whose offsets begin anew: seconds since 2020, so that it is higher than any that was lost.
+  /// The next generation of an input that was created again. It counts seconds since 2020, so it is higher than any that was lost.
   private static func generation(after former: Int32?) -> Int32 {
     max((former ?? 0) + 1, Int32(clamping: Int(Date().timeIntervalSince1970) - 1_577_836_800))
   }
@@ -251,7 +215,7 @@ public final class StateRepair {
     var rebuildTo: [String: Int64] = [:]
     for input in inputs {
       guard let offset = input.offset else { continue }
-      let place = TopicPartition(topic: topics(input.topic), partition: state.task)
+      let place = logs.input(input.topic, of: state.task)
       let ends = try reader.ends(of: place)
       guard offset <= ends.high else {
         throw StateRepairError(
@@ -266,10 +230,10 @@ public final class StateRepair {
         rebuildTo[input.topic.rawValue] = last
       }
     }
-    let ends = try reader.ends(of: changelog(state.task))
+    let ends = try reader.ends(of: logs.changelog(state.task))
     var keys: [RowKey] = []
     var known: Set<RowKey> = []
-    try reader.records(of: changelog(state.task), from: ends.start, to: ends.high) { record in
+    try reader.records(of: logs.changelog(state.task), from: ends.start, to: ends.high) { record in
       guard let bytes = record.keyBytes(), record.value != nil else { return }
       let key = RowKey(bytes: bytes)
       if known.insert(key).inserted { keys.append(key) }
@@ -296,31 +260,15 @@ public final class StateRepair {
     _ method: Method, tasks wanted: [Int32]? = nil, trustingMovedOffsets: Bool = false,
     written: (TaskRepair) -> Void = { _ in }
   ) throws {
-    let name = "\(topics.prefix)nudge-\(stage.name)-state"
-    var configuration = ClientConfiguration.producer(bootstrapServers: bootstrapServers, transactionalID: name)
-    // Removing many rows may take longer than a service's transaction.
-    configuration.set("transaction.timeout.ms", "60000")
     let offsets = DeliveredOffset()
-    let producer = try Producer(
-      configuration.merging(overrides: overrides), name: name, log: log, onDelivery: { offsets.note($0) })
+    // Concurrent repairs are fenced first.
+    let producer = try logs.producer(timeout: Self.timeout, onDelivery: { offsets.note($0) })
     defer { producer.close(timeout: .seconds(2)) }
-    // Fence concurrent repairs first.
-    try producer.initTransactions(timeout: Self.timeout)
-    let handle = try producer.topic(topics(stage.changelog))
+    let handle = try producer.topic(logs.changelog)
     let history = String(UInt64.random(in: .min ... .max), radix: 36)
     for draft in try drafts(method, wanted, trustingMovedOffsets) {
-      try producer.begin()
-      do {
+      try producer.inTransaction(timeout: Self.timeout) {
         try write(draft, method, history, producer, handle, offsets)
-        try producer.commit(timeout: Self.timeout)
-      } catch {
-        do throws(KafkaError) {
-          try producer.abort(timeout: Self.timeout)
-        } catch let second {
-          throw StateRepairError(
-            "\(error). Its transaction could not be ended either (\(second)); the broker ends it within a minute")
-        }
-        throw error
       }
       written(draft.repair)
     }
@@ -339,7 +287,8 @@ public final class StateRepair {
       try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil)
     }
     try producer.produce(
-      topic: handle, partition: repair.task, key: PositionRecord.key.bytes, value: try coder.encode(position), tag: 1)
+      topic: handle, partition: repair.task, key: PositionRecord.key.bytes, value: try logs.coder.encode(position),
+      tag: 1)
     try producer.flush(timeout: Self.timeout)
     // A service with the task in memory may have written in between. This position must not hide its records.
     guard offsets.take() == draft.high + Int64(draft.keys.count),

@@ -17,7 +17,7 @@ struct SplitGroup {
   struct Draft {
     /// Rows for the new tasks.
     var copies: [Write] = []
-    /// Of these, rows that the former task keeps because each task has one.
+    /// The number of `copies` whose rows the former task keeps, because each task has one.
     var shared = 0
     /// Tombstones for the former task's rows that have moved. To be written after the copies, so that a row is never in no task.
     var removals: [Write] = []

@@ -8,9 +8,9 @@ public enum RowHome: Sendable, Equatable {
   case everyTask
 }
 
-/// What a stage says about itself so that its tasks can be split (`TaskSplit`).
+/// A stage's rules for splitting its tasks (`TaskSplit`).
 public struct SplitRules: Sendable {
-  /// What becomes of records that a former task has not processed yet.
+  /// The fate of records that a former task has not processed yet.
   public enum Waiting: Sendable, Equatable {
     /// The former task passes them on to the task of their key.
     case passedOn

@@ -4,7 +4,7 @@ public struct SplitTask: Sendable, Equatable, Encodable {
   public var task: Int32
   /// Rows that belong to one of the tasks that it is split into, itself among them.
   public var rows: Int
-  /// Of these, rows that are still to be moved to a new task.
+  /// The number of those rows that must still move to a new task.
   public var moving: Int
   /// Copies still to be made of rows that each task has.
   public var copies: Int

@@ -8,18 +8,11 @@ public import NudgeSchema
 /// The stage must not run. Its services refuse to start while its changelog has more partitions than its inputs, so the changelog gets
 /// its partitions before the split, and the inputs after it.
 ///
-/// A split that was interrupted anywhere continues when it is started again: a row is copied before it is removed, and a plan is made
-/// from the rows that are there.
+/// A split that was interrupted anywhere continues when it is started again: each row is copied before it is removed, and each run
+/// plans from the rows that it finds.
 public final class TaskSplit {
-  private let stage: StageDefinition
+  private let logs: StageLogs
   private let rules: SplitRules
-  private let topics: TopicNames
-  private let bootstrapServers: String
-  private let overrides: [ClientConfiguration.Property]
-  private let log: @Sendable (KafkaLogLine) -> Void
-  private let admin: Admin
-  private let reader: LogReader
-  private let coder = RecordCoder()
 
   private static let timeout: Duration = .seconds(60)
   /// Bounds of a transaction.
@@ -34,19 +27,15 @@ public final class TaskSplit {
     of stage: StageDefinition, _ rules: SplitRules, topics: TopicNames, bootstrapServers: String,
     properties: [String: String] = [:], log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
   ) throws(KafkaError) {
-    self.stage = stage
     self.rules = rules
-    self.topics = topics
-    self.bootstrapServers = bootstrapServers
-    self.log = log
-    overrides = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-    admin = try Admin(
-      ClientConfiguration(bootstrapServers: bootstrapServers).merging(overrides: overrides), name: "nudge-split",
-      log: log)
-    reader = try LogReader(bootstrapServers, overrides: overrides, log: log)
+    logs = try StageLogs(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
   }
 
-  deinit { reader.close() }
+  private var stage: StageDefinition { logs.stage }
+  private var topics: TopicNames { logs.topics }
+  private var reader: LogReader { logs.reader }
+  private var coder: RecordCoder { logs.coder }
 
   // MARK: Looking
 
@@ -64,7 +53,7 @@ public final class TaskSplit {
     }
   }
 
-  /// What is left to do, without writing. The changelog may have the former number of partitions or the new one.
+  /// Plans the remaining work without writing. The changelog may have the former number of partitions or the new one.
   /// - Throws: `KafkaError`; `StateRepairError` where the tasks cannot be split now, with the reason.
   public func survey(from former: Int32, to count: Int32) throws -> [SplitTask] {
     let partitions = try partitions()
@@ -72,12 +61,9 @@ public final class TaskSplit {
   }
 
   private func partitions() throws -> Int32 {
-    let name = topics(stage.changelog)
-    guard let count = try admin.partitionCounts(of: [name], timeout: Self.timeout)[name] else {
-      throw StateRepairError("there is no topic \(name); is --topic-prefix right?")
-    }
-    try reader.warmUp((stage.inputs + [stage.changelog]).map { topics($0) })
-    return Int32(count)
+    let count = try logs.partitionCount(timeout: Self.timeout)
+    try logs.warmUp()
+    return count
   }
 
   /// Reads a former task and those it is split into, as a restore would.
@@ -85,7 +71,7 @@ public final class TaskSplit {
     var group = SplitGroup(task: task, former: former, count: count, rules: rules)
     var positions: [Int32: PositionRecord] = [:]
     for number in [task] + group.successors where number < partitions {
-      let place = TopicPartition(topic: topics(stage.changelog), partition: number)
+      let place = logs.changelog(number)
       let ends = try reader.ends(of: place)
       var rows: [RowKey: [UInt8]] = [:]
       try reader.records(of: place, from: ends.start, to: ends.high) { record in
@@ -113,7 +99,7 @@ public final class TaskSplit {
     }
     var waiting: [String: Int64] = [:]
     for topic in stage.inputs {
-      let place = TopicPartition(topic: topics(topic), partition: task)
+      let place = logs.input(topic, of: task)
       let ends = try reader.ends(of: place)
       let next = max(position?.next(topic) ?? ends.start, ends.start)
       guard next <= ends.high else {
@@ -147,8 +133,8 @@ public final class TaskSplit {
   }
 
   private func requireNeverRan(_ task: Int32) throws {
-    let places = stage.inputs.map { TopicPartition(topic: topics($0), partition: task) }
-    let committed = try admin.committedOffsets(
+    let places = stage.inputs.map { logs.input($0, of: task) }
+    let committed = try logs.admin.committedOffsets(
       group: stage.group(topics), places, requireStable: true, timeout: Self.timeout)
     guard committed.allSatisfy({ $0.offset == nil }) else {
       throw StateRepairError("task \(task) of \(stage.name) has lost its state: repair it first (nudge state)")
@@ -164,11 +150,11 @@ public final class TaskSplit {
     let partitions = try partitions()
     guard partitions == count else {
       throw StateRepairError(
-        "\(topics(stage.changelog)) has \(partitions) partitions, and needs \(count) for the split")
+        "\(logs.changelog) has \(partitions) partitions, and needs \(count) for the split")
     }
-    let producer = try producer()
+    let producer = try logs.producer(timeout: Self.timeout)
     defer { producer.close(timeout: .seconds(2)) }
-    let handle = try producer.topic(topics(stage.changelog))
+    let handle = try producer.topic(logs.changelog)
     for task in 0..<former {
       let before = try read(task, former: former, count: count, partitions: partitions)
       var copies = before.draft.copies
@@ -186,21 +172,8 @@ public final class TaskSplit {
   }
 
   /// Ends the transaction of a split that was interrupted, so that its changelogs can be read to their ends. Fences one that runs.
-  public func endInterrupted() throws(KafkaError) { try producer().close(timeout: .seconds(2)) }
-
-  /// A producer that has fenced those of other splits and repairs of the stage.
-  private func producer() throws(KafkaError) -> Producer {
-    let name = "\(topics.prefix)nudge-\(stage.name)-state"
-    var configuration = ClientConfiguration.producer(bootstrapServers: bootstrapServers, transactionalID: name)
-    configuration.set("transaction.timeout.ms", "60000")
-    let producer = try Producer(configuration.merging(overrides: overrides), name: name, log: log)
-    do throws(KafkaError) {
-      try producer.initTransactions(timeout: Self.timeout)
-    } catch {
-      producer.close(timeout: .seconds(2))
-      throw error
-    }
-    return producer
+  public func endInterrupted() throws(KafkaError) {
+    try logs.producer(timeout: Self.timeout).close(timeout: .seconds(2))
   }
 
   /// A new task begins at the first records of its inputs.
@@ -217,34 +190,27 @@ public final class TaskSplit {
     let partitions = try partitions()
     let group = stage.group(topics)
     let places = (0..<partitions).flatMap { task in
-      stage.inputs.map { TopicPartition(topic: topics($0), partition: task) }
+      stage.inputs.map { logs.input($0, of: task) }
     }
-    let committed = try admin.committedOffsets(group: group, places, requireStable: true, timeout: Self.timeout)
+    let committed = try logs.admin.committedOffsets(group: group, places, requireStable: true, timeout: Self.timeout)
     let known = Set(committed.filter { $0.offset != nil }.map(\.topicPartition.partition))
     var missing: [TopicPartitionOffset] = []
     for task in 0..<partitions where !known.contains(task) {
-      let place = TopicPartition(topic: topics(stage.changelog), partition: task)
-      let ends = try reader.ends(of: place)
-      let position = try reader.last(of: place, from: ends.start, to: ends.high) { record -> PositionRecord? in
-        guard record.keyBytes() == PositionRecord.key.bytes else { return nil }
-        return try PositionRecord(record.valueBytes(), offset: record.offset, coder: coder)
-      }
-      guard let position else { continue }
+      guard let position = try logs.lastPosition(of: task)?.position else { continue }
       missing += stage.inputs.map {
         TopicPartitionOffset(
-          TopicPartition(topic: topics($0), partition: task), offset: position.next($0) ?? 0,
+          logs.input($0, of: task), offset: position.next($0) ?? 0,
           metadata: position.offsetMetadata)
       }
     }
     guard !missing.isEmpty else { return }
-    try admin.alterOffsets(group: group, to: missing, timeout: Self.timeout)
+    try logs.admin.alterOffsets(group: group, to: missing, timeout: Self.timeout)
   }
 
   private func write(_ records: [SplitGroup.Write], by producer: Producer, to handle: TopicHandle) throws {
     var rest = records[...]
     while !rest.isEmpty {
-      try producer.begin()
-      do {
+      try producer.inTransaction(timeout: Self.timeout) {
         var bytes = 0
         var written = 0
         while let record = rest.first, written < Self.maxRecords, bytes < Self.maxBytes {
@@ -253,17 +219,6 @@ public final class TaskSplit {
           written += 1
           rest.removeFirst()
         }
-        try producer.flush(timeout: Self.timeout)
-        try producer.commit(timeout: Self.timeout)
-      } catch {
-        do throws(KafkaError) {
-          try producer.abort(timeout: Self.timeout)
-        } catch let second {
-          throw StateRepairError(
-            "\(error). Its transaction could not be ended either (\(second)); the broker ends it within a minute. "
-              + "Run the command again")
-        }
-        throw error
       }
     }
   }
@@ -282,7 +237,7 @@ public final class TaskSplit {
       throw StateRepairError(
         "after the split task \(task) of \(stage.name) has \(after.draft.rows) rows, before \(before.draft.rows), "
           + "\(after.draft.copies.count) still to copy and \(after.draft.removals.count) to remove: somebody else writes to "
-          + "\(topics(stage.changelog)). Nothing is lost; stop it, and run the command again")
+          + "\(logs.changelog). Nothing is lost; stop it, and run the command again")
     }
   }
 }

@@ -62,7 +62,7 @@ public final class Step<S: Stage> {
   /// Whether spans are recorded. Then outputs name the span of the record's processing as their parent.
   private let recordsSpans: Bool
   private let partitionCounts: [Topic: Int32]
-  /// Of the task's inputs; absent: 0.
+  /// The generations of the task's inputs; an input that is absent has generation 0.
   private let generations: [Topic: InputGeneration]
   private let maxOutputBytes: Int
   private let effectBudget: EffectBudget

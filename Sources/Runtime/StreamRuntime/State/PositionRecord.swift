@@ -15,7 +15,7 @@ struct PositionRecord: Codable, Equatable {
   /// Identifies the repair of lost state that began this changelog; nil: the task itself began it. All later positions have it, so
   /// that a store of the lost changelog is recognised.
   var history: String?
-  /// The generations of inputs whose offsets began anew, by the topics' catalogue names; nil: of none. All later positions have them.
+  /// The generations of inputs that were created again, by the topics' catalogue names; nil: no input was. All later positions have them.
   var generations: [String: InputGeneration]?
 
   /// The sequence of a task's first transaction.
@@ -37,8 +37,8 @@ struct PositionRecord: Codable, Equatable {
   func next(_ topic: Topic) -> Int64? { next[topic.rawValue] }
 }
 
-/// Which life of its topic's partition a record of an input belongs to (`Origin.generation`). The stage writes it into the origins of what
-/// it makes of the record, so that the next stage does not take that for a repeat because its offset is low.
+/// The generation of an input's records (`Origin.generation`). The stage writes it into the origins of its outputs, so that the next stage
+/// does not take an output for a repeat because its cause has a low offset.
 public struct InputGeneration: Codable, Sendable, Equatable {
   /// The generation of records from `from` on.
   public var number: Int32

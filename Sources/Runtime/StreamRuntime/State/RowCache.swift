@@ -260,8 +260,8 @@ struct RowCache {
 
   /// Evicts by second chance: a row used since the hand came by survives this time.
   ///
-  /// The hand goes on where it stopped, a few rows for each that comes. A sweep over all of them would find mostly rows that must stay while
-  /// a transaction is filled, and would be due again soon.
+  /// The hand continues where it stopped, and looks at a few rows for each new one. While a transaction fills, a sweep over all rows would
+  /// find mostly rows that must stay, and another sweep would be due soon.
   private mutating func evict(looks: Int) {
     var looks = looks
     while looks > 0, cachedBytes > cacheBytes, !ring.isEmpty {

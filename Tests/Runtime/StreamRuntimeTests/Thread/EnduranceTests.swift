@@ -163,7 +163,7 @@ struct EnduranceTests {
             ended.withLock { $0 = "\(exit)" }
             break
           }
-          // Enough: no new records, and what is under way comes to its end.
+          // Enough wake-ups: no new records come, and the pending ones are finished.
           io.isEnding = woken.value >= Self.wakeUps
           if io.isEnding, outputs.value == records.value { break }
         }
