@@ -25,8 +25,8 @@ public struct Origin: Codable, Sendable, Hashable {
   public var offset: Int64
   /// Which of the cause's effects on this key: nil is the first, and counts as 0.
   public var index: Int32?
-  /// Which life of the cause's partition the offset belongs to: after its topic was made again the offsets begin anew, and this number is
-  /// higher. nil counts as 0, and is that of a topic that was never made again.
+  /// The generation of the cause's partition: a topic that was deleted and created again has a higher one, because its offsets start at 0.
+  /// nil counts as 0, the generation of a topic that was created once.
   public var generation: Int32?
 
   /// An origin.

@@ -43,7 +43,7 @@ struct RowCodingTests {
         var reader = try RowReader(bytes, versions: 1...1, row: "row")
         #expect(try reader.origin() == origin)
         try reader.end()
-        // What an earlier release does: it stops at a generation.
+        // An earlier release stops at a generation.
         var earlier = try RowReader(bytes, versions: 1...1, row: "row")
         _ = try earlier.text()
         if origin.generation == nil {

@@ -55,7 +55,7 @@ struct BurstTests {
       candidate.forced = true
       #expect(try scene.send(.redecide(candidate), at: time).decision?.presentation == presentation, "m\(number)")
     }
-    // What comes after it is held back as before.
+    // Messages after it are held back as before.
     #expect(
       try scene.message("m3", at: noon + 5 * second, forAnn, group: "Hikers").decision?.presentation == .silent)
   }

@@ -10,7 +10,7 @@ package enum Base64URL {
   }()
 
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    // Of a sequence whose type is not known here, each byte would be a call.
+    // Reading a sequence of an unknown type would cost a call a byte.
     bytes.withContiguousStorageIfAvailable { text(of: $0) } ?? Array(bytes).withUnsafeBufferPointer { text(of: $0) }
   }
 

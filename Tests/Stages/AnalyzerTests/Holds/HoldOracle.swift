@@ -2,7 +2,7 @@ import NudgeSchema
 
 @testable import Analyzer
 
-/// What the requirement says of held messages, and nothing of how it is done: it knows each message and each report by itself. Times are those
+/// The requirement on held messages, without its implementation: the oracle keeps each message and each report. Times are those
 /// of the events, which come in their order.
 struct HoldOracle {
   /// A final decision, or one that is deferred.
@@ -67,7 +67,7 @@ struct HoldOracle {
       messages[$0].conversation == conversation && messages[$0].heldUntil != nil
     }
     if message.heldUntil != nil {
-      // At most so many of a conversation wait.
+      // A conversation has at most `maxHolds` waiting messages.
       let first = waiting.min { (messages[$0].heldUntil ?? 0) < (messages[$1].heldUntil ?? 0) }
       if waiting.count == PersonConversationRow.maxHolds, let first {
         if messages[first].isAlert {
@@ -81,7 +81,7 @@ struct HoldOracle {
         }
       }
     } else if !isMuted, ring(conversation, at: time) {
-      // What rings anyway, rings for what waits before it.
+      // An alert that does not wait ends the waits of the alerts before it.
       for index in waiting where messages[index].isAlert { decided.append(end(index)) }
     }
     messages.append(message)

@@ -42,7 +42,7 @@ struct HoldTests {
     #expect(try heldRows(scene) == 1)
   }
 
-  /// What ends a wait, and the final decision.
+  /// The end of a wait, and the final decision.
   struct End: Sendable, CustomTestStringConvertible {
     let name: String
     let reason: DecisionReason

@@ -21,7 +21,7 @@ struct WaitTests {
     return scene
   }
 
-  /// Who is where, what comes, and for how long its alert waits; nil: it does not.
+  /// A person's devices, a message, and how long its alert waits; nil: it does not wait.
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let wait: Milliseconds?
