@@ -11,7 +11,7 @@ public import NudgeSchema
 ///
 /// Each type is written down in one place, in the folder Records. Read directly: chat events, user events, device
 /// claims, timeline events, pushes. Written directly: device claims, timeline events, decisions, pushes, banners,
-/// outcomes. By way of the reference: `preferences.updated`, which is rare.
+/// outcomes, receipts. By way of the reference: `preferences.updated`, which is rare.
 public final class RecordCodec {
   /// Documents larger than this are read with, and written to, memory that is given back: simdjson keeps 14 bytes for
   /// each byte of the largest document it has seen.
@@ -116,6 +116,8 @@ public final class RecordCodec {
   public func encode(_ banner: BannerEvent) -> [UInt8] { write(banner) }
 
   public func encode(_ outcome: Outcome) -> [UInt8] { write(outcome) }
+
+  public func encode(_ receipt: Receipt) -> [UInt8] { write(receipt) }
 
   @inline(__always)
   private func write<Body: EventBody & FastEncodable>(_ event: DerivedEvent<Body>) -> [UInt8] {

@@ -37,6 +37,7 @@ public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   case banner
   case notice
   case outcome
+  case receipt
   // `nudge.audit`.
   case replayStarted = "replay.started"
   case replayProgressed = "replay.progressed"

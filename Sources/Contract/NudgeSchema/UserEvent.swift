@@ -260,15 +260,19 @@ public struct NotificationReport: Codable, Sendable, Equatable {
   public var conversationId: String?
   /// The message it was about.
   public var messageId: String?
+  /// When the message was written, from `timestamp` of the push's data; in milliseconds since the epoch.
+  public var sentAt: Milliseconds?
 
   /// The event's fields.
   public init(
-    userId: String, deviceId: String, pushId: String, conversationId: String? = nil, messageId: String? = nil
+    userId: String, deviceId: String, pushId: String, conversationId: String? = nil, messageId: String? = nil,
+    sentAt: Milliseconds? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
     self.pushId = pushId
     self.conversationId = conversationId
     self.messageId = messageId
+    self.sentAt = sentAt
   }
 }

@@ -14,9 +14,9 @@ public struct AnalyzerStage: Stage {
   /// See `AnalyzerRow`.
   public typealias Row = AnalyzerRow
 
-  /// Reads `nudge.timeline`; writes decisions, pushes, banners and, for its timers, the timeline itself.
+  /// Reads `nudge.timeline`; writes decisions, pushes, banners, receipts and, for its timers, the timeline itself.
   public static let definition = StageDefinition(
-    name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .timeline],
+    name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .outcomes, .timeline],
     changelog: .analyzerState, timers: .timeline)
 
   /// Decisions, by what decided and how important the message was found.
@@ -90,12 +90,15 @@ public struct AnalyzerStage: Stage {
       // They reach the timeline by way of the claims only, as `deviceGained` and `deviceLost`.
       break
     case .feedback(let feedback): try person.judge(feedback)
-    case .notificationOpened(let report): try person.react(report, .opened)
-    case .notificationDismissed(let report): try person.react(report, .dismissed)
+    // Only a device acted, not the person: it teaches nothing.
+    case .notificationReceived(let report): try person.receive(report, .arrived)
+    case .notificationOpened(let report):
+      try person.react(report, .opened)
+      try person.receive(report, .opened)
+    case .notificationDismissed(let report):
+      try person.react(report, .dismissed)
+      try person.receive(report, .dismissed)
     case .deleted: break
-    case .notificationReceived:
-      // Only a device acted, not the person.
-      break
     }
   }
 

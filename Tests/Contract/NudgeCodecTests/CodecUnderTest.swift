@@ -55,6 +55,7 @@ struct CodecUnderTest: Sendable, CustomTestStringConvertible {
     both("decision", 1, { generator, _ in generator.decision() }, write: { try $0.encode($1) }, read: nil),
     both("banner", RecordGenerator.bannerEvents, { $0.bannerEvent($1) }, write: { $0.encode($1) }, read: nil),
     both("outcome", 1, { generator, _ in generator.outcome() }, write: { $0.encode($1) }, read: nil),
+    both("receipt", 1, { generator, _ in generator.receipt() }, write: { $0.encode($1) }, read: nil),
   ]
 
   private static func readOnly<Record: Codable & Equatable & Sendable>(

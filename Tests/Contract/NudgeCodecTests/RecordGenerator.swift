@@ -93,7 +93,7 @@ extension FieldGenerator {
   private mutating func report() -> NotificationReport {
     NotificationReport(
       userId: text(), deviceId: text(), pushId: text(), conversationId: maybe { $0.text() },
-      messageId: maybe { $0.text() })
+      messageId: maybe { $0.text() }, sentAt: maybe { $0.integer() })
   }
 
   private mutating func registration() -> DeviceRegistered {
@@ -269,5 +269,12 @@ extension FieldGenerator {
         pushId: text(), userId: text(), deviceId: text(), tokenHash: text(), result: choice(),
         httpStatus: maybe { $0.int() }, errorCode: maybe { $0.text() }, fcmName: maybe { $0.text() }, attempts: int(),
         firstAttemptAt: maybe { $0.integer() }, finishedAt: integer()))
+  }
+
+  mutating func receipt() -> Receipt {
+    derived(
+      ReceiptBody(
+        pushId: text(), userId: text(), deviceId: text(), state: choice(), platform: choice(),
+        appVersion: maybe { $0.text() }, sentAt: integer()))
   }
 }

@@ -14,7 +14,7 @@ struct SchemaTests {
       .chatEvents: names(ChatEventBody.types), .userEvents: names(UserEventBody.types),
       .deviceClaims: names(DeviceClaimBody.types), .timeline: names(TimelineEventBody.types),
       .decisions: names(DecisionBody.types), .pushes: names(PushEventBody.types),
-      .banners: names(BannerEventBody.types), .outcomes: names(OutcomeBody.types),
+      .banners: names(BannerEventBody.types), .outcomes: names(OutcomeBody.types + ReceiptBody.types),
       .deadLetters: [Self.headers.type], .audit: names(AuditEventBody.types),
     ]
     let samples = Dictionary(grouping: try RecordType.all(), by: \.topic).mapValues { $0.map(\.type).sorted() }
@@ -186,6 +186,7 @@ struct SchemaTests {
       ("nudge.pushes/push.schema.json#/properties/kind", raw(Push.Kind.self)),
       ("nudge.banners/notice.schema.json#/properties/code", raw(Notice.Code.self)),
       ("nudge.outcomes/outcome.schema.json#/properties/result", raw(OutcomeResult.self)),
+      ("nudge.outcomes/receipt.schema.json#/properties/state", raw(ReceiptState.self)),
       ("nudge.audit/replay.started.schema.json#/properties/mode", raw(ReplayMode.self)),
       ("nudge.audit/replay.ended.schema.json#/properties/result", raw(ReplayEnded.Result.self)),
       (

@@ -191,10 +191,13 @@ struct RepeatTests {
               userId: user, conversationId: conversation, messageId: message,
               feedback: Bool.random(using: &random) ? .helpful : .notHelpful)))
       case 20..<22:
+        let pushId = AnalyzerRules(hash: standInHash).pushId(
+          userId: user, kind: .message, cause: .message(conversationId: conversation, messageId: message))
         let report = NotificationReport(
-          userId: user, deviceId: device, pushId: "p", conversationId: conversation, messageId: message)
+          userId: user, deviceId: device, pushId: pushId, conversationId: conversation, messageId: message)
         body = .user(
-          Bool.random(using: &random) ? .notificationOpened(report) : .notificationDismissed(report))
+          [.notificationOpened(report), .notificationDismissed(report), .notificationReceived(report)]
+            .randomElement(using: &random) ?? .notificationReceived(report))
       default:
         body = .deviceGained(
           DeviceGained(
@@ -239,6 +242,7 @@ struct RepeatTests {
       var keys = [AnalyzerRow.userKey(user), AnalyzerRow.preferencesKey(user), AnalyzerRow.learnedKey(user)]
       keys += (0..<4).map { AnalyzerRow.conversationKey(user, "c\($0)") }
       keys += (0..<3).map { AnalyzerRow.deviceKey(user, "d\($0)") }
+      keys += (0..<3).map { AnalyzerRow.receiptsKey(user, "d\($0)") }
       for key in keys { run.rows[key] = try driver.row(key)?.encoded(coder: coder) }
     }
     return run

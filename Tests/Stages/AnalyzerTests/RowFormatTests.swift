@@ -15,10 +15,15 @@ struct RowFormatTests {
     for number in 0..<60 {
       fields.isFull = number == 0
       let (user, conversation, device) = (fields.userRow(), fields.conversationRow(), fields.deviceRow())
+      let receipts = fields.receiptsRow()
       if fields.isFull {
         let others = [fields.preferencesRow(), fields.learned()] as [any Sendable]
         #expect(FieldWalk.emptyFields(of: [user, conversation, device] + others) == [])
+        #expect(FieldWalk.emptyFields(of: [receipts]) == [])
       }
+      let receiptsRows = try PackedRows(receipts)
+      #expect(receiptsRows.packed == receipts && receiptsRows.json == receipts)
+      #expect(receiptsRows.truncated.isEmpty && receiptsRows.refusesMore)
       let learned = fields.learned()
       let users = try PackedRows(user)
       #expect(users.packed == user && users.json == user && users.truncated.isEmpty && users.refusesMore)
@@ -53,6 +58,7 @@ struct RowFormatTests {
       samples += [fields.userRow(), fields.conversationRow(), fields.deviceRow()] as [any PackedRow]
       samples += [fields.preferencesRow(), fields.learned(), fields.heldRow()] as [any PackedRow]
       samples.append(ReplayRow(isStopped: fields.isFull, notifications: fields.int()))
+      samples.append(fields.receiptsRow())
     }
     #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
   }
@@ -271,6 +277,17 @@ extension FieldGenerator {
     }
     row.mutedSenders = stamped(&self) { $0.list { MessageKey($0.text()) } }
     return row
+  }
+
+  fileprivate mutating func receiptsRow() -> DeviceReceiptsRow {
+    DeviceReceiptsRow(
+      pushes: list {
+        DeviceReceiptsRow.Known(
+          pushId: $0.text(), conversation: MessageKey($0.text()), messageAt: $0.integer(), sentAt: $0.integer(),
+          states: DeviceReceiptsRow.States(rawValue: UInt8(1 + $0.random.below(15))))
+      },
+      reads: list { DeviceReceiptsRow.ReadElsewhere(conversation: MessageKey($0.text()), upTo: $0.integer()) },
+      forgottenUpTo: maybe { $0.integer() })
   }
 
   fileprivate mutating func deviceRow() -> PersonDeviceRow {

@@ -26,6 +26,7 @@ struct Written {
   var pushEvents: [PushEvent] = []
   var banners: [Banner] = []
   var notices: [Notice] = []
+  var receipts: [Receipt] = []
   var rejection: Rejection?
 
   var decision: DecisionBody? { decisions.first?.body }
@@ -85,6 +86,7 @@ final class Scene {
     for output in result.outputs {
       switch output.topic {
       case .decisions: written.decisions.append(try driver.decode(Decision.self, from: output))
+      case .outcomes: written.receipts.append(try driver.decode(Receipt.self, from: output))
       case .pushes: written.pushEvents.append(try driver.decode(PushEvent.self, from: output))
       case .banners:
         switch try driver.decode(BannerEvent.self, from: output).body {

@@ -16,3 +16,15 @@ extension OutcomeBody: FastEncodable {
     json.field("finishedAt", finishedAt)
   }
 }
+
+extension ReceiptBody: FastEncodable {
+  func writeFields(to json: inout JSONWriter) {
+    json.field("pushId", pushId)
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.choice("state", state)
+    json.choice("platform", platform)
+    json.field("appVersion", ifPresent: appVersion)
+    json.field("sentAt", sentAt)
+  }
+}

@@ -119,7 +119,7 @@ extension NotificationReport: FastDecodable, FastEncodable {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), pushId: try fields.text("pushId"),
       conversationId: try fields.text(ifPresent: "conversationId"),
-      messageId: try fields.text(ifPresent: "messageId"))
+      messageId: try fields.text(ifPresent: "messageId"), sentAt: try fields.integer(ifPresent: "sentAt"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -128,5 +128,6 @@ extension NotificationReport: FastDecodable, FastEncodable {
     json.field("pushId", pushId)
     json.field("conversationId", ifPresent: conversationId)
     json.field("messageId", ifPresent: messageId)
+    json.field("sentAt", ifPresent: sentAt)
   }
 }

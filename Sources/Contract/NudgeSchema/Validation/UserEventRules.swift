@@ -27,6 +27,7 @@ extension UserEventBody {
       try FieldRule.id(fields.pushId, "pushId")
       try FieldRule.id(ifPresent: fields.conversationId, "conversationId")
       try FieldRule.id(ifPresent: fields.messageId, "messageId")
+      if let sentAt = fields.sentAt { try FieldRule.time(sentAt, "sentAt") }
     case .deleted: break
     }
   }

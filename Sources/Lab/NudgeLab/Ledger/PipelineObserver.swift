@@ -158,7 +158,7 @@ final class PipelineObserver {
         ledger.push(
           pushId: pushId, messageId: it.decidedMessageId, deviceIds: targets.map(\.deviceId), origin: it.origin)
       case .outcomes:
-        let it = try coder.decode(OutcomeGlance.self, from: value)
+        guard case .outcome(let it) = try coder.decode(OutcomesGlance.self, from: value) else { return }
         ledger.outcome(
           pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin,
           after: it.finishedAt - it.occurredAt, requests: it.attempts, at: it.finishedAt)

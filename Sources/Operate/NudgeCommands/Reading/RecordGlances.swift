@@ -32,7 +32,27 @@ struct ReceiptGlance: Decodable {
   static let types = ["notification.received", "notification.opened", "notification.dismissed"]
 }
 
-/// Fields of a record on `nudge.outcomes`.
+/// A record on `nudge.outcomes`: an outcome or a receipt.
+package enum OutcomesGlance: Decodable {
+  case outcome(OutcomeGlance)
+  case receipt(pushId: String, deviceId: String, ReceiptState)
+
+  private enum Key: String, CodingKey { case type, pushId, deviceId, state }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: Key.self)
+    guard try fields.decode(String.self, forKey: .type) == EventType.receipt.rawValue else {
+      self = .outcome(try OutcomeGlance(from: decoder))
+      return
+    }
+    self = .receipt(
+      pushId: try fields.decode(String.self, forKey: .pushId),
+      deviceId: try fields.decode(String.self, forKey: .deviceId),
+      try fields.decode(ReceiptState.self, forKey: .state))
+  }
+}
+
+/// Fields of an outcome on `nudge.outcomes`.
 package struct OutcomeGlance: Decodable {
   package let pushId: String
   package let deviceId: String

@@ -99,6 +99,7 @@ extension PersonContext {
     try drop(deviceId, row)
     // A registration that comes later than this, and is older than what was known, is too old itself.
     try step.remove(AnalyzerRow.deviceKey(userId, deviceId))
+    try step.remove(AnalyzerRow.receiptsKey(userId, deviceId))
   }
 
   /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).

@@ -91,9 +91,11 @@ extension AnalyzerStage {
   /// Removes the next rows of a person. Returns whether those were the last.
   private func eraseRows(of userId: String, limit: Int, in step: Step<AnalyzerStage>) throws -> Bool {
     var removed = 0
-    for parent in [
-      AnalyzerRow.devicesKey(userId), AnalyzerRow.conversationsKey(userId), AnalyzerRow.heldKey(userId),
-    ] {
+    let parents = [
+      AnalyzerRow.devicesKey(userId), AnalyzerRow.receiptsKey(userId), AnalyzerRow.conversationsKey(userId),
+      AnalyzerRow.heldKey(userId),
+    ]
+    for parent in parents {
       var after: RowKey?
       repeat {
         if removed >= limit { return false }

@@ -16,6 +16,9 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   case conversation(PersonConversationRow)
   /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 300 bytes.
   case device(PersonDeviceRow)
+  /// `n`, userId, deviceId: the receipts of a device's pushes of the last day. At most 4 kB; absent where the app reports
+  /// nothing.
+  case receipts(DeviceReceiptsRow)
   /// `t`, userId: the shifts of scores that feedback and behaviour have made. At most 1 kB; absent without
   /// feedback.
   case learned(LearnedPreferences)
@@ -34,6 +37,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case preferences = 0x70  // p
     case conversation = 0x63  // c
     case device = 0x64  // d
+    case receipts = 0x6e  // n
     case learned = 0x74  // t
     case replay = 0x72  // r
     case held = 0x68  // h
@@ -68,6 +72,12 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     RowKey("h", userId, conversationId, String(message.bits, radix: 36))
   }
 
+  /// The key of the receipts of a person's device.
+  static func receiptsKey(_ userId: String, _ deviceId: String) -> RowKey { RowKey("n", userId, deviceId) }
+
+  /// The parent of the keys of the receipts of a person's devices.
+  static func receiptsKey(_ userId: String) -> RowKey { RowKey("n", userId) }
+
   /// The parent of the keys of all erasures.
   static let erasures = RowKey("x")
   /// The key of the erasure of a person, by the hash of their id.
@@ -83,6 +93,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .preferences: self = .preferences(try PreferencesRow(bytes: bytes, coder: coder))
     case .conversation: self = .conversation(try PersonConversationRow(bytes: bytes, coder: coder))
     case .device: self = .device(try PersonDeviceRow(bytes: bytes, coder: coder))
+    case .receipts: self = .receipts(try DeviceReceiptsRow(bytes: bytes, coder: coder))
     case .learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
     case .replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
     case .held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
@@ -91,7 +102,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
       throw StoreFailure(
         operation: "reading a row of the analyzer",
         reason:
-          "its key begins with none of u, p, c, d, t, r, h and x; the state is not the analyzer's, or was written by a newer one"
+          "its key begins with none of u, p, c, d, n, t, r, h and x; the state is not the analyzer's, or was written by a newer one"
       )
     }
   }
@@ -102,6 +113,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .preferences(let row): row.packed(capacity: 256)
     case .conversation(let row): row.packed(capacity: 512)
     case .device(let row): row.packed(capacity: 512)
+    case .receipts(let row): row.packed(capacity: 512)
     case .learned(let row): row.packed(capacity: 256)
     case .replay(let row): row.packed(capacity: 8)
     case .held(let row): row.packed(capacity: 1_024)
@@ -116,6 +128,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .preferences(let row): try coder.encode(row)
     case .conversation(let row): try coder.encode(row)
     case .device(let row): try coder.encode(row)
+    case .receipts(let row): try coder.encode(row)
     case .learned(let row): try coder.encode(row)
     case .replay(let row): try coder.encode(row)
     case .held(let row): try coder.encode(row)

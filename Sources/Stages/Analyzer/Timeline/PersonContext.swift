@@ -23,6 +23,8 @@ struct PersonContext {
   private var decisionRecords: Int32 = 0
   /// The chat event that outputs come of, where that is not the record's.
   var source: RecordPosition?
+  /// Receipts written so far.
+  private var receiptRecords: Int32 = 0
 
   init(
     userId: String, number: Int, cause: Cause, rules: AnalyzerRules, codec: RecordCodec,
@@ -97,8 +99,17 @@ struct PersonContext {
   }
 
   mutating func emit(_ push: PushEventBody) throws {
+    if case .push(let fields) = push { try expectReceipts(of: fields) }
     let event = cause.event(push, named: push.type, number: number, index: pushRecords, source: source)
     try step.emit(bytes: codec.encode(event), to: .pushes, key: userId)
     pushRecords += 1
+  }
+
+  /// Writes a receipt, at the time of the event that caused it.
+  mutating func emit(_ receipt: ReceiptBody) throws {
+    var event = cause.event(receipt, named: .receipt, number: number, index: receiptRecords)
+    event.envelope.occurredAt = cause.happenedAt
+    try step.emit(bytes: codec.encode(event), to: .outcomes, key: userId)
+    receiptRecords += 1
   }
 }

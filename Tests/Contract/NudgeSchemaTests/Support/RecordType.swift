@@ -20,6 +20,7 @@ struct RecordType: Sendable, CustomTestStringConvertible {
       + Sample.timelineEvents.map { try derived(.timeline, $0) }
       + [derived(.decisions, Sample.decision)] + Sample.pushEvents.map { try derived(.pushes, $0) }
       + Sample.bannerEvents.map { try derived(.banners, $0) } + [derived(.outcomes, Sample.outcome)]
+      + [derived(.outcomes, Sample.receipt)]
       + Sample.auditEvents.map { try producers(.audit, $0, $0.body.type.rawValue) { _ in } }
   }
 

@@ -39,7 +39,8 @@ enum Sample {
   static let feedback = FeedbackSubmitted(
     userId: "ben", conversationId: "c-engines", messageId: "m-1", feedback: .helpful)
   static let report = NotificationReport(
-    userId: "ben", deviceId: "ben-phone", pushId: "p-1", conversationId: "c-engines", messageId: "m-1")
+    userId: "ben", deviceId: "ben-phone", pushId: "p-1", conversationId: "c-engines", messageId: "m-1",
+    sentAt: 1_795_275_600_000)
 
   static let candidate = MessageCandidate(
     conversationId: "c-engines", messageId: "m-1", sender: member,
@@ -167,4 +168,10 @@ enum Sample {
       pushId: "p-1", userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", result: .sent, httpStatus: 200,
       errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", attempts: 2,
       firstAttemptAt: 1_795_275_600_261, finishedAt: 1_795_275_601_300))
+
+  static let receipt = Receipt(
+    envelope, origin: origin, source: source, takenAt: takenAt,
+    ReceiptBody(
+      pushId: "p-1", userId: "ben", deviceId: "ben-phone", state: .arrived, platform: .ios, appVersion: "4.2.0",
+      sentAt: 1_795_275_600_250))
 }

@@ -65,6 +65,7 @@ struct PipelineChecker {
   private var decisions: [(place: Place, header: Wire.Header, body: Wire.Decision)] = []
   private var pushes: [(place: Place, header: Wire.Header, body: Wire.Push)] = []
   private var outcomes: [Wire.Outcome] = []
+  private var receipts: [Wire.Receipt] = []
   /// A gain or a loss of a token on a person's timeline.
   private struct Ownership {
     var place: Place
@@ -154,7 +155,12 @@ struct PipelineChecker {
     case "nudge.device-claims":
       let claim = try value(Wire.Claim.self)
       if let device = claim.device { tokens[claim.tokenHash] = device.token }
-    case "nudge.outcomes": outcomes.append(try value(Wire.Outcome.self))
+    case "nudge.outcomes":
+      if try value(Wire.Header.self).type == "receipt" {
+        receipts.append(try value(Wire.Receipt.self))
+      } else {
+        outcomes.append(try value(Wire.Outcome.self))
+      }
     case "nudge.dead-letters": deadLetters.append(record)
     default:
       guard Self.stages.values.contains(where: { $0.changelog == record.topic }), record.key == "@position" else {
@@ -176,6 +182,8 @@ struct PipelineChecker {
   func count(of topic: String) -> Int { counts[topic] ?? 0 }
   var decisionCount: Int { decisions.count }
   var outcomeCount: Int { outcomes.count }
+  /// Receipts by state, for a report.
+  var receiptsByState: [String: Int] { Dictionary(grouping: receipts, by: \.state).mapValues(\.count) }
   var candidateRecipientCount: Int { candidates.reduce(0) { $0 + $1.body.recipients.count } }
   /// Outcomes by result, for a report.
   var outcomesByResult: [String: Int] { Dictionary(grouping: outcomes, by: \.result).mapValues(\.count) }
@@ -225,6 +233,7 @@ struct PipelineChecker {
     found += unreadable.map { PipelineViolation(rule: .unreadable, detail: $0) }
     found += refusals() + unprocessed() + missingCandidates() + doubledCandidates()
     found += decisionsOfCandidates() + notifications() + pushesOfDecisions() + outcomesOfTargets() + missingRequests()
+    found += receiptsOfTargets()
     found += sentAgain().violations + requestsOfTargets() + formerOwners() + userOrder() + deviceOrder() + limits()
     found += sequences()
     if let committed { found += mismatches(committed) }
@@ -520,6 +529,18 @@ struct PipelineChecker {
     }
     for delivery in counts.keys {
       found.append(.init(rule: .outcomeUncaused, detail: "push \(delivery.pushId) on \(delivery.deviceId)"))
+    }
+    return found
+  }
+
+  private func receiptsOfTargets() -> [PipelineViolation] {
+    let targets = targets()
+    var found: [PipelineViolation] = []
+    for (receipt, count) in receipts.reduce(into: [Wire.Receipt: Int](), { $0[$1, default: 0] += 1 }) {
+      let what = "push \(receipt.pushId) on \(receipt.deviceId): \(receipt.state)"
+      let delivery = Delivery(pushId: receipt.pushId, deviceId: receipt.deviceId)
+      if targets[delivery]?.userId != receipt.userId { found.append(.init(rule: .receiptUncaused, detail: what)) }
+      if count > 1 { found.append(.init(rule: .receiptTwice, detail: "\(what): \(count) receipts")) }
     }
     return found
   }

@@ -52,6 +52,11 @@ struct PipelineCheckerTests {
       }
     },
     Fault(.outcomeMissing, "a target is forgotten") { $0.remove("nudge.outcomes", 1) },
+    Fault(.receiptUncaused, "a receipt of a push that was never made") { try $0.addReceipt("nobody-made-it") },
+    Fault(.receiptTwice, "the analyzer counted a report again") {
+      try $0.addReceipt("m1-bob")
+      try $0.addReceipt("m1-bob")
+    },
     Fault(.requestMissing, "FCM was never asked") { $0.requests.remove(at: 0) },
     Fault(.unreadable, "a record that is no JSON") {
       $0.records.append(

@@ -46,6 +46,10 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case outcomeUncaused
   /// A target has two outcomes.
   case outcomeTwice
+  /// A receipt without a target.
+  case receiptUncaused
+  /// A push has one state twice on a device.
+  case receiptTwice
   /// A push was sent again after FCM accepted it, without a crash in between.
   case sentAgain
   /// A push was sent after its outcome was recorded.

@@ -85,6 +85,15 @@ struct SampleRun {
         value: Array(try JSONSerialization.data(withJSONObject: fields))))
   }
 
+  /// A receipt of a push on bob's first device.
+  mutating func addReceipt(_ pushId: String, state: String = "arrived") throws {
+    try again("nudge.outcomes", 0) {
+      $0["type"] = "receipt"
+      $0["pushId"] = pushId
+      $0["state"] = state
+    }
+  }
+
   /// Repeats a record at the end of its partition, after `change`.
   mutating func again(_ topic: String, _ index: Int, _ change: (inout [String: Any]) -> Void = { _ in }) throws {
     let all = records.filter { $0.topic == topic }

@@ -93,6 +93,13 @@ enum Wire {
     var finishedAt: Int64
   }
 
+  struct Receipt: Decodable, Hashable {
+    var pushId: String
+    var userId: String
+    var deviceId: String
+    var state: String
+  }
+
   struct Position: Decodable {
     var sequence: Int64
     /// Keyed by the catalogue's topic names.

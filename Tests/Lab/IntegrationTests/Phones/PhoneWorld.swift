@@ -180,7 +180,10 @@ final class PhoneWorld {
       decisions["\(body.userId) \(body.messageId)"] = Decided(
         outcome: body.outcome, reason: body.reason, priority: body.priority, badge: body.badge)
     case .outcomes:
-      let outcome = try coder.decode(Outcome.self, from: value)
+      guard let outcome = try? coder.decode(Outcome.self, from: value) else {
+        _ = try coder.decode(Receipt.self, from: value)
+        return
+      }
       outcomes[outcome.body.deviceId, default: []].append(outcome)
     default: break
     }

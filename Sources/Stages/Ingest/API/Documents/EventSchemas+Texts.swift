@@ -100,7 +100,7 @@ extension EventSchemas {
     "name":
       ##"{"description":"A name as people see it: 1 to 256 characters (code points).","maxLength":256,"minLength":1,"type":"string"}"##,
     "notificationReport":
-      ##"{"description":"What became of a notification on a device.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation it was about."},"deviceId":{"$ref":"#/$defs/id","description":"The device."},"messageId":{"$ref":"#/$defs/id","description":"The message it was about."},"pushId":{"$ref":"#/$defs/id","description":"The push, from its data."},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","deviceId","pushId"],"type":"object"}"##,
+      ##"{"description":"What became of a notification on a device.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation it was about."},"deviceId":{"$ref":"#/$defs/id","description":"The device."},"messageId":{"$ref":"#/$defs/id","description":"The message it was about."},"pushId":{"$ref":"#/$defs/id","description":"The push, from its data."},"sentAt":{"$ref":"#/$defs/milliseconds","description":"When the message was written, from the push's timestamp."},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","deviceId","pushId"],"type":"object"}"##,
     "platform":
       ##"{"description":"The system a device runs: ios is reached through APNs, web by Web Push.","enum":["ios","android","web"]}"##,
     "preferences":

@@ -1,0 +1,130 @@
+import NudgeSchema
+import StreamRuntime
+
+/// Devices report what became of the pushes of messages, and reads elsewhere take notifications off their screens. Each state of a push
+/// and device is recorded once, within a day of the push (decision 95).
+///
+/// Nothing is written when a push is made: its id is a function of its message, so that a report can be checked without a
+/// memory of the push.
+extension PersonContext {
+  /// `notification.received`, `notification.opened`, `notification.dismissed`.
+  mutating func receive(_ report: NotificationReport, _ state: ReceiptState) throws {
+    guard let device = try device(report.deviceId) else { return }
+    let before = try receipts(of: report.deviceId) ?? DeviceReceiptsRow()
+    var row = before
+    row.forget(at: step.now)
+    guard let index = try row.index(of: report.pushId) ?? push(of: report).flatMap({ row.add($0, at: step.now) }),
+      row.reach(state.mark, at: index)
+    else { return }
+    try emit(state, of: row.pushes[index], on: report.deviceId, device)
+    if row.wasReadElsewhere(at: index), row.reach(.withdrawn, at: index) {
+      try emit(.withdrawn, of: row.pushes[index], on: report.deviceId, device)
+    }
+    try keep(row, was: before, for: report.deviceId)
+  }
+
+  /// A conversation was read: its notifications go from the devices on which it was not.
+  ///
+  /// - Parameters:
+  ///   - time: Messages written up to then.
+  ///   - excluded: The devices on which it was read.
+  mutating func withdrawNotifications(
+    of conversationId: String, upTo time: Milliseconds, except excluded: [String]
+  ) throws {
+    for deviceId in user.devices where !excluded.contains(where: { sameId($0, deviceId) }) {
+      // A device without a row has never reported anything.
+      guard let before = try receipts(of: deviceId), let device = try device(deviceId) else { continue }
+      var row = before
+      row.forget(at: step.now)
+      row.note(.init(conversation: MessageKey(conversationId), upTo: time))
+      for index in row.pushes.indices where row.wasReadElsewhere(at: index) {
+        guard row.reach(.withdrawn, at: index) else { continue }
+        try emit(.withdrawn, of: row.pushes[index], on: deviceId, device)
+      }
+      try keep(row, was: before, for: deviceId)
+    }
+  }
+
+  /// Remembers a push whose id or time does not follow from its message: an edit, a replay, one that was put off.
+  func expectReceipts(of push: Push) throws {
+    guard push.kind == .message, let conversationId = push.conversationId, let messageId = push.messageId else {
+      return
+    }
+    let messageAt = push.sentAt ?? cause.envelope.occurredAt
+    let isPlain =
+      step.now - messageAt < Self.prompt
+      && sameId(push.pushId, ownPushId(conversationId: conversationId, messageId: messageId))
+    guard !isPlain else { return }
+    for target in push.targets {
+      guard let before = try receipts(of: target.deviceId) else { continue }
+      var row = before
+      row.forget(at: step.now)
+      if row.index(of: push.pushId) == nil {
+        _ = row.add(
+          .init(
+            pushId: push.pushId, conversation: MessageKey(conversationId), messageAt: messageAt, sentAt: step.now,
+            states: []), at: step.now)
+      }
+      try keep(row, was: before, for: target.deviceId)
+    }
+  }
+
+  /// A push made later than this after its message counts from when it was made, in milliseconds.
+  private static var prompt: Milliseconds { 3_600_000 }
+
+  /// The push that a report is about, by the message it names; nil: the person has no such push.
+  private func push(of report: NotificationReport) throws -> DeviceReceiptsRow.Known? {
+    guard let conversationId = report.conversationId, let messageId = report.messageId,
+      sameId(report.pushId, ownPushId(conversationId: conversationId, messageId: messageId))
+    else { return nil }
+    let conversation = try conversation(conversationId)
+    let time: Milliseconds
+    if let message = conversation.message(MessageKey(messageId)) {
+      guard message.marks.contains(.notified) else { return nil }
+      time = message.place.at
+    } else {
+      // Too old to be known one by one: the report says when it was written.
+      guard let sentAt = report.sentAt, let forgotten = conversation.forgottenUpTo, sentAt <= forgotten.at else {
+        return nil
+      }
+      time = sentAt
+    }
+    return .init(
+      pushId: report.pushId, conversation: MessageKey(conversationId), messageAt: time, sentAt: time, states: [])
+  }
+
+  /// The id of the push that a message has unless it is made anew.
+  private func ownPushId(conversationId: String, messageId: String) -> String {
+    rules.pushId(
+      userId: userId, kind: .message, cause: .message(conversationId: conversationId, messageId: messageId))
+  }
+
+  private func receipts(of deviceId: String) throws -> DeviceReceiptsRow? {
+    if case .receipts(let row) = try step.row(AnalyzerRow.receiptsKey(userId, deviceId)) { return row }
+    return nil
+  }
+
+  private func keep(_ row: DeviceReceiptsRow, was before: DeviceReceiptsRow, for deviceId: String) throws {
+    if row != before { try step.set(.receipts(row), for: AnalyzerRow.receiptsKey(userId, deviceId)) }
+  }
+
+  private mutating func emit(
+    _ state: ReceiptState, of push: DeviceReceiptsRow.Known, on deviceId: String, _ device: PersonDeviceRow
+  ) throws {
+    try emit(
+      ReceiptBody(
+        pushId: push.pushId, userId: userId, deviceId: deviceId, state: state, platform: device.platform,
+        appVersion: device.appVersion, sentAt: push.sentAt))
+  }
+}
+
+extension ReceiptState {
+  fileprivate var mark: DeviceReceiptsRow.States {
+    switch self {
+    case .arrived: .arrived
+    case .opened: .opened
+    case .dismissed: .dismissed
+    case .withdrawn: .withdrawn
+    }
+  }
+}
