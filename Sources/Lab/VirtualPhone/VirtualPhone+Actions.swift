@@ -14,6 +14,7 @@ extension VirtualPhone {
       case .banner: perform(banners.timeReached(at: now.timeIntervalSinceReferenceDate), at: now)
       case .routing: follow(router.timeReached(at: now), at: now)
       case .outbox: resend(at: now)
+      case .receipts: perform(receipts.timeReached(at: now), at: now)
       }
     }
   }
@@ -48,6 +49,23 @@ extension VirtualPhone {
         }
       case .wake(let time): wakes[.activity] = time
       case .cancelWake: wakes[.activity] = nil
+      }
+    }
+  }
+
+  mutating func perform(_ actions: [ReceiptQueue.Action], at now: Date) {
+    for action in actions {
+      switch action {
+      case .keep, .remove: break
+      case .publish(let events):
+        guard isOnline else {
+          perform(receipts.finished(succeeded: false, at: now), at: now)
+          continue
+        }
+        reporting = (Set(events.map(\.eventId)), false)
+        outputs += events.map { .publish($0) }
+      case .wake(let time): wakes[.receipts] = time
+      case .cancelWake: wakes[.receipts] = nil
       }
     }
   }
@@ -111,6 +129,8 @@ extension VirtualPhone {
     answers = [:]
     unsent = []
     wakes[.outbox] = nil
+    reporting = ([], false)
+    perform(receipts.signedOut(), at: now)
   }
 
   mutating func perform(_ actions: [BannerQueue.Action], at now: Date) {

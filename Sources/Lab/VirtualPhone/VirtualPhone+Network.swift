@@ -46,7 +46,7 @@ extension VirtualPhone {
       return note(.dropped(pushId: push.pushId, recipientId: push.recipientId, .otherRecipient))
     }
     note(.received(push))
-    send(.received(push, deviceId: device.deviceId, eventId: makeId(), at: now), at: now)
+    perform(receipts.received(push, deviceId: device.deviceId, at: now), at: now)
     let action = presenter.receive(push)
     count(push, action)
     switch action {

@@ -21,6 +21,11 @@ extension VirtualPhone {
     }
     perform(upload.finished(eventId: eventId, succeeded: succeeded, at: now), at: now)
     perform(ending.finished(eventId: eventId, succeeded: succeeded), at: now)
+    if reporting.eventIds.remove(eventId) != nil {
+      reporting.hasFailed = reporting.hasFailed || !succeeded
+      if reporting.eventIds.isEmpty { perform(receipts.finished(succeeded: !reporting.hasFailed, at: now), at: now) }
+      return
+    }
     guard let place = pending.firstIndex(where: { $0.eventId == eventId }) else { return }
     let event = pending[place]
     guard succeeded else { return failed(event, at: now) }
@@ -56,6 +61,7 @@ extension VirtualPhone {
 
   mutating func resend(at now: Date) {
     wakes[.outbox] = nil
+    perform(receipts.flush(), at: now)
     for event in pending where unsent.contains(event.eventId) { attempt(event, at: now) }
   }
 }

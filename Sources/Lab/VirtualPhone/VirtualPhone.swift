@@ -8,7 +8,7 @@ public import NudgeClient
 /// and calls with `PhoneInput.time` at `nextWake`.
 public struct VirtualPhone: Sendable {
   enum Timer: CaseIterable {
-    case upload, activity, signOut, banner, routing, outbox
+    case upload, activity, signOut, banner, routing, outbox, receipts
   }
 
   /// The seconds after which a failed event is published again.
@@ -45,6 +45,11 @@ public struct VirtualPhone: Sendable {
   var banners = BannerQueue(isForeground: false)
   var router = Router()
   var counter = BadgeCounter()
+  /// Of the service extension, which iOS runs for each push. The folder that it shares with the app is the queue itself: nothing ends
+  /// the process of a virtual phone.
+  var receipts = ReceiptQueue(in: .serviceExtension)
+  /// The ids of the receipts being published, and whether one of them failed.
+  var reporting: (eventIds: Set<String>, hasFailed: Bool) = ([], false)
 
   /// The payloads of the notifications on the lock screen, by tag.
   var payloads: [String: PushPayload] = [:]

@@ -60,9 +60,11 @@ struct Options {
         {"tokenPrefix": "slow-", "delayMs": 400},
         {"tokenPrefix": "cut-", "action": "reset"},
         {"tokenPrefix": "odd-", "status": 418, "body": "short and stout"},
+        {"ratio": 0.05, "action": "lose"},
         {"endpoint": "token", "skip": 1, "status": 503}]}
       answer: \(EmulatorAnswer.Name.allCases.map(\.rawValue).joined(separator: ", "))
-      action: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway
+      action: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway,
+              lose (the good answer, and no device gets the message)
 
     """
 

@@ -109,6 +109,7 @@ struct NotificationActionsTests {
       try json(event) == [
         "schemaVersion": "1", "type": "notification.opened", "eventId": "id-1", "occurredAt": "1763712000123",
         "userId": "ada", "deviceId": "d1", "pushId": "p1", "conversationId": "c1", "messageId": "m1",
+        "sentAt": "1763712000000",
       ])
     #expect(try self.event(.dismiss).body.type == "notification.dismissed")
     let received = ClientEvent.received(try messagePush(), deviceId: "d1", eventId: "e", at: now)

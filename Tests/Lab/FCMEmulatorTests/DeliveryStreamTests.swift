@@ -49,6 +49,8 @@ struct DeliveryStreamTests {
     #expect(first.next == 3)
     desk.emulator.setFaults([Fault(tokenPrefix: "mine", action: .answer(EmulatorAnswer(.unavailable)))])
     #expect(try await push(desk, "p3", to: "mine-1") == 503)
+    desk.emulator.setFaults([Fault(tokenPrefix: "mine", action: .lose)])
+    #expect(try await push(desk, "lost", to: "mine-1") == 200)
     desk.emulator.setFaults([])
     #expect(try await push(desk, "p4", to: "mine-2") == 200)
     let all = try await get(desk, "?after=0")

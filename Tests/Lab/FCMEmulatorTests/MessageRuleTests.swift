@@ -51,6 +51,16 @@ struct MessageRuleTests {
       good: [with(#""fcm_options":{"analytics_label":"a"}"#), with(#""fcmOptions":{"analyticsLabel":"a"}"#)],
       bad: [with(#""fcmoptions":{}"#), with(#""fcm_Options":{}"#)], field: "message"),
     Rule(
+      "labels of FCM's statistics",
+      good: [
+        with(#""fcm_options":{"analytics_label":"aZ0-_.~%"}"#),
+        with("\"fcm_options\":{\"analytics_label\":\"\(String(repeating: "a", count: 50))\"}"),
+      ],
+      bad: [
+        with(#""fcm_options":{"analytics_label":""}"#), with(#""fcm_options":{"analytics_label":"a b"}"#),
+        with("\"fcm_options\":{\"analytics_label\":\"\(String(repeating: "a", count: 51))\"}"),
+      ], field: "message.fcm_options.analytics_label"),
+    Rule(
       "data values are strings", good: [with(#""data":{"a":"1","b":""}"#), with(#""data":{}"#)],
       bad: [with(#""data":{"a":1}"#), with(#""data":{"a":null}"#), with(#""data":{"a":{"b":"c"}}"#)],
       field: "message.data[0].value"),

@@ -61,6 +61,21 @@ struct FCMMessageTests {
     #expect(text("apns/headers/apns-priority", message) == "5")
   }
 
+  @Test("P10: a push has a label for FCM's statistics: a few, as FCM allows them", arguments: Platform.everyOne)
+  func label(platform: Platform) throws {
+    var labels: Set<String> = []
+    for kind in Push.Kind.allCases {
+      for presentation in Presentation.allCases {
+        let label = try #require(
+          text("fcm_options/analytics_label", try message(push(platform, presentation, kind: kind))))
+        #expect(label.wholeMatch(of: /[a-zA-Z0-9_.~%-]{1,50}/) != nil)
+        labels.insert(label)
+      }
+    }
+    #expect(labels.contains("smart_notification-alert") && labels.contains("read"))
+    #expect(labels.count <= 10, "FCM takes 100 a day")
+  }
+
   @Test(
     "P2: low, badge and read pushes show nothing", arguments: Platform.everyOne, [Push.Kind.message, .badge, .read])
   func quiet(platform: Platform, kind: Push.Kind) throws {

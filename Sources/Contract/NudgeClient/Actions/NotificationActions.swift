@@ -72,12 +72,7 @@ public struct NotificationActions: Sendable {
     guard case .message(let message) = push.content else { return .refuse(.noMessage) }
     func event(_ body: ClientEvent.Body) -> ClientEvent { ClientEvent(eventId: makeId(), occurredAt: now, body) }
     func notification(_ change: ClientEvent.NotificationChange) -> ClientEvent {
-      event(
-        .notification(
-          change,
-          .init(
-            userId: userId, deviceId: deviceId, pushId: push.pushId, conversationId: message.conversationId,
-            messageId: message.messageId)))
+      event(.notification(change, .init(push, message, userId: userId, deviceId: deviceId)))
     }
     func feedback(_ feedback: ClientEvent.Feedback) -> ClientEvent {
       event(

@@ -153,15 +153,27 @@ public struct ClientEvent: Sendable, Equatable {
     public let conversationId: String?
     /// Its message; nil: the push shows none.
     public let messageId: String?
+    /// When the message was sent, to the second, in milliseconds since the epoch; nil: the push does not say.
+    public let sentAt: Int64?
+
+    /// A notification of this push; without conversation and message where it shows none.
+    init(_ push: PushPayload, _ message: PushPayload.Message?, userId: String, deviceId: String) {
+      self.userId = userId
+      self.deviceId = deviceId
+      pushId = push.pushId
+      conversationId = message?.conversationId
+      messageId = message?.messageId
+      sentAt = push.timestamp.map { Int64($0.timeIntervalSince1970 * 1_000) }
+    }
   }
 
-  /// The event `notification.received` for a push that reached this device.
+  /// The event `notification.received` for a push that reached this device. `ReceiptQueue` makes and publishes it, several in a
+  /// request.
   public static func received(_ push: PushPayload, deviceId: String, eventId: String, at now: Date) -> ClientEvent {
     let message: PushPayload.Message? = if case .message(let message) = push.content { message } else { nil }
-    let notification = Notification(
-      userId: push.recipientId, deviceId: deviceId, pushId: push.pushId, conversationId: message?.conversationId,
-      messageId: message?.messageId)
-    return ClientEvent(eventId: eventId, occurredAt: now, .notification(.received, notification))
+    return ClientEvent(
+      eventId: eventId, occurredAt: now,
+      .notification(.received, Notification(push, message, userId: push.recipientId, deviceId: deviceId)))
   }
 }
 

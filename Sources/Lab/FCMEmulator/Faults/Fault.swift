@@ -27,6 +27,8 @@ public struct Fault: Sendable {
     case hangAfterHeaders
     /// The good answer and a GOAWAY: later streams are not processed.
     case goAway
+    /// The good answer, and the message reaches no device.
+    case lose
   }
 
   /// The endpoint it applies to.
@@ -130,9 +132,10 @@ public struct FaultFile: Sendable, Decodable {
       case "brokenBody": return .brokenBody
       case "hangAfterHeaders": return .hangAfterHeaders
       case "goAway": return .goAway
+      case "lose": return .lose
       case let other?:
         throw FCMEmulatorError(
-          "no action is called \(other); known: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway")
+          "no action is called \(other); known: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway, lose")
       }
     }
   }

@@ -5,6 +5,8 @@ struct MessageSchema: @unchecked Sendable {
   /// The type of a field's value.
   enum Kind {
     case string
+    /// A label of FCM's statistics: 1 to 50 of `[a-zA-Z0-9-_.~%]`.
+    case label
     case bool
     case integer
     case number
@@ -91,7 +93,7 @@ struct MessageSchema: @unchecked Sendable {
         ]
       ),
       (.notification, Self.list(["title", "body", "image"], .string)),
-      (.options, Self.list(["analytics_label"], .string)),
+      (.options, Self.list(["analytics_label"], .label)),
       (
         .android,
         [
@@ -143,7 +145,7 @@ struct MessageSchema: @unchecked Sendable {
           Field(name: "fcm_options", kind: .object(.webpushOptions)),
         ]
       ),
-      (.webpushOptions, Self.list(["link", "analytics_label"], .string)),
+      (.webpushOptions, Self.list(["link"], .string) + Self.list(["analytics_label"], .label)),
       (
         .apns,
         [
@@ -151,7 +153,7 @@ struct MessageSchema: @unchecked Sendable {
           Field(name: "fcm_options", kind: .object(.apnsOptions)), Field(name: "live_activity_token", kind: .string),
         ]
       ),
-      (.apnsOptions, Self.list(["analytics_label", "image"], .string)),
+      (.apnsOptions, Self.list(["analytics_label"], .label) + Self.list(["image"], .string)),
     ]
     fields = .allocate(capacity: objects.count)
     for (object, list) in objects {

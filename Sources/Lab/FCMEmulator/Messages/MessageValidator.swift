@@ -114,6 +114,12 @@ struct MessageValidator {
       let text = try stringValue()
       add(counted + text.count, to: section)
       if field.pointee.target != .none { try target(text, field.pointee.target) }
+    case .label:
+      let text = try stringValue()
+      guard text.withBytes({ (1...50).contains($0.count) && $0.allSatisfy(Self.isOfLabel) }) else {
+        throw .value(place, "Invalid value at '\(place)': it must match ^[a-zA-Z0-9-_.~%]{1,50}$.")
+      }
+      add(counted + text.count, to: section)
     case .bool:
       guard first == 0x74 || first == 0x66 else { throw wrongType("TYPE_BOOL") }
       let text = try scalar()
@@ -263,6 +269,13 @@ struct MessageValidator {
     let decimals = bytes[(index + 1)..<(bytes.count - 1)]
     guard !decimals.isEmpty, decimals.count <= 9, decimals.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
     return decimals.contains { $0 != 0x30 } ? seconds + 1 : seconds
+  }
+
+  private static func isOfLabel(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F, 0x2E, 0x7E, 0x25: true
+    default: false
+    }
   }
 
   private static func isReserved(_ name: JSONString) -> Bool {

@@ -17,7 +17,7 @@ extension EmulatorServer {
       return
     }
     switch outcome {
-    case .sent(let project):
+    case .sent(let project), .lost(let project):
       submitName(exchange, project, connection)
     case .answer(let answer):
       exchange.appendAnswer(Array(answer.body.utf8))

@@ -41,7 +41,7 @@ extension EmulatorServer {
   func handle(_ exchange: StreamExchange) {
     var delay = Duration.zero
     let outcome = decide(exchange, delay: &delay)
-    if !exchange.route.isControl { record(exchange, status: outcome.status) }
+    if !exchange.route.isControl { record(exchange, outcome) }
     exchange.pending = outcome
     if delay > .zero {
       let (seconds, attoseconds) = delay.components
@@ -123,12 +123,14 @@ extension EmulatorServer {
     case .brokenBody: .brokenBody(project: project)
     case .hangAfterHeaders: .hangAfterHeaders
     case .goAway: .goAway(project: project)
+    case .lose: .lost(project: project)
     }
   }
 
-  func record(_ exchange: StreamExchange, status: Int) {
+  func record(_ exchange: StreamExchange, _ outcome: StreamOutcome) {
+    let status = outcome.status
     ledger.count(status: status)
-    if let phones, status == 200, case .send = exchange.route,
+    if let phones, outcome.reachesDevice, case .send = exchange.route,
       let message = DeliveredMessage(body: UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount))
     {
       let at = Int64(now.timeIntervalSince1970 * 1_000)

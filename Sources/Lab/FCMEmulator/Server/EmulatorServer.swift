@@ -221,9 +221,12 @@ extension StreamOutcome {
   /// The recorded status; 0 for no answer.
   var status: Int {
     switch self {
-    case .sent, .brokenBody, .hangAfterHeaders, .goAway: 200
+    case .sent, .lost, .brokenBody, .hangAfterHeaders, .goAway: 200
     case .answer(let answer): answer.status
     case .resetConnection, .resetStream, .hang: 0
     }
   }
+
+  /// Whether the message of a request with this outcome is delivered.
+  var reachesDevice: Bool { if case .lost = self { false } else { status == 200 } }
 }

@@ -141,6 +141,8 @@ final class StreamExchange {
 enum StreamOutcome {
   /// A message was accepted.
   case sent(project: Int)
+  /// A message was accepted and reaches no device.
+  case lost(project: Int)
   case answer(EmulatorAnswer)
   case resetConnection
   case resetStream

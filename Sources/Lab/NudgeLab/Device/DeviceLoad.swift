@@ -302,11 +302,15 @@ final class DeviceLoad {
     guard let newest = fleet.phones[phone].lockScreen.entries.first, let messageId = newest.messageId else { return }
     let answers: [(String, NotificationResponse)] = [
       ("marked as read", .markRead), ("found helpful", .helpful), ("found not helpful", .notHelpful),
-      ("dismissed", .dismiss), ("replied", .reply("Reply \(written)")),
+      ("dismissed", .dismiss), ("replied", .reply("Reply \(written)")), ("tapped", .open), ("tapped", .open),
     ]
     let (name, response) = random.pick(answers)
     count(name)
     try fleet.tell(phone, .respond(response, messageId: messageId))
+    if response == .open {
+      after(seconds: random.number(5...15), phone, .input(.close))
+      after(seconds: 16, phone, .free)
+    }
   }
 
   private func count(_ action: String) { actions[action, default: 0] += 1 }

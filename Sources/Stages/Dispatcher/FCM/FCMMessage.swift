@@ -77,6 +77,9 @@ public struct FCMMessage: Sendable {
     }
   }
 
+  /// The label by which FCM's own statistics count the push: a few, of `[a-zA-Z0-9-_.~%]{1,50}`.
+  private var analyticsLabel: String { isVisible ? "\(dataType)-\(push.presentation.rawValue)" : dataType }
+
   private var category: String { isFallback ? "MESSAGE" : "SMART_NOTIFICATION_CATEGORY" }
 
   /// The device shows only the last push of a collapse id: a repeat after a time-out must not stack (P7). For what is shown
@@ -111,6 +114,7 @@ public struct FCMMessage: Sendable {
           }
         }
         writeData(text, to: &message)
+        message.object("fcm_options") { $0.field("analytics_label", analyticsLabel) }
         switch target.platform {
         case .ios: writeAPNs(text, to: &message)
         case .android: writeAndroid(to: &message)
