@@ -19,8 +19,11 @@ public struct AnalyzerStage: Stage {
     name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .outcomes, .timeline],
     changelog: .analyzerState, timers: .timeline)
 
-  /// Decisions, by what decided and how important the message was found.
-  public static var tallies: [StageTally] { DecisionTally.all }
+  /// Decisions, by what decided and how important the message was found; reports that count for nothing; times to arrive.
+  public static var tallies: [StageTally] { DecisionTally.all + ReceiptTally.fixed }
+
+  /// Pushes by the state they reached, platform and app version.
+  public static func laterTally(_ place: Int) -> StageTally? { ReceiptTally.later(place) }
 
   private(set) var rules: AnalyzerRules
   let codec = RecordCodec()

@@ -25,6 +25,9 @@ public struct DispatcherStage: Stage {
   public static let definition = StageDefinition(
     name: "dispatcher", inputs: [.pushes], outputs: [.outcomes, .timeline], changelog: .dispatcherState)
 
+  /// Outcomes, by result, platform and kind.
+  public static var tallies: [StageTally] { OutcomeTally.all }
+
   private let rules: DispatcherRules
   private let codec = RecordCodec()
   private let monitor: LaneMonitor?

@@ -27,7 +27,9 @@ final class StreamObserver: Sendable {
   private let markersMissing: Counter
   private let ended: Counter
   private let timersFired: Counter
-  private let tallies: [Counter]
+  /// Those of the stage, by their places.
+  private let tallies: Mutex<[Int: TallyInstrument]>
+  private let laterTally: @Sendable (Int) -> StageTally?
   /// All codes from the start: Prometheus sees no increase in the first value of a series.
   private let deadLetters: [DeadLetterCode: Counter]
   private let state = Mutex(State())
@@ -48,8 +50,12 @@ final class StreamObserver: Sendable {
     var isStopping = false
   }
 
-  init(stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry, tallies: [StageTally] = []) {
+  init(
+    stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry, tallies: [StageTally] = [],
+    laterTally: @escaping @Sendable (Int) -> StageTally? = { _ in nil }
+  ) {
     self.stage = stage
+    self.laterTally = laterTally
     self.logger = logger
     self.health = health
     self.metrics = metrics
@@ -101,9 +107,17 @@ final class StreamObserver: Sendable {
             labels: ["code": $0.rawValue])
         )
       })
-    self.tallies = tallies.map { metrics.counter($0.metric, help: $0.help, labels: $0.labels) }
+    self.tallies = Mutex(
+      Dictionary(uniqueKeysWithValues: tallies.enumerated().map { ($0, TallyInstrument($1, in: metrics)) }))
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
+  }
+
+  private func instrument(at place: Int) -> TallyInstrument? {
+    if let known = tallies.withLock({ $0[place] }) { return known }
+    guard let instrument = laterTally(place).map({ TallyInstrument($0, in: metrics) }) else { return nil }
+    tallies.withLock { $0[place] = instrument }
+    return instrument
   }
 
   /// Histogram bounds in seconds, from milliseconds to the hour in which a message is fresh.
@@ -252,7 +266,7 @@ final class StreamObserver: Sendable {
           "milliseconds": .int(Int(milliseconds)),
         ])
     case .counted(let counts):
-      for (place, count) in counts where tallies.indices.contains(place) { tallies[place].increment(by: count) }
+      for (place, count) in counts { instrument(at: place)?.add(count) }
     case .transactionFailed(let reason):
       failedTransactions.increment()
       log.warning(

@@ -205,7 +205,7 @@ public final class Step<S: Stage> {
     return try body()
   }
 
-  /// Adds one to a tally, by its index in `Stage.tallies`. It counts when the step is committed, and not during a rebuild.
+  /// Adds one to a tally, by its index in `Stage.tallies`, or behind them in `Stage.laterTally`. It counts when the step is committed, and not during a rebuild.
   public func count(_ tally: Int) { counted.append(tally) }
 
   // MARK: Effects

@@ -11,6 +11,8 @@ public final class StageDriver<S: Stage> {
     public var rejection: Rejection?
     /// The requested wake-up, by the steady clock.
     public var wakeAt: Milliseconds?
+    /// The places of the stage's tallies that it counted.
+    public var counted: [Int]
   }
 
   /// The stage driven.
@@ -78,7 +80,8 @@ public final class StageDriver<S: Stage> {
       rejection = error as? Rejection ?? Rejection(.internal, "\(error)")
     }
     return StepResult(
-      outputs: step.outputs, effects: step.effects, rejection: rejection, wakeAt: step.takeWake())
+      outputs: step.outputs, effects: step.effects, rejection: rejection, wakeAt: step.takeWake(),
+      counted: step.counted)
   }
 
   /// Processes an event as the next record of its key's partition, or of the one given.

@@ -9,14 +9,25 @@ import StreamRuntime
 extension PersonContext {
   /// `notification.received`, `notification.opened`, `notification.dismissed`.
   mutating func receive(_ report: NotificationReport, _ state: ReceiptState) throws {
-    guard let device = try device(report.deviceId) else { return }
+    guard let device = try device(report.deviceId) else { return ignore(.unknownDevice) }
     let before = try receipts(of: report.deviceId) ?? DeviceReceiptsRow()
     var row = before
     row.forget(at: step.now)
-    guard let index = try row.index(of: report.pushId) ?? push(of: report).flatMap({ row.add($0, at: step.now) }),
-      row.reach(state.mark, at: index)
-    else { return }
+    var known = row.index(of: report.pushId)
+    if known == nil {
+      guard let push = try push(of: report) else { return ignore(.unknownPush) }
+      known = row.add(push, at: step.now)
+    }
+    guard let index = known else { return ignore(.tooLate) }
+    let isFirst = row.pushes[index].states.isEmpty
+    guard row.reach(state.mark, at: index) else { return ignore(.repeated) }
     try emit(state, of: row.pushes[index], on: report.deviceId, device)
+    // What was opened or dismissed has arrived, whether or not that is reported as well.
+    if isFirst, state != .arrived { count(.arrived, device) }
+    if state == .arrived {
+      step.count(
+        ReceiptTally.place(arrivedAfter: cause.happenedAt - row.pushes[index].sentAt, on: device.platform))
+    }
     if row.wasReadElsewhere(at: index), row.reach(.withdrawn, at: index) {
       try emit(.withdrawn, of: row.pushes[index], on: report.deviceId, device)
     }
@@ -108,9 +119,25 @@ extension PersonContext {
     if row != before { try step.set(.receipts(row), for: AnalyzerRow.receiptsKey(userId, deviceId)) }
   }
 
+  private func ignore(_ reason: ReceiptTally.Ignored) { step.count(ReceiptTally.place(reason)) }
+
+  private func count(_ state: ReceiptTally.State, _ device: PersonDeviceRow) {
+    step.count(ReceiptTally.place(state, on: device.platform, appVersion: device.appVersion))
+  }
+
+  /// Counts a push of a message that is made for devices.
+  func countMade(_ push: Push) throws {
+    guard push.kind == .message else { return }
+    for target in push.targets {
+      if let device = try device(target.deviceId) { count(.made, device) }
+    }
+  }
+
   private mutating func emit(
     _ state: ReceiptState, of push: DeviceReceiptsRow.Known, on deviceId: String, _ device: PersonDeviceRow
   ) throws {
+    // Reported after it was opened, it has been counted.
+    if state != .arrived || push.states == .arrived { count(state.tally, device) }
     try emit(
       ReceiptBody(
         pushId: push.pushId, userId: userId, deviceId: deviceId, state: state, platform: device.platform,

@@ -99,7 +99,10 @@ struct PersonContext {
   }
 
   mutating func emit(_ push: PushEventBody) throws {
-    if case .push(let fields) = push { try expectReceipts(of: fields) }
+    if case .push(let fields) = push {
+      try expectReceipts(of: fields)
+      try countMade(fields)
+    }
     let event = cause.event(push, named: push.type, number: number, index: pushRecords, source: source)
     try step.emit(bytes: codec.encode(event), to: .pushes, key: userId)
     pushRecords += 1

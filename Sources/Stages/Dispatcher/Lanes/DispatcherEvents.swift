@@ -36,6 +36,7 @@ struct DispatcherEvents {
       source: item.source, body)
     try context.step.emit(
       bytes: codec.encode(outcome), to: .outcomes, key: item.push.userId, headers: headers(of: item, context))
+    context.step.count(OutcomeTally.place(result, item.target.platform, item.push.kind))
   }
 
   /// The dead letter of a push that cannot be sent as it was built, with the one device it failed on. The headers say

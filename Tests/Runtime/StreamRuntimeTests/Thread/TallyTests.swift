@@ -1,5 +1,6 @@
 #if DEBUG
   import NudgeSchema
+  import ServiceKit
   import Testing
 
   @testable import StreamRuntime
@@ -17,6 +18,23 @@
         step.count(text == "b" ? 1 : 0)
         guard text == "a" || text == "b" else { throw Rejection(.schemaViolation, "neither") }
       }
+    }
+
+    @Test("tallies are series, observations count in their histogram, and later ones appear when they count")
+    func series() {
+      let metrics = MetricsRegistry()
+      let observer = StreamObserver(
+        stage: "s", logger: Logger(label: "test", sink: LogCapture().sink), health: HealthState(), metrics: metrics,
+        tallies: [
+          StageTally("nudge_t_total", help: "T.", labels: ["t": "a"]),
+          StageTally("nudge_t_seconds", help: "S.", labels: [:], observation: .init(value: 2, bounds: [1, 5])),
+        ], laterTally: { $0 == 7 ? StageTally("nudge_t_total", help: "T.", labels: ["t": "late"]) : nil })
+      observer.observe(.counted([0: 3, 1: 2, 7: 4, 8: 1]), thread: 0)
+      let text = metrics.exposition()
+      #expect(text.contains("nudge_t_total{t=\"a\"} 3\n"))
+      #expect(text.contains("nudge_t_total{t=\"late\"} 4\n"))
+      #expect(text.contains("nudge_t_seconds_bucket{le=\"1\"} 0\n"))
+      #expect(text.contains("nudge_t_seconds_bucket{le=\"5\"} 2\n") && text.contains("nudge_t_seconds_sum 4\n"))
     }
 
     @Test("tallies count when the step is committed; those of a refused step do not")

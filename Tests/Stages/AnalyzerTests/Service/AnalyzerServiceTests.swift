@@ -53,6 +53,6 @@ struct AnalyzerServiceTests {
       output: { lines.append($0) }, errors: { lines.append($0) })
     #expect(exitCode == ExitCode.success)
     #expect(lines == ["nudge-analyzer: the settings are good"])
-    #expect(log.entries.contains { $0.metadata["found"] == "6 of analyzer's, 3 partitions" })
+    #expect(log.entries.contains { $0.metadata["found"] == "7 of analyzer's, 3 partitions" })
   }
 }
