@@ -97,11 +97,14 @@ public enum PushEndState: String, Codable, Sendable, CaseIterable {
       switch result {
       case nil: self = .waiting
       case .sent: self = .taken
-      case .cancelled: self = errorCode == nil ? .withdrawn : .failed
+      case .cancelled: self = errorCode.map(Self.failures.contains) ?? false ? .failed : .withdrawn
       case .expired, .invalidToken, .quarantined, .rejected, .gaveUp: self = .failed
       }
     }
   }
+
+  /// Error codes of cancelled pushes that nobody took back: the device's lane was full, or the push's replay was stopped.
+  public static let failures: Set<String> = ["lane_full", "replay_stopped"]
 
   /// Whether the device has had the push.
   public var hasArrived: Bool {

@@ -12,6 +12,7 @@ public struct NudgeCLI: Sendable {
     PublishCommand.command,
     ImportCommand.command,
     ExplainCommand.command,
+    FunnelCommand.command,
     TailCommand.command,
     DeadLettersCommand.command,
     RejectionsCommand.command,

@@ -179,6 +179,11 @@ struct StoryText {
           lines.append("\(name)  no outcome yet: \(item.map { MessageStory.words($0) } ?? "it waits in no lane")")
         }
         lines += ended.map { "\(name)  \(OutcomeWords.of($0.record))  \($0.place)" }
+        if let end = story.ends.first(where: {
+          $0.pushId == push.record["pushId"]?.string && $0.deviceId == device && !$0.reached.isEmpty
+        }) {
+          lines.append("        \(end.text)")
+        }
       }
     }
     for cancelled in story.cancellations {

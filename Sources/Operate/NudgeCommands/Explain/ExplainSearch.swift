@@ -190,9 +190,11 @@ struct ExplainSearch {
         return true
       }
       try browser.records(of: .outcomes, key: question.userId, from: from) { record in
-        guard let outcome = placed(record, .outcomes), outcome.record["type"]?.string == EventType.outcome.rawValue,
-          let id = outcome.record["pushId"]?.string
-        else { return true }
+        guard let outcome = placed(record, .outcomes), let id = outcome.record["pushId"]?.string else { return true }
+        if outcome.record["type"]?.string == EventType.receipt.rawValue {
+          if let index = owners[id] { stories[index].receipts.append(outcome) }
+          return true
+        }
         if let index = owners[id] { stories[index].outcomes.append(outcome) }
         if readIds.contains(id) { reads.outcomes.append(outcome) }
         return true

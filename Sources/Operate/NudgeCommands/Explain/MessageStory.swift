@@ -19,6 +19,10 @@ struct MessageStory: Encodable {
   var cancellations: [PlacedRecord] = []
   /// One for each push and device that has ended.
   var outcomes: [PlacedRecord] = []
+  /// What devices reported about the pushes, and reads elsewhere did to them.
+  var receipts: [PlacedRecord] = []
+  /// How each push stands on each device: its outcome and receipts together.
+  var ends: [DeliveryEnd] = []
   /// Pushes without an outcome that wait in the dispatcher's lanes.
   var waiting: [LaneView.Waiting] = []
   /// Later reads of the conversation, the app's feedback, edits and deletions.
@@ -63,6 +67,7 @@ struct MessageStory: Encodable {
     for outcome in outcomes {
       if let device = outcome.record["deviceId"]?.string, !order.contains(device) { order.append(device) }
     }
+    ends = deliveryEnds(order)
     devices = order.map { now(on: $0, readPushes: readPushes, readOutcomes: readOutcomes) }
   }
 
@@ -77,6 +82,13 @@ struct MessageStory: Encodable {
         return said(.pending, "no outcome yet, and it waits in no lane: it is on its way")
       }
       return said(.nothing, OutcomeWords.of(last.record))
+    }
+    if let removed = receipts.last(where: {
+      $0.record["pushId"] == sent.record["pushId"] && $0.record["deviceId"]?.string == device
+        && ["opened", "dismissed", "withdrawn"].contains($0.record["state"]?.string ?? "")
+    }), let state = removed.record["state"]?.string {
+      let what = state == "withdrawn" ? "removed, because the conversation was read elsewhere," : "\(state) there"
+      return said(.gone, "\(what) at \(Self.time(removed.record["occurredAt"]?.integer ?? removed.timestamp))")
     }
     let at = sent.record["finishedAt"]?.integer ?? sent.timestamp
     let pushId = sent.record["pushId"]?.string
@@ -94,9 +106,9 @@ struct MessageStory: Encodable {
     if presentation == "badge" { return said(.badge, "badge only, since \(Self.time(at))") }
     let manner = presentation == "alert" ? "an alert" : presentation == "silent" ? "a silent entry" : "a notification"
     var text = "\(manner) since \(Self.time(at))"
-    let received = later.contains {
-      $0.record["type"]?.string == "notification.received" && $0.record["pushId"]?.string == pushId
-        && $0.record["deviceId"]?.string == device
+    let received = (later + receipts).contains {
+      ($0.record["type"]?.string == "notification.received" || $0.record["state"]?.string == "arrived")
+        && $0.record["pushId"]?.string == pushId && $0.record["deviceId"]?.string == device
     }
     text +=
       received ? ", which the app confirmed" : "; the app has not confirmed it (a device that is off has not got it)"

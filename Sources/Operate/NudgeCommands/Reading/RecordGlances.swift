@@ -32,24 +32,27 @@ struct ReceiptGlance: Decodable {
   static let types = ["notification.received", "notification.opened", "notification.dismissed"]
 }
 
-/// A record on `nudge.outcomes`: an outcome or a receipt.
+/// A record on `nudge.outcomes`.
 package enum OutcomesGlance: Decodable {
   case outcome(OutcomeGlance)
-  case receipt(pushId: String, deviceId: String, ReceiptState)
+  case receipt(ReceiptRecordGlance)
 
-  private enum Key: String, CodingKey { case type, pushId, deviceId, state }
+  private enum Key: String, CodingKey { case type }
 
   package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Key.self)
-    guard try fields.decode(String.self, forKey: .type) == EventType.receipt.rawValue else {
-      self = .outcome(try OutcomeGlance(from: decoder))
-      return
-    }
-    self = .receipt(
-      pushId: try fields.decode(String.self, forKey: .pushId),
-      deviceId: try fields.decode(String.self, forKey: .deviceId),
-      try fields.decode(ReceiptState.self, forKey: .state))
+    let type = try decoder.container(keyedBy: Key.self).decode(String.self, forKey: .type)
+    self =
+      type == EventType.receipt.rawValue
+      ? .receipt(try ReceiptRecordGlance(from: decoder)) : .outcome(try OutcomeGlance(from: decoder))
   }
+}
+
+/// Fields of a receipt on `nudge.outcomes`.
+package struct ReceiptRecordGlance: Decodable {
+  package let pushId: String
+  package let deviceId: String
+  package let state: ReceiptState
+  package let platform: Platform
 }
 
 /// Fields of an outcome on `nudge.outcomes`.

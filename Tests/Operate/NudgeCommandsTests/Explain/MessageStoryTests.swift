@@ -92,6 +92,38 @@ struct MessageStoryTests {
     #expect(shows(try story("sent"), reads: failed)?.shows == .notification, "the phone was never told")
   }
 
+  @Test("P10: receipts tell how the push stands, in any order, and what the device shows")
+  func receipts() throws {
+    func receipt(_ state: String, at time: Milliseconds) throws -> PlacedRecord {
+      try record(
+        #"{"type":"receipt","pushId":"p","deviceId":"phone","state":"\#(state)","occurredAt":\#(time)}"#,
+        topic: .outcomes, at: time)
+    }
+    func ends(_ story: MessageStory) -> [DeliveryEnd] {
+      var story = story
+      story.concludeDevices(readPushes: [], readOutcomes: [])
+      return story.ends
+    }
+    #expect(ends(try story("sent")).map(\.state) == [.taken])
+    #expect(ends(try story("gave_up")).map(\.state) == [.failed])
+    #expect(ends(try story(nil)).map(\.state) == [.waiting])
+    var opened = try story("sent")
+    opened.receipts = [try receipt("opened", at: noon + 900), try receipt("arrived", at: noon + 100)]
+    let end = try #require(ends(opened).first)
+    #expect(end.state == .opened && end.reached.map(\.state) == [.arrived, .opened])
+    #expect(end.text.hasPrefix("opened: arrived "))
+    #expect(shows(opened)?.shows == .gone)
+    opened.concludeDevices(readPushes: [], readOutcomes: [])
+    #expect(StoryText(opened).text.contains("opened: arrived "), "\(StoryText(opened).text)")
+    var arrived = try story("sent")
+    arrived.receipts = [try receipt("arrived", at: noon + 100)]
+    let now = try #require(shows(arrived))
+    #expect(now.shows == .notification && now.text.contains("which the app confirmed"))
+    var withdrawn = try story("sent")
+    withdrawn.receipts = [try receipt("withdrawn", at: noon + 900)]
+    #expect(shows(withdrawn)?.shows == .gone)
+  }
+
   @Test("an event of another device's notification does not change this one")
   func otherDevice() throws {
     var story = try story("sent")

@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 import TestSupport
@@ -81,10 +82,10 @@ struct ReceiptTests {
     let push = try #require(try scene.message("m1").push)
     #expect(try scene.report(.arrived, push, at: noon + second).states == [.arrived])
     #expect(try scene.report(.opened, push, at: noon + Self.day).states == [.opened])
-    let second = try #require(try scene.message("m2", at: noon + Self.day).push)
-    #expect(try scene.report(.arrived, second, at: noon + Self.day + 1).states == [.arrived])
+    let next = try #require(try scene.message("m2", at: noon + Self.day).push)
+    #expect(try scene.report(.arrived, next, at: noon + Self.day + 1).states == [.arrived])
     // By now the first is forgotten.
-    #expect(try scene.receiptsRow("phone")?.pushes.map(\.pushId) == [second.pushId])
+    #expect(try scene.receiptsRow("phone")?.pushes.map(\.pushId) == [next.pushId])
     for state in [ReceiptState.arrived, .opened, .dismissed] {
       #expect(try scene.report(state, push, at: noon + Self.day + 1).states == [])
     }
@@ -252,6 +253,7 @@ struct ReceiptTests {
     #expect(PushEndState(.sent, receipts: [.withdrawn, .arrived]) == .withdrawn)
     #expect(PushEndState(.sent, receipts: [.dismissed, .withdrawn]) == .dismissed)
     #expect(PushEndState(.cancelled, receipts: []) == .withdrawn)
+    #expect(PushEndState(.cancelled, errorCode: "UNAVAILABLE", receipts: []) == .withdrawn)
     #expect(PushEndState(.cancelled, errorCode: "lane_full", receipts: []) == .failed)
     for result in [OutcomeResult.expired, .invalidToken, .quarantined, .rejected, .gaveUp] {
       #expect(PushEndState(result, receipts: []) == .failed)
