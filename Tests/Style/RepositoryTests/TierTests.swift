@@ -51,7 +51,8 @@ struct TierTests {
       guard let mark = text.firstMatch(of: /EmbeddedBroker\(|LocalBroker\(|SecuredBroker\(|RealKafka\.|DemoProcess\(/)
       else { continue }
       for suite in text.matches(of: /(?m)^ *(?:struct|extension|enum) (\w*Tests)\b/) {
-        let parent = text.contains("extension PipelineTests") && suite.1 != "PipelineTests" ? "PipelineTests/" : ""
+        let extended = text.firstMatch(of: /(?m)^extension (\w*Tests)\b/)?.1
+        let parent = extended.map { $0 == suite.1 ? "" : "\($0)/" } ?? ""
         let id = "\(target).\(parent)\(suite.1)/"
         // Tests of a suite that has both kinds are listed one by one.
         guard !rules.contains(where: { $0.pattern.contains("\(suite.1)/") }) else { continue }

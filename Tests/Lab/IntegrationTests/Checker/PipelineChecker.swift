@@ -182,6 +182,14 @@ struct PipelineChecker {
   func count(of topic: String) -> Int { counts[topic] ?? 0 }
   var decisionCount: Int { decisions.count }
   var outcomeCount: Int { outcomes.count }
+  /// The pushes of messages, one for each of their devices.
+  var messageTargets: [(push: Wire.Push, deviceId: String)] {
+    pushes.filter { $0.body.kind == "message" }.flatMap { push in
+      push.body.targets.map { (push: push.body, deviceId: $0.deviceId) }
+    }
+  }
+  /// The receipts.
+  var receiptCount: Int { receipts.count }
   /// Receipts by state, for a report.
   var receiptsByState: [String: Int] { Dictionary(grouping: receipts, by: \.state).mapValues(\.count) }
   var candidateRecipientCount: Int { candidates.reduce(0) { $0 + $1.body.recipients.count } }

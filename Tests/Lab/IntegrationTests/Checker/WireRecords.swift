@@ -77,6 +77,7 @@ enum Wire {
     var pushId: String
     var userId: String
     var messageId: String?
+    var conversationId: String?
     var kind: String?
     var replaces: Bool?
     var targets: [Target]

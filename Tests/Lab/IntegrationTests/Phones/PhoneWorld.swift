@@ -45,6 +45,10 @@ final class PhoneWorld {
   private var expected: Set<String> = []
   private var decisions: [String: Decided] = [:]
   private var outcomes: [String: [Outcome]] = [:]
+  /// All outcomes of all devices.
+  private(set) var allOutcomes: [Outcome] = []
+  /// All receipts.
+  private(set) var receipts: [Receipt] = []
   private var lastEvent = 0
   /// Other messages, published at a rate while the world turns.
   private struct Load {
@@ -181,9 +185,9 @@ final class PhoneWorld {
         outcome: body.outcome, reason: body.reason, priority: body.priority, badge: body.badge)
     case .outcomes:
       guard let outcome = try? coder.decode(Outcome.self, from: value) else {
-        _ = try coder.decode(Receipt.self, from: value)
-        return
+        return receipts.append(try coder.decode(Receipt.self, from: value))
       }
+      allOutcomes.append(outcome)
       outcomes[outcome.body.deviceId, default: []].append(outcome)
     default: break
     }
