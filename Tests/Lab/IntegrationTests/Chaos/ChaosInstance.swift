@@ -170,12 +170,15 @@ final class ChaosInstance {
     }
   }
 
+  private func endOfLog(lines: Int) -> String { GrowingFile.tail(log.path, lines: lines) }
+
   private func ended(_ status: Int32) throws {
     exits[status, default: 0] += 1
     let now = ChatLoad.now()
     if status != 0 { absences.append(min(now, disturbedSince ?? now)...now) }
     var isExplained = status == 137 || status == 75 || (status == 70 && diskTroubleEnds.map { .now < $0 } ?? false)
-    if status == 70, !isExplained, damagedFiles > 0 {
+    // An end for another reason, such as a missing right, leaves the damaged files to be found.
+    if status == 70, !isExplained, damagedFiles > 0, endOfLog(lines: 3).contains("malformed") {
       damagedFiles -= 1
       isExplained = true
     }
@@ -190,7 +193,7 @@ final class ChaosInstance {
         Failure(
           status: status, time: min(now, toldToEndAt ?? now)...now,
           description: "\(target) ended with status \(status); the end of \(log.path):\n"
-            + GrowingFile.tail(log.path, lines: 15)))
+            + endOfLog(lines: 15)))
     }
     toldToEndAt = nil
     process = nil
