@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -48,6 +49,7 @@ package final class ConsoleJob: Sendable {
   /// Whether it goes on without a reader.
   let isAction: Bool
   private let content: Mutex<Content>
+  private let takenBack = DispatchSemaphore(value: 0)
 
   package init(isAction: Bool = false) {
     self.isAction = isAction
@@ -62,6 +64,12 @@ package final class ConsoleJob: Sendable {
   private func isCancelled(_ content: Content) -> Bool {
     if content.isCancelled { return true }
     return !isAction && content.readers.isEmpty && content.lastReadAt.duration(to: .now) > Self.patience
+  }
+
+  /// Waits until it is taken back, at most this long.
+  package func wait(atMost time: Duration) {
+    guard !isCancelled else { return }
+    _ = takenBack.wait(timeout: .now() + .milliseconds(Int(time / .milliseconds(1))))
   }
 
   /// Adds a row.
@@ -127,7 +135,10 @@ package final class ConsoleJob: Sendable {
     if let (reader, batch) = given { reader.answer(batch) }
   }
 
-  func cancel() { content.withLock { $0.isCancelled = true } }
+  func cancel() {
+    content.withLock { $0.isCancelled = true }
+    takenBack.signal()
+  }
 
   /// How long it has been over; nil: it goes on.
   var overFor: Duration? { content.withLock { $0.endedAt?.duration(to: .now) } }

@@ -6,6 +6,7 @@ import Synchronization
 package final class Interrupts: Sendable {
   private final class Count: Sendable {
     let value = Atomic<Int>(0)
+    let signals = DispatchSemaphore(value: 0)
   }
 
   private let seen = Count()
@@ -26,7 +27,10 @@ package final class Interrupts: Sendable {
       // Ignored first: the default action would end the process before the queue gets the signal.
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler { seen.value.add(1, ordering: .relaxed) }
+      source.setEventHandler {
+        seen.value.add(1, ordering: .relaxed)
+        seen.signals.signal()
+      }
       source.resume()
       return source
     }
@@ -36,6 +40,9 @@ package final class Interrupts: Sendable {
     for source in sources { source.cancel() }
     for number in signals { signal(number, SIG_DFL) }
   }
+
+  /// Waits for a signal that no earlier call has waited for.
+  package func wait() { seen.signals.wait() }
 
   /// Signals received so far.
   package var count: Int { seen.value.load(ordering: .relaxed) }

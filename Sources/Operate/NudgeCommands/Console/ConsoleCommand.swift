@@ -60,8 +60,7 @@ enum ConsoleCommand {
     print("The console: \(console.url)")
     print(input[allowActions] ? "It reads and writes. Ctrl-C ends it." : "It only reads. Ctrl-C ends it.")
     fflush(nil)
-    let interrupts = Interrupts()
-    while interrupts.count == 0 { Thread.sleep(forTimeInterval: 0.2) }
+    Interrupts().wait()
     return ExitCode.success
   }
 }

@@ -128,20 +128,16 @@ extension PipelineTests {
       follower.standardOutput = output
       follower.standardError = FileHandle.nullDevice
       try follower.run()
-      var text = ""
-      /// Reads until so many lines have come; the end of the output ends it, too.
-      func read(lines: Int) {
-        while text.count(where: \.isNewline) < lines, case let data = output.fileHandleForReading.availableData,
-          !data.isEmpty
-        {
-          text += String(decoding: data, as: UTF8.self)
-        }
+      let printed = PipeText(output)
+      func read(lines: Int) -> String {
+        printed.read("\(lines) lines") { $0.count(where: \.isNewline) >= lines }
+        return printed.text
       }
-      read(lines: 1)
+      var text = read(lines: 1)
       #expect(text.contains("e-before") && text.contains("unknown_conversation"), "\(text)")
       try post("others-2", as: "other")
       try post("after", as: "chat")
-      read(lines: 2)
+      text = read(lines: 2)
       #expect(text.contains("e-after") && !text.contains("e-others"), "\(text)")
       follower.interrupt()
       follower.waitUntilExit()
