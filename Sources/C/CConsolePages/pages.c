@@ -26,6 +26,9 @@ static const unsigned char console_js[] = {
 static const unsigned char charts_js[] = {
 #embed "Pages/charts.js"
 };
+static const unsigned char funnel_js[] = {
+#embed "Pages/funnel.js"
+};
 static const unsigned char letters_js[] = {
 #embed "Pages/letters.js"
 };
@@ -62,7 +65,7 @@ static const struct console_page pages[] = {
     PAGE("replays.js", SCRIPT, replays_js),
     PAGE("policy.js", SCRIPT, policy_js),
     PAGE("overview.js", SCRIPT, overview_js),
-    PAGE("letters.js", SCRIPT, letters_js),
+    PAGE("funnel.js", SCRIPT, funnel_js), PAGE("letters.js", SCRIPT, letters_js),
     PAGE("charts.js", SCRIPT, charts_js),
 };
 

@@ -5,6 +5,14 @@ import { ask, chip, command, copyButtons, count, cut, facts, field, grouped, h, 
 const kinds = { alert: "k2", silent: "k3", badge: "k4", none: "k8", undecided: "k7" };
 const names = { ...shapeNames, undecided: "Not decided" };
 
+const endKinds = { opened: "good", arrived: "good", dismissed: "", taken: "", withdrawn: "", waiting: "", failed: "bad" };
+
+/** How far a person's pushes got, said once for devices where it is the same. */
+function stands(group, person) {
+  const states = new Set(group.deliveries.filter(delivery => delivery.userId === person).map(delivery => delivery.state));
+  return states.size ? h("span", { class: "dim" }, ` ${[...states].join(", ")}`) : null;
+}
+
 function open(main, given, { signal, go }) {
   const message = h("input", { name: "message", value: given.message ?? "", placeholder: "messageId", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true });
   const conversation = h("input", { name: "conversation", value: given.conversation ?? "", placeholder: "shortens the search", autocomplete: "off", spellcheck: "false" });
@@ -53,7 +61,8 @@ function draw(result, answer, isPartial) {
     h("div", { class: "groups" }, answer.groups.map(group => h("section", { class: `card story ${group.shape}` }, h("div", { class: "body" },
       h("div", { class: "group-head" }, h("span", { class: "count" }, grouped(group.people.length + group.more)), chip(names[group.shape], group.shape), h("b", {}, words(group.reason)), h("span", { class: "dim" }, plain(group.because))),
       group.results.length ? h("p", { class: "dim" }, "On their devices: ", group.results.map((result, index) => [index ? ", " : "", `${grouped(result.count)} ${words(result.result)}`]), group.latencyMs ? ` · half of them within ${lasting(group.latencyMs.p50)}, all within ${lasting(group.latencyMs.max)}` : "") : null,
-      h("ul", { class: "people", "aria-label": "People" }, group.people.map(person => h("li", {}, h("a", { href: link("person", { user: person, message: answer.messageId, conversation: answer.conversationId }), "data-step": "" }, h("bdi", {}, cut(person, 60)))))),
+      group.ends.length ? h("p", { class: "ends" }, "How far they got: ", group.ends.map(end => [chip(`${grouped(end.count)} ${end.state}`, endKinds[end.state]), " "]), group.arrivalMs ? h("span", { class: "dim" }, ` half arrived within ${lasting(group.arrivalMs.p50)}, all that did within ${lasting(group.arrivalMs.max)}`) : null) : null,
+      h("ul", { class: "people", "aria-label": "People" }, group.people.map(person => h("li", {}, h("a", { href: link("person", { user: person, message: answer.messageId, conversation: answer.conversationId }), "data-step": "" }, h("bdi", {}, cut(person, 60)), stands(group, person))))),
       group.more ? h("p", { class: "dim" }, `and ${grouped(group.more)} more`) : null)))),
     !answer.groups.length && !isPartial ? h("div", { class: "empty" }, h("b", {}, "Nobody"), answer.event ? "It was for nobody, or its decisions are no longer kept. Name a person on the page Person: it is followed from its event on." : "No event and no decision has this messageId, as far as the topics go back.") : null);
 }

@@ -2,13 +2,14 @@
 
 import { ask, chip, clock, command, copyButtons, grouped, h, heading, lasting, link, plain, shapeNames, show, words } from "./base.js";
 import { chart } from "./charts.js";
+import { ends } from "./funnel.js";
 
 const kinds = ["k1", "k3", "k5", "k4", "k7", "k6", "k2", "k8"];
 
 function open(main, given, { signal }) {
   const status = h("div", { class: "status", role: "status" });
   const body = h("div", {});
-  show(main, heading("Overview", "The last 15 minutes, live: what comes in, what is decided, what FCM takes, and how far each stage is behind.", copyButtons(() => command("lag"))), status, body);
+  show(main, heading("Overview", "The last 15 minutes, live: what comes in, what is decided, what FCM takes, what arrives, and how far each stage is behind.", copyButtons(() => command("lag"))), status, body);
   follow(status, body, signal);
 }
 
@@ -49,21 +50,27 @@ function stacked(slots, field, given = {}) {
 
 const tile = (label, value, unit, more, isBad) => h("div", { class: `tile ${isBad ? "bad" : ""}` }, h("div", { class: "label" }, label), h("div", { class: "value" }, value, unit && h("span", { class: "unit" }, ` ${unit}`)), h("div", { class: "more" }, more));
 
+const latencies = (slots, field) => [["p50", "k1"], ["p99", "k2"]].map(([name, kind]) => ({ name, kind, values: slots.map(slot => slot[field]?.[name] ?? null) }));
+
 const rate = number => number >= 10 ? grouped(Math.round(number)) : number.toFixed(1);
 
+/** Tells an element of one drawing in the next one. */
+const nameOf = element => [element.tagName, element.getAttribute("href"), element.closest("details")?.dataset.name].join(" ");
+
 function draw(body, row) {
-  // The table that is open stays open, and the place on the page stays.
+  // The table that is open stays open, and the focus where it is.
   const opened = new Set([...body.querySelectorAll("details[open]")].map(details => details.dataset.name));
-  const focused = document.activeElement?.closest?.("details")?.dataset.name;
+  const focused = body.contains(document.activeElement) ? nameOf(document.activeElement) : null;
   const slots = row.slots, times = slots.map(slot => slot.at), seconds = row.stepMs / 1000;
   // The last slot is not over yet.
   const whole = slots.slice(-9, -1);
   const sum = (pick, from = slots) => from.reduce((total, slot) => total + pick(slot), 0);
   const all = fields => Object.values(fields).reduce((total, number) => total + number, 0);
-  const messages = sum(slot => slot.messages), decisions = sum(slot => all(slot.decisions)), pushes = sum(slot => all(slot.outcomes));
-  const sent = sum(slot => slot.outcomes.sent ?? 0), letters = sum(slot => slot.deadLetters);
+  const messages = sum(slot => slot.messages), decisions = sum(slot => all(slot.decisions)), pushes = sum(slot => all(slot.ends));
+  const ended = (...names) => sum(slot => names.reduce((total, name) => total + (slot.ends[name] ?? 0), 0));
+  const arrived = ended("arrived", "opened", "dismissed"), failed = ended("failed"), letters = sum(slot => slot.deadLetters);
   const shown = sum(slot => all(slot.shapes) - (slot.shapes.none ?? 0));
-  const latest = slots.findLast(slot => Number.isFinite(slot.p50));
+  const taken = slots.findLast(slot => slot.taken)?.taken, reached = slots.findLast(slot => slot.arrived)?.arrived;
   const worst = row.lag.reduce((most, input) => Math.max(most, input.ageMs), 0);
   const pauses = row.services.flatMap(service => Object.entries(service.pauses ?? {}).filter(([, number]) => number > 0));
   const paused = pauses.reduce((total, [, number]) => total + number, 0);
@@ -72,8 +79,9 @@ function draw(body, row) {
     h("div", { class: "tiles" },
       tile("Messages", rate(sum(slot => slot.messages, whole) / (whole.length * seconds || 1)), "a second", `${grouped(messages)} in 15 minutes`),
       tile("Decisions", rate(sum(slot => all(slot.decisions), whole) / (whole.length * seconds || 1)), "a second", decisions ? `${Math.round(100 * shown / decisions)} % reach a device` : "none in 15 minutes"),
-      tile("Event to FCM, p50", latest ? lasting(latest.p50) : "–", "", latest ? `p99 ${lasting(latest.p99)}` : "nothing was sent"),
-      tile("Pushes", grouped(pushes), "", pushes ? `${(100 * sent / pushes).toFixed(1)} % taken by FCM` : "none in 15 minutes", pushes > 20 && sent / pushes < 0.8),
+      tile("Event to FCM, p50", taken ? lasting(taken.p50) : "–", "", taken ? `p99 ${lasting(taken.p99)}` : "nothing was sent"),
+      tile("Event to arrival, p50", reached ? lasting(reached.p50) : "–", "", reached ? `p99 ${lasting(reached.p99)}` : "no device reported one"),
+      tile("Pushes", grouped(pushes), "", pushes ? h("a", { href: link("funnel", { since: "15m" }) }, `${(100 * arrived / pushes).toFixed(1)} % arrived, ${(100 * failed / pushes).toFixed(1)} % failed`) : "none in 15 minutes", pushes > 20 && failed / pushes > 0.2),
       tile("Furthest behind", worst < 1000 ? "0" : lasting(worst).split(" ")[0], worst < 1000 ? "s" : lasting(worst).split(" ")[1], worst < 1000 ? "every stage is at the end" : words(row.lag.find(input => input.ageMs === worst)?.stage), worst > 60000),
       tile("Dead letters", grouped(letters), "", letters ? h("a", { href: link("dead-letters", { since: "15m" }) }, "which, and why") : "none in 15 minutes", letters > 0),
       row.services.length ? tile("FCM projects paused", grouped(paused), "", paused ? pauses.map(([reason, number]) => `${number} ${words(reason)}`).join(", ") : "none", paused > 0) : null,
@@ -82,14 +90,16 @@ function draw(body, row) {
       chart({ name: "Messages", more: `each ${seconds} s`, slots: times, series: [{ name: "messages", kind: "k1", values: slots.map(slot => slot.messages) }] }),
       chart({ name: "How they appeared", more: "one a person and message", slots: times, series: stacked(slots, "shapes", { alert: { name: shapeNames.alert, kind: "k2" }, silent: { name: shapeNames.silent, kind: "k3" }, badge: { name: shapeNames.badge, kind: "k4" }, none: { name: shapeNames.none, kind: "k8" } }) }),
       chart({ name: "Decisions by reason", slots: times, series: stacked(slots, "decisions") }),
-      chart({ name: "Event to FCM", more: "from the message's own time", slots: times, stacked: false, unit: " ms", series: [{ name: "p50", kind: "k1", values: slots.map(slot => slot.p50 ?? null) }, { name: "p99", kind: "k2", values: slots.map(slot => slot.p99 ?? null) }] }),
-      chart({ name: "Pushes by end state", more: "one a device", slots: times, series: stacked(slots, "outcomes", { sent: { name: "taken by FCM", kind: "k5" }, taken: { name: "taken by FCM", kind: "k5" }, arrived: { name: "arrived", kind: "k3" }, opened: { name: "opened", kind: "k1" }, rejected: { name: "rejected", kind: "k2" } }) }),
+      chart({ name: "Event to FCM", more: "from the message's own time", slots: times, stacked: false, unit: " ms", series: latencies(slots, "taken") }),
+      chart({ name: "Event to arrival", more: "as devices report it", slots: times, stacked: false, unit: " ms", series: latencies(slots, "arrived") }),
+      chart({ name: "Pushes by end state", more: "one a device, in the slot of its decision", slots: times, series: ends.map(([name, kind]) => ({ name: name === "taken" ? "taken by FCM" : name, kind, values: slots.map(slot => slot.ends[name] ?? 0) })) }),
+      chart({ name: "Outcomes", more: "the dispatcher's, one a push and device", slots: times, series: stacked(slots, "outcomes", { sent: { name: "taken by FCM", kind: "k5" }, rejected: { name: "rejected", kind: "k2" } }) }),
       chart({ name: "Lag", more: "age of the oldest record that waits, since this page was opened", slots: times, stacked: false, unit: " s", shown: value => value >= 10 ? String(Math.round(value)) : value.toFixed(1), series: [...new Set(row.lag.map(input => input.stage))].map((stage, index) => ({ name: stage, kind: ["k1", "k3", "k4"][index] ?? "k8", values: slots.map(slot => slot.lag[stage] === undefined ? null : slot.lag[stage] / 1000) })) }),
       letters ? chart({ name: "Dead letters", slots: times, series: [{ name: "dead letters", kind: "k2", values: slots.map(slot => slot.deadLetters) }] }) : null));
   for (const details of body.querySelectorAll("details")) {
     details.open = opened.has(details.dataset.name);
-    if (details.dataset.name === focused) details.querySelector("summary").focus({ preventScroll: true });
   }
+  if (focused) [...body.querySelectorAll("a[href], summary, [tabindex]")].find(element => nameOf(element) === focused)?.focus({ preventScroll: true });
 }
 
 export const overview = { title: "Overview", open };

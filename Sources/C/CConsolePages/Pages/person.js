@@ -113,6 +113,11 @@ function card(story, said, choose, isOpen) {
     details(story, said, isOpen)));
 }
 
+const reported = { "notification.received": "arrived", "notification.opened": "opened", "notification.dismissed": "dismissed" };
+
+/** Whether a report has its receipt, which says the same. */
+const isReceived = (story, { record }) => record.type in reported && story.receipts.some(receipt => receipt.record.pushId === record.pushId && receipt.record.deviceId === record.deviceId && receipt.record.state === reported[record.type]);
+
 /** What happened, in order; each is a moment of the phone. */
 function momentsOf(story, said) {
   const all = [];
@@ -124,7 +129,8 @@ function momentsOf(story, said) {
     note(outcome.record.finishedAt ?? outcome.timestamp, result === "sent" ? "good" : result === "cancelled" ? "" : "bad", id(outcome.record.deviceId, 60), ` — ${result === "sent" ? "FCM took it" : words(result)}`,
       outcome.record.attempts > 1 ? ` after ${outcome.record.attempts} attempts` : "", result !== "sent" && outcome.record.errorCode ? `, ${plain(outcome.record.errorCode)}` : "");
   });
-  story.later.forEach((event, index) => note(eventTime(event), "", plain(said.later[index]), event.record.deviceId ? [" on ", id(event.record.deviceId, 60)] : ""));
+  story.receipts.forEach((receipt, index) => note(eventTime(receipt), ["arrived", "opened"].includes(receipt.record.state) ? "good" : "", id(receipt.record.deviceId, 60), ` — ${plain(said.receipts[index])}`));
+  story.later.forEach((event, index) => isReceived(story, event) || note(eventTime(event), "", plain(said.later[index]), event.record.deviceId ? [" on ", id(event.record.deviceId, 60)] : ""));
   return all.sort((a, b) => a.when - b.when);
 }
 
@@ -139,6 +145,11 @@ function moments(story, said, choose) {
     button.addEventListener("focus", () => choose(button, when, story));
     return h("li", {}, button);
   }));
+}
+
+function far(story, said, push, target) {
+  const index = story.ends.findIndex(end => end.pushId === push.record.pushId && end.deviceId === target.deviceId);
+  return index < 0 ? "" : h("bdi", {}, plain(said.ends[index]));
 }
 
 function details(story, said, isOpen) {
@@ -157,15 +168,15 @@ function details(story, said, isOpen) {
     const targets = push.record.targets ?? [];
     return [h("h3", {}, "Push ", id(push.record.pushId), ` · ${push.record.presentation ?? ""}, ${push.record.priority ?? "?"} priority`),
       h("dl", { class: "facts" }, facts_([["title", push.record.title], ["body", push.record.body], ["fresh until", push.record.expiresAt ? moment(push.record.expiresAt) : null], ["record", place(push)]])),
-      table(["device", "how it ended"], targets.map(target => {
+      table(["device", "its outcome", "how far it got"], targets.map(target => {
         const ended = story.outcomes.map((outcome, index) => [outcome, said.outcomes[index]]).filter(([outcome]) => outcome.record.pushId === push.record.pushId && outcome.record.deviceId === target.deviceId);
         const waits = story.waiting.findIndex(item => item.deviceId === target.deviceId && item.pushId === push.record.pushId);
-        return h("tr", {}, cells([id(target.deviceId), h("span", { class: "dim" }, ` ${target.platform ?? ""}`)], ended.length ? ended.map(([, text]) => h("div", {}, h("bdi", {}, plain(text)))) : waits >= 0 ? plain(said.waiting[waits]) : "no outcome yet: it waits in no lane"));
+        return h("tr", {}, cells([id(target.deviceId), h("span", { class: "dim" }, ` ${target.platform ?? ""}`)], ended.length ? ended.map(([, text]) => h("div", {}, h("bdi", {}, plain(text)))) : waits >= 0 ? plain(said.waiting[waits]) : "no outcome yet: it waits in no lane", far(story, said, push, target)));
       }), `Devices of the push ${plain(push.record.pushId)}`)];
   });
   const now = story.devices.length ? [h("h3", {}, "What each device shows now"), h("dl", { class: "facts" }, story.devices.map(device => [h("dt", {}, id(device.deviceId, 60)), h("dd", {}, plain(device.text))]))] : null;
   const standing = story.standing && h("p", { class: "dim" }, `${story.standing.isRead ? "Read" : "Not read"}; ${story.standing.countsOnBadge ? "counts" : "does not count"} on the badge.`);
-  return h("details", { open: isOpen }, h("summary", {}, "Every check, push and outcome"), decisions, story.decisions.some(decision => decision.record.pushId) && !story.pushes.length ? h("p", { class: "dim" }, "The push is no longer kept, or not written yet.") : pushes, now, standing,
+  return h("details", { open: isOpen }, h("summary", {}, "Every check, push, outcome and receipt"), decisions, story.decisions.some(decision => decision.record.pushId) && !story.pushes.length ? h("p", { class: "dim" }, "The push is no longer kept, or not written yet.") : pushes, now, standing,
     h("dl", { class: "facts" }, facts_([["event", story.event ? place(story.event) : "no longer kept"], ["candidate", story.candidate ? place(story.candidate) : "no longer kept"]])));
 }
 

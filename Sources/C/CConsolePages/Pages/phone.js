@@ -14,6 +14,9 @@ export function devicesOf(answer) {
 
 /** When a notification left a device, and why; null: it is still there, or was never shown. */
 function removal(story, device, pushId, since) {
+  for (const { record: { state, deviceId, pushId: other, occurredAt } } of story.receipts) {
+    if (state !== "arrived" && deviceId === device && other === pushId) return { at: Math.max(occurredAt, since), why: state };
+  }
   for (const event of story.later) {
     const { type, deviceId, pushId: other } = event.record;
     const when = eventTime(event);

@@ -6,11 +6,6 @@ import ServiceKit
 
 /// The page Dead letters: what `nudge dead-letters` says and does.
 extension CommandAnswers {
-  private struct GroupsRow: Encodable {
-    var row = "groups"
-    var answer: DeadLetterGroups
-  }
-
   private struct ListedRow: Encodable {
     var row = "letter"
     var letter: DeadLetterFacts
@@ -41,16 +36,6 @@ extension CommandAnswers {
     var fate: Fate
   }
 
-  private struct SummaryRow: Encodable {
-    var row = "summary"
-    var answer: DeadLetterReplay.Summary
-  }
-
-  private struct EditRow: Encodable {
-    var row = "edit"
-    var answer: DeadLetterEdits
-  }
-
   private func selection(_ question: ConsoleQuestion) throws -> DeadLetterSelection {
     let now = SystemClock.milliseconds()
     return DeadLetterSelection(
@@ -75,7 +60,7 @@ extension CommandAnswers {
         groups.add(letter)
         return true
       }
-      try job.write(GroupsRow(answer: groups))
+      try job.write(AnswerRow("groups", groups))
     }
   }
 
@@ -145,7 +130,7 @@ extension CommandAnswers {
         summary.replayId = try DeadLettersCommand.carryOut(
           planned.chosen, action, why: why, pace: action == .replayed ? rate : .infinity, cluster, browser)
       }
-      try job.write(SummaryRow(answer: summary))
+      try job.write(AnswerRow("summary", summary))
     }
   }
 
@@ -170,7 +155,7 @@ extension CommandAnswers {
       if writes, !summary.events.isEmpty {
         try DeadLettersCommand.write(summary.events, why: why, pace: 100, cluster, browser) { summary.replayId = $0 }
       }
-      try job.write(EditRow(answer: summary))
+      try job.write(AnswerRow("edit", summary))
     }
   }
 

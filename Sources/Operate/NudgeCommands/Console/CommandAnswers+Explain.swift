@@ -17,11 +17,6 @@ extension CommandAnswers {
     var words: Words
   }
 
-  private struct MessageRow: Encodable {
-    var row = "message"
-    var answer: MessageAnswer
-  }
-
   /// Decisions as they are found, up to this many; the whole answer follows.
   private static let mostPreviews = 200
 
@@ -54,8 +49,8 @@ extension CommandAnswers {
       peopleShown: Self.number(question["limit"], 1...1_000, default: 200), now: SystemClock.milliseconds())
     try reading(for: job) { browser in
       let search = MessageSearch(asked, browser: browser)
-      let answer = try search.answer { try job.write(MessageRow(answer: $0)) }
-      try job.write(MessageRow(answer: answer))
+      let answer = try search.answer { try job.write(AnswerRow("message", $0)) }
+      try job.write(AnswerRow("message", answer))
     }
   }
 }

@@ -5,11 +5,6 @@ import ServiceKit
 
 /// The page Replays: what `nudge replay` says and does.
 extension CommandAnswers {
-  private struct HistoryRow: Encodable {
-    var row = "replays"
-    var answer: ReplayHistory
-  }
-
   private struct TrailRow: Encodable {
     var row = "replay"
     var entries: [AuditEvent]
@@ -29,7 +24,7 @@ extension CommandAnswers {
 
   func replays(_ job: ConsoleJob) throws {
     try reading(for: job) { browser in
-      try job.write(HistoryRow(answer: ReplayHistory(try AuditTrail(browser))))
+      try job.write(AnswerRow("replays", ReplayHistory(try AuditTrail(browser))))
     }
   }
 

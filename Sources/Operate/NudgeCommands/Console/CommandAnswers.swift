@@ -30,6 +30,7 @@ struct CommandAnswers: ConsoleAnswers {
     switch question.ask {
     case "person": try person(question, job)
     case "message": try message(question, job)
+    case "funnel": try funnel(question, job)
     case "overview": try showOverview(job)
     case "dead-letters": try deadLetters(question, job)
     case "dead-letter-list": try deadLetterList(question, job)
@@ -48,6 +49,18 @@ struct CommandAnswers: ConsoleAnswers {
     case "policy", "policy-check": try policy(question, job)
     case "simulate": try simulate(question, job)
     default: throw CommandError("the console does not know the question \(question.ask)")
+    }
+  }
+
+  /// What a command's `--json` prints, as a row of a page.
+  struct AnswerRow<Answer: Encodable>: Encodable {
+    /// Tells the page what it is.
+    var row: String
+    var answer: Answer
+
+    init(_ row: String, _ answer: Answer) {
+      self.row = row
+      self.answer = answer
     }
   }
 

@@ -4,8 +4,9 @@ import Kafka
 import NudgeConsole
 import NudgeSchema
 import ServiceKit
+import Synchronization
 
-/// What the page Overview shows.
+/// The answer of the page Overview.
 struct Overview: Encodable {
   struct Input: Encodable, Equatable {
     var stage: String
@@ -22,33 +23,35 @@ struct Overview: Encodable {
   var slots: [OverviewSlots.Slot]
   var lag: [Input]
   var services: [ServiceGlance]
-  /// What could not be read.
+  /// Parts that are missing, and why.
   var notes: [String]
 }
 
 /// Reads topics, lag and the services' metrics for all pages that show the overview: once, however many there are.
 ///
-/// The first look reads the last 15 minutes. Later ones read what came since, so that the cost follows the load.
-final class OverviewReading: @unchecked Sendable {
-  // Safe to send: `lock` guards all that changes.
+/// The first look reads the last 15 minutes. Later ones read the records since the look before, so that the cost follows the load.
+final class OverviewReading: Sendable {
+  private struct Content: Sendable {
+    var slots = OverviewSlots()
+    var next: [TopicPartition: Int64] = [:]
+    var readAt: Milliseconds?
+    var lagReadAt: Milliseconds?
+    var lag: [Overview.Input] = []
+    var glances: [ServiceGlance] = []
+    var notes: [String] = []
+  }
 
-  /// How often topics are read.
+  /// The time between two reads of the topics.
   private static let topicsEvery: Milliseconds = 4_000
-  /// How often offsets and metrics are asked for.
+  /// The time between two looks at offsets and metrics.
   private static let lagEvery: Milliseconds = 15_000
+  /// Decisions before outcomes: these count for the pushes that decisions name.
   private static let topics: [Topic] = [.chatEvents, .decisions, .outcomes, .deadLetters]
 
   private let cluster: ClusterSettings
   /// `HOST:PORT` of services.
   private let services: [String]
-  private let lock = NSLock()
-  private var slots = OverviewSlots()
-  private var next: [TopicPartition: Int64] = [:]
-  private var readAt: Milliseconds?
-  private var lagReadAt: Milliseconds?
-  private var lag: [Overview.Input] = []
-  private var glances: [ServiceGlance] = []
-  private var notes: [String] = []
+  private let content = Mutex(Content())
 
   init(cluster: ClusterSettings, services: [String]) {
     self.cluster = cluster
@@ -57,69 +60,97 @@ final class OverviewReading: @unchecked Sendable {
 
   /// The overview at a time. `browser` is the caller's.
   func look(_ browser: TopicBrowser, now: Milliseconds) throws -> Overview {
-    lock.lock()
-    defer { lock.unlock() }
-    if let readAt, now - readAt > slots.step * Milliseconds(slots.count) { self.readAt = nil }
-    if now - (readAt ?? 0) >= Self.topicsEvery {
+    try content.withLock { content in try look(&content, browser, now: now) }
+  }
+
+  private func look(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) throws -> Overview {
+    let step = content.slots.step
+    if let readAt = content.readAt, now - readAt > step * Milliseconds(content.slots.count) { content.readAt = nil }
+    if now - (content.readAt ?? 0) >= Self.topicsEvery {
       do {
-        try read(browser, now: now)
+        try read(&content, browser, now: now)
       } catch {
         // Half a piece must not be counted twice.
-        readAt = nil
+        content.readAt = nil
         throw error
       }
     }
-    if now - (lagReadAt ?? 0) >= Self.lagEvery {
-      notes = []
-      readLag(browser, now: now)
-      glances = services.map { ServiceGlance(of: $0) }
-      lagReadAt = now
+    if now - (content.lagReadAt ?? 0) >= Self.lagEvery {
+      content.notes = []
+      readLag(&content, browser, now: now)
+      content.glances = services.map { ServiceGlance(of: $0) }
+      content.lagReadAt = now
     }
+    let slots = content.slots.slots(now: now)
+    let partial = content.slots.isPartial ? ["There are too many pushes to follow how each ends."] : []
     return Overview(
-      now: now, stepMs: slots.step, slots: slots.slots(now: now), lag: lag, services: glances, notes: notes)
+      now: now, stepMs: step, slots: slots, lag: content.lag, services: content.glances,
+      notes: content.notes + partial)
   }
 
-  private func read(_ browser: TopicBrowser, now: Milliseconds) throws {
+  private func read(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) throws {
     try browser.find(Self.topics)
-    if readAt == nil {
-      slots = OverviewSlots(step: slots.step, count: slots.count)
-      next = [:]
+    if content.readAt == nil {
+      content.slots = OverviewSlots()
+      content.next = [:]
+    }
+    let start = content.slots.start(now: now)
+    var pieces: [(topic: Topic, ranges: [PartitionRange])] = []
+    // The ends of outcomes before those of decisions: the decisions of all of them are then among those that are read.
+    for topic in Self.topics.reversed() {
+      var ranges = try browser.ranges(of: topic, from: content.readAt == nil ? start : nil)
+      for index in ranges.indices {
+        if let known = content.next[ranges[index].place] { ranges[index].from = max(ranges[index].from, known) }
+      }
+      pieces.append((topic, ranges))
     }
     let parser = JSONParser(maximumDepth: 512)
-    let created = Array("\"message.created\"".utf8)
-    let start = slots.start(now: now)
-    for topic in Self.topics {
-      var ranges = try browser.ranges(of: topic, from: readAt == nil ? start : nil)
-      for index in ranges.indices {
-        if let known = next[ranges[index].place] { ranges[index].from = max(ranges[index].from, known) }
-      }
+    for (topic, ranges) in pieces.reversed() {
       try browser.read(ranges, "reading \(browser.names(topic))") { record in
-        let time = record.timestamp
-        guard time >= start else { return true }
-        switch topic {
-        case .chatEvents: if record.valueContains(created) { slots.message(at: time) }
-        case .deadLetters: slots.deadLetter(at: time)
-        case .decisions:
-          guard let value = record.value, let node = try? parser.parse(value), let reason = node["reason"]?.string
-          else { return true }
-          slots.decision(at: time, reason: reason, shape: Self.shape(node))
-        default:
-          guard let value = record.value, let node = try? parser.parse(value), node["type"]?.string == "outcome",
-            let result = node["result"]?.string
-          else { return true }
-          var latency: Milliseconds?
-          if result == OutcomeResult.sent.rawValue, record.header(RecordHeader.replayId) == nil,
-            let end = node["finishedAt"]?.int64, let begin = node["occurredAt"]?.int64
-          {
-            latency = end - begin
-          }
-          slots.outcome(at: time, result: result, latency: latency)
-        }
+        if record.timestamp >= start { Self.count(record, of: topic, parser, in: &content.slots) }
         return true
       }
-      for range in ranges { next[range.place] = max(range.to, next[range.place] ?? 0) }
+      for range in ranges { content.next[range.place] = max(range.to, content.next[range.place] ?? 0) }
     }
-    readAt = now
+    content.readAt = now
+  }
+
+  private static let created = Array("\"message.created\"".utf8)
+
+  private static func count(
+    _ record: ConsumerRecord, of topic: Topic, _ parser: JSONParser, in slots: inout OverviewSlots
+  ) {
+    let time = record.timestamp
+    switch topic {
+    case .chatEvents: if record.valueContains(created) { slots.message(at: time) }
+    case .deadLetters: slots.deadLetter(at: time)
+    case .decisions:
+      guard let value = record.value, let node = try? parser.parse(value), let reason = node["reason"]?.string else {
+        return
+      }
+      let shape = Self.shape(node)
+      slots.decision(
+        at: time, reason: reason, shape: shape, pushId: shape == "badge" ? nil : node["pushId"]?.string)
+    default:
+      guard let value = record.value, let node = try? parser.parse(value), let pushId = node["pushId"]?.string,
+        let deviceId = node["deviceId"]?.string
+      else { return }
+      if let state = node["state"]?.string.flatMap(ReceiptState.init(rawValue:)) {
+        slots.receipt(
+          at: time, of: pushId, on: deviceId, state,
+          latency: state == .arrived ? span(node["sentAt"], node["occurredAt"]) : nil)
+      } else if let result = node["result"]?.string.flatMap(OutcomeResult.init(rawValue:)) {
+        let isOwn = result == .sent && record.header(RecordHeader.replayId) == nil
+        slots.outcome(
+          at: time, of: pushId, on: deviceId, result, errorCode: node["errorCode"]?.string,
+          latency: isOwn ? span(node["occurredAt"], node["finishedAt"]) : nil)
+      }
+    }
+  }
+
+  private static func span(_ begin: JSONNode?, _ end: JSONNode?) -> Milliseconds? {
+    guard let begin = begin?.int64, let end = end?.int64 else { return nil }
+    return end - begin
   }
 
   /// How it appeared; decisions of releases without presentations say so by priority.
@@ -133,24 +164,24 @@ final class OverviewReading: @unchecked Sendable {
     }
   }
 
-  private func readLag(_ browser: TopicBrowser, now: Milliseconds) {
+  private func readLag(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) {
     do {
       let report = try LagReading(browser: browser, cluster: cluster).report(of: DoctorChecks.stages, now: now)
       // A group that never committed, as on the embedded broker, says nothing of what its stage has done.
       let known = report.inputs.filter { $0.behind.isEmpty || $0.behind.contains { $0.committed != nil } }
-      if known.count < report.inputs.count { notes.append("Some lag is not known: no offsets were committed.") }
-      lag = known.map {
+      if known.count < report.inputs.count { content.notes.append("Some lag is not known: no offsets were committed.") }
+      content.lag = known.map {
         Overview.Input(stage: $0.stage, topic: $0.topic, records: $0.records, ageMs: $0.age)
       }
-      for input in lag { slots.lag(at: now, stage: input.stage, age: input.ageMs) }
+      for input in content.lag { content.slots.lag(at: now, stage: input.stage, age: input.ageMs) }
     } catch {
-      lag = []
-      notes.append("The lag could not be read: \(error)")
+      content.lag = []
+      content.notes.append("The lag could not be read: \(error)")
     }
   }
 }
 
-/// What a service says of itself on its own port.
+/// The state of a service, as its own port tells it.
 struct ServiceGlance: Encodable, Equatable {
   var address: String
   var ready = false
@@ -195,7 +226,7 @@ extension CommandAnswers {
     try reading(for: job) { browser in
       while !job.isCancelled {
         try job.write(try overview.look(browser, now: SystemClock.milliseconds()))
-        for _ in 0..<20 where !job.isCancelled { Thread.sleep(forTimeInterval: 0.25) }
+        job.wait(atMost: .seconds(5))
       }
     }
   }

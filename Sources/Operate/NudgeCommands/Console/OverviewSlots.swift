@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// What a pipeline did, in slots of time. A value: it is told what was read, and when.
+/// The counts of a pipeline in slots of time. A value: it is told what was read, and when.
 struct OverviewSlots {
   /// A slot's counts.
   struct Slot: Encodable, Equatable {
@@ -11,14 +11,24 @@ struct OverviewSlots {
     var decisions: [String: Int] = [:]
     /// By `alert`, `silent`, `badge` or `none`.
     var shapes: [String: Int] = [:]
-    /// Pushes by how they ended, one a device.
+    /// Outcomes by their results, one a push and device.
     var outcomes: [String: Int] = [:]
-    /// From a message's own time until FCM took its push, in milliseconds; nil: none was taken.
-    var p50: Milliseconds?
-    var p99: Milliseconds?
+    /// Pushes of the messages decided about in the slot, by how they stand now (`PushEndState`), one a device. A push without an
+    /// outcome counts once.
+    var ends: [String: Int] = [:]
+    /// From a message's own time until FCM took its push; nil: none was taken.
+    var taken: Quantiles?
+    /// From a message's own time, or from that of a later push of it, until a device had it; nil: none reported one.
+    var arrived: Quantiles?
     var deadLetters = 0
     /// The age of a stage's oldest record that waits, in milliseconds, the largest that was seen.
     var lag: [String: Milliseconds] = [:]
+  }
+
+  /// In milliseconds.
+  struct Quantiles: Encodable, Equatable {
+    var p50: Milliseconds
+    var p99: Milliseconds
   }
 
   /// Latencies of a slot: all of them up to a number, then evenly some.
@@ -37,10 +47,13 @@ struct OverviewSlots {
       stride *= 2
     }
 
-    func quantile(_ share: Double) -> Milliseconds? {
+    var quantiles: Quantiles? {
       guard !kept.isEmpty else { return nil }
       let sorted = kept.sorted()
-      return sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+      func quantile(_ share: Double) -> Milliseconds {
+        sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+      }
+      return Quantiles(p50: quantile(0.5), p99: quantile(0.99))
     }
   }
 
@@ -48,29 +61,50 @@ struct OverviewSlots {
   let step: Milliseconds
   let count: Int
   private var slots: [Milliseconds: Slot] = [:]
-  private var latencies: [Milliseconds: Latencies] = [:]
+  private var untilTaken: [Milliseconds: Latencies] = [:]
+  private var untilArrived: [Milliseconds: Latencies] = [:]
+  private var ends: PushEnds
 
-  init(step: Milliseconds = 15_000, count: Int = 60) {
+  /// - Parameter followed: The most pushes and devices whose end is followed.
+  init(step: Milliseconds = 15_000, count: Int = 60, followed: Int = 1_000_000) {
     self.step = step
     self.count = count
+    ends = PushEnds(most: followed)
   }
+
+  /// Whether the ends of some pushes are not counted, because there are too many.
+  var isPartial: Bool { ends.isFull }
 
   /// The beginning of the first slot that is shown at a time.
   func start(now: Milliseconds) -> Milliseconds { now / step * step - Milliseconds(count - 1) * step }
 
   mutating func message(at time: Milliseconds) { slot(time) { $0.messages += 1 } }
 
-  mutating func decision(at time: Milliseconds, reason: String, shape: String) {
+  /// `pushId`: of a push that notifies; nil: there is none, or it changes the badge alone.
+  mutating func decision(at time: Milliseconds, reason: String, shape: String, pushId: String?) {
     slot(time) {
       $0.decisions[reason, default: 0] += 1
       $0.shapes[shape, default: 0] += 1
     }
+    if let pushId { ends.decided(pushId, in: place(time)) }
   }
 
   /// `latency`: of one that FCM took, and that no replay made.
-  mutating func outcome(at time: Milliseconds, result: String, latency: Milliseconds?) {
-    slot(time) { $0.outcomes[result, default: 0] += 1 }
-    if let latency { latencies[time / step * step, default: Latencies()].add(max(0, latency)) }
+  mutating func outcome(
+    at time: Milliseconds, of pushId: String, on deviceId: String, _ result: OutcomeResult, errorCode: String?,
+    latency: Milliseconds?
+  ) {
+    slot(time) { $0.outcomes[result.rawValue, default: 0] += 1 }
+    ends.ended(pushId, on: deviceId, result, errorCode: errorCode)
+    if let latency { untilTaken[place(time), default: Latencies()].add(max(0, latency)) }
+  }
+
+  /// `latency`: of one that arrived.
+  mutating func receipt(
+    at time: Milliseconds, of pushId: String, on deviceId: String, _ state: ReceiptState, latency: Milliseconds?
+  ) {
+    ends.reached(state, pushId, on: deviceId)
+    if let latency { untilArrived[place(time), default: Latencies()].add(max(0, latency)) }
   }
 
   mutating func deadLetter(at time: Milliseconds) { slot(time) { $0.deadLetters += 1 } }
@@ -83,18 +117,23 @@ struct OverviewSlots {
   mutating func slots(now: Milliseconds) -> [Slot] {
     let first = start(now: now)
     slots = slots.filter { $0.key >= first }
-    latencies = latencies.filter { $0.key >= first }
+    untilTaken = untilTaken.filter { $0.key >= first }
+    untilArrived = untilArrived.filter { $0.key >= first }
+    ends.forget(before: first)
     return (0..<count).map { index in
       let at = first + Milliseconds(index) * step
       var slot = slots[at] ?? Slot(at: at)
-      slot.p50 = latencies[at]?.quantile(0.5)
-      slot.p99 = latencies[at]?.quantile(0.99)
+      slot.taken = untilTaken[at]?.quantiles
+      slot.arrived = untilArrived[at]?.quantiles
+      for (state, number) in ends.counts[at] ?? [:] where number > 0 { slot.ends[state.rawValue] = number }
       return slot
     }
   }
 
+  private func place(_ time: Milliseconds) -> Milliseconds { time / step * step }
+
   private mutating func slot(_ time: Milliseconds, _ change: (inout Slot) -> Void) {
-    let at = time / step * step
+    let at = place(time)
     change(&slots[at, default: Slot(at: at)])
   }
 }

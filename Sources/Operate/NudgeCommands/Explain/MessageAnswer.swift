@@ -22,10 +22,16 @@ struct MessageAnswer: Encodable {
     var people: [String]
     /// How many more there are.
     var more: Int
-    /// What became of their pushes, a device each.
+    /// The outcomes of their pushes by result, a device each.
     var results: [Result]
+    /// Their pushes by how far each got, a device each; one without an outcome counts once.
+    var ends: [End]
     /// From the message's own time until FCM took the push; nil: none was sent.
     var latencyMs: Latency?
+    /// From the message's own time, or from that of a later push of it, until a device had it; nil: none reported one.
+    var arrivalMs: Latency?
+    /// The pushes of the people that are named, a device each.
+    var deliveries: [Delivery]
 
     var count: Int { people.count + more }
   }
@@ -35,10 +41,31 @@ struct MessageAnswer: Encodable {
     var count: Int
   }
 
+  struct End: Encodable, Equatable {
+    var state: PushEndState
+    var count: Int
+  }
+
+  /// How far a person's push got on a device.
+  struct Delivery: Encodable, Equatable {
+    var userId: String
+    /// nil: no device has an outcome yet.
+    var deviceId: String?
+    var state: PushEndState
+  }
+
   /// In milliseconds.
   struct Latency: Encodable, Equatable {
     var p50: Milliseconds
     var max: Milliseconds
+
+    /// nil: there is none.
+    init?(_ latencies: [Milliseconds]) {
+      let sorted = latencies.sorted()
+      guard let last = sorted.last else { return nil }
+      p50 = sorted[(sorted.count - 1) / 2]
+      max = last
+    }
   }
 
   var messageId: String
@@ -77,6 +104,12 @@ struct MessageAnswer: Encodable {
         let results = group.results.map { "\($0.count) \($0.result)" }.joined(separator: ", ")
         let latency = group.latencyMs.map { "; half within \($0.p50) ms, all within \($0.max) ms" } ?? ""
         lines.append("      on their devices: \(results)\(latency)")
+      }
+      if !group.ends.isEmpty {
+        let ends = group.ends.map { "\($0.count) \($0.state.rawValue)" }.joined(separator: ", ")
+        let arrival =
+          group.arrivalMs.map { "; half arrived within \($0.p50) ms, all that did within \($0.max) ms" } ?? ""
+        lines.append("      how far they got: \(ends)\(arrival)")
       }
       lines.append("      " + group.people.joined(separator: ", ") + (group.more > 0 ? ", and \(group.more) more" : ""))
     }

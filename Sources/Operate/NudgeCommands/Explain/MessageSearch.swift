@@ -31,9 +31,33 @@ struct MessageSearch {
     var pushIds: Set<String> = []
   }
 
+  /// What became of a person's pushes.
   private struct Fate {
-    var results: [String: Int] = [:]
+    struct Place: Hashable { let pushId, deviceId: String }
+    var deliveries: [Place: DeliveryGlance] = [:]
     var latencies: [Milliseconds] = []
+    var arrivals: [Milliseconds] = []
+
+    mutating func take(_ record: OutcomesGlance) {
+      switch record {
+      case .outcome(let outcome):
+        deliveries[Place(pushId: outcome.pushId, deviceId: outcome.deviceId), default: DeliveryGlance()]
+          .end(outcome.result, errorCode: outcome.errorCode)
+        if outcome.result == .sent { latencies.append(max(0, outcome.finishedAt - outcome.occurredAt)) }
+      case .receipt(let receipt):
+        deliveries[Place(pushId: receipt.pushId, deviceId: receipt.deviceId), default: DeliveryGlance()]
+          .reach(receipt.state)
+        if receipt.state == .arrived { arrivals.append(max(0, receipt.occurredAt - receipt.sentAt)) }
+      }
+    }
+
+    /// In the order of their devices; a push without an outcome is there once, without a device.
+    func deliveries(of userId: String, pushIds: Set<String>) -> [MessageAnswer.Delivery] {
+      let known = deliveries.sorted { ($0.key.deviceId, $0.key.pushId) < ($1.key.deviceId, $1.key.pushId) }
+        .map { MessageAnswer.Delivery(userId: userId, deviceId: $0.key.deviceId, state: $0.value.state) }
+      let waiting = pushIds.subtracting(deliveries.keys.map(\.pushId))
+      return known + waiting.map { _ in MessageAnswer.Delivery(userId: userId, deviceId: nil, state: .waiting) }
+    }
   }
 
   init(_ question: Question, browser: TopicBrowser) {
@@ -143,7 +167,7 @@ struct MessageSearch {
     }
   }
 
-  /// What became of the people's pushes.
+  /// Outcomes and receipts of the people's pushes, by person.
   private func readOutcomes(of people: [String: Person], from: Milliseconds?) throws -> [String: Fate] {
     guard let from else { return [:] }
     let notified = people.filter { !$0.value.pushIds.isEmpty }
@@ -154,14 +178,10 @@ struct MessageSearch {
     try browser.read(ranges, "reading \(browser.names(.outcomes))") { record in
       guard let key = record.key, let value = record.value else { return true }
       let userId = String(decoding: key, as: UTF8.self)
-      guard let person = notified[userId],
-        let outcome = try? browser.coder.decode(OutcomeGlance.self, from: value),
-        person.pushIds.contains(outcome.pushId)
+      guard let person = notified[userId], let glance = try? browser.coder.decode(OutcomesGlance.self, from: value),
+        person.pushIds.contains(glance.pushId)
       else { return true }
-      fates[userId, default: Fate()].results[outcome.result.rawValue, default: 0] += 1
-      if outcome.result == .sent {
-        fates[userId, default: Fate()].latencies.append(max(0, outcome.finishedAt - outcome.occurredAt))
-      }
+      fates[userId, default: Fate()].take(glance)
       return true
     }
     return fates
@@ -180,19 +200,29 @@ struct MessageSearch {
     }
     let order = MessageAnswer.Shape.allCases
     return members.map { name, users in
-      var fate = Fate()
-      for user in users {
-        guard let own = fates[user] else { continue }
-        fate.results.merge(own.results) { $0 + $1 }
-        fate.latencies += own.latencies
+      let users = users.sorted()
+      var results: [String: Int] = [:]
+      var ends: [PushEndState: Int] = [:]
+      var (latencies, arrivals): ([Milliseconds], [Milliseconds]) = ([], [])
+      var deliveries: [MessageAnswer.Delivery] = []
+      for (index, user) in users.enumerated() {
+        let fate = fates[user] ?? Fate()
+        for glance in fate.deliveries.values {
+          if let result = glance.result { results[result.rawValue, default: 0] += 1 }
+        }
+        latencies += fate.latencies
+        arrivals += fate.arrivals
+        let own = fate.deliveries(of: user, pushIds: people[user]?.pushIds ?? [])
+        for delivery in own { ends[delivery.state, default: 0] += 1 }
+        if index < question.peopleShown { deliveries += own }
       }
-      let latencies = fate.latencies.sorted()
       return MessageAnswer.Group(
         shape: name.shape, reason: name.reason, because: name.because,
-        people: Array(users.sorted().prefix(question.peopleShown)), more: max(0, users.count - question.peopleShown),
-        results: fate.results.map { MessageAnswer.Result(result: $0.key, count: $0.value) }
+        people: Array(users.prefix(question.peopleShown)), more: max(0, users.count - question.peopleShown),
+        results: results.map { MessageAnswer.Result(result: $0.key, count: $0.value) }
           .sorted { ($1.count, $0.result) < ($0.count, $1.result) },
-        latencyMs: latencies.last.map { .init(p50: latencies[(latencies.count - 1) / 2], max: $0) })
+        ends: PushEndState.allCases.compactMap { state in ends[state].map { .init(state: state, count: $0) } },
+        latencyMs: .init(latencies), arrivalMs: .init(arrivals), deliveries: deliveries)
     }.sorted { left, right in
       let (a, b) = (order.firstIndex(of: left.shape) ?? 0, order.firstIndex(of: right.shape) ?? 0)
       return (a, right.count, left.reason, left.because) < (b, left.count, right.reason, right.because)

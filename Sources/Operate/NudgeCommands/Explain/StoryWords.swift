@@ -1,3 +1,5 @@
+import NudgeSchema
+
 /// A story's words, in the order of its records: what the report prints, for a page.
 struct StoryWords: Encodable {
   struct Decision: Encodable {
@@ -24,13 +26,30 @@ struct StoryWords: Encodable {
 
   var decisions: [Decision]
   var outcomes: [String]
+  var receipts: [String]
+  /// How each push stands on each device.
+  var ends: [String]
   var waiting: [String]
   var later: [String]
 
   init(_ story: MessageStory) {
     decisions = story.decisions.map { Decision($0.record) }
     outcomes = story.outcomes.map { OutcomeWords.of($0.record) }
+    receipts = story.receipts.map { ReceiptWords.of($0.record) }
+    ends = story.ends.map(\.text)
     waiting = story.waiting.map { MessageStory.words($0) }
     later = story.later.map { LaterWords.of($0.record) }
+  }
+}
+
+enum ReceiptWords {
+  static func of(_ receipt: JSONValue) -> String {
+    switch receipt["state"]?.string.flatMap(ReceiptState.init(rawValue:)) {
+    case .arrived: "the device has it"
+    case .opened: "opened there"
+    case .dismissed: "dismissed there"
+    case .withdrawn: "removed there, because the message was read elsewhere"
+    case nil: receipt["state"]?.string ?? "?"
+    }
   }
 }

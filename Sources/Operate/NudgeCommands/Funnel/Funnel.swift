@@ -29,12 +29,7 @@ struct Funnel {
   private struct Delivery {
     var facts: UInt32
     var platform: UInt8 = .max
-    /// The place of its outcome's result, perhaps with `isFailure` beside it; `none`: there is none.
-    var result: UInt8 = Self.none
-    var receipts: UInt8 = 0
-
-    static let none: UInt8 = 0xFF
-    static let isFailure: UInt8 = 0x40
+    var glance = DeliveryGlance()
   }
 
   private let pass: Int
@@ -93,14 +88,11 @@ struct Funnel {
     switch record {
     case .outcome(let outcome):
       guard let key = key(outcome.pushId), pushes[key] != nil else { return }
-      change(key, outcome.deviceId) {
-        $0.result = Self.place(of: outcome.result, in: OutcomeResult.allCases)
-        if outcome.errorCode.map(PushEndState.failures.contains) ?? false { $0.result |= Delivery.isFailure }
-      }
+      change(key, outcome.deviceId) { $0.glance.end(outcome.result, errorCode: outcome.errorCode) }
     case .receipt(let receipt):
       guard let key = key(receipt.pushId), pushes[key] != nil else { return }
       change(key, receipt.deviceId) {
-        $0.receipts |= 1 << Self.place(of: receipt.state, in: ReceiptState.allCases)
+        $0.glance.reach(receipt.state)
         $0.platform = Self.place(of: receipt.platform, in: Platform.allCases)
       }
     }
@@ -109,17 +101,11 @@ struct Funnel {
   /// Counts the pass's pushes. Returns the table.
   mutating func conclude() -> FunnelTable {
     for delivery in deliveries.values {
-      let receipts = Set(
-        ReceiptState.allCases.enumerated().filter { delivery.receipts & 1 << $0.offset != 0 }.map(\.element))
-      let hasResult = delivery.result != Delivery.none
-      let result = hasResult ? OutcomeResult.allCases[Int(delivery.result & ~Delivery.isFailure)] : nil
-      let isFailure = hasResult && delivery.result & Delivery.isFailure != 0
-      let end = PushEndState(result, errorCode: isFailure ? PushEndState.failures.first : nil, receipts: receipts)
-      var counts = FunnelCounts(pushed: 1, ends: [end.rawValue: 1])
-      let hasArrived = !receipts.isDisjoint(with: [.arrived, .opened, .dismissed])
-      counts.taken = result == .sent || !receipts.isEmpty ? 1 : 0
-      counts.arrived = hasArrived ? 1 : 0
-      counts.opened = receipts.contains(.opened) ? 1 : 0
+      let glance = delivery.glance
+      var counts = FunnelCounts(pushed: 1, ends: [glance.state.rawValue: 1])
+      counts.taken = glance.isTaken ? 1 : 0
+      counts.arrived = glance.hasArrived ? 1 : 0
+      counts.opened = glance.has(.opened) ? 1 : 0
       table.add(
         counts, facts[Int(delivery.facts)],
         platform: delivery.platform == .max ? "unknown" : Platform.allCases[Int(delivery.platform)].rawValue)

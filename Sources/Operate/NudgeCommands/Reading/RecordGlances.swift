@@ -45,6 +45,13 @@ package enum OutcomesGlance: Decodable {
       type == EventType.receipt.rawValue
       ? .receipt(try ReceiptRecordGlance(from: decoder)) : .outcome(try OutcomeGlance(from: decoder))
   }
+
+  var pushId: String {
+    switch self {
+    case .outcome(let outcome): outcome.pushId
+    case .receipt(let receipt): receipt.pushId
+    }
+  }
 }
 
 /// Fields of a receipt on `nudge.outcomes`.
@@ -53,6 +60,10 @@ package struct ReceiptRecordGlance: Decodable {
   package let deviceId: String
   package let state: ReceiptState
   package let platform: Platform
+  /// When the device reached the state.
+  package let occurredAt: Milliseconds
+  /// When the message was written, or a later push of it was made.
+  package let sentAt: Milliseconds
 }
 
 /// Fields of an outcome on `nudge.outcomes`.

@@ -44,7 +44,8 @@ struct FunnelTests {
   private func receipt(_ pushId: String, _ device: String, _ state: String) throws -> OutcomesGlance {
     try decode(
       OutcomesGlance.self,
-      #"{"type":"receipt","pushId":"\#(pushId)","deviceId":"\#(device)","state":"\#(state)","platform":"ios"}"#)
+      #"{"type":"receipt","pushId":"\#(pushId)","deviceId":"\#(device)","state":"\#(state)","platform":"ios","#
+        + #""occurredAt":2,"sentAt":1}"#)
   }
 
   @Test("P10: each step counts what reached it, and each push and device stands somewhere")
