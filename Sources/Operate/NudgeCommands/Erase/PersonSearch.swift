@@ -56,7 +56,7 @@ struct PersonSearch {
     return try (Self.keyedByPerson + Self.keyedByOthers.filter { readsMessages || $0 != .chatEvents }).map { topic in
       var count = 0
       let partitions =
-        Self.keyedByPerson.contains(topic) ? [try browser.partition(of: userId, on: topic)] : nil
+        Self.keyedByPerson.contains(topic) ? try browser.partitions(of: userId, on: topic) : nil
       try browser.read(
         try browser.ranges(of: topic, partitions: partitions), "reading \(browser.names(topic))"
       ) { record in

@@ -18,7 +18,7 @@ struct EventSearch {
     // Producers may escape ids in other ways than we do: only plain ids can be searched for as bytes.
     let isPlain = messageId.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C && $0 != 0x2F }
     let needle = isPlain ? Array(messageId.utf8) : []
-    let partitions = try conversationId.map { [try browser.partition(of: $0, on: .chatEvents)] }
+    let partitions = try conversationId.map { try browser.partitions(of: $0, on: .chatEvents) }
     try TopicBrowser.searchBack(now: now) { from, until in
       if let since, let until, until < since { return true }
       let ranges = try browser.ranges(of: .chatEvents, partitions: partitions, from: from, until: until)
@@ -41,9 +41,17 @@ struct EventSearch {
     var changes: [PlacedRecord] = []
     let types = ["message.edited", "message.deleted"]
     let needle = Array("\"message.".utf8)
-    var ranges = try browser.ranges(of: .chatEvents, partitions: [event.position.partition])
-    ranges[0].from = max(ranges[0].from, event.position.offset + 1)
-    let key = event.record["conversationId"]?.string.map { Array($0.utf8) } ?? []
+    let conversationId = event.record["conversationId"]?.string ?? ""
+    let partition = event.position.partition
+    var partitions = try browser.partitions(of: conversationId, on: .chatEvents)
+    // Of a producer that had another number of partitions in mind.
+    if !partitions.contains(partition) { partitions.append(partition) }
+    var ranges = try browser.ranges(
+      of: .chatEvents, partitions: partitions, from: partitions == [partition] ? nil : event.timestamp)
+    for index in ranges.indices where ranges[index].place.partition == partition {
+      ranges[index].from = max(ranges[index].from, event.position.offset + 1)
+    }
+    let key = Array(conversationId.utf8)
     try browser.read(ranges, "reading \(browser.names(.chatEvents))") { record in
       guard record.hasKey(key), record.valueContains(needle),
         let change = PlacedRecord(record, of: .chatEvents, redaction: redaction),

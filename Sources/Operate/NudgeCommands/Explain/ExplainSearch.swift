@@ -1,6 +1,5 @@
 import Analyzer
 import Dispatcher
-import Ingest
 import Kafka
 import NudgeSchema
 import StreamRuntime
@@ -25,14 +24,14 @@ struct ExplainSearch {
   }
 
   /// How much older than a decision the timestamps of its records may be: hosts' clocks differ.
-  private static let clockSlack: Milliseconds = 5_000
+  static let clockSlack: Milliseconds = 5_000
 
   let question: Question
   let browser: TopicBrowser
   let cluster: ClusterSettings
-  /// Gets each decision as it is found, the newest piece of time first; later ones may push it out of the answer.
+  /// Gets the decisions of the answer as they are found, the latest first.
   var found: (PlacedRecord) throws -> Void = { _ in }
-  private let redaction: Redaction
+  let redaction: Redaction
 
   init(_ question: Question, browser: TopicBrowser, cluster: ClusterSettings) {
     self.question = question
@@ -49,7 +48,7 @@ struct ExplainSearch {
       (decisions, answer.older) = try recentDecisions(since: since)
     } else {
       try TopicBrowser.searchBack(now: question.now) { from, until in
-        let found = try readDecisions(from: from, until: until)
+        let found = try readDecisions(decisionRange(from: from, until: until), atMost: question.limit)
         // On a broker that does not find times, each piece is the whole partition.
         decisions = found.decisions.filter { !decisions.contains($0) } + decisions
         answer.older += found.older
@@ -78,36 +77,43 @@ struct ExplainSearch {
   private func recentDecisions(since: Milliseconds) throws -> (decisions: [PlacedRecord], older: Int) {
     var decisions: [PlacedRecord] = []
     var older = 0
-    try TopicBrowser.searchBack(now: question.now) { from, until in
-      let start = max(from ?? since, since)
-      let piece = try readDecisions(from: start, until: until)
-      decisions = piece.decisions + decisions
-      let excess = max(0, decisions.count - question.limit)
-      decisions.removeFirst(excess)
-      older += piece.older + excess
-      return start <= since || !browser.findsByTime
+    for piece in try decisionRange(from: since, until: nil).backwards() {
+      let found = try readDecisions(
+        piece, since: browser.findsByTime ? nil : since, atMost: question.limit - decisions.count)
+      decisions = found.decisions + decisions
+      older += found.older
     }
     return (decisions, older)
   }
 
-  private func readDecisions(from: Milliseconds?, until: Milliseconds?) throws -> (
-    decisions: [PlacedRecord], older: Int
-  ) {
+  /// The topic's number of partitions never changes.
+  private func decisionRange(from: Milliseconds?, until: Milliseconds?) throws -> PartitionRange {
+    let partition = try browser.partition(of: question.userId, on: .decisions)
+    return try browser.ranges(of: .decisions, partitions: [partition], from: from, until: until)[0]
+  }
+
+  /// The latest decisions of a range, in order, and how many earlier ones there are.
+  private func readDecisions(
+    _ range: PartitionRange, since: Milliseconds? = nil, atMost limit: Int
+  ) throws -> (decisions: [PlacedRecord], older: Int) {
     var found: [PlacedRecord] = []
     var older = 0
+    let own = Array(question.userId.utf8)
     let needle = question.messageId.map { browser.coder.needle($0) } ?? []
-    try browser.records(of: .decisions, key: question.userId, from: from, until: until) { record in
-      guard record.valueContains(needle), let decision = placed(record, .decisions) else { return true }
+    try browser.read([range], "reading \(browser.names(.decisions))") { record in
+      guard record.hasKey(own), since.map({ record.timestamp >= $0 }) ?? true, record.valueContains(needle),
+        let decision = placed(record, .decisions)
+      else { return true }
       if let wanted = question.messageId, decision.record["messageId"]?.string != wanted { return true }
       if let wanted = question.conversationId, decision.record["conversationId"]?.string != wanted { return true }
-      try self.found(decision)
       found.append(decision)
-      if found.count > question.limit {
+      if found.count > limit {
         found.removeFirst()
         older += 1
       }
       return true
     }
+    for decision in found.reversed() { try self.found(decision) }
     return (found, older)
   }
 
@@ -220,32 +226,39 @@ struct ExplainSearch {
 
   /// Adds later events: of the person, of apps, edits and deletions.
   private func addLater(to stories: inout [MessageStory]) throws {
-    let starts = stories.compactMap { Self.position($0.decisions.first?.record["origin"])?.offset }
-    guard let start = starts.min() else { return }
-    let partition = try browser.partition(of: question.userId, on: .timeline)
-    var ranges = try browser.ranges(of: .timeline, partitions: [partition])
-    ranges[0].from = max(ranges[0].from, start)
+    let origins = stories.compactMap { Self.position($0.decisions.first?.record["origin"]) }
+    guard let start = origins.map(\.offset).min() else { return }
     let own = Array(question.userId.utf8)
     let conversations = Set(stories.map(\.conversationId)).map { Array($0.utf8) }
     let withdrawn = Array("message.withdrawn".utf8)
     let needle = browser.coder.needle(question.userId)
-    try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
-      let isOwn = record.hasKey(own)
-      guard
-        isOwn
-          || (conversations.contains { record.hasKey($0) } && record.valueContains(withdrawn)
-            && record.valueContains(needle)),
-        let event = placed(record, .timeline)
-      else { return true }
-      for index in stories.indices where Self.isLater(event, stories[index]) { stories[index].later.append(event) }
-      return true
+    let partitions = try browser.partitions(of: question.userId, on: .timeline)
+    let first = stories.flatMap(\.decisions).map(\.timestamp).min().map { $0 - Self.clockSlack }
+    var ranges = try browser.ranges(of: .timeline, partitions: partitions, from: partitions.count == 1 ? nil : first)
+    for index in ranges.indices where origins.allSatisfy({ $0.partition == ranges[index].place.partition }) {
+      ranges[index].from = max(ranges[index].from, start)
+    }
+    for range in ranges.reversed() {
+      try browser.read([range], "reading \(browser.names(.timeline))") { record in
+        let isOwn = record.hasKey(own)
+        guard
+          isOwn
+            || (conversations.contains { record.hasKey($0) } && record.valueContains(withdrawn)
+              && record.valueContains(needle)),
+          let event = placed(record, .timeline)
+        else { return true }
+        for index in stories.indices where Self.isLater(event, stories[index]) { stories[index].later.append(event) }
+        return true
+      }
     }
   }
 
   private static func isLater(_ event: PlacedRecord, _ story: MessageStory) -> Bool {
-    guard let origin = position(story.decisions.first?.record["origin"]), event.position.offset > origin.offset else {
-      return false
-    }
+    guard let decision = story.decisions.first, let origin = position(decision.record["origin"]),
+      // After a repartition the person's timeline goes on in another partition.
+      event.position.partition == origin.partition
+        ? event.position.offset > origin.offset : event.timestamp >= decision.timestamp
+    else { return false }
     let type = event.record["type"]?.string ?? ""
     switch type {
     case "notification.received", "notification.opened", "notification.dismissed":
@@ -306,110 +319,7 @@ struct ExplainSearch {
     }
   }
 
-  private func placed(_ record: ConsumerRecord, _ topic: Topic) -> PlacedRecord? {
+  func placed(_ record: ConsumerRecord, _ topic: Topic) -> PlacedRecord? {
     PlacedRecord(record, of: topic, redaction: redaction)
-  }
-
-  // MARK: No decision
-
-  /// Follows a message without a decision from its event to where it stopped.
-  private func missing(_ messageId: String) throws -> MissingDecision {
-    let events = EventSearch(
-      browser: browser, redaction: redaction, now: question.now, conversationId: question.conversationId,
-      since: question.since)
-    guard let event = try events.find(messageId) else {
-      return MissingDecision(
-        cause: .noEvent,
-        text:
-          "no message.created with this messageId is on \(browser.names(.chatEvents)): it was never published, or is "
-          + "older than the topic keeps records. Ask the producer; 'nudge dead-letters list' shows what was refused")
-    }
-    if let letter = try findDeadLetter(of: event) {
-      return MissingDecision(
-        cause: .deadLettered,
-        text: "\(letter.stage) refused the event: \(letter.code): \(letter.message). "
-          + "'nudge dead-letters show \(letter.position.partition)@\(letter.position.offset)' says more",
-        event: event, deadLetter: letter)
-    }
-    if event.record["senderId"]?.string == question.userId {
-      return MissingDecision(
-        cause: .sender, text: "the person sent the message: nobody is notified of their own messages", event: event)
-    }
-    let (candidate, isCandidateAnywhere) = try findCandidate(messageId, of: event)
-    if let candidate {
-      let place = TopicPartition(topic: candidate.position.topic, partition: candidate.position.partition)
-      let next = try committed(AnalyzerStage.definition, place)
-      guard let next, next > candidate.position.offset else {
-        return MissingDecision(
-          cause: .notDecided,
-          text:
-            "the analyzer has not come to it: it is at offset \(next.map { String($0) } ?? "none") of \(place), the "
-            + "candidate is at \(candidate.position.offset). 'nudge lag' shows how far each stage is behind",
-          event: event, candidate: candidate)
-      }
-      return MissingDecision(
-        cause: .repeated,
-        text:
-          "the analyzer is beyond it and decided nothing: a repeat of a record seen before, or its decision is older "
-          + "than \(browser.names(.decisions)) keeps records",
-        event: event, candidate: candidate)
-    }
-    let place = TopicPartition(topic: event.position.topic, partition: event.position.partition)
-    let next = try committed(IngestStage.definition, place)
-    guard let next, next > event.position.offset else {
-      return MissingDecision(
-        cause: .notIngested,
-        text:
-          "ingest has not come to it: it is at offset \(next.map { String($0) } ?? "none") of \(place), the event is at "
-          + "\(event.position.offset). 'nudge lag' shows how far each stage is behind",
-        event: event)
-    }
-    return MissingDecision(
-      cause: .noRecipient,
-      text: isCandidateAnywhere
-        ? "the message was on others' timelines and not on this person's: they took no part in the conversation when it was "
-          + "written"
-        : "ingest is beyond the event and put it on the timeline of nobody on this person's partition: they took no part in "
-          + "the conversation when it was written, or the event is a repeat of one seen before",
-      event: event)
-  }
-
-  private func committed(_ stage: StageDefinition, _ place: TopicPartition) throws -> Int64? {
-    let offsets = try GroupOffsets(cluster, stage: stage)
-    defer { offsets.close() }
-    return try offsets.committed([place])[place]
-  }
-
-  private func findDeadLetter(of event: PlacedRecord) throws -> DeadLetterFacts? {
-    var found: DeadLetterFacts?
-    let ranges = try browser.ranges(of: .deadLetters, from: event.timestamp - Self.clockSlack)
-    try browser.read(ranges, "reading \(browser.names(.deadLetters))") { record in
-      let letter = DeadLetterFacts(record)
-      guard letter.origin == event.position else { return true }
-      found = letter
-      return false
-    }
-    return found
-  }
-
-  /// The candidate with this person, and whether one exists with others on the same partition.
-  private func findCandidate(_ messageId: String, of event: PlacedRecord) throws -> (PlacedRecord?, Bool) {
-    var found: PlacedRecord?
-    var isAnywhere = false
-    let partition = try browser.partition(of: question.userId, on: .timeline)
-    let needle = browser.coder.needle(messageId)
-    let ranges = try browser.ranges(of: .timeline, partitions: [partition], from: event.timestamp - Self.clockSlack)
-    try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
-      guard record.valueContains(needle), let candidate = placed(record, .timeline),
-        candidate.record["type"]?.string == "message.candidate", candidate.record["messageId"]?.string == messageId
-      else { return true }
-      isAnywhere = true
-      guard
-        candidate.record["recipients"]?.elements.contains(where: { $0["userId"]?.string == question.userId }) == true
-      else { return true }
-      found = Self.onlyRecipient(question.userId, of: candidate)
-      return false
-    }
-    return (found, isAnywhere)
   }
 }

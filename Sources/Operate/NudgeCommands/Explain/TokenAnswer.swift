@@ -41,9 +41,11 @@ struct TokenAnswer: Encodable {
     let prefix = Array(hash.utf8)
     let row = Array("o\u{0}\(hash)".utf8)
     try browser.find([.deviceClaims, .ingestState])
-    let partitions = isWhole ? [try browser.partition(of: hash, on: .deviceClaims)] : nil
+    // Rows move with their task, records stay.
+    let partitions = isWhole ? try browser.partitions(of: hash, on: .deviceClaims) : nil
+    let task = partitions.map { [$0[0]] }
     try browser.read(
-      try browser.ranges(of: .ingestState, partitions: partitions), "reading \(browser.names(.ingestState))"
+      try browser.ranges(of: .ingestState, partitions: task), "reading \(browser.names(.ingestState))"
     ) { record in
       guard let key = record.key, key.starts(with: row) else { return true }
       let rowKey = RowKey(bytes: [UInt8](key))

@@ -3,18 +3,41 @@ import Kafka
 import NudgeSchema
 
 extension TopicBrowser {
+  /// The partitions with records of a key, the present one first.
+  ///
+  /// `nudge topics repartition` gives the stages' inputs more partitions, and a key's earlier records stay where they were. The topics
+  /// that no stage reads keep their first number, which shows which numbers the inputs may have had. A reader without the right to look
+  /// at `nudge.decisions` reads the present partition.
+  func partitions(of key: String, on topic: Topic) throws -> [Int32] {
+    let count = try partitionCount(of: topic)
+    let bytes = Array(key.utf8)
+    let counts = Self.counts(of: count, first: (try? partitionCount(of: .decisions)) ?? count)
+    return counts.map { Murmur2.partition(of: bytes, count: $0) }.reduce(into: []) { known, partition in
+      if !known.contains(partition) { known.append(partition) }
+    }
+  }
+
+  /// The numbers of partitions that a topic may have had since it had its first, the present one first. Each is a multiple of the one before.
+  static func counts(of count: Int32, first: Int32) -> [Int32] {
+    guard first > 0, first < count, count % first == 0 else { return [count] }
+    return stride(from: count, through: first, by: Int(-first)).filter { count % $0 == 0 }
+  }
+
   /// Passes records with this key to `body`, in order, until it returns false. Other records cost one comparison of bytes.
   func records(
     of topic: Topic, key: String, from: Milliseconds? = nil, until: Milliseconds? = nil,
     _ body: (ConsumerRecord) throws -> Bool
   ) throws {
-    let partition = try partition(of: key, on: topic)
     let bytes = Array(key.utf8)
-    try read(
-      try ranges(of: topic, partitions: [partition], from: from, until: until), "reading \(names(topic))"
-    ) { record in
-      guard record.hasKey(bytes) else { return true }
-      return try body(record)
+    var goesOn = true
+    // The former partitions first, one after the other: that is the order of a key's records.
+    for range in try ranges(of: topic, partitions: partitions(of: key, on: topic), from: from, until: until).reversed()
+    where goesOn {
+      try read([range], "reading \(names(topic))") { record in
+        guard record.hasKey(bytes) else { return true }
+        goesOn = try body(record)
+        return goesOn
+      }
     }
   }
 

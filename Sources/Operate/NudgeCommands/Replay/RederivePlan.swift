@@ -133,7 +133,7 @@ struct RederivePlanning {
   private func readMessages() throws -> (messages: [Message], changes: [String: String?]) {
     var messages: [Message] = []
     var changes: [String: String?] = [:]
-    let partitions = try selection.conversation.map { [try browser.partition(of: $0, on: .chatEvents)] }
+    let partitions = try selection.conversation.map { try browser.partitions(of: $0, on: .chatEvents) }
     let ranges = try browser.ranges(of: .chatEvents, partitions: partitions, from: selection.since)
     let ends = Dictionary(
       uniqueKeysWithValues: try browser.ranges(
@@ -224,7 +224,7 @@ struct RederivePlanning {
     var known = Known()
     let since = selection.since - ReplayPlanning.clockSlack
     func partitions(_ topic: Topic) throws -> [Int32]? {
-      try selection.user.map { [try browser.partition(of: $0, on: topic)] }
+      try selection.user.map { try browser.partitions(of: $0, on: topic) }
     }
     let decisions = try browser.ranges(of: .decisions, partitions: try partitions(.decisions), from: since)
     try browser.read(decisions, "reading \(browser.names(.decisions))") { record in

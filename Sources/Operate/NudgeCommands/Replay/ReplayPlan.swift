@@ -170,7 +170,7 @@ struct ReplayPlanning {
 
   private func partitions(of topic: Topic) throws -> [Int32]? {
     if topic == .timeline, selection.topic == .timeline, let partition = selection.partition { return [partition] }
-    return try selection.user.map { [try browser.partition(of: $0, on: topic)] }
+    return try selection.user.map { try browser.partitions(of: $0, on: topic) }
   }
 
   /// Decisions since the start of the selected time.

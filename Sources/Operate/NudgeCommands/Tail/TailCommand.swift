@@ -103,9 +103,9 @@ enum TailCommand {
     guard input[partition].isEmpty else { return input[partition].map { Int32($0) } }
     switch topic {
     case .userEvents, .timeline, .decisions, .pushes, .banners, .outcomes:
-      return try input[user].map { [try browser.partition(of: $0, on: topic)] }
+      return try input[user].map { try browser.partitions(of: $0, on: topic) }
     case .chatEvents:
-      return try input[conversation].map { [try browser.partition(of: $0, on: topic)] }
+      return try input[conversation].map { try browser.partitions(of: $0, on: topic) }
     default: return nil
     }
   }

@@ -35,6 +35,24 @@ extension PipelineTests {
       return process.terminationReason == .exit && process.terminationStatus == 0
     }
 
+    /// Stories from before the repartition have all their parts, also where the person's partition has changed.
+    private func explain(_ load: ChatLoad, on pipeline: Pipeline) throws {
+      var notified = 0
+      let moved = load.expected.sorted { $0.key < $1.key }.flatMap { message, users in
+        users.sorted().filter { Murmur2.partition(of: Array($0.utf8), count: 12) > 3 }.map { (message, $0) }
+      }
+      for (message, user) in moved where notified < 3 {
+        let (status, text) = try pipeline.nudge(["explain", "--user", user, "--message", message])
+        #expect(status == 0 && text.contains("  decision    "), "\(text)")
+        guard text.contains("ALERTED") else { continue }
+        notified += 1
+        #expect(text.contains("  push        2") && text.contains("sent: FCM took it"), "\(text)")
+      }
+      #expect(notified == 3, "none of \(moved.count)")
+      let (status, text) = try pipeline.nudge(["simulate", "--since", "1h", "--json"])
+      #expect(status == 0 && text.contains("\"compared\""), "\(text)")
+    }
+
     @Test(
       "4 partitions become 12, killed in between again and again: each message is decided once, before, during and after"
     )
@@ -86,6 +104,7 @@ extension PipelineTests {
       pipeline.publisher.start(rate: 200, after.chat)
       let expected = load.expected.merging(waiting.expected) { $1 }.merging(after.expected) { $1 }
       try pipeline.settle(expected)
+      try explain(load, on: pipeline)
       let judge = try pipeline.judge(expected)
       #expect(judge.decisionCount == before + (48 + 240) * 4)
     }

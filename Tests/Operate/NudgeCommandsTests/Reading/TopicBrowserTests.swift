@@ -7,31 +7,6 @@ import Testing
 
 @testable import NudgeCommands
 
-/// A broker of the test's own, and records on it.
-private struct BrowsedBroker {
-  let broker: EmbeddedBroker
-  let cluster: ClusterSettings
-  private let producer: Producer
-
-  init() throws {
-    broker = try EmbeddedBroker()
-    try TopicCreation.create(on: broker, partitions: 3)
-    cluster = ClusterSettings(bootstrapServers: broker.bootstrapServers)
-    producer = try Producer(
-      .producer(bootstrapServers: broker.bootstrapServers, transactionalID: nil), name: "test")
-  }
-
-  func produce(_ value: String, key: String, to topic: Topic, at time: Milliseconds) throws {
-    try producer.produce(
-      topic: try producer.topic(topic.rawValue), partition: -1, key: Array(key.utf8), value: Array(value.utf8),
-      timestamp: time)
-  }
-
-  func flush() throws { try producer.flush(timeout: .seconds(30)) }
-}
-
-private func silent() -> ReadingProgress { ReadingProgress(isTerminal: false, write: { _ in }) }
-
 @Suite("Reading topics")
 struct TopicBrowserTests {
   @Test("a person's records are found on their partition, in order, and no others")
@@ -41,7 +16,7 @@ struct TopicBrowserTests {
       try world.produce(#"{"n":\#(number)}"#, key: "user-\(number % 30)", to: .decisions, at: 1_000 + Int64(number))
     }
     try world.flush()
-    let browser = try TopicBrowser(world.cluster, progress: silent())
+    let browser = try world.browser()
     defer { browser.close() }
     var numbers: [Int64] = []
     try browser.records(of: .decisions, key: "user-7") { record in
@@ -68,7 +43,7 @@ struct TopicBrowserTests {
       try world.produce("{}", key: "user-\(number)", to: .decisions, at: 1_000 + Int64(number))
     }
     try world.flush()
-    let browser = try TopicBrowser(world.cluster, progress: silent())
+    let browser = try world.browser()
     defer { browser.close() }
     let ranges = try browser.ranges(of: .decisions, from: 1_010)
     #expect(ranges.reduce(0) { $0 + $1.count } == 30)
@@ -83,8 +58,48 @@ struct TopicBrowserTests {
   @Test("an unknown partition is an error that names the number of partitions")
   func strangePartition() throws {
     let world = try BrowsedBroker()
-    let browser = try TopicBrowser(world.cluster, progress: silent())
+    let browser = try world.browser()
     defer { browser.close() }
     #expect(throws: CommandError.self) { try browser.ranges(of: .decisions, partitions: [7]) }
+  }
+
+  @Test("a search for the latest reads a range from its end, in pieces that grow, each offset once")
+  func backwards() {
+    let place = TopicPartition(topic: "t", partition: 1)
+    for (from, to) in [(0, 0), (7, 8), (5, 105), (0, 1_000), (123, 98_765)] as [(Int64, Int64)] {
+      let pieces = PartitionRange(place: place, from: from, to: to).backwards(first: 100, most: 1_600)
+      #expect(pieces.map(\.count).reduce(0, +) == to - from)
+      #expect(pieces.first.map { $0.to == to && $0.count <= 100 } ?? (from == to))
+      #expect(
+        zip(pieces, pieces.dropFirst()).allSatisfy { $0.from == $1.to } && pieces.allSatisfy { $0.count <= 1_600 })
+      #expect(pieces.last.map { $0.from == from } ?? true)
+    }
+  }
+
+  @Test("after a repartition a key's earlier records are found in each partition that was its own")
+  func formerPartitions() throws {
+    #expect(TopicBrowser.counts(of: 12, first: 12) == [12])
+    #expect(TopicBrowser.counts(of: 24, first: 4) == [24, 12, 8, 4])
+    #expect(TopicBrowser.counts(of: 4, first: 12) == [4] && TopicBrowser.counts(of: 14, first: 4) == [14])
+    let world = try BrowsedBroker(partitions: 2, inputs: 6)
+    let user = try #require(
+      (0..<100).map { "user-\($0)" }.first {
+        Murmur2.partition(of: Array($0.utf8), count: 6) > 1
+      })
+    let former = Murmur2.partition(of: Array(user.utf8), count: 2)
+    try world.produce(#"{"n":2}"#, key: user, to: .pushes, at: 2_000)
+    try world.produce(#"{"n":1}"#, key: user, to: .pushes, partition: former, at: 1_000)
+    try world.produce(#"{"n":0}"#, key: "other", to: .pushes, partition: former, at: 1_000)
+    try world.flush()
+    let browser = try world.browser()
+    defer { browser.close() }
+    #expect(try browser.partitions(of: user, on: .pushes).last == former)
+    #expect(try browser.partitions(of: user, on: .outcomes) == [former])
+    var numbers: [Int64] = []
+    try browser.records(of: .pushes, key: user) { record in
+      numbers.append(try JSONValue(record.valueBytes() ?? [])["n"]?.integer ?? -1)
+      return true
+    }
+    #expect(numbers == [1, 2])
   }
 }

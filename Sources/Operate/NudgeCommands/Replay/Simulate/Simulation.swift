@@ -37,7 +37,7 @@ struct Simulation {
     try browser.find([.timeline, .decisions])
     var result = SimulationResult(examples: examples)
     let count = try browser.partitionCount(of: .timeline)
-    let partitions = try selection.user.map { [try browser.partition(of: $0, on: .timeline)] } ?? Array(0..<count)
+    let partitions = try selection.user.map { try browser.partitions(of: $0, on: .timeline) } ?? Array(0..<count)
     for partition in partitions {
       if selection.topic == .timeline, let wanted = selection.partition, wanted != partition { continue }
       try simulate(partition, of: count, into: &result)
@@ -46,14 +46,17 @@ struct Simulation {
   }
 
   private func simulate(_ partition: Int32, of count: Int32, into result: inout SimulationResult) throws {
+    // After a repartition there are fewer partitions of decisions: one has those of several tasks.
+    let outputs = try browser.partitionCount(of: .decisions)
     guard
       var timeline = try browser.ranges(of: .timeline, partitions: [partition], until: selection.until).first,
-      var decisions = try browser.ranges(of: .decisions, partitions: [partition]).first, timeline.count > 0
+      var decisions = try browser.ranges(of: .decisions, partitions: [partition % outputs]).first, timeline.count > 0
     else { return }
     let parser = JSONParser(maximumDepth: 512)
     // The encoded rows are in memory anyway: a small cache of decoded ones will do.
     let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count, cacheBytes: 16 << 20)
-    let isWhole = timeline.from == 0
+    // A task that a repartition made began with the rows of another.
+    let isWhole = timeline.from == 0 && partition < outputs
     var recorded: [Key: SimulatedDecision] = [:]
     var times: [Int64: Milliseconds] = [:]
     var deferred = DeferredDecisions()
@@ -99,7 +102,7 @@ struct Simulation {
         var last: Int64?
         try browser.read([piece], "reading \(piece.place)") { record in
           guard let value = record.value, let decision = SimulatedDecision(value, parser: parser),
-            decision.origin.topic == browser.names(.timeline)
+            decision.origin.topic == browser.names(.timeline), decision.origin.partition == partition
           else { return true }
           last = max(last ?? 0, decision.origin.offset)
           if try deferred.record(decision, finished: compare) {

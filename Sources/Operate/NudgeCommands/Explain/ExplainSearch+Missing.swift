@@ -1,0 +1,109 @@
+import Analyzer
+import Ingest
+import Kafka
+import NudgeSchema
+import StreamRuntime
+
+/// A message without a decision.
+extension ExplainSearch {
+  /// Follows a message without a decision from its event to where it stopped.
+  func missing(_ messageId: String) throws -> MissingDecision {
+    let events = EventSearch(
+      browser: browser, redaction: redaction, now: question.now, conversationId: question.conversationId,
+      since: question.since)
+    guard let event = try events.find(messageId) else {
+      return MissingDecision(
+        cause: .noEvent,
+        text:
+          "no message.created with this messageId is on \(browser.names(.chatEvents)): it was never published, or is "
+          + "older than the topic keeps records. Ask the producer; 'nudge dead-letters list' shows what was refused")
+    }
+    if let letter = try findDeadLetter(of: event) {
+      return MissingDecision(
+        cause: .deadLettered,
+        text: "\(letter.stage) refused the event: \(letter.code): \(letter.message). "
+          + "'nudge dead-letters show \(letter.position.partition)@\(letter.position.offset)' says more",
+        event: event, deadLetter: letter)
+    }
+    if event.record["senderId"]?.string == question.userId {
+      return MissingDecision(
+        cause: .sender, text: "the person sent the message: nobody is notified of their own messages", event: event)
+    }
+    let (candidate, isCandidateAnywhere) = try findCandidate(messageId, of: event)
+    if let candidate {
+      let place = TopicPartition(topic: candidate.position.topic, partition: candidate.position.partition)
+      let next = try committed(AnalyzerStage.definition, place)
+      guard let next, next > candidate.position.offset else {
+        return MissingDecision(
+          cause: .notDecided,
+          text:
+            "the analyzer has not come to it: it is at offset \(next.map { String($0) } ?? "none") of \(place), the "
+            + "candidate is at \(candidate.position.offset). 'nudge lag' shows how far each stage is behind",
+          event: event, candidate: candidate)
+      }
+      return MissingDecision(
+        cause: .repeated,
+        text:
+          "the analyzer is beyond it and decided nothing: a repeat of a record seen before, or its decision is older "
+          + "than \(browser.names(.decisions)) keeps records",
+        event: event, candidate: candidate)
+    }
+    let place = TopicPartition(topic: event.position.topic, partition: event.position.partition)
+    let next = try committed(IngestStage.definition, place)
+    guard let next, next > event.position.offset else {
+      return MissingDecision(
+        cause: .notIngested,
+        text:
+          "ingest has not come to it: it is at offset \(next.map { String($0) } ?? "none") of \(place), the event is at "
+          + "\(event.position.offset). 'nudge lag' shows how far each stage is behind",
+        event: event)
+    }
+    return MissingDecision(
+      cause: .noRecipient,
+      text: isCandidateAnywhere
+        ? "the message was on others' timelines and not on this person's: they took no part in the conversation when it was "
+          + "written"
+        : "ingest is beyond the event and put it on the timeline of nobody on this person's partition: they took no part in "
+          + "the conversation when it was written, or the event is a repeat of one seen before",
+      event: event)
+  }
+
+  private func committed(_ stage: StageDefinition, _ place: TopicPartition) throws -> Int64? {
+    let offsets = try GroupOffsets(cluster, stage: stage)
+    defer { offsets.close() }
+    return try offsets.committed([place])[place]
+  }
+
+  private func findDeadLetter(of event: PlacedRecord) throws -> DeadLetterFacts? {
+    var found: DeadLetterFacts?
+    let ranges = try browser.ranges(of: .deadLetters, from: event.timestamp - Self.clockSlack)
+    try browser.read(ranges, "reading \(browser.names(.deadLetters))") { record in
+      let letter = DeadLetterFacts(record)
+      guard letter.origin == event.position else { return true }
+      found = letter
+      return false
+    }
+    return found
+  }
+
+  /// The candidate with this person, and whether one exists with others on the same partition.
+  private func findCandidate(_ messageId: String, of event: PlacedRecord) throws -> (PlacedRecord?, Bool) {
+    var found: PlacedRecord?
+    var isAnywhere = false
+    let partitions = try browser.partitions(of: question.userId, on: .timeline)
+    let needle = browser.coder.needle(messageId)
+    let ranges = try browser.ranges(of: .timeline, partitions: partitions, from: event.timestamp - Self.clockSlack)
+    try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
+      guard record.valueContains(needle), let candidate = placed(record, .timeline),
+        candidate.record["type"]?.string == "message.candidate", candidate.record["messageId"]?.string == messageId
+      else { return true }
+      isAnywhere = true
+      guard
+        candidate.record["recipients"]?.elements.contains(where: { $0["userId"]?.string == question.userId }) == true
+      else { return true }
+      found = Self.onlyRecipient(question.userId, of: candidate)
+      return false
+    }
+    return (found, isAnywhere)
+  }
+}

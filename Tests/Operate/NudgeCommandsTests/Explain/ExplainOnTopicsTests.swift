@@ -1,0 +1,133 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import TestSupport
+import Testing
+
+@testable import NudgeCommands
+
+@Suite("nudge explain, on topics")
+struct ExplainOnTopicsTests {
+  private let noon: Milliseconds = 1_795_343_400_000
+
+  private func decision(_ user: String, _ message: String, push: String?, from partition: Int32, at time: Milliseconds)
+    -> String
+  {
+    let notify =
+      push.map { #""outcome":"notify","reason":"relevant","presentation":"alert","pushId":"\#($0)""# }
+      ?? #""outcome":"suppress","reason":"muted""#
+    return #"{"type":"decision","userId":"\#(user)","conversationId":"c","messageId":"\#(message)",\#(notify),"#
+      + #""decidedAt":\#(time),"origin":{"topic":"nudge.timeline","partition":\#(partition),"offset":0}}"#
+  }
+
+  private func outcome(_ push: String, _ device: String, _ result: String) -> String {
+    #"{"type":"outcome","pushId":"\#(push)","deviceId":"\#(device)","result":"\#(result)","attempts":1,"#
+      + #""occurredAt":\#(noon),"finishedAt":\#(noon + 90),"origin":{"topic":"nudge.pushes","partition":0,"offset":0}}"#
+  }
+
+  private func receipt(_ push: String, _ device: String, _ state: String, after time: Milliseconds) -> String {
+    #"{"type":"receipt","pushId":"\#(push)","deviceId":"\#(device)","state":"\#(state)","platform":"ios","#
+      + #""occurredAt":\#(noon + time),"sentAt":\#(noon)}"#
+  }
+
+  private func search(_ world: BrowsedBroker, _ browser: TopicBrowser, user: String, limit: Int = 100) -> ExplainSearch
+  {
+    ExplainSearch(
+      ExplainSearch.Question(
+        userId: user, since: noon - 1_000, limit: limit, showsTexts: false, readsState: false, now: noon + 60_000),
+      browser: browser, cluster: world.cluster)
+  }
+
+  @Test("after a repartition the earlier pushes and the later reads of a person are found, wherever they are")
+  func repartitioned() throws {
+    let world = try BrowsedBroker(partitions: 2, inputs: 6)
+    let user = try #require(
+      (0..<100).map { "user-\($0)" }.first { Murmur2.partition(of: Array($0.utf8), count: 6) > 1 })
+    let former = Murmur2.partition(of: Array(user.utf8), count: 2)
+    try world.produce(
+      #"{"type":"message.candidate","messageId":"m","recipients":[{"userId":"\#(user)"}]}"#, key: "c", to: .timeline,
+      partition: former, at: noon)
+    try world.produce(decision(user, "m", push: "p", from: former, at: noon), key: user, to: .decisions, at: noon)
+    try world.produce(
+      #"{"type":"push","kind":"message","pushId":"p","targets":[{"deviceId":"phone","platform":"ios"}]}"#, key: user,
+      to: .pushes, partition: former, at: noon)
+    try world.produce(outcome("p", "phone", "sent"), key: user, to: .outcomes, at: noon + 90)
+    // As the first record of the new partition: its offset is that of the candidate in the former one.
+    try world.produce(
+      #"{"type":"message.read","conversationId":"c","deviceId":"phone","occurredAt":\#(noon + 500)}"#, key: user,
+      to: .timeline, at: noon + 500)
+    try world.flush()
+    let browser = try world.browser()
+    defer { browser.close() }
+    let story = try #require(try search(world, browser, user: user).answer().stories.first)
+    #expect(story.candidate != nil && story.pushes.count == 1 && story.outcomes.count == 1)
+    #expect(story.later.map { $0.record["type"]?.string } == ["message.read"])
+    #expect(story.devices.first?.shows == .gone && story.ends.map(\.state) == [.taken])
+  }
+
+  @Test("decisions are told as they are found, the latest first, and no more than the answer has")
+  func latestFirst() throws {
+    let world = try BrowsedBroker()
+    for number in 0..<50 {
+      for user in ["ann", "bob"] {
+        try world.produce(
+          decision(user, "m\(number)", push: nil, from: 0, at: noon + Milliseconds(number)), key: user, to: .decisions,
+          at: noon + Milliseconds(number))
+      }
+    }
+    try world.produce(decision("ann", "old", push: nil, from: 0, at: 1), key: "ann", to: .decisions, at: 1)
+    try world.flush()
+    let browser = try world.browser()
+    defer { browser.close() }
+    var asked = search(world, browser, user: "ann", limit: 8)
+    var told: [String] = []
+    asked.found = { told.append($0.record["messageId"]?.string ?? "?") }
+    let answer = try asked.answer()
+    #expect(told == (42..<50).reversed().map { "m\($0)" })
+    #expect(answer.stories.map(\.messageId) == told.reversed() && answer.older == 42)
+  }
+
+  @Test("P10: of a message, how far each group's pushes got, and those of each person")
+  func ends() throws {
+    let world = try BrowsedBroker()
+    func decide(_ user: String, push: String?) throws {
+      try world.produce(decision(user, "m", push: push, from: 0, at: noon), key: user, to: .decisions, at: noon)
+    }
+    for user in ["ann", "bob", "cy"] { try decide(user, push: "p-\(user)") }
+    try decide("dan", push: nil)
+    func report(_ user: String, _ record: String) throws {
+      try world.produce(record, key: user, to: .outcomes, at: noon + 100)
+    }
+    try report("ann", receipt("p-ann", "phone", "opened", after: 900))
+    try report("ann", receipt("p-ann", "phone", "arrived", after: 400))
+    try report("ann", outcome("p-ann", "phone", "sent"))
+    try report("ann", outcome("p-ann", "tablet", "rejected"))
+    try report("bob", outcome("p-bob", "phone", "sent"))
+    try report("bob", outcome("another", "phone", "sent"))
+    try world.flush()
+    let browser = try world.browser()
+    defer { browser.close() }
+    let asked = MessageSearch.Question(
+      messageId: "m", conversationId: "c", showsTexts: false, peopleShown: 2, now: noon + 60_000)
+    let answer = try MessageSearch(asked, browser: browser).answer()
+    #expect(answer.groups.map(\.shape) == [.alert, .none] && answer.people == 4)
+    let group = try #require(answer.groups.first)
+    #expect(group.people == ["ann", "bob"] && group.more == 1)
+    #expect(group.results == [.init(result: "sent", count: 2), .init(result: "rejected", count: 1)])
+    #expect(
+      group.ends == [
+        .init(state: .waiting, count: 1), .init(state: .taken, count: 1), .init(state: .opened, count: 1),
+        .init(state: .failed, count: 1),
+      ])
+    #expect(
+      group.deliveries == [
+        .init(userId: "ann", deviceId: "phone", state: .opened),
+        .init(userId: "ann", deviceId: "tablet", state: .failed),
+        .init(userId: "bob", deviceId: "phone", state: .taken),
+      ])
+    #expect(group.latencyMs?.max == 90 && group.arrivalMs?.p50 == 400 && group.arrivalMs?.max == 400)
+    #expect(answer.groups[1].ends.isEmpty && answer.groups[1].deliveries.isEmpty && answer.groups[1].arrivalMs == nil)
+    #expect(
+      answer.text.contains("how far they got: 1 waiting, 1 taken, 1 opened, 1 failed; half arrived within 400 ms"))
+  }
+}
