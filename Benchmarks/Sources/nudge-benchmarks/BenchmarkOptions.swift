@@ -45,7 +45,8 @@ struct BenchmarkOptions {
   static let membersSetting = Setting<Int>(
     "members", environment: .none, default: 8, in: 2...10_000, help: "backlog: members of a group.")
   static let peopleSetting = Setting<Int>(
-    "people", environment: .none, default: 1_000, in: 2...10_000_000, help: "backlog: people, with a device each.")
+    "people", environment: .none, default: 1_000, in: 2...10_000_000,
+    help: "backlog, stages: people, with a device each.")
   static let threadsSetting = Setting<Int>(
     "threads", environment: .none, default: 1, in: 1...64, help: "backlog: stream threads of each service.")
   static let chatLogSetting = Setting<String?>(
@@ -91,7 +92,8 @@ struct BenchmarkOptions {
     partitionsSetting, batchSetting, roundsSetting, transactionsSetting, restoreSetting, timersSetting,
     messagesSetting, membersSetting, peopleSetting, secondsSetting, restartSecondsSetting, threadsSetting,
     chatLogSetting,
-    servicesSetting, peerSetting, kafkaPropertiesSetting, requestsSetting, fcmServerSetting, fcmCASetting, firebasePythonSetting,
+    servicesSetting, peerSetting, kafkaPropertiesSetting, requestsSetting, fcmServerSetting, fcmCASetting,
+    firebasePythonSetting,
     firebaseScriptSetting,
   ]
 

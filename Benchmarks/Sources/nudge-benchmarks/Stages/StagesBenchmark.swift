@@ -8,6 +8,8 @@ import StreamRuntime
 
 /// Measures the three stages' steps, one after the other, without Kafka: the analyzer reads ingest's output, and so on. Records are
 /// read and written as bytes, and every 2,000 steps the changed rows are encoded as for a commit.
+///
+/// Then the analyzer's steps for `--people`, each the recipient of one message: nobody's rows are in memory.
 enum StagesBenchmark: Benchmark {
   static let name = "stages"
   static let abstract = "the pure steps of ingest, analyzer and dispatcher, without Kafka"
@@ -20,6 +22,7 @@ enum StagesBenchmark: Benchmark {
     var analyzer: [Measurement] = []
     var judging: [Measurement] = []
     var dispatcher: [Measurement] = []
+    var cold: [Measurement] = []
     for _ in 1...options.repetitions {
       let pipeline = try Pipeline(messages: messages)
       ingest.append(try pipeline.measureIngest())
@@ -28,15 +31,23 @@ enum StagesBenchmark: Benchmark {
       let unlimited = try Pipeline(messages: messages, analysesPerHour: .max)
       _ = try unlimited.measureIngest()
       judging.append(try unlimited.measureAnalyzer())
+      let groups = max(1, options.people / Pipeline.members)
+      let many = try Pipeline(messages: groups, conversations: groups, cacheBytes: Self.coldCacheBytes)
+      _ = try many.measureIngest()
+      cold.append(try many.measureAnalyzer())
     }
     context.report.note(
-      "\(messages) messages in \(Pipeline.conversations) groups of \(Pipeline.members), every person with one device; 10 analyses an hour, then simple rules"
+      "\(messages) messages in 200 groups of \(Pipeline.members), every person with one device; 10 analyses an hour, then simple rules"
     )
     report(context, "ingest", unit: "candidate", ingest)
     report(context, "analyzer", unit: "candidate", analyzer)
     report(context, "analyzer, each message by the relevance model", unit: "candidate", judging)
+    report(context, "analyzer, \(options.people) people, a message each", unit: "candidate", cold)
     report(context, "dispatcher", unit: "push with its answer", dispatcher)
   }
+
+  /// A task's share of a thread's memory for rows, where the thread has twelve tasks.
+  private static let coldCacheBytes = StreamLimits().cacheBytes / 12
 
   struct Measurement {
     var records: Int
@@ -77,10 +88,10 @@ enum StagesBenchmark: Benchmark {
 
 /// The three stages on drivers; each one's output is passed to the next.
 private final class Pipeline {
-  static let conversations = 200
   static let members = 8
   private static let start: Milliseconds = 1_800_000_000_000
 
+  private let conversations: Int
   private let messages: [InputRecord]
   private var timeline: [OutputRecord] = []
   private var pushes: [OutputRecord] = []
@@ -89,22 +100,23 @@ private final class Pipeline {
   private let dispatcher: StageDriver<DispatcherStage>
   private let coder = RecordCoder()
 
-  init(messages count: Int, analysesPerHour: Int = 10) throws {
+  init(messages count: Int, conversations: Int = 200, analysesPerHour: Int = 10, cacheBytes: Int = 64 << 20) throws {
+    self.conversations = conversations
     var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
     rules.policy.analysesPerHour = analysesPerHour
     ingest = StageDriver(IngestStage(IngestRules()), now: Self.start)
-    analyzer = StageDriver(AnalyzerStage(rules: rules), now: Self.start)
+    analyzer = StageDriver(AnalyzerStage(rules: rules), now: Self.start, cacheBytes: cacheBytes)
     dispatcher = StageDriver(DispatcherStage(rules: DispatcherRules()), now: Self.start)
     var records: [InputRecord] = []
     records.reserveCapacity(count)
     for index in 0..<count {
-      let conversation = index % Self.conversations
+      let conversation = index % conversations
       let event = ChatEvent(
         Envelope(eventId: "message-event-\(index)", occurredAt: Self.start),
         .messageCreated(
           MessageCreated(
             conversationId: "conversation-\(conversation)", messageId: "message-\(index)",
-            senderId: Self.person(conversation, index / Self.conversations % Self.members),
+            senderId: Self.person(conversation, index / conversations % Self.members),
             text: "Shall we meet at the harbour at seven? I can bring the tickets, and somebody has to bring the map."))
       )
       records.append(
@@ -120,7 +132,7 @@ private final class Pipeline {
 
   /// Conversations with their members, and each member's device.
   private func introduce() throws {
-    for conversation in 0..<Self.conversations {
+    for conversation in 0..<conversations {
       let people = (0..<Self.members).map { Self.person(conversation, $0) }
       let updated = ConversationUpdated(
         conversationId: "conversation-\(conversation)", kind: .group, name: "Hikers \(conversation)",

@@ -48,7 +48,7 @@ public struct StreamLimits: Sendable, Equatable {
   public var cacheBytes = 16 << 20
   /// The number of committed rows, of all tasks of a thread, that may wait for the store. They stay in memory, whatever `cacheBytes` is.
   /// Above it the tasks with the most rows write theirs.
-  public var maxUnstoredRows = 8_000
+  public var maxUnstoredRows = 16_000
   /// How long a committed row may wait for the store, in milliseconds.
   public var maxUnstoredAge: Milliseconds = 1000
   /// The age at which a store is restored from the start, because tombstones that it lacks may be gone. It is below the changelogs'

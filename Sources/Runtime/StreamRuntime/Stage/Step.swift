@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 public import NudgeSchema
 import ServiceKit
@@ -57,6 +58,8 @@ public final class Step<S: Stage> {
   public private(set) var inheritedHeaders: [RecordHeaderField] = []
   /// The key of the current record. Outputs with the same key share its bytes.
   private var recordKey: [UInt8] = []
+  /// The key of the last output with another one. A person's outputs have the same.
+  private var lastKey: [UInt8] = []
   /// The span of the current record and its parent; nil: its trace is not recorded.
   private(set) var trace: (span: TraceContext, parent: UInt64)?
   /// Whether spans are recorded. Then outputs name the span of the record's processing as their parent.
@@ -185,9 +188,9 @@ public final class Step<S: Stage> {
   public func emit(
     bytes: [UInt8]?, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
   ) throws {
-    let keyBytes = key.utf8.elementsEqual(recordKey) ? recordKey : Array(key.utf8)
     let output = OutputRecord(
-      topic: topic, partition: partition ?? self.partition(of: key, on: topic), key: keyBytes, value: bytes,
+      topic: topic, partition: partition ?? self.partition(of: key, on: topic), key: self.bytes(ofKey: key),
+      value: bytes,
       headers: inheritedHeaders.isEmpty ? headers : inheritedHeaders + headers)
     guard output.size <= maxOutputBytes else {
       throw Rejection(
@@ -195,6 +198,24 @@ public final class Step<S: Stage> {
         "its output on \(topic.rawValue) would take \(output.size) bytes; at most \(maxOutputBytes) are allowed")
     }
     outputs.append(output)
+  }
+
+  /// The bytes of a key, shared with the record and with the output before.
+  private func bytes(ofKey key: String) -> [UInt8] {
+    var key = key
+    return key.withUTF8 { utf8 in
+      if Self.isEqual(utf8, recordKey) { return recordKey }
+      if !Self.isEqual(utf8, lastKey) { lastKey = Array(utf8) }
+      return lastKey
+    }
+  }
+
+  private static func isEqual(_ utf8: UnsafeBufferPointer<UInt8>, _ bytes: [UInt8]) -> Bool {
+    guard utf8.count == bytes.count else { return false }
+    return bytes.withUnsafeBytes { bytes in
+      guard let a = utf8.baseAddress, let b = bytes.baseAddress, !bytes.isEmpty else { return true }
+      return memcmp(a, b, bytes.count) == 0
+    }
   }
 
   /// Writes outputs of another cause than the current record: within `body` they inherit these headers.

@@ -21,6 +21,8 @@ final class TypedRow<Row: StateRow>: StoredRow {
 /// A row in the cache, or the fact that there is no such row.
 final class CachedRow {
   let key: RowKey
+  /// The key's, in the table of the cache.
+  let hash: UInt64
   /// nil: there is no such row.
   private(set) var row: StoredRow?
   /// The row before the current step; only while `isInJournal`.
@@ -38,6 +40,8 @@ final class CachedRow {
   private var wasOpen = false
   /// The changelog has a value of this key, or will have with the sealed transaction. Then a removal needs a tombstone.
   var isInChangelog: Bool
+  /// The store has a value of this key. Where it has none, a removal is not worth writing.
+  var isInStore: Bool
   /// The store lacks the current value.
   var isChanged: Bool { isOpen || isSealed || isUnstored }
   /// Used since the last eviction sweep.
@@ -45,11 +49,13 @@ final class CachedRow {
   /// The bytes committed last, for the store; only while `isUnstored`. nil: removed.
   var committed: [UInt8]?
 
-  init(key: RowKey, row: StoredRow?, bytes: Int, isInChangelog: Bool) {
+  init(key: RowKey, hash: UInt64, row: StoredRow?, bytes: Int, isInChangelog: Bool) {
     self.key = key
+    self.hash = hash
     self.row = row
     self.bytes = bytes
     self.isInChangelog = isInChangelog
+    isInStore = isInChangelog
   }
 
   /// Replaces the row. `undo` restores the one before the step.

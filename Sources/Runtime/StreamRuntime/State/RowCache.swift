@@ -8,7 +8,7 @@ import NudgeSchema
 ///
 /// It is not generic over the row's type (see `StoredRow`); the caller knows the type.
 struct RowCache {
-  private var slots: [RowKey: CachedRow] = [:]
+  private var slots = RowTable()
   /// The same rows, for the hand that looks for those to evict.
   private var ring: [CachedRow] = []
   private var hand = 0
@@ -72,13 +72,14 @@ struct RowCache {
   private mutating func slot(_ key: RowKey) throws -> CachedRow {
     if let last, last.key == key { return last }
     let slot: CachedRow
-    if let known = slots[key] {
+    let hash = slots.hash(of: key)
+    if let known = slots.row(key, hash: hash) {
       slot = known
     } else {
-      slot = try load(key)
+      slot = try load(key, hash: hash)
       // Before the row is among the others, which alone may go.
       if cachedBytes > cacheBytes { evict(looks: Self.looks) }
-      slots[key] = slot
+      slots.insert(slot)
       ring.append(slot)
       cachedBytes += slot.bytes
     }
@@ -87,14 +88,16 @@ struct RowCache {
     return slot
   }
 
-  private func load(_ key: RowKey) throws -> CachedRow {
+  private func load(_ key: RowKey, hash: UInt64) throws -> CachedRow {
     var slot: CachedRow?
     _ = try store.read(key) { bytes in
       slot = CachedRow(
-        key: key, row: try decode(key, bytes), bytes: CachedRow.size(encoded: bytes.count, of: key), isInChangelog: true
-      )
+        key: key, hash: hash, row: try decode(key, bytes), bytes: CachedRow.size(encoded: bytes.count, of: key),
+        isInChangelog: true)
     }
-    return slot ?? CachedRow(key: key, row: nil, bytes: CachedRow.size(encoded: 0, of: key), isInChangelog: false)
+    return slot
+      ?? CachedRow(
+        key: key, hash: hash, row: nil, bytes: CachedRow.size(encoded: 0, of: key), isInChangelog: false)
   }
 
   /// Sets or, with nil, removes a row.
@@ -238,15 +241,21 @@ struct RowCache {
 
   // MARK: Write-behind
 
-  /// The committed rows that the store lacks, in key order.
+  /// The committed rows that the store lacks, in key order. A row that came and went since the store was last written is not among them.
   func unstored() -> [(key: RowKey, bytes: [UInt8]?)] {
-    unstoredSlots.map { (key: $0.key, bytes: $0.committed) }.sorted { $0.key < $1.key }
+    var rows: [(key: RowKey, bytes: [UInt8]?)] = []
+    rows.reserveCapacity(unstoredSlots.count)
+    for slot in unstoredSlots where slot.committed != nil || slot.isInStore { rows.append((slot.key, slot.committed)) }
+    // In place: each copy would count the references of thousands of rows.
+    rows.sort { $0.key < $1.key }
+    return rows
   }
 
   /// The store has all `unstored` rows now. Evicts clean rows above the bound.
   mutating func stored() {
     for slot in unstoredSlots {
       slot.isUnstored = false
+      slot.isInStore = slot.committed != nil
       slot.committed = nil
     }
     unstoredSlots.removeAll(keepingCapacity: true)
@@ -277,7 +286,7 @@ struct RowCache {
       hand -= 1
       ring.swapAt(hand, ring.count - 1)
       ring.removeLast()
-      slots[slot.key] = nil
+      slots.remove(slot)
       cachedBytes -= slot.bytes
       if last === slot { last = nil }
     }

@@ -127,9 +127,12 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
       rebuildTo: rebuild?.byName, history: position.history, generations: position.generations)
     sealed = Sealed(position: position, records: records, counts: counts)
+    var changes = try step.table.seal()
+    let timers = step.timers.seal()
+    // Joining two arrays would copy the long one, and count the references of each of its rows.
+    if !timers.isEmpty { changes += timers }
     let part = SealedTransaction.Part(
-      task: number, outputs: outputs, changes: try step.table.seal() + step.timers.seal(),
-      position: try coder.encode(position))
+      task: number, outputs: outputs, changes: changes, position: try coder.encode(position))
     swap(&sealedReplies, &openReplies)
     openReplies.removeAll()
     outputs = []
@@ -175,7 +178,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// - Throws: `StoreFailure`, which ends the thread, also for the previous write.
   func flushStore(waits: Bool = false) throws -> Int {
     // Timer keys sort before all others.
-    let rows = step.timers.unstoredRows() + step.table.unstored()
+    let timers = step.timers.unstoredRows()
+    let rows = timers.isEmpty ? step.table.unstored() : timers + step.table.unstored()
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
     let header = StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf)

@@ -234,7 +234,7 @@ extension PersonContext {
     step.count(
       heldUntil != nil
         ? DecisionTally.place(deferredBy: verdict.reason) : DecisionTally.place(verdict.reason, priority))
-    if let push { try emit(.push(push)) }
+    if let push { try emit(.push(push), hasOwnId: decisionChecks.anew == nil) }
     if var notice = decisionChecks.limitNotice {
       notice.text = words.limitNotice(notice.fallback, limit: notice.limit)
       try emit(.notice(notice))

@@ -22,6 +22,8 @@ extension AnalyzerRules {
   /// control characters).
   func pushId(userId: String, kind: Push.Kind, cause: PushCause) -> String {
     var bytes: [UInt8] = []
+    // Four ids of usual length.
+    bytes.reserveCapacity(192)
     func add(_ part: String) {
       bytes.append(contentsOf: part.utf8)
       bytes.append(0)

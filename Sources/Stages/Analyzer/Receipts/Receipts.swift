@@ -57,14 +57,16 @@ extension PersonContext {
   }
 
   /// Remembers a push whose id or time does not follow from its message: an edit, a replay, one that was put off.
-  func expectReceipts(of push: Push) throws {
+  ///
+  /// - Parameter hasOwnId: The push is known to have the id that follows from its message; else that id is made, and compared.
+  func expectReceipts(of push: Push, hasOwnId: Bool) throws {
     guard push.kind == .message, let conversationId = push.conversationId, let messageId = push.messageId else {
       return
     }
     let messageAt = push.sentAt ?? cause.envelope.occurredAt
     let isPlain =
       step.now - messageAt < Self.prompt
-      && sameId(push.pushId, ownPushId(conversationId: conversationId, messageId: messageId))
+      && (hasOwnId || sameId(push.pushId, ownPushId(conversationId: conversationId, messageId: messageId)))
     guard !isPlain else { return }
     for target in push.targets {
       guard let before = try receipts(of: target.deviceId) else { continue }

@@ -98,9 +98,10 @@ struct PersonContext {
     try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
   }
 
-  mutating func emit(_ push: PushEventBody) throws {
+  /// - Parameter hasOwnId: The push is known to have the id that follows from its message.
+  mutating func emit(_ push: PushEventBody, hasOwnId: Bool = false) throws {
     if case .push(let fields) = push {
-      try expectReceipts(of: fields)
+      try expectReceipts(of: fields, hasOwnId: hasOwnId)
       try countMade(fields)
     }
     let event = cause.event(push, named: push.type, number: number, index: pushRecords, source: source)

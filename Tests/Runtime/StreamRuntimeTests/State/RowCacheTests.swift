@@ -55,6 +55,32 @@ struct RowCacheTests {
     #expect(changes.map(\.bytes) == [nil])
   }
 
+  @Test("a row that came and went before the store was written is not written; one that the store has is removed")
+  func comesAndGoes() throws {
+    let store = MemoryRowStore()
+    store.apply([(key("old"), bytes(1))])
+    var table = table(store)
+    func commit(_ changes: [(String, Int?)]) throws {
+      table.beginStep()
+      for (name, count) in changes { try table.set(count.map { TypedRow(Row(count: $0)) }, for: key(name)) }
+      _ = try table.seal()
+      table.committed()
+    }
+    try commit([("new", 1), ("stays", 1)])
+    try commit([("new", nil), ("old", nil)])
+    #expect(table.unstored().map(\.key) == [key("old"), key("stays")])
+    store.apply(table.unstored())
+    table.stored()
+    #expect(store.rows == [key("stays"): bytes(1)])
+    // The store has it now.
+    try commit([("stays", nil), ("new", 2)])
+    #expect(table.unstored().map(\.bytes) == [bytes(2), nil])
+    table.stored()
+    try commit([("stays", 3)])
+    try commit([("stays", nil)])
+    #expect(table.unstored().isEmpty)
+  }
+
   @Test("children of a key: store and changes together, in key order, without neighbours of other parents")
   func scan() throws {
     let store = MemoryRowStore()
