@@ -17,8 +17,11 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   private let hasEffects = S.Effect.self != Never.self
 
   private var transactions = CommitStateMachine()
+  private var pacing: CommitPacing
   /// The transaction in flight, or the one to retry; nil: there is nothing to commit but open work.
   private var sealed: SealedTransaction?
+  /// The size of the work in it.
+  private var sealedWork = PendingWork()
   /// When `sealed` was last sent, by the steady clock.
   private var sentAt: Milliseconds = 0
   /// Whether this thread can prove that it owns its tasks.
@@ -38,6 +41,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     hanging = HangingWatch(context)
     positions = PositionReader(context, hanging, restorer)
     proof = OwnershipProof(sessionTimeout: context.limits.sessionTimeout)
+    pacing = CommitPacing(context.limits)
   }
 
   // MARK: What the thread asks
@@ -69,7 +73,8 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     // Sleep until the next attempt; otherwise the loop busy-spins.
     case .wait(let until): return isSettled ? nil : until
     case .begin, .openProducer, .checkPositions, .exitFenced:
-      return sealed == nil ? tasks.dirtySince.map { $0 + context.limits.replyLinger } : steadyNow
+      guard sealed == nil else { return steadyNow }
+      return tasks.dirtySince.map { hasEffects ? $0 + context.limits.replyLinger : max($0, pacing.notBefore) }
     }
   }
 
@@ -107,7 +112,9 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     let steady = io.steadyClock
     if tasks.isDirty {
       // A stage with effects gathers replies before it commits.
-      guard hasEffects, let dirtySince = tasks.dirtySince else { return true }
+      guard hasEffects, let dirtySince = tasks.dirtySince else {
+        return isFull || pacing.isDue(tasks.pending, at: steady)
+      }
       return steady - dirtySince >= context.limits.replyLinger || isFull || !proof.holds(at: steady)
     }
     guard hasEffects else { return false }
@@ -126,7 +133,10 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     case .checkPositions: return try checkPositions()
     case .begin: break
     }
-    if sealed == nil { sealed = try tasks.seal(provesOwnership: hasEffects) }
+    if sealed == nil {
+      sealedWork = tasks.pending
+      sealed = try tasks.seal(provesOwnership: hasEffects)
+    }
     guard let sealed else {
       settled()
       return []
@@ -152,6 +162,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
       records += tasks[part.task]?.sealed?.records ?? 0
       tasks.committed(part.task, at: offsets[part.task])
     }
+    pacing.committed(sealedWork, took: end - sentAt, at: end)
     settled()
     context.observe(
       .committed(

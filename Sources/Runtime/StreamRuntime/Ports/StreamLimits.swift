@@ -20,6 +20,13 @@ public struct StreamLimits: Sendable, Equatable {
   public var maxPollWait: Milliseconds = 100
   /// How long a stage with effects gathers replies before it commits, in milliseconds.
   public var replyLinger: Milliseconds = 40
+  /// The longest wait of a stage without effects after a transaction that carried little, in milliseconds. The wait is as long as that
+  /// transaction took.
+  public var maxCommitWait: Milliseconds = 10
+  /// The number of records from which a transaction is worth what it costs the broker: it is not followed by a wait, and ends one.
+  public var commitCompany = 16
+  /// The same in bytes of outputs: a record may be for hundreds of people.
+  public var commitCompanyBytes = 128 << 10
   /// The number of records of a batch after which a stage with effects takes replies.
   public var replyStride = 32
   /// The number of effects, in flight and waiting, above which the inputs are paused until half of them are done.

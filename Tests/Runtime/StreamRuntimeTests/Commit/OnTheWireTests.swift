@@ -50,7 +50,8 @@
       io.isOnTheWire = false
       #expect(thread.turn() == nil)
       #expect(task.position.sequence == 1 && task.position.next(.timeline) == 1)
-      #expect(commits(io) == 2)
+      // After the wait for company.
+      try turn(thread) { commits(io) == 2 }
       try turn(thread) { task.position.sequence == 2 }
       #expect(task.position.next(.timeline) == 3)
       #expect(io.outputs.map { $0.value.map { String(decoding: $0, as: UTF8.self) } } == ["1 0", "2 1", "3 2"])

@@ -113,6 +113,28 @@
       #expect(bench.count("openProducers") == opened)
     }
 
+    @Test(
+      "after a transaction that carried little the next one waits as long as that took, or until there are enough records"
+    )
+    func waitsForCompany() throws {
+      let bench = try Bench(CountingStage())
+      bench.io.takes = ["commit": 6]
+      bench.io.polls = [PollResult(records: [record(0)])]
+      try bench.turn { bench.count("commit") == 1 }
+      let ended = bench.io.steadyClock
+      bench.io.polls = [PollResult(records: [record(1)])]
+      #expect(bench.thread.turn() == nil)
+      #expect(bench.count("commit") == 1)
+      try bench.turn { bench.count("commit") == 2 }
+      #expect(bench.io.steadyClock - ended == 6 + 6, "the wait, and the transaction")
+      bench.io.polls = [PollResult(records: (2..<18).map { record($0) })]
+      #expect(bench.thread.turn() == nil)
+      #expect(bench.count("commit") == 3)
+      bench.io.polls = [PollResult(records: [record(18)])]
+      #expect(bench.thread.turn() == nil)
+      #expect(bench.count("commit") == 4, "the one before was worth its cost")
+    }
+
     @Test("a restored task runs while another restore still waits")
     func oneByOne() throws {
       let bench = try Bench(CountingStage(), tasks: [0, 1], heldBack: [1])
