@@ -1,7 +1,8 @@
 import FCMEmulator
+import Foundation
 import NudgeSchema
+import TestSupport
 import Testing
-
 @testable import Dispatcher
 
 @Suite("P4: every answer FCM can give is classified")
@@ -167,5 +168,43 @@ struct RetryAfterTests {
     #expect(RetryAfter.date(2_500).wait(from: 2_000) == 500)
     #expect(RetryAfter.seconds(.max).wait(from: 0) == 86_400_000)
     #expect(RetryAfter.date(.max).wait(from: 0) == 86_400_000)
+  }
+}
+
+@Suite("FCM's name of a push")
+struct FCMNameTests {
+  private static let name = "projects/demo/messages/0:1500415314455276%31bd1c9631bd1c96"
+
+  @Test(
+    "an answer as FCM's documentation shows it is read without a JSON parser, whatever space is in it",
+    arguments: [
+      #"{"name":"\#(name)"}"#, "{\n  \"name\": \"\(name)\"\n}\n", "\t{ \"name\" :\r\n\"\(name)\" }",
+    ])
+  func plain(body: String) { #expect(FCMErrorBody.plainName(in: Array(body.utf8)) == Self.name) }
+
+  @Test("what is read so is what the parser reads; anything else is left to it")
+  func alike() throws {
+    var random = SeededGenerator(announcedFor: "FCMNameTests")
+    let bodies = [
+      #"{"name":"\#(Self.name)"}"#, "{ \"name\" : \"a\" , \"x\": 1 }", #"{"name":"a\u0062"}"#, #"{"name":"é"}"#,
+      #"{"name":""}"#, #"{"name":null}"#, #"{"name":"a","name":"b"}"#, #"{"name":"a"}{"#,
+    ]
+    var plain = 0
+    for _ in 0..<20_000 {
+      var body = Array(bodies[random.below(bodies.count)].utf8)
+      for _ in 0..<random.below(3) where !body.isEmpty {
+        let place = random.below(body.count)
+        switch random.below(3) {
+        case 0: body[place] = UInt8(truncatingIfNeeded: random.next())
+        case 1: body.remove(at: place)
+        default: body.insert(body[random.below(body.count)], at: place)
+        }
+      }
+      guard let name = FCMErrorBody.plainName(in: body) else { continue }
+      plain += 1
+      let object = try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+      #expect(object?["name"] as? String == name, "\(String(decoding: body, as: UTF8.self))")
+    }
+    #expect(plain > 1_000)
   }
 }

@@ -24,7 +24,7 @@ struct RowFormatTests {
       if fields.isFull {
         // A push waits without its targets: they wait one by one.
         let empty = Set(FieldWalk.emptyFields(of: [device, lane, overflow] as [any Sendable]))
-        #expect(empty == ["//items//push/targets"])
+        #expect(empty == ["//items//_push/targets"])
       }
       try expectAlike(device)
       try expectAlike(lane)

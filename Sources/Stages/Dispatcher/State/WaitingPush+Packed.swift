@@ -6,12 +6,9 @@ extension WaitingPush {
   static let rowVersion: UInt8 = 2
 
   init(packed row: inout RowReader) throws(RowFormatError) {
-    push = try Push(packed: &row)
-    target = try PushTarget(packed: &row)
-    cause = try row.origin()
-    origin = try row.origin()
-    source = try row.position()
-    occurredAt = try row.signed()
+    self.init(
+      push: try Push(packed: &row), target: try PushTarget(packed: &row), cause: try row.origin(),
+      origin: try row.origin(), source: try row.position(), occurredAt: try row.signed())
     attempts = Int(try row.signed())
     notBefore = try row.signed()
     var flags = RowFlags(bits: try row.unsigned())

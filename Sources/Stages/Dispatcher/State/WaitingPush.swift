@@ -11,7 +11,7 @@ struct WaitingPush: Codable, Sendable, Equatable {
   }
 
   /// The push, without its targets.
-  var push: Push
+  @Boxed var push: Push
   var target: PushTarget
   /// The push's own origin: a `push.cancelled` applies to pushes with an earlier one.
   var cause: Origin
