@@ -141,6 +141,11 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   public var conversationLevels: [ConversationLevel]?
   /// Ids of all senders of whom nothing is shown in groups; those of before are replaced.
   public var mutedSenders: [String]?
+  /// When the person catches up on what was held back, each `HH:MM` in their time zone. None: never. Set to nil: when quiet
+  /// hours end.
+  public var digestTimes: Change<[String]?>
+  /// The person's time zone, an IANA name, by which `digestTimes` go. Never set: that of quiet hours, else UTC.
+  public var timeZone: String?
 
   /// A patch.
   public init(
@@ -148,7 +153,8 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     fallback: AnalysisFallback? = nil, muted: [MutedConversation]? = nil, starredSenders: [String]? = nil,
     keywords: [String]? = nil, badgeMode: BadgeMode? = nil, showPreviews: Bool? = nil, locale: String? = nil,
     learnSince: Milliseconds? = nil, burstSeconds: Int? = nil, defaultLevels: DefaultLevels? = nil,
-    conversationLevels: [ConversationLevel]? = nil, mutedSenders: [String]? = nil
+    conversationLevels: [ConversationLevel]? = nil, mutedSenders: [String]? = nil,
+    digestTimes: Change<[String]?> = .unchanged, timeZone: String? = nil
   ) {
     self.enabled = enabled
     self.quietHours = quietHours
@@ -165,11 +171,13 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     self.defaultLevels = defaultLevels
     self.conversationLevels = conversationLevels
     self.mutedSenders = mutedSenders
+    self.digestTimes = digestTimes
+    self.timeZone = timeZone
   }
 
   private enum CodingKeys: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
-    case locale, learnSince, burstSeconds, defaultLevels, conversationLevels, mutedSenders
+    case locale, learnSince, burstSeconds, defaultLevels, conversationLevels, mutedSenders, digestTimes, timeZone
   }
 
   /// Reads the value; fields it does not know are ignored.
@@ -194,6 +202,10 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     defaultLevels = try fields.decodeIfPresent(DefaultLevels.self, forKey: .defaultLevels)
     conversationLevels = try fields.decodeIfPresent([ConversationLevel].self, forKey: .conversationLevels)
     mutedSenders = try fields.decodeIfPresent([String].self, forKey: .mutedSenders)
+    digestTimes =
+      fields.contains(.digestTimes)
+      ? .set(try fields.decode([String]?.self, forKey: .digestTimes)) : .unchanged
+    timeZone = try fields.decodeIfPresent(String.self, forKey: .timeZone)
   }
 
   /// Writes the value; fields that are nil are left out.
@@ -214,5 +226,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     try fields.encodeIfPresent(defaultLevels, forKey: .defaultLevels)
     try fields.encodeIfPresent(conversationLevels, forKey: .conversationLevels)
     try fields.encodeIfPresent(mutedSenders, forKey: .mutedSenders)
+    if case .set(let times) = digestTimes { try fields.encode(times, forKey: .digestTimes) }
+    try fields.encodeIfPresent(timeZone, forKey: .timeZone)
   }
 }

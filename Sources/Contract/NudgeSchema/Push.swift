@@ -80,6 +80,9 @@ public struct Push: Codable, Sendable, Equatable {
     case read
     /// A message was taken back: the device removes its notification.
     case deleted
+    // New cases go last: rows of state hold a kind by its place.
+    /// A catch-up: what was held back, in one notification.
+    case digest
   }
   /// A function of person, kind and cause alone: deciding again gives the same.
   public var pushId: String
@@ -122,6 +125,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var messageId: String?
   /// The sender.
   public var senderId: String?
+  /// What a catch-up tells of; nil unless `kind` is `digest`.
+  public var digest: Digest?
   /// How long FCM keeps it for a device that is off, in seconds, 0 to 2,419,200.
   public var ttlSeconds: Int
   /// Freshness: not sent for the first time after this.
@@ -135,7 +140,7 @@ public struct Push: Codable, Sendable, Equatable {
     imageUrl: String? = nil, avatarUrl: String? = nil, priority: Priority, presentation: Presentation,
     replaces: Bool? = nil, mentioned: Bool? = nil, quietHours: QuietHours? = nil, sentAt: Milliseconds? = nil,
     reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil, messageId: String? = nil,
-    senderId: String? = nil, ttlSeconds: Int, expiresAt: Milliseconds, decidedAt: Milliseconds
+    senderId: String? = nil, digest: Digest? = nil, ttlSeconds: Int, expiresAt: Milliseconds, decidedAt: Milliseconds
   ) {
     self.pushId = pushId
     self.kind = kind
@@ -156,6 +161,7 @@ public struct Push: Codable, Sendable, Equatable {
     self.conversationId = conversationId
     self.messageId = messageId
     self.senderId = senderId
+    self.digest = digest
     self.ttlSeconds = ttlSeconds
     self.expiresAt = expiresAt
     self.decidedAt = decidedAt

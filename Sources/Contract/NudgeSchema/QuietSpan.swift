@@ -35,7 +35,8 @@ public struct QuietSpan: Sendable, Equatable {
     return "\(pad(minute / 60)):\(pad(minute % 60))"
   }
 
-  private static func minutes(_ text: String) -> Int? {
+  /// The minute of the day of `HH:MM`; nil: it is not that.
+  public static func minutes(_ text: String) -> Int? {
     let bytes = Array(text.utf8)
     guard bytes.count == 5, bytes[2] == UInt8(ascii: ":") else { return nil }
     let digits = [bytes[0], bytes[1], bytes[3], bytes[4]].map { Int($0) - 48 }

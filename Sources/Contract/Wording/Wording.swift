@@ -19,11 +19,27 @@ public struct Wording: Sendable, Equatable {
   let usingSimpleRules: String
   let notifyingAll: String
   let suppressingAll: String
+  /// How many messages are in how many conversations, with the place `{count}` where it is more than one.
+  let oneMessage: String
+  let messages: String
+  let inOneConversation: String
+  let inConversations: String
+  /// How these two are put together, with the places `{messages}` and `{conversations}`.
+  let catchUp: String
   /// Why a message was, or was not, notified.
   public let reasons: Reasons
 
   /// All languages; English is for those of no other.
   public static let all: [Wording] = [.english, .german, .spanish, .french, .japanese]
+
+  /// How many messages a person has missed, and in how many conversations; both 1 or more.
+  public func catchUp(messages count: Int, conversations: Int) -> String {
+    catchUp.replacing("{messages}", with: count == 1 ? oneMessage : messages.replacing("{count}", with: String(count)))
+      .replacing(
+        "{conversations}",
+        with: conversations == 1
+          ? inOneConversation : inConversations.replacing("{count}", with: String(conversations)))
+  }
 
   /// That there is a message from somebody.
   public func newMessage(from sender: String) -> String {

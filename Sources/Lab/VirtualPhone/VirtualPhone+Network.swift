@@ -64,6 +64,10 @@ extension VirtualPhone {
       set(badge: counter.told(badge))
       remove(lockScreen.remove(messageId: messageId))
       perform(banners.messageDeleted(messageId, at: now.timeIntervalSinceReferenceDate), at: now)
+    case .presentCatchUp(let catchUp, let options, let badge):
+      if let badge { set(badge: counter.told(badge)) }
+      if isForeground { self.catchUp = catchUp }
+      show(message, push, options, at: now)
     case .drop(let reason):
       note(.dropped(pushId: push.pushId, recipientId: push.recipientId, reason))
       // The owner reads it on the screen; the other devices learn of it by this event.
@@ -84,7 +88,7 @@ extension VirtualPhone {
       if let conversationId = push.conversationId, let messageId = push.messageId {
         _ = counter.received(messageId: messageId, in: conversationId, sentAt: push.timestamp)
       }
-    case .read, .deleted: break
+    case .read, .deleted, .catchUp: break
     }
   }
 
@@ -137,6 +141,11 @@ extension VirtualPhone {
       case .silent: return visible.isAlert ? "presentation silent with a sound" : nil
       case .badge: return "presentation badge with a visible notification"
       }
+    case (.catchUp(let catchUp), .visible(let visible)):
+      if visible.isAlert != (catchUp.presentation == .alert) { return "a catch-up with the wrong sound" }
+      if catchUp.lines.contains(where: { !visible.body.contains($0.text) }) { return "a line that is not in the body" }
+      return nil
+    case (.catchUp, _): return "a catch-up without a visible notification"
     case (.message, _): return "a message without a visible notification"
     case (.badge, _), (.read, _), (.deleted, _):
       return message.hasNotification ? "a visible notification without a message" : nil

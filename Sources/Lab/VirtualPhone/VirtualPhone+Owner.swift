@@ -90,6 +90,17 @@ extension VirtualPhone {
       remove(lockScreen.remove(tag: entry.tag))
       send(event, at: now)
       follow(router.receive(route, at: now), at: now)
+    case .openCatchUp(let catchUp):
+      remove(lockScreen.remove(tag: entry.tag))
+      self.catchUp = catchUp
+      // Its owner takes the first line of the list.
+      if let route = catchUp.route ?? catchUp.lines.first?.route {
+        follow(router.receive(route, at: now), at: now)
+      } else {
+        open(at: now)
+      }
+    case .none:
+      remove(lockScreen.remove(tag: entry.tag))
     case .refuse(let refusal):
       switch refusal {
       case .notSignedIn: tell("Sign in to answer")

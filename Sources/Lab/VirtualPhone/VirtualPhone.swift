@@ -32,6 +32,8 @@ public struct VirtualPhone: Sendable {
   public internal(set) var isForeground = false
   /// The conversation on the app's screen; visible only in the foreground.
   public internal(set) var conversationId: String?
+  /// The catch-up that the app showed last as a list.
+  public internal(set) var catchUp: CatchUp?
   /// The number of pushes presented with a sound.
   public internal(set) var sounds = 0
 

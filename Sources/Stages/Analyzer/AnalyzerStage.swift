@@ -77,6 +77,8 @@ public struct AnalyzerStage: Stage {
         try person.badgeTimerFired(fired, zones: &zones)
       } else if PersonContext.isHoldTimer(fired.timer) {
         try holdTimerFired(fired, for: &person)
+      } else if PersonContext.isCatchUpTimer(fired.timer) {
+        try person.catchUpTimerFired(fired, zones: &zones)
       } else {
         try person.timerFired(fired)
       }

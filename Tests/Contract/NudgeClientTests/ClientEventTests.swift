@@ -33,6 +33,8 @@ struct ClientEventTests {
     change.badgeMode = .messages
     change.showPreviews = false
     change.locale = "de"
+    change.digestTimes = .set(["12:30"])
+    change.timeZone = "Europe/Berlin"
     return change
   }
 
@@ -61,6 +63,7 @@ struct ClientEventTests {
         "mutedSenders": ["eve"], "defaultLevels": ["direct": "smart"],
         "conversationLevels": [["conversationId": "c", "level": "mentions"]],
         "keywords": ["release"], "badgeMode": "messages", "showPreviews": false, "locale": "de",
+        "digestTimes": ["12:30"], "timeZone": "Europe/Berlin",
       ])
     let off = ClientEvent(
       eventId: "e", occurredAt: at(0), .preferencesUpdated(.init(userId: "ann", preferences: Self.quietHoursOff)))

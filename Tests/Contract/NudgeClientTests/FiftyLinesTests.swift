@@ -50,7 +50,9 @@ final class PushClient {
     case .open(let route, let event):
       post(event)
       router.receive(route, at: Date()).forEach(show)
-    case .refuse: break  // nobody is signed in, or the push is for another account
+    case .openCatchUp(let catchUp):  // a list of what was missed; here its first message is opened
+      catchUp.lines.first.map { router.receive($0.route, at: Date()).forEach(show) }
+    case .refuse, .none: break  // nobody is signed in, or the push is for another account
     }
   }
 }

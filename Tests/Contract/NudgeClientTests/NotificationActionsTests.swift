@@ -29,6 +29,7 @@ struct NotificationActionsTests {
     switch actions.plan(for: response, to: try messagePush(), at: now) {
     case .publish(let event), .open(_, let event): event
     case .refuse(let refusal): throw RefusedError(refusal: refusal)
+    case .openCatchUp, .none: throw RefusedError(refusal: .noMessage)
     }
   }
 

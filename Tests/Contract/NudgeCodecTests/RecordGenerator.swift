@@ -118,7 +118,8 @@ extension FieldGenerator {
       learnSince: maybe { $0.integer() }, burstSeconds: maybe { $0.int() },
       defaultLevels: maybe { DefaultLevels(direct: $0.maybe { $0.choice() }, group: $0.maybe { $0.choice() }) },
       conversationLevels: maybe { $0.list { ConversationLevel(conversationId: $0.text(), level: $0.choice()) } },
-      mutedSenders: maybe { $0.list { $0.text() } })
+      mutedSenders: maybe { $0.list { $0.text() } },
+      digestTimes: flag() ? .set(maybe { $0.list { $0.text() } }) : .unchanged, timeZone: maybe { $0.text() })
   }
 
   static let deviceClaims = DeviceClaimBody.types.count
@@ -247,8 +248,19 @@ extension FieldGenerator {
           quietHours: maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) },
           sentAt: maybe { $0.integer() }, reason: maybe { $0.choice() }, badge: int(),
           conversationId: maybe { $0.text() }, messageId: maybe { $0.text() }, senderId: maybe { $0.text() },
-          ttlSeconds: int(), expiresAt: integer(),
+          digest: maybe { $0.digest() }, ttlSeconds: int(), expiresAt: integer(),
           decidedAt: integer())))
+  }
+
+  private mutating func digest() -> Digest {
+    Digest(
+      messages: int(), conversations: int(),
+      lines: list {
+        Digest.Line(conversationId: $0.text(), messageId: $0.text(), title: $0.text(), text: $0.text())
+      },
+      parts: maybe {
+        $0.list { Digest.Part(conversationId: $0.text(), messages: $0.int(), keys: $0.list { $0.text() }) }
+      })
   }
 
   static let bannerEvents = BannerEventBody.types.count

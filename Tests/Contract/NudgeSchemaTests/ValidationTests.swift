@@ -332,6 +332,19 @@ struct ValidationTests {
     expect(
       preferences { $0.muted = (0..<101).map { MutedConversation(conversationId: "c\($0)") } },
       "preferences.muted must have at most 100 entries")
+    expect(preferences { $0.digestTimes = .set(["00:00", "23:59"]) }, nil)
+    expect(preferences { $0.digestTimes = .set([]) }, nil)
+    expect(preferences { $0.digestTimes = .set(nil) }, nil)
+    expect(
+      preferences { $0.digestTimes = .set(["07:00", "7:00"]) },
+      "preferences.digestTimes[1] must be a time of day as HH:MM, 00:00 to 23:59")
+    expect(
+      preferences { $0.digestTimes = .set(Array(repeating: "07:00", count: 13)) },
+      "preferences.digestTimes must have at most 12 entries")
+    expect(preferences { $0.timeZone = "Europe/Berlin" }, nil)
+    expect(
+      preferences { $0.timeZone = "Nowhere" },
+      "preferences.timeZone must be the name of an IANA time zone, e.g. Europe/Berlin")
     expect(preferences { $0.mutedSenders = (0..<100).map { "u\($0)" } }, nil)
     expect(
       preferences { $0.mutedSenders = (0..<101).map { "u\($0)" } },

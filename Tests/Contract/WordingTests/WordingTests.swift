@@ -24,13 +24,18 @@ struct WordingTests {
       let notice = words.limitNotice(fallback, limit: 17)
       #expect(notice.contains("17") && !notice.contains("{"))
     }
+    for (messages, conversations) in [(1, 1), (14, 1), (14, 3)] {
+      let text = words.catchUp(messages: messages, conversations: conversations)
+      #expect(text.contains("\(messages)") && text.contains("\(conversations)") && !text.contains("{"), "\(text)")
+    }
     let kinds = Attachment.Kind.allCases.map { words.word(for: $0) }
     #expect(Set(kinds).count == kinds.count)
     #expect(Wording.all.filter { $0.language == words.language }.count == 1)
     let all =
       kinds + [
         words.newMessage, words.groupTitle, words.limitReached, words.usingSimpleRules, words.notifyingAll,
-        words.suppressingAll,
+        words.suppressingAll, words.oneMessage, words.messages, words.inOneConversation, words.inConversations,
+        words.catchUp,
       ]
     #expect(all.allSatisfy { !$0.isEmpty && $0.displayed == $0 })
   }
@@ -64,6 +69,15 @@ struct WordingTests {
         == "Ann mentions you, it answers your message and you and Ann are talking")
     #expect(
       Wording.german.reasons.list([.direct, .question], values) == "es ist eine Direktnachricht und sie fragt etwas")
+  }
+
+  @Test("D18: how much was missed, in words")
+  func catchUp() {
+    #expect(Wording.english.catchUp(messages: 14, conversations: 3) == "14 messages in 3 conversations")
+    #expect(Wording.english.catchUp(messages: 1, conversations: 1) == "1 message in 1 conversation")
+    #expect(Wording.german.catchUp(messages: 2, conversations: 1) == "2 Nachrichten in 1 Unterhaltung")
+    #expect(Wording.french.catchUp(messages: 2, conversations: 2) == "2 messages dans 2 conversations")
+    #expect(Wording.japanese.catchUp(messages: 5, conversations: 2) == "2件の会話に5件のメッセージ")
   }
 
   @Test("control characters and overrides of direction do not pass; all else stays")

@@ -40,6 +40,8 @@ struct ErasureTests {
     let kept = try waiting()
     kept.driver.now = noon + 2 * hour
     #expect(try kept.driver.fireTimers().count == 1, "the badge")
+    kept.driver.now = noon + 3 * hour
+    #expect(try kept.driver.fireTimers().count == 1, "the catch-up")
     kept.driver.now = noon + year
     #expect(try kept.driver.fireTimers().count == 1, "the phone")
 

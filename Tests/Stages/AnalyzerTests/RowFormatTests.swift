@@ -41,6 +41,11 @@ struct RowFormatTests {
       let held = fields.heldRow()
       let heldRows = try PackedRows(held)
       #expect(heldRows.packed == held && heldRows.json == held && heldRows.truncated.isEmpty && heldRows.refusesMore)
+      let missed = fields.missedRow()
+      if fields.isFull { #expect(FieldWalk.emptyFields(of: [missed]) == []) }
+      let missedRows = try PackedRows(missed)
+      #expect(missedRows.packed == missed && missedRows.json == missed)
+      #expect(missedRows.truncated.isEmpty && missedRows.refusesMore)
       let replay = ReplayRow(isStopped: fields.isFull || fields.random.oneIn(2), notifications: fields.int())
       let replays = try PackedRows(replay)
       #expect(replays.packed == replay && replays.json == replay && replays.truncated.isEmpty && replays.refusesMore)
@@ -59,6 +64,7 @@ struct RowFormatTests {
       samples += [fields.preferencesRow(), fields.learned(), fields.heldRow()] as [any PackedRow]
       samples.append(ReplayRow(isStopped: fields.isFull, notifications: fields.int()))
       samples.append(fields.receiptsRow())
+      samples.append(fields.missedRow())
     }
     #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
   }
@@ -102,6 +108,8 @@ struct RowFormatTests {
     for _ in 0..<60 {
       var (user, conversation, preferences) = (fields.userRow(), fields.conversationRow(), fields.preferencesRow())
       (user.badgeRaisedAt, user.badgeDueAt) = (nil, nil)
+      (user.catchUpAt, user.hasMissed) = (nil, nil)
+      (preferences.digestTimes, preferences.timeZone) = (nil, nil)
       conversation.setOlderShown([])
       (conversation.holds, conversation.holdTimerAt) = ([], nil)
       (preferences.directLevel, preferences.groupLevel) = (nil, nil)
@@ -174,7 +182,17 @@ extension FieldGenerator {
       window: maybe { AnalysisWindow(startedAt: $0.integer(), used: $0.int()) }, noticedWindow: maybe { $0.integer() },
       unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() },
       hasTaught: flag() ? true : nil, conversations: maybe { $0.int() }, badgeRaisedAt: maybe { $0.integer() },
-      badgeDueAt: maybe { $0.integer() })
+      badgeDueAt: maybe { $0.integer() }, catchUpAt: maybe { $0.integer() }, hasMissed: flag() ? true : nil)
+  }
+
+  fileprivate mutating func missedRow() -> MissedRow {
+    MissedRow(
+      group: maybe { $0.text() },
+      entries: list {
+        MissedRow.Entry(
+          key: MessageKey($0.text()), place: $0.place(), rank: $0.int(), alerts: $0.flag(),
+          line: $0.maybe { MissedRow.Line(messageId: $0.text(), sender: $0.text(), text: $0.text()) })
+      }, older: int(), olderUpTo: maybe { $0.place() }, olderAlerts: flag())
   }
 
   fileprivate mutating func learned() -> LearnedPreferences {
@@ -276,6 +294,8 @@ extension FieldGenerator {
       $0.list { KeyedLevel(conversation: MessageKey($0.text()), level: $0.choice()) }
     }
     row.mutedSenders = stamped(&self) { $0.list { MessageKey($0.text()) } }
+    row.digestTimes = stamped(&self) { $0.maybe { $0.list { $0.text() } } }
+    row.timeZone = stamped(&self) { $0.text() }
     return row
   }
 

@@ -194,6 +194,50 @@ struct FCMMessageTests {
     }
   }
 
+  private func digest(_ platform: Platform, text: String = "Ready?") -> Push {
+    var push = DispatcherBench.push("p1", kind: .digest, presentation: .silent, platform: platform)
+    let lines = (1...3).map { number in
+      Digest.Line(conversationId: "c\(number)", messageId: "m\(number)", title: "Ben in \"Launch\"", text: text)
+    }
+    (push.conversationId, push.messageId, push.senderId) = (nil, nil, nil)
+    push.digest = Digest(
+      messages: 14, conversations: 3, lines: lines,
+      parts: [Digest.Part(conversationId: "c1", messages: 14, keys: [Digest.key("m1")])])
+    push.title = "14 messages in 3 conversations"
+    push.body = lines.map { "\($0.title): \($0.text)" }.joined(separator: "\n")
+    return push
+  }
+
+  @Test("D18: a catch-up is visible, has its counts and lines as data, no buttons, and replaces nothing")
+  func catchUp() throws {
+    for platform in Platform.allCases {
+      let push = digest(platform)
+      let message = try message(push)
+      #expect(text("data/type", message) == "digest" && text("data/messages", message) == "14")
+      #expect(text("data/conversations", message) == "3" && text("data/presentation", message) == "silent")
+      #expect(text("notification/title", message) == push.title && text("notification/body", message) == push.body)
+      let lines = try #require(text("data/lines", message))
+      #expect(try JSONDecoder().decode([Digest.Line].self, from: Data(lines.utf8)) == push.digest?.lines)
+      #expect(!lines.contains("keys") && text("data/conversationId", message) == nil)
+    }
+    let ios = try message(digest(.ios))
+    #expect(text("apns/payload/aps/category", ios) == nil && text("apns/payload/aps/thread-id", ios) == nil)
+    #expect(text("apns/headers/apns-collapse-id", ios) == "p1")
+    #expect(text("android/notification/tag", try message(digest(.android))) == "p1")
+  }
+
+  @Test("D18: of a catch-up that is too large the last lines go first", arguments: Platform.everyOne)
+  func catchUpTooLarge(platform: Platform) throws {
+    let push = digest(platform, text: String(repeating: "ü", count: 300))
+    let message = FCMMessage(push: push, target: push.targets[0], occurredAt: 1, hash: DispatcherRules.sha256)
+    let bytes = try #require(message.encoded())
+    let root = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+    let sent = try #require(root["message"] as? [String: Any])
+    let lines = try JSONDecoder().decode([Digest.Line].self, from: Data((text("data/lines", sent) ?? "").utf8))
+    #expect(!lines.isEmpty && lines.count < 3 && lines == Array((push.digest?.lines ?? []).prefix(lines.count)))
+    #expect(text("data/messages", sent) == "14")
+  }
+
   @Test("C1: a fallback's notification is new_message with its own category")
   func fallback() throws {
     var push = push(.ios, .silent)

@@ -14,7 +14,7 @@ struct OutcomeTallyTests {
           #expect(
             OutcomeTally.all[OutcomeTally.place(result, platform, kind)].labels == [
               "result": result.rawValue, "platform": platform.rawValue,
-              "kind": kind == .message ? "message" : "silent",
+              "kind": kind == .message || kind == .digest ? "message" : "silent",
             ])
         }
       }

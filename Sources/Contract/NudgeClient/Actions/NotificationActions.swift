@@ -13,6 +13,10 @@ public import Foundation
 /// case .open(let route, let event):
 ///   publish(event)
 ///   perform(router.receive(route, at: Date()))
+/// case .openCatchUp(let catchUp):
+///   show(catchUp)
+/// case .none:
+///   break
 /// case .refuse(let refusal):
 ///   explain(refusal)
 /// }
@@ -25,6 +29,10 @@ public struct NotificationActions: Sendable {
     case publish(ClientEvent)
     /// Open the conversation at the message, and publish the event.
     case open(Route, ClientEvent)
+    /// The user tapped a catch-up: follow its `route`, else show it as a list.
+    case openCatchUp(CatchUp)
+    /// The user dismissed a catch-up: do nothing.
+    case none
     /// Do nothing, and tell the user why.
     case refuse(Refusal)
   }
@@ -69,6 +77,13 @@ public struct NotificationActions: Sendable {
   public func plan(for response: NotificationResponse, to push: PushPayload, at now: Date) -> Plan {
     guard let userId else { return .refuse(.notSignedIn) }
     guard push.recipientId == userId else { return .refuse(.otherAccount) }
+    if case .catchUp(let catchUp) = push.content {
+      switch response {
+      case .open: return .openCatchUp(catchUp)
+      case .dismiss: return .none
+      case .reply, .markRead, .helpful, .notHelpful: return .refuse(.noMessage)
+      }
+    }
     guard case .message(let message) = push.content else { return .refuse(.noMessage) }
     func event(_ body: ClientEvent.Body) -> ClientEvent { ClientEvent(eventId: makeId(), occurredAt: now, body) }
     func notification(_ change: ClientEvent.NotificationChange) -> ClientEvent {

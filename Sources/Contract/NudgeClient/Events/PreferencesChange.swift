@@ -78,6 +78,14 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     case set(QuietHours)
   }
 
+  /// A change of the times to catch up.
+  public enum DigestTimesChange: Sendable, Equatable {
+    /// The user catches up when quiet hours end, as one who never said.
+    case atQuietHoursEnd
+    /// The user catches up at these times of the day, each `HH:MM` in `timeZone`; at most 12. None: never.
+    case set([String])
+  }
+
   /// How the services decide once the hourly smart analyses are used up.
   public enum Fallback: String, Codable, Sendable {
     /// By a fixed set of rules.
@@ -137,13 +145,18 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   /// The length of a burst in seconds. After an alert in a group, later messages of the burst are silent unless they mention
   /// the user; 0 lets each message alert.
   public var burstSeconds: Int?
+  /// When the user catches up on what was held back.
+  public var digestTimes: DigestTimesChange?
+  /// The IANA name of the user's time zone, by which `digestTimes` go. Never set: that of the quiet hours, else UTC.
+  public var timeZone: String?
 
   /// A change that changes nothing yet.
   public init() {}
 
   private enum Key: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, mutedSenders, keywords
-    case defaultLevels, conversationLevels, badgeMode, showPreviews, locale, learnSince, burstSeconds
+    case defaultLevels, conversationLevels, badgeMode, showPreviews, locale, learnSince, burstSeconds, digestTimes,
+      timeZone
   }
 
   /// Decodes what `encode(to:)` wrote.
@@ -166,6 +179,10 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     locale = try container.decodeIfPresent(String.self, forKey: .locale)
     learnSince = try container.decodeIfPresent(Int64.self, forKey: .learnSince)
     burstSeconds = try container.decodeIfPresent(Int.self, forKey: .burstSeconds)
+    if container.contains(.digestTimes) {
+      digestTimes = try container.decode([String]?.self, forKey: .digestTimes).map { .set($0) } ?? .atQuietHoursEnd
+    }
+    timeZone = try container.decodeIfPresent(String.self, forKey: .timeZone)
   }
 
   /// Encodes the fields that are set; the end of quiet hours as null.
@@ -190,5 +207,11 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     try container.encodeIfPresent(locale, forKey: .locale)
     try container.encodeIfPresent(learnSince, forKey: .learnSince)
     try container.encodeIfPresent(burstSeconds, forKey: .burstSeconds)
+    switch digestTimes {
+    case nil: break
+    case .atQuietHoursEnd: try container.encodeNil(forKey: .digestTimes)
+    case .set(let times): try container.encode(times, forKey: .digestTimes)
+    }
+    try container.encodeIfPresent(timeZone, forKey: .timeZone)
   }
 }

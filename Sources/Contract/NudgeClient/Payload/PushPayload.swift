@@ -64,6 +64,8 @@ public struct PushPayload: Sendable, Equatable {
     case read(ReadMark, badge: Int)
     /// The sender has deleted a message: remove its notification, and set the badge.
     case deleted(conversationId: String, messageId: String, badge: Int)
+    /// Show what was held back.
+    case catchUp(CatchUp)
   }
 
   /// The push's id, the same on every attempt to deliver it.
@@ -145,9 +147,21 @@ public struct PushPayload: Sendable, Equatable {
       content = .deleted(
         conversationId: try required("conversationId"), messageId: try required("messageId"),
         badge: try requiredCount("badge"))
+    case "digest":
+      guard let messages = Int(try required("messages")), let conversations = Int(try required("conversations")),
+        messages > 0, conversations > 0
+      else { throw .invalid(key: "messages, conversations", expected: "whole numbers, 1 or more") }
+      guard let lines = CatchUp.lines(try required("lines")) else {
+        throw .invalid(key: "lines", expected: "a JSON array of conversationId, messageId, title and text")
+      }
+      guard let presentation = Presentation(rawValue: try required("presentation")) else {
+        throw .invalid(key: "presentation", expected: "alert, silent or badge")
+      }
+      content = .catchUp(
+        CatchUp(messages: messages, conversations: conversations, lines: lines, presentation: presentation))
     default:
       guard let origin = Message.Origin(rawValue: type) else {
-        throw .invalid(key: "type", expected: "smart_notification, new_message, badge, read or deleted")
+        throw .invalid(key: "type", expected: "smart_notification, new_message, badge, read, deleted or digest")
       }
       guard let priority = Priority(rawValue: try required("priority")) else {
         throw .invalid(key: "priority", expected: "high, medium or low")

@@ -10,6 +10,7 @@
 /// case .setBadge(let badge): …
 /// case .removeNotifications(let mark, let badge): …  // see ReadMark.covered(in:)
 /// case .removeNotification(_, let messageId, let badge): …
+/// case .presentCatchUp(let catchUp, let options, let badge): …
 /// case .drop(let reason): …
 /// }
 /// if presenter.admits(banner) { perform(banners.receive(.message(banner), at: now)) }
@@ -26,6 +27,9 @@ public struct NotificationPresenter: Sendable {
     case removeNotifications(ReadMark, badge: Int)
     /// Remove the notification and banner of this message, and set the badge.
     case removeNotification(conversationId: String, messageId: String, badge: Int)
+    /// Present the catch-up with these options. In the foreground show its list inside the app. Set the badge to the number, if
+    /// there is one.
+    case presentCatchUp(CatchUp, PresentationOptions, badge: Int?)
     /// Do nothing.
     case drop(DropReason)
   }
@@ -85,9 +89,24 @@ public struct NotificationPresenter: Sendable {
     case .deleted(let conversationId, let messageId, let badge):
       _ = deleted.insert(messageId)
       return .removeNotification(conversationId: conversationId, messageId: messageId, badge: badge)
+    case .catchUp(let catchUp):
+      return receive(catchUp, of: push)
     case .message(let message):
       return receive(message, of: push)
     }
+  }
+
+  private mutating func receive(_ catchUp: CatchUp, of push: PushPayload) -> Action {
+    let rest = catchUp.without { line in
+      deleted.contains(line.messageId) || readMarks.cover(line.messageId, in: line.conversationId, sentAt: nil)
+    }
+    // All that it tells of is read: FCM does not keep order.
+    if rest.lines.isEmpty, catchUp.lines.count == catchUp.messages {
+      return push.badge.map(Action.setBadge) ?? .drop(.alreadyRead)
+    }
+    let presentation = catchUp.presentation
+    return .presentCatchUp(
+      rest, isForeground ? presentation.foreground : presentation.background, badge: push.badge)
   }
 
   private mutating func receive(_ message: PushPayload.Message, of push: PushPayload) -> Action {

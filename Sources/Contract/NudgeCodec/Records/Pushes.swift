@@ -31,6 +31,7 @@ extension Push: FastDecodable, FastEncodable {
       badge: try fields.int("badge"),
       conversationId: try fields.text(ifPresent: "conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), senderId: try fields.text(ifPresent: "senderId"),
+      digest: try fields.object(ifPresent: "digest"),
       ttlSeconds: try fields.int("ttlSeconds"), expiresAt: try fields.integer("expiresAt"),
       decidedAt: try fields.integer("decidedAt"))
   }
@@ -55,9 +56,54 @@ extension Push: FastDecodable, FastEncodable {
     json.field("conversationId", ifPresent: conversationId)
     json.field("messageId", ifPresent: messageId)
     json.field("senderId", ifPresent: senderId)
+    json.object("digest", ifPresent: digest)
     json.field("ttlSeconds", ttlSeconds)
     json.field("expiresAt", expiresAt)
     json.field("decidedAt", decidedAt)
+  }
+}
+
+extension Digest: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(
+      messages: try fields.int("messages"), conversations: try fields.int("conversations"),
+      lines: try fields.objects("lines"), parts: try fields.objects(ifPresent: "parts"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("messages", messages)
+    json.field("conversations", conversations)
+    json.objects("lines", lines)
+    if let parts { json.objects("parts", parts) }
+  }
+}
+
+extension Digest.Line: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(
+      conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
+      title: try fields.text("title"), text: try fields.text("text"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("conversationId", conversationId)
+    json.field("messageId", messageId)
+    json.field("title", title)
+    json.field("text", text)
+  }
+}
+
+extension Digest.Part: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(
+      conversationId: try fields.text("conversationId"), messages: try fields.int("messages"),
+      keys: try fields.texts("keys"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("conversationId", conversationId)
+    json.field("messages", messages)
+    json.texts("keys", keys)
   }
 }
 

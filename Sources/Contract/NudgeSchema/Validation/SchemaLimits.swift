@@ -57,6 +57,8 @@ public enum SchemaLimits {
   public static let conversationLevels = 200
   /// Senders of whom nothing is shown in groups. A row holds 8 bytes for each.
   public static let mutedSenders = 100
+  /// Times of the day at which a person catches up.
+  public static let digestTimes = 12
   /// Characters of one keyword; at least 1.
   public static let keywordCharacters = 64
 }

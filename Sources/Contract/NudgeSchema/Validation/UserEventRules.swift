@@ -61,6 +61,12 @@ extension PreferencesPatch {
       try FieldRule.count(mutedSenders.count, atMost: SchemaLimits.mutedSenders, field)
       for (index, userId) in mutedSenders.enumerated() { try FieldRule.id(userId, "\(field)[\(index)]") }
     }
+    if case .set(let times?) = digestTimes {
+      let field = "preferences.digestTimes"
+      try FieldRule.count(times.count, atMost: SchemaLimits.digestTimes, field)
+      for (index, time) in times.enumerated() { try FieldRule.minuteOfDay(time, "\(field)[\(index)]") }
+    }
+    if let timeZone { try FieldRule.timeZone(timeZone, "preferences.timeZone") }
     try validateStarredSenders()
     try validateKeywords()
     try FieldRule.locale(ifPresent: locale, "preferences.locale")

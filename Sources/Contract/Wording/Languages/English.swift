@@ -12,5 +12,10 @@ extension Wording {
     usingSimpleRules: "Using simple rules.",
     notifyingAll: "You are notified of every message until the hour is over.",
     suppressingAll: "Notifications are paused until the hour is over.",
+    oneMessage: "1 message",
+    messages: "{count} messages",
+    inOneConversation: "in 1 conversation",
+    inConversations: "in {count} conversations",
+    catchUp: "{messages} {conversations}",
     reasons: .english)
 }

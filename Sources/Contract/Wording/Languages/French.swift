@@ -12,5 +12,10 @@ extension Wording {
     usingSimpleRules: "Des règles simples s’appliquent.",
     notifyingAll: "Chaque message vous est notifié jusqu’à la fin de l’heure.",
     suppressingAll: "Les notifications sont en pause jusqu’à la fin de l’heure.",
+    oneMessage: "1 message",
+    messages: "{count} messages",
+    inOneConversation: "dans 1 conversation",
+    inConversations: "dans {count} conversations",
+    catchUp: "{messages} {conversations}",
     reasons: .french)
 }

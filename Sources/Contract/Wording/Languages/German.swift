@@ -12,5 +12,10 @@ extension Wording {
     usingSimpleRules: "Es gelten einfache Regeln.",
     notifyingAll: "Bis zum Ende der Stunde erhältst du jede Nachricht.",
     suppressingAll: "Mitteilungen pausieren bis zum Ende der Stunde.",
+    oneMessage: "1 Nachricht",
+    messages: "{count} Nachrichten",
+    inOneConversation: "in 1 Unterhaltung",
+    inConversations: "in {count} Unterhaltungen",
+    catchUp: "{messages} {conversations}",
     reasons: .german)
 }

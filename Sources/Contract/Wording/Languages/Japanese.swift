@@ -12,5 +12,10 @@ extension Wording {
     usingSimpleRules: "簡易ルールで通知します。",
     notifyingAll: "この1時間が終わるまで、すべてのメッセージを通知します。",
     suppressingAll: "この1時間が終わるまで、通知を一時停止します。",
+    oneMessage: "1件のメッセージ",
+    messages: "{count}件のメッセージ",
+    inOneConversation: "1件の会話に",
+    inConversations: "{count}件の会話に",
+    catchUp: "{conversations}{messages}",
     reasons: .japanese)
 }

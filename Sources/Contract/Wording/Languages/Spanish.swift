@@ -12,5 +12,10 @@ extension Wording {
     usingSimpleRules: "Se usan reglas sencillas.",
     notifyingAll: "Se te notificará cada mensaje hasta que termine la hora.",
     suppressingAll: "Las notificaciones quedan en pausa hasta que termine la hora.",
+    oneMessage: "1 mensaje",
+    messages: "{count} mensajes",
+    inOneConversation: "en 1 conversación",
+    inConversations: "en {count} conversaciones",
+    catchUp: "{messages} {conversations}",
     reasons: .spanish)
 }

@@ -116,6 +116,7 @@ private struct Inputs {
       return
         "shown without an alert: \(since) stands for this one\(take("heldBack").map { ", number \($0.shown) since" } ?? "")"
     }
+    if name == "catch_up" { return "waits for the person's catch-up\(time("dueAt").map { " at \($0)" } ?? "")" }
     guard name == "priority" else { return suppresses ? "suppresses" : "" }
     let method =
       switch take("method")?.string {

@@ -79,7 +79,7 @@ struct StoryText {
     lines += event + candidate
     for decision in story.decisions { lines += self.decision(decision) }
     if story.decisions.contains(where: { $0.record["pushId"] != nil }) { lines += pushes }
-    lines += later
+    lines += catchUps + later
     lines += story.devices.map { "  now         \($0.deviceId): \($0.text)" }
     if let standing = story.standing {
       let read = standing.isRead ? "read" : "not read"
@@ -193,6 +193,18 @@ struct StoryText {
       lines.append("  cancelled   \(time(cancelled.timestamp))  what waited for \(what)  \(cancelled.place)")
     }
     return lines
+  }
+
+  private var catchUps: [String] {
+    story.catchUps.flatMap { push -> [String] in
+      let digest = push.record["digest"]
+      let counts =
+        "\(digest?["messages"]?.shown ?? "?") messages in \(digest?["conversations"]?.shown ?? "?") conversations"
+      return [
+        "  catch-up    \(time(push.record["decidedAt"]?.integer ?? push.timestamp))  told of it, with "
+          + "\(counts): \(push.record["pushId"]?.string ?? "?")  \(push.place)"
+      ] + story.catchUpOutcomes.map { outcomeLine($0) }
+    }
   }
 
   private func outcomeLine(_ outcome: PlacedRecord) -> String {

@@ -180,7 +180,8 @@ struct ExplainSearch {
     for (index, story) in stories.enumerated() { for id in story.pushIds { owners[id] = index } }
     var reads: (pushes: [PlacedRecord], outcomes: [PlacedRecord]) = ([], [])
     var readIds: Set<String> = []
-    if !owners.isEmpty {
+    var catchUps: [String: [Int]] = [:]
+    if !owners.isEmpty || stories.contains(where: \.waitsForCatchUp) {
       try browser.records(of: .pushes, key: question.userId, from: from) { record in
         guard let push = placed(record, .pushes) else { return true }
         if push.record["type"]?.string == "push.cancelled" {
@@ -189,6 +190,10 @@ struct ExplainSearch {
           }
         } else if let id = push.record["pushId"]?.string, let index = owners[id] {
           stories[index].pushes.append(push)
+        } else if push.record["kind"]?.string == Push.Kind.digest.rawValue, let id = push.record["pushId"]?.string {
+          let told = stories.indices.filter { stories[$0].isTold(by: push.record) }
+          for index in told { stories[index].catchUps.append(push) }
+          if !told.isEmpty { catchUps[id] = told }
         } else if push.record["kind"]?.string == "read", let id = push.record["pushId"]?.string {
           reads.pushes.append(push)
           readIds.insert(id)
@@ -202,6 +207,7 @@ struct ExplainSearch {
           return true
         }
         if let index = owners[id] { stories[index].outcomes.append(outcome) }
+        for index in catchUps[id] ?? [] { stories[index].catchUpOutcomes.append(outcome) }
         if readIds.contains(id) { reads.outcomes.append(outcome) }
         return true
       }

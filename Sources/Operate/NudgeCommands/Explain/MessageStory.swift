@@ -25,6 +25,10 @@ struct MessageStory: Encodable {
   var ends: [DeliveryEnd] = []
   /// Pushes without an outcome that wait in the dispatcher's lanes.
   var waiting: [LaneView.Waiting] = []
+  /// The catch-ups that told of it, as far as retention kept them: one at most.
+  var catchUps: [PlacedRecord] = []
+  /// The outcomes of these.
+  var catchUpOutcomes: [PlacedRecord] = []
   /// Later reads of the conversation, the app's feedback, edits and deletions.
   var later: [PlacedRecord] = []
   /// The message's current standing; nil: unknown.
@@ -50,6 +54,23 @@ struct MessageStory: Encodable {
     var shows: Shows
     /// The same in words.
     var text: String
+  }
+
+  /// Whether a decision left it to the person's catch-up.
+  var waitsForCatchUp: Bool {
+    decisions.contains { decision in
+      (decision.record["checks"]?.elements ?? []).contains { $0["check"]?.string == "catch_up" }
+    }
+  }
+
+  /// Whether a push is a catch-up that tells of the message.
+  func isTold(by push: JSONValue) -> Bool {
+    let key = Digest.key(messageId)
+    return waitsForCatchUp
+      && (push["digest"]?["parts"]?.elements ?? []).contains { part in
+        part["conversationId"]?.string == conversationId
+          && (part["keys"]?.elements ?? []).contains { $0.string == key }
+      }
   }
 
   var pushIds: Set<String> { Set(decisions.compactMap { $0.record["pushId"]?.string }) }

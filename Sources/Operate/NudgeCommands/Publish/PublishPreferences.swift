@@ -10,7 +10,9 @@ enum PublishPreferences {
   private static let quietHours = PublishCommand.optional(
     "quiet-hours", "HH:MM-HH:MM", "Quiet hours, in --time-zone; none: there are none.")
   private static let timeZone = PublishCommand.optional(
-    "time-zone", "ZONE", "The time zone of --quiet-hours, such as Europe/Berlin. Default: UTC.")
+    "time-zone", "ZONE", "The time zone of --quiet-hours and --digest-times, such as Europe/Berlin. Default: UTC.")
+  private static let digestTimes = PublishCommand.optional(
+    "digest-times", "HH:MM,…", "When the person catches up, in --time-zone; none: never; quiet: when quiet hours end.")
   private static let limit = Setting<Int?>(
     "analyses-per-hour", environment: .none, default: nil, help: "The most smart analyses in an hour.",
     check: { ($0 ?? 0) >= 0 ? nil : "0 or more" })
@@ -60,7 +62,8 @@ enum PublishPreferences {
   static let command = Command(
     "preferences", abstract: "Changes a person's preferences: those that are named, the others stay.",
     settings: [
-      user, enabled, previews, quietHours, timeZone, limit, fallback, directLevel, groupLevel, levels, muted,
+      user, enabled, previews, quietHours, timeZone, digestTimes, limit, fallback, directLevel, groupLevel, levels,
+      muted,
       mutedSenders, starred, keywords, badge, locale, burst,
     ] + PublishCommand.common,
     examples: [
@@ -89,7 +92,17 @@ enum PublishPreferences {
       keywords: input[keywords], badgeMode: input[badge].flatMap { BadgeMode(rawValue: $0.rawValue) },
       showPreviews: input[previews], locale: input[locale], burstSeconds: input[burst],
       defaultLevels: defaultLevels(input), conversationLevels: try conversationLevels(input),
-      mutedSenders: input[mutedSenders])
+      mutedSenders: input[mutedSenders], digestTimes: times(input),
+      timeZone: input[digestTimes] == nil ? nil : input[timeZone])
+  }
+
+  private static func times(_ input: CommandInput) -> Change<[String]?> {
+    switch input[digestTimes] {
+    case nil: .unchanged
+    case "none": .set([])
+    case "quiet": .set(nil)
+    case let text?: .set(text.split(separator: ",").map(String.init))
+    }
   }
 
   private static func defaultLevels(_ input: CommandInput) -> DefaultLevels? {
@@ -113,7 +126,9 @@ enum PublishPreferences {
 
   private static func hours(_ input: CommandInput) throws(SettingsError) -> Change<QuietHours?> {
     guard let text = input[quietHours] else {
-      guard input[timeZone] == nil else { throw SettingsError("--time-zone belongs to --quiet-hours: give both") }
+      guard input[timeZone] == nil || input[digestTimes] != nil else {
+        throw SettingsError("--time-zone belongs to --quiet-hours or --digest-times: give both")
+      }
       return .unchanged
     }
     if text == "none" { return .set(nil) }

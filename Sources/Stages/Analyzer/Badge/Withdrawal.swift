@@ -26,6 +26,7 @@ extension PersonContext {
     }
     if !before.holds.isEmpty { conversation.holds.removeAll { $0.key == key } }
     try keep(conversation, was: before, for: withdrawn.conversationId)
+    try dropMissed(key, in: withdrawn.conversationId)
     // A message too old to be known one by one may still wait for its next attempt.
     if known?.marks.contains(.notified) ?? true {
       try emit(

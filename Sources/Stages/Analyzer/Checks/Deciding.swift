@@ -99,6 +99,9 @@ extension AnalyzerStage {
     for hold in ended { try decideHeld(hold, in: conversationId, for: &person) }
 
     try person.cancelRead(conversation, was: before, for: conversationId, last: message.candidate.messageId)
+    if !isHeldAlert, hold?.kind != .presence, conversation.isMissed(message.key, place) {
+      try holdBack(&decisionChecks, verdict, presentation, for: &person)
+    }
     let concluded =
       isHeldAlert ? Verdict(reason: .activeElsewhere, explanation: Explanation(.activeElsewhere)) : verdict
     try person.conclude(
@@ -165,6 +168,7 @@ extension AnalyzerStage {
       try resend?.take(for: person.userId, because: person.cause, in: person.step)
     }
     try person.keep(conversation, was: before, for: conversationId)
+    if verdict.reason.notifies, presentation != .badge { try person.dropMissed(message.key, in: conversationId) }
     try person.conclude(decisionChecks, verdict, targets, presentation)
     if verdict.reason.raisesBadgeLater, conversation.unread > before.unread {
       try person.raiseBadge(preferences, zones: &zones)

@@ -203,7 +203,7 @@ struct DecisionChecks {
   private var isGroup: Bool { message.candidate.conversation.kind == .group }
 
   /// The person's level for the conversation (D14).
-  private mutating func level() -> Verdict? {
+  mutating func level() -> Verdict? {
     let applied = preferences.level(of: message)
     checks.level = applied
     var inputs: CheckInputs = ["from": .text(applied.source.rawValue)]
@@ -327,7 +327,7 @@ struct DecisionChecks {
       reason: .simpleRules, explanation: Explanation(addressed(), sender: message.candidate.sender.displayName))
   }
 
-  private func traits(lookingAtWords: Bool) -> MessageTraits {
+  func traits(lookingAtWords: Bool) -> MessageTraits {
     MessageTraits(message, context: context, preferences: preferences, looksAtWords: lookingAtWords)
   }
 

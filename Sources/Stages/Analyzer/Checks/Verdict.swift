@@ -54,6 +54,11 @@ struct CheckList {
         inputs: ["deviceId": .text(device.deviceId), "reportedAt": .number(device.stamp.occurredAt)]))
   }
 
+  /// Notes that the message waits for the person's catch-up.
+  mutating func noteCatchUp(_ due: Milliseconds) {
+    checks.append(Check(check: "catch_up", inputs: ["dueAt": .number(due)]))
+  }
+
   /// Notes that an alert was held back.
   mutating func note(_ burst: Burst) {
     checks.append(

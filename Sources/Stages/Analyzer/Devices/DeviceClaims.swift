@@ -41,6 +41,8 @@ extension PersonContext {
     if before?.tokenHash != hash || before?.token == nil { user.toldBadge = nil }
     if !user.devices.contains(where: { sameId($0, gained.deviceId) }) { user.devices.append(gained.deviceId) }
     while user.hasTooManyDevices { try dropDeviceNotSeenForLongest() }
+    // What waited for a device is told at once: the app is open, and shows it as a list.
+    if user.hasMissed == true, user.catchUpAt == nil { try armCatchUp(at: step.now) }
   }
 
   /// `device.unregistered`: the person signed out, or the token has another owner now (T2).

@@ -14,6 +14,7 @@ extension PersonContext {
     if let due = conversation.holdTimerAt { step.cancelTimer(Self.holdTimerName(userId, conversationId), due: due) }
     user.activities.removeAll { $0.conversationId.map { sameId($0, conversationId) } ?? false }
     if let known = user.conversations, known > 0 { user.conversations = known - 1 }
+    try forgetMissed(in: conversationId)
     try step.remove(AnalyzerRow.conversationKey(userId, conversationId))
   }
 }

@@ -93,7 +93,7 @@ extension AnalyzerStage {
     var removed = 0
     let parents = [
       AnalyzerRow.devicesKey(userId), AnalyzerRow.receiptsKey(userId), AnalyzerRow.conversationsKey(userId),
-      AnalyzerRow.heldKey(userId),
+      AnalyzerRow.heldKey(userId), AnalyzerRow.missedKey(userId),
     ]
     for parent in parents {
       var after: RowKey?
@@ -114,8 +114,9 @@ extension AnalyzerStage {
         }
       } while after != nil
     }
-    if case .user(let user)? = try step.row(AnalyzerRow.userKey(userId)), let due = user.badgeDueAt {
-      step.cancelTimer(PersonContext.badgeTimerName(userId), due: due)
+    if case .user(let user)? = try step.row(AnalyzerRow.userKey(userId)) {
+      if let due = user.badgeDueAt { step.cancelTimer(PersonContext.badgeTimerName(userId), due: due) }
+      if let due = user.catchUpAt { step.cancelTimer(PersonContext.catchUpTimerName(userId), due: due) }
     }
     for key in [AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), AnalyzerRow.learnedKey(userId)] {
       try step.remove(key)

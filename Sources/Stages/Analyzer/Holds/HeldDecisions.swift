@@ -40,7 +40,11 @@ extension AnalyzerStage {
       hold.key, notified: verdict.reason.notifies, shown: presentation == .alert || presentation == .silent,
       judged: decisionChecks.judged)
     try person.keep(conversation, was: before, for: conversationId)
-    try person.causing(held) { try $0.conclude(decisionChecks, verdict, targets, presentation) }
+    if conversation.isMissed(hold.key, hold.place) {
+      try holdBack(&decisionChecks, verdict, presentation, for: &person)
+    }
+    let made = decisionChecks
+    try person.causing(held) { try $0.conclude(made, verdict, targets, presentation) }
     if verdict.reason.raisesBadgeLater { try person.raiseBadge(preferences, zones: &zones) }
     // One whose alert waited was shown inside the app when it came.
     if hold.kind != .alert {

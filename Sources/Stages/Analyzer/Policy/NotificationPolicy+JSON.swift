@@ -4,7 +4,7 @@ import NudgeSchema
 extension NotificationPolicy {
   private static let names: Set<String> = [
     "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
-    "analysesPerHour", "freshnessSeconds", "waits", "simpleRules",
+    "analysesPerHour", "freshnessSeconds", "waits", "catchUp", "simpleRules",
   ]
 
   /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
@@ -53,6 +53,9 @@ extension NotificationPolicy {
       try waits.integer("highSeconds", in: 0...60, into: &highWaitSeconds)
       try waits.integer("mediumSeconds", in: 0...60, into: &mediumWaitSeconds)
     }
+    if let catchUp = try file.object("catchUp", known: ["spreadSeconds"]) {
+      try catchUp.integer("spreadSeconds", in: 0...3_600, into: &catchUpSpreadSeconds)
+    }
     if let rules = try file.object("simpleRules") { simpleRules = try SimpleRules(rules) }
   }
 
@@ -75,6 +78,7 @@ extension NotificationPolicy {
     let analysesPerHour: Int
     let freshnessSeconds: Int
     let waits: [String: Int]
+    let catchUp: [String: Int]
     let simpleRules: SimpleRules
 
     init(_ policy: NotificationPolicy) {
@@ -92,6 +96,7 @@ extension NotificationPolicy {
         "presenceSeconds": policy.presenceSeconds, "highSeconds": policy.highWaitSeconds,
         "mediumSeconds": policy.mediumWaitSeconds,
       ]
+      catchUp = ["spreadSeconds": policy.catchUpSpreadSeconds]
       simpleRules = policy.simpleRules
     }
   }

@@ -43,6 +43,8 @@ public struct NotificationPolicy: Sendable, Equatable {
   public var highWaitSeconds = 3
   /// The same of other messages that alert.
   public var mediumWaitSeconds = 8
+  /// Over how many seconds the catch-ups of one time are spread.
+  public var catchUpSpreadSeconds = 300
   /// The rules that judge messages at levels other than `smart`, and at `smart` past the hourly limit.
   public var simpleRules = SimpleRules.standard
 

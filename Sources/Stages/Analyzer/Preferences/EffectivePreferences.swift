@@ -22,6 +22,10 @@ struct EffectivePreferences {
   var groupLevel: AppliedLevel
   var conversationLevels: [KeyedLevel]
   var mutedSenders: [MessageKey]
+  /// When the person catches up; nil: they never said, so when quiet hours end.
+  var digestTimes: [String]?
+  /// The name of the person's time zone; nil: UTC.
+  var timeZone: String?
 
   init(_ row: PreferencesRow, rules: AnalyzerRules) {
     enabled = row.enabled?.value ?? true
@@ -39,6 +43,8 @@ struct EffectivePreferences {
     groupLevel = AppliedLevel(row.groupLevel?.value, or: rules.policy.groupLevel)
     conversationLevels = row.conversationLevels?.value ?? []
     mutedSenders = row.mutedSenders?.value ?? []
+    digestTimes = row.digestTimes?.value
+    timeZone = row.timeZone?.value ?? quietHours?.timeZone
   }
 
   func isStarred(_ userId: String) -> Bool { starredSenders.contains { sameId($0, userId) } }

@@ -29,12 +29,15 @@ extension PersonContext {
       \.conversationLevels,
       patch.conversationLevels?.map { KeyedLevel(conversation: MessageKey($0.conversationId), level: $0.level) })
     set(\.mutedSenders, patch.mutedSenders?.map { MessageKey($0) })
+    if case .set(let times) = patch.digestTimes { set(\.digestTimes, .some(times)) }
+    set(\.timeZone, patch.timeZone)
     if row != before {
       guard row.packed().count <= StateLimits.maxRowBytes else {
         throw Rejection(.tooLarge, "the preferences together take more than \(StateLimits.maxRowBytes) bytes")
       }
       try step.set(.preferences(row), for: AnalyzerRow.preferencesKey(userId))
       try cancelUnwanted(row, was: before)
+      try moveCatchUp(row, was: before, zones: &zones)
     }
     if row.learnSince != before.learnSince, let since = row.learnSince?.value {
       var learned = try learned()
@@ -58,6 +61,18 @@ extension PersonContext {
         guard name.utf8.count <= PreferencesRow.maxNameBytes, zones.zone(named: name) != nil else {
           throw Rejection(.schemaViolation, "preferences.quietHours.timeZone is no IANA time zone known here")
         }
+      }
+    }
+    if let name = patch.timeZone {
+      guard name.utf8.count <= PreferencesRow.maxNameBytes, zones.zone(named: name) != nil else {
+        throw Rejection(.schemaViolation, "preferences.timeZone is no IANA time zone known here")
+      }
+    }
+    if case .set(let times?) = patch.digestTimes {
+      guard times.count <= SchemaLimits.digestTimes, times.allSatisfy({ QuietSpan.minutes($0) != nil }) else {
+        throw Rejection(
+          .schemaViolation,
+          "preferences.digestTimes: at most \(SchemaLimits.digestTimes) times as HH:MM, 00:00 to 23:59")
       }
     }
     if let limit = patch.maxAnalysesPerHour, limit < 0 {

@@ -13,6 +13,7 @@ extension PersonContext {
     if let body = edited.body, !conversation.holds.isEmpty {
       try editHeld(MessageKey(messageId), in: edited.conversationId, body: body)
     }
+    if let body = edited.body { try editMissed(MessageKey(messageId), in: edited.conversationId, body: body) }
     guard conversation.isShown(MessageKey(messageId)), let body = edited.body, let title = edited.title,
       step.now <= cause.happenedAt + rules.policy.freshness
     else { return }
@@ -42,7 +43,7 @@ extension PersonContext {
 
 extension EffectivePreferences {
   /// Whether the person muted a conversation, as it stands at a time.
-  fileprivate func isMuted(_ conversationId: String, at time: Milliseconds) -> Bool {
+  func isMuted(_ conversationId: String, at time: Milliseconds) -> Bool {
     muted.contains { sameId($0.conversationId, conversationId) && ($0.until.map { time < $0 } ?? true) }
   }
 

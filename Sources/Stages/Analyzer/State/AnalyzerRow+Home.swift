@@ -14,7 +14,8 @@ extension AnalyzerRow {
   static func home(of key: RowKey, _ bytes: UnsafeRawBufferPointer) throws -> RowHome {
     let parts = key.parts
     switch (Kind(of: key), parts.count) {
-    case (.user, 2), (.preferences, 2), (.learned, 2), (.conversation, 3), (.device, 3), (.receipts, 3), (.held, 4):
+    case (.user, 2), (.preferences, 2), (.learned, 2), (.conversation, 3), (.device, 3), (.receipts, 3), (.held, 4),
+      (.missed, 3):
       return .taskOf(parts[1])
     case (.replay, 2): return .everyTask
     case (.replay, 3):
@@ -25,6 +26,7 @@ extension AnalyzerRow {
       guard case .erasure(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: RecordCoder()) else { break }
       return row.pendingUserId.map { RowHome.taskOf($0) } ?? .everyTask
     case (.user, _), (.preferences, _), (.learned, _), (.conversation, _), (.device, _), (.receipts, _), (.held, _),
+      (.missed, _),
       (.replay, _),
       (.erasure, _), (nil, _):
       break

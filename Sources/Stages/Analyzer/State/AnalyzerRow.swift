@@ -2,7 +2,7 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// A row of the analyzer's state, of one of eight kinds. Each has a bound on its size, at most
+/// A row of the analyzer's state, of one of ten kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
 ///
 /// Indirect: a row is handed about several times a decision, and a pointer is what that costs.
@@ -28,6 +28,9 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `h`, userId, conversationId, hash of the messageId: a message that is held until its final decision. At most 16 kB, usually 500
   /// bytes; `PersonConversationRow.maxHolds` a conversation.
   case held(HeldMessageRow)
+  /// `g`, userId, conversationId: what waits there for the person's catch-up. At most 16 kB, usually 1 kB; absent for people without
+  /// quiet hours and `digestTimes`.
+  case missed(MissedRow)
   /// `x`, hash of a userId: that the person was deleted.
   case erasure(PersonErasureRow)
 
@@ -41,6 +44,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case learned = 0x74  // t
     case replay = 0x72  // r
     case held = 0x68  // h
+    case missed = 0x67  // g
     case erasure = 0x78  // x
 
     init?(of key: RowKey) {
@@ -72,6 +76,11 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     RowKey("h", userId, conversationId, String(message.bits, radix: 36))
   }
 
+  /// The parent of the keys of what waits for a person's catch-up.
+  static func missedKey(_ userId: String) -> RowKey { RowKey("g", userId) }
+  /// The key of what waits in a conversation for a person's catch-up.
+  static func missedKey(_ userId: String, _ conversationId: String) -> RowKey { RowKey("g", userId, conversationId) }
+
   /// The key of the receipts of a person's device.
   static func receiptsKey(_ userId: String, _ deviceId: String) -> RowKey { RowKey("n", userId, deviceId) }
 
@@ -97,12 +106,13 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
     case .replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
     case .held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
+    case .missed: self = .missed(try MissedRow(bytes: bytes, coder: coder))
     case .erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
     case nil:
       throw StoreFailure(
         operation: "reading a row of the analyzer",
         reason:
-          "its key begins with none of u, p, c, d, n, t, r, h and x; the state is not the analyzer's, or was written by a newer one"
+          "its key begins with none of u, p, c, d, n, t, r, h, g and x; the state is not the analyzer's, or was written by a newer one"
       )
     }
   }
@@ -117,6 +127,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .learned(let row): row.packed(capacity: 256)
     case .replay(let row): row.packed(capacity: 8)
     case .held(let row): row.packed(capacity: 1_024)
+    case .missed(let row): row.packed(capacity: 1_024)
     case .erasure(let row): row.packed()
     }
   }
@@ -132,6 +143,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .learned(let row): try coder.encode(row)
     case .replay(let row): try coder.encode(row)
     case .held(let row): try coder.encode(row)
+    case .missed(let row): try coder.encode(row)
     case .erasure(let row): try coder.encode(row)
     }
   }

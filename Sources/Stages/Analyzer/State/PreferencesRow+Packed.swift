@@ -4,8 +4,8 @@ import NudgeSchema
 extension PreferencesRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "preferences"
-  /// 2 has levels and muted senders.
-  public static var version: UInt8 { 2 }
+  /// 2 has levels and muted senders, 3 times to catch up and the time zone.
+  public static var version: UInt8 { 3 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -47,6 +47,10 @@ extension PreferencesRow: PackedRow {
       for _ in 0..<(try row.count()) { senders.append(try row.key()) }
       return senders
     }
+    digestTimes = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
+      try row.flag() ? try row.texts() : nil
+    }
+    timeZone = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.text() }
   }
 
   /// Writes the fields. One event sets many of them, as a rule: each stamp is written once, and a field has its number.
@@ -85,6 +89,11 @@ extension PreferencesRow: PackedRow {
       row.count(senders.count)
       for sender in senders { row.key(sender) }
     }
+    row.stamped(digestTimes, stamps) { (row, times) in
+      row.flag(times != nil)
+      if let times { row.texts(times) }
+    }
+    row.stamped(timeZone, stamps) { $0.text($1) }
   }
 
   /// The stamps of the fields, in the order they are written.
@@ -93,6 +102,7 @@ extension PreferencesRow: PackedRow {
       enabled?.stamp, quietHours?.stamp, maxAnalysesPerHour?.stamp, fallback?.stamp, muted?.stamp,
       starredSenders?.stamp, keywords?.stamp, badgeMode?.stamp, showPreviews?.stamp, locale?.stamp, learnSince?.stamp,
       burstSeconds?.stamp, directLevel?.stamp, groupLevel?.stamp, conversationLevels?.stamp, mutedSenders?.stamp,
+      digestTimes?.stamp, timeZone?.stamp,
     ]
   }
 }

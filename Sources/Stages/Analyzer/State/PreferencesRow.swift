@@ -43,6 +43,10 @@ public struct PreferencesRow: Codable, Sendable, Equatable {
   var conversationLevels: Stamped<[KeyedLevel]>?
   /// Senders of whom nothing is shown in groups; default: none.
   var mutedSenders: Stamped<[MessageKey]>?
+  /// When the person catches up; default: when quiet hours end.
+  var digestTimes: Stamped<[String]?>?
+  /// Default: that of quiet hours, else UTC.
+  var timeZone: Stamped<String>?
 }
 
 /// The level of a conversation, whose id a key stands for: 9 bytes of a row.

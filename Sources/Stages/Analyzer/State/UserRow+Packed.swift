@@ -5,8 +5,8 @@ extension UserRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "user"
   /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
-  /// badge pushes.
-  public static var version: UInt8 { 5 }
+  /// badge pushes, 6 the catch-up.
+  public static var version: UInt8 { 6 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -23,6 +23,8 @@ extension UserRow: PackedRow {
     if flags.take() { conversations = Int(try row.signed()) }
     if flags.take() { badgeRaisedAt = try row.signed() }
     if flags.take() { badgeDueAt = try row.signed() }
+    if flags.take() { catchUpAt = try row.signed() }
+    if flags.take() { hasMissed = true }
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -45,6 +47,8 @@ extension UserRow: PackedRow {
     flags.add(conversations != nil)
     flags.add(badgeRaisedAt != nil)
     flags.add(badgeDueAt != nil)
+    flags.add(catchUpAt != nil)
+    flags.add(hasMissed == true)
     row.unsigned(flags.bits)
     if let window {
       row.signed(window.startedAt)
@@ -55,6 +59,7 @@ extension UserRow: PackedRow {
     if let conversations { row.signed(conversations) }
     if let badgeRaisedAt { row.signed(badgeRaisedAt) }
     if let badgeDueAt { row.signed(badgeDueAt) }
+    if let catchUpAt { row.signed(catchUpAt) }
     row.signed(unreadConversations)
     row.signed(unreadMessages)
     row.count(devices.count)

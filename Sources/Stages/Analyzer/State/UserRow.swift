@@ -30,6 +30,11 @@ public struct UserRow: Codable, Sendable, Equatable {
   var badgeRaisedAt: Milliseconds?
   /// When the devices are to be told of a raised badge; nil: no timer is set.
   var badgeDueAt: Milliseconds?
+  /// When the person catches up; nil: no timer is set.
+  var catchUpAt: Milliseconds?
+  /// True: there are rows of messages that wait for a catch-up, unless all of them were read. Without `catchUpAt` they wait for a
+  /// device. nil: there are none.
+  var hasMissed: Bool?
 
   /// A person's first row: there is no conversation, and so nothing that would have to be read to count them.
   static var first: UserRow {

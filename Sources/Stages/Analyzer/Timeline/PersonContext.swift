@@ -74,6 +74,7 @@ struct PersonContext {
     user.count(unreadBefore: before.unread, after: after.unread)
     try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))
     if !before.holds.isEmpty { try endHolds(after, was: before, for: conversationId, by: end) }
+    if user.hasMissed == true { try settleMissed(after, was: before, for: conversationId) }
   }
 
   func device(_ deviceId: String) throws -> PersonDeviceRow? {

@@ -1,3 +1,4 @@
+import JSONCodec
 public import NudgeSchema
 
 /// The body of a `messages:send` for a push and one of its devices (P2), with the fields of that device's platform only.
@@ -32,10 +33,16 @@ public struct FCMMessage: Sendable {
   }
 
   /// The JSON with at most `maxPayloadBytes` of payload. Too large a push loses text of the body first, then of the title, then
-  /// the pictures. Ids are never cut; nil where they alone are too large.
+  /// the pictures; a catch-up its last lines before all. Ids are never cut; nil where they alone are too large.
   public func encoded() -> [UInt8]? {
-    var text = Text(title: push.title, body: push.body, imageUrl: push.imageUrl, avatarUrl: push.avatarUrl)
+    var text = Text(
+      title: push.title, body: push.body, imageUrl: push.imageUrl, avatarUrl: push.avatarUrl,
+      lines: push.digest?.lines ?? [])
     var (bytes, payloadBytes) = write(text)
+    while payloadBytes > Self.maxPayloadBytes, !text.lines.isEmpty {
+      text.lines.removeLast()
+      (bytes, payloadBytes) = write(text)
+    }
     if payloadBytes <= Self.maxPayloadBytes { return bytes }
     if isVisible {
       for part in [\Text.body, \Text.title, \Text.avatarUrl, \Text.imageUrl] {
@@ -58,12 +65,16 @@ public struct FCMMessage: Sendable {
     var body: String?
     var imageUrl: String?
     var avatarUrl: String?
+    /// The lines of a catch-up, for the app.
+    var lines: [Digest.Line]
   }
 
   // MARK: Properties of the push
 
   /// Whether the device shows more than a badge.
-  private var isVisible: Bool { push.kind == .message && push.presentation != .badge }
+  private var isVisible: Bool {
+    (push.kind == .message || push.kind == .digest) && push.presentation != .badge
+  }
   private var isAlert: Bool { isVisible && push.presentation == .alert }
   private var isFallback: Bool { push.reason == .simpleRules || push.reason == .notifyAll }
 
@@ -73,6 +84,7 @@ public struct FCMMessage: Sendable {
     case .badge: "badge"
     case .read: "read"
     case .deleted: "deleted"
+    case .digest: "digest"
     case .message: !isVisible ? "badge" : isFallback ? "new_message" : "smart_notification"
     }
   }
@@ -80,7 +92,10 @@ public struct FCMMessage: Sendable {
   /// The label by which FCM's own statistics count the push: a few, of `[a-zA-Z0-9-_.~%]{1,50}`.
   private var analyticsLabel: String { isVisible ? "\(dataType)-\(push.presentation.rawValue)" : dataType }
 
-  private var category: String { isFallback ? "MESSAGE" : "SMART_NOTIFICATION_CATEGORY" }
+  /// The buttons of the notification; a catch-up has none.
+  private var category: String? {
+    push.kind == .digest ? nil : isFallback ? "MESSAGE" : "SMART_NOTIFICATION_CATEGORY"
+  }
 
   /// The device shows only the last push of a collapse id: a repeat after a time-out must not stack (P7). For what is shown
   /// it is the message.
@@ -92,6 +107,8 @@ public struct FCMMessage: Sendable {
     case .read: id = "read-" + (push.conversationId ?? push.pushId)
     // The same as the message's: for a device that is off, APNs keeps the deletion instead of the message.
     case .deleted: id = push.messageId ?? push.pushId
+    // Each has other messages: a later one does not replace it.
+    case .digest: id = push.pushId
     }
     return id.utf8.count <= Self.maxCollapseIdBytes ? id : hash(id)
   }
@@ -138,9 +155,30 @@ public struct FCMMessage: Sendable {
       $0.field("badge", String(max(push.badge, 0)))
       $0.field("timestamp", String((push.sentAt ?? occurredAt) / 1000))
       if push.replaces == true { $0.field("replaces", "true") }
+      if let digest = push.digest {
+        $0.field("messages", String(digest.messages))
+        $0.field("conversations", String(digest.conversations))
+        $0.field("lines", Self.json(text.lines))
+      }
       // On Android and iOS the app shows the sender's picture (large icon, communication notification), not FCM.
       if isVisible, target.platform != .web { $0.field("avatarUrl", text.avatarUrl) }
     }
+  }
+
+  /// The lines of a catch-up as a JSON array: FCM's data has texts only.
+  private static func json(_ lines: [Digest.Line]) -> String {
+    var json = JSONWriter(capacity: 512)
+    json.beginArray()
+    for line in lines {
+      json.beginObject()
+      json.field("conversationId", line.conversationId)
+      json.field("messageId", line.messageId)
+      json.field("title", line.title)
+      json.field("text", line.text)
+      json.endObject()
+    }
+    json.endArray()
+    return String(decoding: json.bytes, as: UTF8.self)
   }
 
   private func writeAPNs(_ text: Text, to message: inout FCMBodyWriter) {

@@ -1,7 +1,7 @@
 import NudgeSchema
 import StreamRuntime
 
-/// Counts outcomes, by result, platform and whether the push is of a message.
+/// Counts outcomes, by result, platform and whether the push shows something.
 enum OutcomeTally {
   private static let kinds = ["message", "silent"]
 
@@ -20,6 +20,6 @@ enum OutcomeTally {
   static func place(_ result: OutcomeResult, _ platform: Platform, _ kind: Push.Kind) -> Int {
     let result = OutcomeResult.allCases.firstIndex(of: result) ?? 0
     let platform = Platform.allCases.firstIndex(of: platform) ?? 0
-    return (result * Platform.allCases.count + platform) * kinds.count + (kind == .message ? 0 : 1)
+    return (result * Platform.allCases.count + platform) * kinds.count + (kind == .message || kind == .digest ? 0 : 1)
   }
 }

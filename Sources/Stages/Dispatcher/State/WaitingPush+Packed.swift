@@ -2,8 +2,8 @@ import NudgeCodec
 import NudgeSchema
 
 extension WaitingPush {
-  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget.
-  static let rowVersion: UInt8 = 2
+  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups.
+  static let rowVersion: UInt8 = 3
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(
@@ -79,6 +79,8 @@ extension Push {
       quietHours = QuietHours(start: start, end: end, timeZone: try row.byte() == 0 ? nil : try row.text())
     }
     if flags.take() { sentAt = try row.signed() }
+    // Since version 3.
+    if flags.take() { digest = try Digest(packed: &row) }
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -104,6 +106,7 @@ extension Push {
     flags.add(mentioned != nil)
     flags.add(quietHours != nil)
     flags.add(sentAt != nil)
+    flags.add(digest != nil)
     row.unsigned(flags.bits)
     if let title { row.text(title) }
     if let body { row.text(body) }
@@ -122,6 +125,33 @@ extension Push {
       if let timeZone = quietHours.timeZone { row.text(timeZone) }
     }
     if let sentAt { row.signed(sentAt) }
+    if let digest { digest.pack(into: &row) }
+  }
+}
+
+/// A catch-up without its parts, which no device is sent.
+extension Digest {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    let (messages, conversations) = (Int(try row.signed()), Int(try row.signed()))
+    var lines: [Line] = []
+    for _ in 0..<(try row.count()) {
+      lines.append(
+        Line(
+          conversationId: try row.text(), messageId: try row.text(), title: try row.text(), text: try row.text()))
+    }
+    self.init(messages: messages, conversations: conversations, lines: lines)
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    row.signed(messages)
+    row.signed(conversations)
+    row.count(lines.count)
+    for line in lines {
+      row.text(line.conversationId)
+      row.text(line.messageId)
+      row.text(line.title)
+      row.text(line.text)
+    }
   }
 }
 

@@ -60,7 +60,7 @@ struct WaitingPush: Codable, Sendable, Equatable {
         || (other.push.kind == .read || other.push.kind == .deleted)
           && sameId(other.push.conversationId, push.conversationId)
     case .deleted: other.isBadgeOnly
-    case .badge: other.isBadgeOnly
+    case .badge, .digest: other.isBadgeOnly
     case .message: isBadgeOnly ? other.isBadgeOnly : replaces(other)
     }
   }
@@ -100,6 +100,7 @@ extension WaitingPush {
 
   /// Cuts what FCM would refuse anyway, so that every push fits a row. Sizes are those of the JSON.
   mutating func fitRow() {
+    push.digest?.fitRow()
     push.body = push.body.flatMap {
       TextCut.shortened($0, toBytes: Self.maxBodyBytes, measuring: TextCut.jsonBytes)
     }
@@ -129,6 +130,25 @@ extension WaitingPush {
     bytes += size(target.deviceId) + size(target.token) + size(target.projectId)
     bytes += size(cause.topic) + size(origin.topic) + size(source.topic)
     bytes += size(traceparent) + size(replayId)
+    for line in push.digest?.lines ?? [] {
+      bytes += size(line.conversationId) + size(line.messageId) + size(line.title) + size(line.text) + 32
+    }
     return bytes
+  }
+}
+
+extension Digest {
+  private static let maxTextBytes = 512
+
+  /// Forgets what only people look for, and cuts what no analyzer writes.
+  fileprivate mutating func fitRow() {
+    parts = nil
+    lines = lines.prefix(Self.maxLines).map { line in
+      var line = line
+      line.title =
+        TextCut.shortened(line.title, toBytes: Self.maxTextBytes, measuring: TextCut.jsonBytes) ?? ""
+      line.text = TextCut.shortened(line.text, toBytes: Self.maxTextBytes, measuring: TextCut.jsonBytes) ?? ""
+      return line
+    }
   }
 }

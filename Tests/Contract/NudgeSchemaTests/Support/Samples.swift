@@ -18,7 +18,8 @@ enum Sample {
     muted: [MutedConversation(conversationId: "c-noise", until: 1_795_362_000_000, exceptMentions: true)],
     starredSenders: ["ada"], keywords: ["release"], badgeMode: .messages, showPreviews: false, locale: "de-CH",
     learnSince: 1_795_000_000_000, burstSeconds: 90, defaultLevels: DefaultLevels(direct: .all, group: .mentions),
-    conversationLevels: [ConversationLevel(conversationId: "c-engines", level: .none)], mutedSenders: ["babbage"])
+    conversationLevels: [ConversationLevel(conversationId: "c-engines", level: .none)], mutedSenders: ["babbage"],
+    digestTimes: .set(["12:30", "18:00"]), timeZone: "Europe/Berlin")
 
   static let conversationUpdated = ConversationUpdated(
     conversationId: "c-engines", kind: .group, name: "Engines", members: snapshot.members)
@@ -126,6 +127,11 @@ enum Sample {
     replaces: true, mentioned: true,
     quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), sentAt: 1_795_275_600_000,
     reason: .relevant, badge: 2, conversationId: "c-engines", messageId: "m-1", senderId: "ada",
+    digest: Digest(
+      messages: 14, conversations: 3,
+      lines: [
+        Digest.Line(conversationId: "c-engines", messageId: "m-1", title: "Ada in Engines", text: "Can you review it?")
+      ], parts: [Digest.Part(conversationId: "c-engines", messages: 14, keys: [Digest.key("m-1")])]),
     ttlSeconds: 2_419_200, expiresAt: 1_795_279_200_250, decidedAt: 1_795_275_600_260)
   static let pushEvents: [PushEvent] = [
     .push(push),

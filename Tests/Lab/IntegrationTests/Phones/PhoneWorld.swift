@@ -75,9 +75,9 @@ final class PhoneWorld {
     broker = try DemoBroker(
       which, topicPrefix: kind == .embedded ? nil : "phones.", directory: directory, run: kind.rawValue)
     try broker.createTopics(partitions: Self.partitions)
-    // What an open conversation keeps back is told after 20 s already.
+    // What an open conversation keeps back is told after 20 s already, and people catch up on the minute.
     let policy = directory.appendingPathComponent("policy.json")
-    try Data(#"{"waits": {"presenceSeconds": 20}}"#.utf8).write(to: policy)
+    try Data(#"{"waits": {"presenceSeconds": 20}, "catchUp": {"spreadSeconds": 0}}"#.utf8).write(to: policy)
     processes = DemoProcesses(
       programs: try DemoProgram.find(in: DemoProgram.directoryOfThisProgram()), directory: directory,
       environment: broker.environment.merging(["NUDGE_POLICY": policy.path]) { $1 }, showsPhones: true)
@@ -245,6 +245,18 @@ final class PhoneWorld {
   ) throws -> (entry: LockScreen.Entry, options: PresentationOptions, push: PushPayload) {
     try wait(for: "\(messageId) on phone \(phone)") { !shown(messageId, on: phone).isEmpty }
     return shown(messageId, on: phone)[0]
+  }
+
+  /// Waits until a phone presents a catch-up, and returns all that it presented.
+  func seeCatchUp(on phone: Int) throws -> [(entry: LockScreen.Entry, catchUp: CatchUp)] {
+    func found() -> [(entry: LockScreen.Entry, catchUp: CatchUp)] {
+      (notes[phone] ?? []).compactMap { _, note in
+        guard case .shown(let entry, _, let push) = note, case .catchUp(let catchUp) = push.content else { return nil }
+        return (entry, catchUp)
+      }
+    }
+    try wait(for: "a catch-up on phone \(phone)", atMost: 100) { !found().isEmpty }
+    return found()
   }
 
   // MARK: People

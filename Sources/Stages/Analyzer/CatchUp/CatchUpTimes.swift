@@ -1,0 +1,57 @@
+import Foundation
+import NudgeSchema
+
+extension EffectivePreferences {
+  /// Whether what is held back waits for a time: the person has quiet hours or said when they catch up. Nobody else has asked for a
+  /// catch-up.
+  var catchesUp: Bool { digestTimes.map { !$0.isEmpty } ?? (quietSpan != nil) }
+
+  /// The person's quiet hours; nil: none.
+  private var quietSpan: QuietSpan? {
+    quietHours.flatMap { QuietSpan($0) }.flatMap { $0.start == $0.end ? nil : $0 }
+  }
+
+  /// The first time after `now` at which the person catches up: one of theirs, else the end of quiet hours. A time in quiet hours
+  /// is moved to their end. nil: they never do.
+  func catchUpTime(after now: Milliseconds, zones: inout TimeZones) -> Milliseconds? {
+    var times: [Milliseconds] = []
+    if let digestTimes {
+      let zone = zones.zone(named: timeZone) ?? TimeZones.utc
+      times = digestTimes.compactMap { QuietSpan.minutes($0) }.map { zone.next($0, after: now) }
+    } else if let quietSpan {
+      let zone = zones.zone(named: quietHours?.timeZone) ?? TimeZones.utc
+      times = [zone.next(quietSpan.end, after: now)]
+    }
+    return times.min().map { quietEnd(after: $0, zones: &zones) ?? $0 }
+  }
+
+  /// When the quiet hours end that hold at a time, by the clocks as they will be then; nil: none hold.
+  func quietEnd(after time: Milliseconds, zones: inout TimeZones) -> Milliseconds? {
+    guard let quietSpan, quietHoursEnd(at: time, zones: &zones) != nil else { return nil }
+    return (zones.zone(named: quietHours?.timeZone) ?? TimeZones.utc).next(quietSpan.end, after: time)
+  }
+}
+
+extension AnalyzerRules {
+  /// How much later than others somebody catches up, so that not everybody does in the same second. Always the same for a person.
+  func catchUpOffset(of userId: String) -> Milliseconds {
+    let window = UInt64(max(0, policy.catchUpSpreadSeconds)) * 1_000
+    return window == 0 ? 0 : Milliseconds(FNV1a.spread(FNV1a.hash(userId)) % window)
+  }
+}
+
+extension TimeZone {
+  /// The next time after `now` at which a clock here shows a minute of the day. Where daylight saving leaves that out, a time within
+  /// an hour of it.
+  fileprivate func next(_ minute: Int, after now: Milliseconds) -> Milliseconds {
+    let ahead = (minute - QuietSpan.minuteOfDay(now, in: self) + 1_440) % 1_440
+    let time = now - now % 60_000 + Milliseconds(ahead == 0 ? 1_440 : ahead) * 60_000
+    // The clocks may be changed until then.
+    let shifted = time + offset(at: now) - offset(at: time)
+    return shifted > now ? shifted : shifted + 86_400_000
+  }
+
+  private func offset(at time: Milliseconds) -> Milliseconds {
+    Milliseconds(secondsFromGMT(for: Date(timeIntervalSince1970: Double(time) / 1_000))) * 1_000
+  }
+}

@@ -1,0 +1,110 @@
+import NudgeSchema
+import StreamRuntime
+import Wording
+
+extension PersonContext {
+  /// Conversations one catch-up tells of: what a step reads. The rest follows in another.
+  static let maxCatchUpConversations = 200
+
+  /// `timer.fired`: one push for all that still waits, unless quiet hours have begun since or no device can be reached.
+  mutating func catchUpTimerFired(_ fired: TimerFired, zones: inout TimeZones) throws {
+    guard user.catchUpAt == fired.dueAt else { return }
+    user.catchUpAt = nil
+    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    let isWanted = preferences.enabled && preferences.digestTimes?.isEmpty != true
+    if isWanted, let end = preferences.quietEnd(after: step.now, zones: &zones) {
+      return try armCatchUp(at: end + rules.catchUpOffset(of: userId))
+    }
+    let targets = try targets()
+    // It waits for a device.
+    if isWanted, targets.isEmpty { return }
+    let parent = AnalyzerRow.missedKey(userId)
+    var page = try step.page(below: parent, limit: Self.maxCatchUpConversations)
+    // Rows that the catch-up before this one removed may still be in the store.
+    while page.rows.isEmpty, let next = page.next {
+      page = try step.page(below: parent, from: next, limit: Self.maxCatchUpConversations)
+    }
+    var told: [(conversationId: String, row: MissedRow)] = []
+    var isLeft = false
+    for case (let key, .missed(var row)) in page.rows {
+      guard let conversationId = key.parts.last else { continue }
+      if isWanted, !preferences.isUnwanted(conversationId) {
+        if preferences.isMuted(conversationId, at: step.now) {
+          isLeft = true
+          continue
+        }
+        let conversation = try conversation(conversationId)
+        // The badge does not know yet whether one of these is read.
+        let taken = row.take { entry in conversation.holds.contains { $0.key == entry.key } }
+        if !taken.isEmpty { told.append((conversationId, taken)) }
+        if !row.isEmpty {
+          isLeft = true
+          try step.set(.missed(row), for: key)
+          continue
+        }
+      }
+      try step.remove(key)
+    }
+    if !told.isEmpty { try push(told, to: targets, preferences) }
+    user.hasMissed = nil
+    if page.next != nil {
+      // Later than this one, so that a repeat of it is told from the next.
+      try armCatchUp(at: max(step.now, fired.dueAt) + 1)
+    } else if isLeft {
+      try armCatchUp(at: catchUpTime(preferences, zones: &zones) ?? step.now + 86_400_000)
+    }
+  }
+
+  private mutating func push(
+    _ told: [(conversationId: String, row: MissedRow)], to targets: [PushTarget], _ preferences: EffectivePreferences
+  ) throws {
+    let words = try words(preferences)
+    let lines = preferences.showPreviews ? Self.lines(of: told, words) : []
+    let digest = Digest(
+      messages: told.reduce(0) { $0 + $1.row.count }, conversations: told.count, lines: lines,
+      parts: told.map { part in
+        Digest.Part(
+          conversationId: part.conversationId, messages: part.row.count,
+          keys: part.row.entries.map { Digest.key($0.key.bits) })
+      })
+    // Who has the app before their eyes needs no sound.
+    let alerts =
+      told.contains { $0.row.alerts } && !user.isInApp(at: step.now, horizon: rules.activityHorizon)
+    let badge = user.badge(preferences.badgeMode)
+    user.toldBadge = badge
+    try emit(
+      .push(
+        Push(
+          pushId: rules.pushId(userId: userId, kind: .digest, cause: .record(cause.position)), kind: .digest,
+          userId: userId, targets: targets,
+          title: words.catchUp(messages: digest.messages, conversations: digest.conversations),
+          body: lines.isEmpty ? nil : lines.map { "\($0.title): \($0.text)" }.joined(separator: "\n"),
+          priority: .medium, presentation: alerts ? .alert : .silent, quietHours: preferences.quietHours,
+          badge: badge, digest: digest, ttlSeconds: rules.ttlSeconds,
+          expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
+  }
+
+  /// The most relevant messages, the first before all.
+  private static func lines(
+    of told: [(conversationId: String, row: MissedRow)], _ words: Wording
+  ) -> [Digest.Line] {
+    let all = told.flatMap { part in part.row.entries.map { (part.conversationId, part.row.group, $0) } }
+      .filter { $0.2.line != nil }.sorted { $1.2.isLess(than: $0.2) }
+    return all.prefix(Digest.maxLines).compactMap { conversationId, group, entry in
+      entry.line.map { line in
+        Digest.Line(
+          conversationId: conversationId, messageId: line.messageId,
+          title: group.map { words.title(of: line.sender, in: $0) } ?? line.sender, text: line.text)
+      }
+    }
+  }
+}
+
+extension EffectivePreferences {
+  /// Whether the person has chosen since to be told of nothing in a conversation.
+  fileprivate func isUnwanted(_ conversationId: String) -> Bool {
+    let key = MessageKey(conversationId)
+    return conversationLevels.contains { $0.conversation == key && $0.level == .none }
+      || muted.contains { sameId($0.conversationId, conversationId) && $0.until == nil }
+  }
+}

@@ -1,0 +1,142 @@
+import NudgeSchema
+import Wording
+
+/// What waits in a conversation for the person's catch-up: messages that were held back, until they are read or told of.
+public struct MissedRow: Codable, Sendable, Equatable {
+  /// Messages known one by one. Packed they take some 16 bytes each.
+  static let maxEntries = 64
+  /// Those of them whose text is kept: the most relevant ones.
+  static let maxLines = 2 * Digest.maxLines
+  /// Characters and bytes of a name.
+  static let nameLimit = (characters: 60, bytes: 240)
+  /// Characters and bytes of a text.
+  static let textLimit = (characters: 120, bytes: 480)
+
+  /// The words of a message.
+  struct Line: Codable, Sendable, Equatable {
+    var messageId: String
+    var sender: String
+    var text: String
+
+    static func cut(_ text: String) -> String {
+      text.displayedOnOneLine.cut(toCharacters: MissedRow.textLimit.characters, bytes: MissedRow.textLimit.bytes)
+    }
+  }
+
+  /// A message that was held back.
+  struct Entry: Codable, Sendable, Equatable {
+    var key: MessageKey
+    var place: MessagePlace
+    /// How much it matters to the person, in thousandths.
+    var rank: Int
+    /// It would have alerted.
+    var alerts: Bool
+    /// nil: others matter more.
+    var line: Line?
+  }
+
+  /// The group's name; nil: the conversation is direct, or the group has none.
+  private(set) var group: String?
+  /// By their places, oldest first.
+  private(set) var entries: [Entry] = []
+  /// Messages no longer known one by one. Where one of them is deleted it still counts.
+  private(set) var older = 0
+  /// The newest place of these; nil: there are none.
+  private(set) var olderUpTo: MessagePlace?
+  /// Whether one of these would have alerted.
+  private(set) var olderAlerts = false
+
+  init(group: String?) {
+    self.group = group.map { Self.cutName($0) }
+  }
+
+  /// A row as it was kept.
+  init(group: String?, entries: [Entry], older: Int, olderUpTo: MessagePlace?, olderAlerts: Bool) {
+    self.group = group
+    self.entries = entries
+    self.older = older
+    self.olderUpTo = olderUpTo
+    self.olderAlerts = olderAlerts
+  }
+
+  static func cutName(_ name: String) -> String {
+    name.displayedOnOneLine.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
+  }
+
+  var isEmpty: Bool { entries.isEmpty && older == 0 }
+  /// How many messages wait.
+  var count: Int { entries.count + older }
+  var alerts: Bool { olderAlerts || entries.contains { $0.alerts } }
+
+  /// Adds a message. The least relevant of too many lose their text, then are only counted.
+  mutating func add(_ entry: Entry) {
+    guard !entries.contains(where: { $0.key == entry.key }) else { return }
+    entries.insert(entry, at: entries.firstIndex { entry.place < $0.place } ?? entries.endIndex)
+    let lines = entries.indices.filter { entries[$0].line != nil }
+    if lines.count > Self.maxLines, let least = lines.min(by: { entries[$0].isLess(than: entries[$1]) }) {
+      entries[least].line = nil
+    }
+    guard entries.count > Self.maxEntries, let index = entries.firstIndex(where: { $0.line == nil }) else { return }
+    let oldest = entries.remove(at: index)
+    older += 1
+    olderUpTo = max(olderUpTo ?? oldest.place, oldest.place)
+    olderAlerts = olderAlerts || oldest.alerts
+  }
+
+  /// Removes the messages that no longer wait.
+  mutating func keep(_ isMissed: (MessageKey, MessagePlace) -> Bool, olderUpTo isLeft: (MessagePlace) -> Bool) {
+    entries.removeAll { !isMissed($0.key, $0.place) }
+    if let place = olderUpTo, !isLeft(place) { forgetOlder() }
+  }
+
+  mutating func remove(_ key: MessageKey) { entries.removeAll { $0.key == key } }
+
+  /// Counts no message that is not known one by one.
+  mutating func forgetOlder() {
+    older = 0
+    olderUpTo = nil
+    olderAlerts = false
+  }
+
+  /// The message has another text.
+  mutating func edit(_ key: MessageKey, _ text: String) {
+    guard let index = entries.firstIndex(where: { $0.key == key }) else { return }
+    entries[index].line?.text = Line.cut(text)
+  }
+
+  /// Takes the messages that do not satisfy a condition out; those that do stay.
+  mutating func take(except stays: (Entry) -> Bool) -> MissedRow {
+    var taken = self
+    taken.entries.removeAll(where: stays)
+    entries.removeAll { !stays($0) }
+    forgetOlder()
+    return taken
+  }
+}
+
+extension MissedRow.Line {
+  /// The words of a message, cut to what a line shows.
+  init(_ messageId: String, from sender: String, saying text: String) {
+    self.init(messageId: messageId, sender: MissedRow.cutName(sender), text: Self.cut(text))
+  }
+}
+
+extension MissedRow.Entry {
+  /// Whether the other one matters more; of equals the later one does.
+  func isLess(than other: MissedRow.Entry) -> Bool {
+    rank != other.rank ? rank < other.rank : place < other.place
+  }
+}
+
+extension PersonConversationRow {
+  /// Whether a message still waits for the catch-up: it is unread, or waits for the badge itself.
+  func isMissed(_ key: MessageKey, _ place: MessagePlace) -> Bool {
+    if let known = message(key) { return known.marks.contains(.unread) || holds.contains { $0.key == key } }
+    return isUnread(place)
+  }
+
+  /// The same of messages up to a place that are not known one by one.
+  func isUnread(_ place: MessagePlace) -> Bool {
+    !(readUpTo.map { place <= $0 } ?? false) && !(withdrawnUpTo.map { place.at <= $0 } ?? false)
+  }
+}

@@ -1,0 +1,114 @@
+import NudgeSchema
+import StreamRuntime
+import Wording
+
+/// What was held back waits in a row a conversation, with one timer of the person (decision 91). Reads, deletions and edits reach it
+/// there.
+extension PersonContext {
+  private static let catchUpTimerPrefix = "catchup/"
+
+  static func catchUpTimerName(_ userId: String) -> String { catchUpTimerPrefix + userId }
+
+  static func isCatchUpTimer(_ name: String) -> Bool { name.utf8.starts(with: catchUpTimerPrefix.utf8) }
+
+  /// Keeps a message for the catch-up. Returns when that is due; nil: it is not kept.
+  mutating func holdBack(
+    _ decisionChecks: DecisionChecks, _ missed: DecisionChecks.Missed, zones: inout TimeZones
+  ) throws -> Milliseconds? {
+    let (message, preferences) = (decisionChecks.message, decisionChecks.preferences)
+    if user.catchUpAt == nil {
+      // What waits for a device does not grow: nobody knows whether one comes.
+      guard user.hasMissed != true, let due = catchUpTime(preferences, zones: &zones) else { return nil }
+      try armCatchUp(at: due)
+    }
+    let conversation = message.candidate.conversation
+    let key = AnalyzerRow.missedKey(userId, message.candidate.conversationId)
+    var row = try missedRow(key) ?? MissedRow(group: conversation.kind == .group ? conversation.name : nil)
+    let words = try words(preferences)
+    row.add(
+      MissedRow.Entry(
+        key: message.key, place: decisionChecks.place, rank: missed.rank, alerts: missed.alerts,
+        line: MissedRow.Line(
+          message.candidate.messageId, from: message.candidate.sender.displayName,
+          saying: message.body(showText: true, words))))
+    try step.set(.missed(row), for: key)
+    return user.catchUpAt
+  }
+
+  // MARK: What happens to it meanwhile
+
+  /// A conversation changed: what was read or taken back there waits no longer.
+  mutating func settleMissed(
+    _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String
+  ) throws {
+    guard
+      after.readUpTo != before.readUpTo || after.withdrawnUpTo != before.withdrawnUpTo || after.unread < before.unread
+    else { return }
+    try changeMissed(in: conversationId) { row in
+      row.keep({ after.isMissed($0, $1) }, olderUpTo: { after.isUnread($0) })
+    }
+  }
+
+  /// A message was deleted, or a replay showed it.
+  mutating func dropMissed(_ key: MessageKey, in conversationId: String) throws {
+    try changeMissed(in: conversationId) { $0.remove(key) }
+  }
+
+  /// An edit reaches what waits: it is told of with its last text.
+  mutating func editMissed(_ key: MessageKey, in conversationId: String, body: String) throws {
+    try changeMissed(in: conversationId) { $0.edit(key, body) }
+  }
+
+  /// Nothing of a conversation waits any more.
+  mutating func forgetMissed(in conversationId: String) throws {
+    guard user.hasMissed == true, try missedRow(AnalyzerRow.missedKey(userId, conversationId)) != nil else { return }
+    try step.remove(AnalyzerRow.missedKey(userId, conversationId))
+  }
+
+  private mutating func changeMissed(in conversationId: String, _ change: (inout MissedRow) -> Void) throws {
+    guard user.hasMissed == true else { return }
+    let key = AnalyzerRow.missedKey(userId, conversationId)
+    guard let before = try missedRow(key) else { return }
+    var row = before
+    change(&row)
+    guard row != before else { return }
+    if row.isEmpty { try step.remove(key) } else { try step.set(.missed(row), for: key) }
+  }
+
+  private func missedRow(_ key: RowKey) throws -> MissedRow? {
+    if case .missed(let row) = try step.row(key) { return row }
+    return nil
+  }
+
+  // MARK: Its time
+
+  /// When the person catches up next; nil: never.
+  func catchUpTime(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds? {
+    let offset = rules.catchUpOffset(of: userId)
+    return preferences.catchUpTime(after: step.now - offset, zones: &zones).map { $0 + offset }
+  }
+
+  /// Sets the timer, in place of one that is set. What waits is told of when it fires.
+  mutating func armCatchUp(at due: Milliseconds) throws {
+    let name = Self.catchUpTimerName(userId)
+    if let armed = user.catchUpAt { step.cancelTimer(name, due: armed) }
+    user.catchUpAt = due
+    user.hasMissed = true
+    try step.setTimer(
+      name, due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin, source: cause.source)
+  }
+
+  /// The person changed when they catch up. Where they no longer do, they are told soon of what waits.
+  mutating func moveCatchUp(
+    _ after: PreferencesRow, was before: PreferencesRow, zones: inout TimeZones
+  ) throws {
+    guard let armed = user.catchUpAt,
+      after.quietHours?.value != before.quietHours?.value || after.digestTimes?.value != before.digestTimes?.value
+        || after.timeZone?.value != before.timeZone?.value
+    else { return }
+    let due =
+      catchUpTime(EffectivePreferences(after, rules: rules), zones: &zones)
+      ?? step.now + rules.catchUpOffset(of: userId)
+    if due != armed { try armCatchUp(at: due) }
+  }
+}

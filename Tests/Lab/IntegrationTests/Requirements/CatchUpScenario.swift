@@ -1,0 +1,102 @@
+import Foundation
+import NudgeClient
+import NudgeSchema
+import Testing
+import VirtualPhone
+
+@testable import NudgeLab
+
+/// What people are told of afterwards.
+enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
+  case morning = "D18: Bob sleeps: what came is one notification when quiet hours end, without what was read or deleted"
+  case ownTime = "D18: Bob's own time, previews off: he sees counts alone, once, on each of his devices"
+
+  var testDescription: String { rawValue }
+  var title: String { rawValue }
+
+  func play(in world: PhoneWorld) throws -> Int? {
+    switch self {
+    case .morning: try Self.morning(world)
+    case .ownTime: try Self.ownTime(world)
+    }
+  }
+
+  /// The minute, at least 15 s ahead, at which Bob catches up, as `HH:MM` in UTC; and the one an hour before.
+  private static func soon() -> (start: String, end: String) {
+    let minute = Int(((Date().timeIntervalSince1970 + 15) / 60).rounded(.up))
+    return (QuietSpan.text((minute - 60) % 1_440), QuietSpan.text(minute % 1_440))
+  }
+
+  private static func morning(_ world: PhoneWorld) throws -> Int {
+    let phone = try world.phone(of: "cm.bob")
+    let tablet = try world.phone(of: "cm.bob", "tablet", platform: .android)
+    try world.conversation("cm.c", ["cm.ann", "cm.bob"])
+    try world.conversation("cm.c2", ["cm.cleo", "cm.bob"])
+    try world.conversation("cm.c3", ["cm.dora", "cm.bob"])
+    let (start, end) = soon()
+    var change = PreferencesChange()
+    change.quietHours = .set(.init(start: start, end: end, timeZone: nil))
+    try world.fleet.tell(phone, .prefer(change))
+    try world.settle()
+    try world.write("cm.m1", in: "cm.c", from: "cm.ann", "Can you feed the cat?")
+    try world.write("cm.m2", in: "cm.c", from: "cm.ann", "Typo")
+    try world.write("cm.m3", in: "cm.c2", from: "cm.cleo", "Lunch at one?")
+    try world.write("cm.m4", in: "cm.c3", from: "cm.dora", "Good night")
+    for message in ["cm.m1", "cm.m2", "cm.m3", "cm.m4"] {
+      #expect(try world.decision(message, for: "cm.bob").reason == .quietHours)
+    }
+    try world.revise("cm.m2", in: "cm.c", to: nil)
+    try world.revise("cm.m3", in: "cm.c2", to: "Lunch at two?")
+    try world.fleet.tell(tablet, .read(conversationId: "cm.c3"))
+    try world.settle()
+    for device in [phone, tablet] {
+      let seen = try world.seeCatchUp(on: device)
+      let (entry, catchUp) = seen[0]
+      #expect(seen.count == 1 && entry.title == "2 messages in 2 conversations" && entry.isAlert)
+      #expect(Set(catchUp.lines.map(\.text)) == ["Can you feed the cat?", "Lunch at two?"])
+      for message in ["cm.m1", "cm.m2", "cm.m3", "cm.m4"] { #expect(world.shown(message, on: device).isEmpty) }
+    }
+    // A tap opens the first of its conversations.
+    try world.fleet.tell(phone, .respond(.open, messageId: nil))
+    let first = try #require(try world.seeCatchUp(on: phone)[0].catchUp.lines.first)
+    try world.wait(for: "the conversation is open") { world.phone(phone).conversationId == first.conversationId }
+    return phone
+  }
+
+  private static func ownTime(_ world: PhoneWorld) throws -> Int {
+    let phone = try world.phone(of: "co.bob")
+    try world.conversation("co.g", ["co.ann", "co.bob"] + (0..<30).map { "co.p\($0)" }, group: "Hikers")
+    var change = PreferencesChange()
+    change.digestTimes = .set([soon().end])
+    change.timeZone = "UTC"
+    change.showPreviews = false
+    try world.fleet.tell(phone, .prefer(change))
+    try world.settle()
+    for number in 1...3 { try world.write("co.m\(number)", in: "co.g", from: "co.ann", "the weather is fine") }
+    #expect(try world.decision("co.m3", for: "co.bob").outcome == .notify)
+    let seen = try world.seeCatchUp(on: phone)
+    #expect(seen.count == 1 && seen[0].entry.title == "3 messages in 1 conversation")
+    #expect(seen[0].entry.body.isEmpty && seen[0].catchUp.lines.isEmpty && !seen[0].entry.isAlert)
+    return phone
+  }
+}
+
+extension EmbeddedPipelineTests {
+  @Suite("Catch-ups, embedded broker")
+  struct CatchUpTests {
+    @Test(arguments: CatchUpScenario.allCases)
+    func plays(_ scenario: CatchUpScenario) throws {
+      try SharedWorld.play(scenario, in: try SharedWorld.embedded.get())
+    }
+  }
+}
+
+extension PipelineTests {
+  @Suite("Catch-ups")
+  struct CatchUpTests {
+    @Test(arguments: CatchUpScenario.allCases)
+    func plays(_ scenario: CatchUpScenario) throws {
+      try SharedWorld.play(scenario, in: try SharedWorld.kafka.get())
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import NudgeSchema
+
+/// The requirement on catch-ups, without its implementation. It knows every message, and finds local times by looking at each minute.
+struct CatchUpOracle {
+  struct Message {
+    let id: String
+    let conversation: String
+    let at: Milliseconds
+    var text: String
+    /// It waits for the catch-up.
+    var isHeld = false
+    var isRead = false
+  }
+
+  /// What a catch-up tells of.
+  struct Told: Equatable, CustomStringConvertible {
+    var ids: Set<String>
+    var texts: [String: String]
+    var description: String { ids.sorted().joined(separator: " ") }
+  }
+
+  var quiet: QuietHours?
+  var times: [String]?
+  var timeZone: String?
+  var isEnabled = true
+  /// Conversations that are muted, and until when.
+  var mutes: [String: Milliseconds?] = [:]
+  var hasDevice = true
+  private(set) var messages: [Message] = []
+  private(set) var due: Milliseconds?
+  /// The time came, and there was no device.
+  private var waitsForDevice = false
+
+  private func minute(_ time: Milliseconds, _ zone: String?) -> Int {
+    let zone = zone.flatMap { Self.zones[$0] } ?? TimeZones.utc
+    let seconds = time / 1_000
+    return Int((seconds + Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))) / 60 % 1_440)
+  }
+
+  private static let zones: [String: TimeZone] = Dictionary(
+    uniqueKeysWithValues: ["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"].compactMap { name in
+      TimeZone(identifier: name).map { (name, $0) }
+    })
+
+  private func minute(of text: String) -> Int { Int(text.prefix(2))! * 60 + Int(text.suffix(2))! }
+
+  func isQuiet(_ time: Milliseconds) -> Bool {
+    guard let quiet else { return false }
+    let (start, end, now) = (minute(of: quiet.start), minute(of: quiet.end), minute(time, quiet.timeZone))
+    return start <= end ? start <= now && now < end : now >= start || now < end
+  }
+
+  private var catchesUp: Bool { times.map { !$0.isEmpty } ?? (quiet != nil) }
+
+  /// The first minute after a time at which the person catches up.
+  private func next(after time: Milliseconds) -> Milliseconds? {
+    guard catchesUp else { return nil }
+    let wanted = times.map { Set($0.map(minute(of:))) } ?? [minute(of: quiet!.end)]
+    let zone = times == nil ? quiet?.timeZone : timeZone ?? quiet?.timeZone
+    var at = time - time % 60_000 + 60_000
+    while !wanted.contains(minute(at, zone)) { at += 60_000 }
+    while isQuiet(at) { at += 60_000 }
+    return at
+  }
+
+  /// A message comes. `isWanted`: it would be shown; else it would only change the badge. `isHigh`: also in quiet hours.
+  mutating func message(
+    _ id: String, in conversation: String, at time: Milliseconds, _ text: String, isWanted: Bool, isHigh: Bool
+  ) {
+    var message = Message(id: id, conversation: conversation, at: time, text: text)
+    let mute = mutes[conversation]
+    let isMuted = mute.map { $0.map { time < $0 } ?? true } ?? false
+    let isShown = !isMuted && isWanted && (isHigh || !isQuiet(time)) && hasDevice
+    let ends = !isMuted || mute.flatMap { $0 } != nil
+    if isEnabled, !isShown, ends, catchesUp, isWanted || times != nil, due != nil || !waitsForDevice {
+      message.isHeld = true
+      if due == nil { due = next(after: time) }
+    }
+    messages.append(message)
+  }
+
+  mutating func read(_ conversation: String, upTo time: Milliseconds) {
+    for index in messages.indices where messages[index].conversation == conversation && messages[index].at <= time {
+      messages[index].isHeld = false
+      messages[index].isRead = true
+    }
+  }
+
+  mutating func delete(_ id: String) { messages.removeAll { $0.id == id } }
+
+  mutating func edit(_ id: String, _ text: String) {
+    for index in messages.indices where messages[index].id == id { messages[index].text = text }
+  }
+
+  /// Quiet hours, times or the zone changed.
+  mutating func preferencesChanged(at time: Milliseconds) {
+    if due != nil { due = next(after: time) ?? time }
+  }
+
+  mutating func gained(at time: Milliseconds) {
+    hasDevice = true
+    if waitsForDevice {
+      waitsForDevice = false
+      due = time
+    }
+  }
+
+  /// Timers fire. Returns what the catch-up tells of; nil: there is none.
+  mutating func passed(_ time: Milliseconds) -> Told? {
+    guard let at = due, at <= time else { return nil }
+    due = nil
+    let isWanted = isEnabled && times?.isEmpty != true
+    if isWanted, isQuiet(time) {
+      var end = time - time % 60_000 + 60_000
+      while isQuiet(end) { end += 60_000 }
+      due = end
+      return nil
+    }
+    if isWanted, !hasDevice {
+      waitsForDevice = true
+      return nil
+    }
+    var told = Told(ids: [], texts: [:])
+    for index in messages.indices where messages[index].isHeld {
+      let message = messages[index]
+      let mute = isWanted ? mutes[message.conversation] : nil
+      if case .some(.some(let until)) = mute, time < until {
+        if due == nil { due = next(after: time) ?? time + 86_400_000 }
+        continue
+      }
+      messages[index].isHeld = false
+      if !isWanted || mute.map({ $0 == nil }) ?? false { continue }
+      told.ids.insert(message.id)
+      told.texts[message.id] = message.text
+    }
+    return told.ids.isEmpty ? nil : told
+  }
+
+  var heldCount: Int { messages.count { $0.isHeld } }
+
+  func someMessage(_ number: Int) -> Message? {
+    messages.isEmpty ? nil : messages[max(0, messages.count - 1 - number % 8)]
+  }
+}
