@@ -57,10 +57,11 @@ deps: ## Install missing packages as root, or print the command
 
 tools: $(TOOLS)/installed ## Install tools from PyPI for some tests, which are skipped without them
 
-$(TOOLS)/installed: Tests/requirements.txt
+$(TOOLS)/installed: Tests/requirements.txt Tests/requirements-alone.txt
 	@mkdir -p .build
 	python3 -m venv $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/requirements.txt
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --no-deps -r Tests/requirements-alone.txt
 	@touch $@
 
 build: deps ## Build everything, for debugging

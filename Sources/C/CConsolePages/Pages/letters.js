@@ -49,7 +49,7 @@ async function letters(list, selection, parameters, asked) {
   if (last?.row === "end") more = last.more;
   const actions = facts.allowsActions ? bulk(selection, rows.length + more) : null;
   show(list, h("div", { class: "card" }, h("div", { class: "head" }, h("h2", { class: "grow" }, `${words(parameters.reason)}: ${count(rows.length, "letter")}`, more ? `, and ${grouped(more)} earlier` : ""), actions),
-    table(["refused", "key", "message", "bytes", ""], rows.map(({ letter, isHandled }) => h("tr", { class: where(letter) === parameters.place ? "chosen" : undefined }, cells(
+    table(["refused", "key", "message", "bytes", "state"], rows.map(({ letter, isHandled }) => h("tr", { class: where(letter) === parameters.place ? "chosen" : undefined }, cells(
       h("td", { class: "when" }, h("a", { href: link("dead-letters", { ...parameters, place: where(letter) }), "data-step": "" }, moment(letter.timestamp))), letter.key === undefined ? h("span", { class: "dim" }, "none") : id(letter.key, 60), h("bdi", {}, cut(letter.message, 200)), num(letter.size), isHandled ? chip("dealt with", "good") : ""))), "Dead letters")));
 }
 

@@ -197,7 +197,7 @@ function aboutPerson(answer) {
   const preferences = Object.entries(answer.preferences ?? {});
   return h("section", { class: "card", "aria-label": "Devices and preferences" },
     h("h2", {}, "Devices", Number.isInteger(answer.badge) ? h("span", { class: "dim" }, ` · badge ${answer.badge}`) : null),
-    answer.devices.length ? table(["device", "platform", "registered", "last seen", "token's hash", ""], answer.devices.map(device => h("tr", {}, cells(id(device.deviceId), [device.platform, device.appVersion ? ` ${plain(device.appVersion)}` : ""], time(device.registeredAt), time(device.lastSeenAt, day(device.lastSeenAt)), id(device.tokenHash),
+    answer.devices.length ? table(["device", "platform", "registered", "last seen", "token's hash", "state"], answer.devices.map(device => h("tr", {}, cells(id(device.deviceId), [device.platform, device.appVersion ? ` ${plain(device.appVersion)}` : ""], time(device.registeredAt), time(device.lastSeenAt, day(device.lastSeenAt)), id(device.tokenHash),
       [device.isReachable ? chip("reachable", "good") : chip("cannot be reached", "bad"), answer.quarantined.includes(device.deviceId) ? [" ", chip("quarantined", "bad")] : ""]))), "Devices") : h("p", { class: "dim" }, "None was ever registered."),
     h("h2", {}, "Preferences and levels"),
     preferences.length ? table(["setting", "value", "set"], preferences.map(([name, entry]) => h("tr", {}, cells(name.replace(/([A-Z])/g, " $1").toLowerCase(), h("bdi", {}, cut(shown(entry.value), 400)), entry.stamp?.occurredAt ? time(entry.stamp.occurredAt) : ""))), "Preferences") : h("p", { class: "dim" }, "None was set: the policy's defaults hold."));

@@ -104,7 +104,7 @@ async function list(history, asking) {
   const { answer } = await ask("replays", {}, asking);
   const replays = answer.replays.toReversed();
   const actions = replay => facts.allowsActions && (replay.condition === "open" || replay.condition === "interrupted") ? h("button", { type: "button", class: "danger", onclick: () => stop(replay.replayId) }, "Stop…") : "";
-  show(history, h("section", { class: "card" }, h("h2", {}, "Replays there were"), replays.length ? table(["began", "replay", "what", "how it stands", { name: "written", num: true }, "by, and why", ""], replays.map(replay => h("tr", {}, cells(time(replay.startedAt),
+  show(history, h("section", { class: "card" }, h("h2", {}, "Replays there were"), replays.length ? table(["began", "replay", "what", "how it stands", { name: "written", num: true }, "by, and why", "action"], replays.map(replay => h("tr", {}, cells(time(replay.startedAt),
     h("a", { href: link("replays", { replay: replay.replayId }), "data-step": "" }, id(replay.replayId)), words(replay.started.mode), [chip(...(conditions[replay.condition] ?? [replay.condition, ""])), replay.note ? h("div", { class: "dim" }, h("bdi", {}, plain(replay.note))) : ""], num(replay.progress?.recipients ?? 0), [id(replay.started.who, 60), h("div", {}, h("bdi", {}, plain(replay.started.why)))], actions(replay)))), "Replays") : h("p", { class: "dim" }, "None, as far back as the audit goes.")));
 }
 

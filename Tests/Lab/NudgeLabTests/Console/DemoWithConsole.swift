@@ -12,7 +12,8 @@ final class DemoWithConsole {
   private let programs: URL
   private let scratch: URL
 
-  init(programs: URL) throws {
+  /// `kafkaHome`: a distribution of Kafka; nil: the embedded broker.
+  init(programs: URL, kafkaHome: String? = nil) throws {
     self.programs = programs
     scratch = FileManager.default.temporaryDirectory.appendingPathComponent("console-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
@@ -20,7 +21,8 @@ final class DemoWithConsole {
     _ = FileManager.default.createFile(atPath: log.path, contents: nil)
     let process = Process()
     process.executableURL = programs.appendingPathComponent("nudge")
-    process.arguments = ["demo", "--console", "--duration", "6s", "--rate", "15"]
+    process.arguments =
+      ["demo", "--console", "--duration", "6s", "--rate", "15"] + (kafkaHome.map { ["--kafka-home", $0] } ?? [])
     process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": scratch.path]) { $1 }
     process.standardOutput = try FileHandle(forWritingTo: log)
     process.standardError = FileHandle.nullDevice
@@ -36,7 +38,7 @@ final class DemoWithConsole {
       found("(the console stays at)") != nil || !process.isRunning
     }
     url = found(#"the console stays at (\S+)"#) ?? ""
-    bootstrapServers = found(#"embedded broker at (\S+);"#) ?? ""
+    bootstrapServers = found(#" at (\S+); starting the emulator"#) ?? ""
     #expect(!url.isEmpty && !bootstrapServers.isEmpty, "\((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
   }
 
@@ -47,10 +49,12 @@ final class DemoWithConsole {
   }
 
   /// Runs a command of `nudge` on the demo's broker, and returns what it prints.
-  func nudge(_ arguments: String..., onCluster: Bool = true) throws -> String {
+  func nudge(_ arguments: String...) throws -> String { try run(arguments) }
+
+  func run(_ arguments: [String]) throws -> String {
     let process = Process()
     process.executableURL = programs.appendingPathComponent("nudge")
-    process.arguments = arguments + (onCluster ? ["--bootstrap-servers", bootstrapServers] : [])
+    process.arguments = arguments + ["--bootstrap-servers", bootstrapServers]
     let output = Pipe()
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
@@ -65,14 +69,26 @@ final class DemoWithConsole {
     try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
   }
 
+  /// The records of a topic that `nudge tail` prints.
+  func records(_ topic: String, _ arguments: String...) throws -> [[String: Any]] {
+    try run(["tail", topic, "--since", "1h", "--limit", "100000", "--json"] + arguments).split(separator: "\n").map {
+      try #require(try object(String($0))["record"] as? [String: Any])
+    }
+  }
+
   /// Writes an event as a careless producer would.
-  func produce(_ value: String, key: String, to topic: Topic) throws {
+  func produce(_ event: [String: Any], key: String, to topic: Topic) throws {
+    let own: [String: Any] = [
+      "schemaVersion": 1, "eventId": "e-\(UUID().uuidString)",
+      "occurredAt": Int64(Date().timeIntervalSince1970 * 1_000),
+    ]
+    let value = try JSONSerialization.data(withJSONObject: own.merging(event) { $1 })
     let producer = try Producer(
       .producer(bootstrapServers: bootstrapServers, transactionalID: nil), name: "careless")
     defer { producer.close() }
     try producer.produce(
       topic: try producer.topic(topic.rawValue), partition: Murmur2.partition(of: Array(key.utf8), count: 4),
-      key: Array(key.utf8), value: Array(value.utf8))
+      key: Array(key.utf8), value: Array(value))
     try producer.flush(timeout: .seconds(30))
   }
 }

@@ -1,5 +1,29 @@
+import Foundation
+import TestSupport
+
 /// What a page must hold to be used with the keyboard, a screen reader and weak eyes, looked at in the browser.
 enum PageInspection {
+  /// axe-core, which `make tools` installs from PyPI; nil: it is not installed, and the page is looked at without it.
+  static let axe: String? = {
+    let libraries = Repository.file(".build/python/lib")
+    let versions = (try? FileManager.default.contentsOfDirectory(at: libraries, includingPropertiesForKeys: nil)) ?? []
+    return versions.lazy.compactMap {
+      try? String(
+        contentsOf: $0.appendingPathComponent("site-packages/axe_playwright_python/axe.min.js"), encoding: .utf8)
+    }.first
+  }()
+
+  /// A JavaScript expression: what axe found, one text each. The frames of others are left out, and the drawn phone, whose ground is a gradient.
+  static let axeViolations = #"""
+    axe.run({ exclude: [[".screen"]] }, { resultTypes: ["violations"], iframes: false }).then(found => found.violations.flatMap(violation =>
+      violation.nodes.slice(0, 5).map(node => `${violation.id} (${violation.impact}): ${node.html.slice(0, 200)} ${node.any.concat(node.all, node.none).map(check => check.message).join("; ").slice(0, 300)}`)))
+    """#
+
+  /// A JavaScript expression: all that the Tab key should reach, in the order of the page.
+  static let stops = #"""
+    [...document.querySelectorAll('a[href], button, input, select, textarea, summary, iframe, [tabindex="0"]')].filter(element => !element.disabled && element.tabIndex >= 0 && element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }) && element.getClientRects().length > 0 && !element.closest("dialog:not([open])"))
+    """#
+
   /// A JavaScript expression: complaints, one text each.
   static let complaints = #"""
     (() => {
