@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""How long `nudge explain` takes for a message of yesterday among millions of others.
+"""How long `nudge explain` takes for a message of yesterday among millions of others, and the console until it shows the first.
 
   KAFKA_HOME=/path/to/kafka make explain
   KAFKA_HOME=/path/to/kafka Tests/Explain/explain.py --programs .build/release --records 1000000
 
 Fills nudge.decisions and nudge.timeline of a Kafka of its own with as many records each, spread over two days, and
 nudge.pushes and nudge.outcomes with a tenth, all as the examples in Schemas have them; then asks about one message of 30 hours
-ago, and about somebody who complains. Needs a C compiler, librdkafka's headers, and about 1 GB for 10 million. Exits with 1
-where a median is above --limit seconds, or an answer is wrong.
+ago, and about somebody who complains. The page Person of `nudge console` is asked about the whole time: about one of these people, and
+about somebody whose only decision is the oldest of their partition. Needs a C compiler, librdkafka's headers, and about 1 GB for 10 million. Exits with 1
+where a median is above --limit seconds, or an answer is wrong; the last person's time is told and not judged.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "Tests/Night"))
@@ -89,6 +92,7 @@ class World:
                              template(candidate, recipients=recipients, origin=event, source=event))
         suppressed = template("nudge.decisions/examples/decision/valid-suppress-muted.json")
         notified = template("nudge.decisions/examples/decision/valid-notify.json", origin=origin, source=event)
+        self.fill("nudge.decisions", "user-rare", suppressed.replace("user-@U@", "user-rare"), end=1)
         decision = self.around("nudge.decisions", "user-@U@", suppressed, notified)
         push = template("nudge.pushes/examples/push/valid-message.json", origin=origin, source=event)
         place = self.around("nudge.pushes", "user-@U@", push, push, step=10)
@@ -109,6 +113,73 @@ class World:
             answer = json.loads(self.deployment.nudge("explain", "--user", self.user(), *arguments, "--json", allow=(0, 1)))
             taken.append(time.monotonic() - began)
         return answer, taken
+
+
+class Console:
+    """`nudge console` on the cluster, asked as its page asks."""
+
+    def __init__(self, deployment, programs):
+        self.process = subprocess.Popen(
+            [pathlib.Path(programs) / "nudge", "console", "--port", "0", "--bootstrap-servers", deployment.servers],
+            stdout=subprocess.PIPE, text=True)
+        found = re.search(r"http://\S+", self.process.stdout.readline())
+        if not found:
+            raise NightError("nudge console said no address")
+        self.url = found.group(0).rstrip("/")
+        self.key = json.loads(self.request("/api/console"))["key"]
+
+    def request(self, path, body=None):
+        headers = {"Content-Type": "application/json"} if body else {}
+        if body:
+            headers |= {"Origin": self.url, "X-Nudge-Console": self.key}
+        return urllib.request.urlopen(urllib.request.Request(self.url + path, body, headers), timeout=120).read().decode()
+
+    def person(self, user, hours):
+        """Returns the seconds until the first decision came, and until all was there; and the decisions."""
+        began = time.monotonic()
+        question = {"ask": "person", "with": {"user": user, "since": f"{hours}h", "limit": "1000"}}
+        job = json.loads(self.request("/api/jobs", json.dumps(question).encode()))["job"]
+        first, rows, after = None, [], 0
+        while True:
+            lines = [json.loads(line) for line in self.request(f"/api/jobs/{job}?after={after}").splitlines()]
+            state = lines.pop()
+            rows += [line for line in lines if line["row"] == "decision"]
+            if rows and first is None:
+                first = time.monotonic() - began
+            after = state["next"]
+            if state["done"]:
+                if state.get("error"):
+                    raise NightError(f"the console: {state['error']}")
+                return first, time.monotonic() - began, rows
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=30)
+
+
+def ask_console(world, options, wrong):
+    """How long a person's page is empty."""
+    console = Console(world.deployment, options.programs)
+    try:
+        for name, user, is_judged in [("somebody", world.user(), True), ("somebody with one decision, the oldest", "user-rare", False)]:
+            firsts, alls = [], []
+            for _ in range(options.times):
+                first, everything, rows = console.person(user, HOURS + 1)
+                if first is None:
+                    wrong.append(f"the console found no decision of {user}")
+                    return
+                times = [row["decision"]["timestamp"] for row in rows]
+                if times != sorted(times, reverse=True):
+                    wrong.append(f"the console's decisions of {user} are not the latest first")
+                firsts.append(first)
+                alls.append(everything)
+            median = statistics.median(firsts)
+            say(f"  console, {name}: first row after {median:.2f} s (median of {', '.join(f'{it:.2f}' for it in firsts)}), "
+                f"all of {len(rows)} after {statistics.median(alls):.2f} s")
+            if is_judged and median > options.limit:
+                wrong.append(f"the console's first row came after {median:.2f} s, more than {options.limit} s")
+    finally:
+        console.stop()
 
 
 def main():
@@ -146,6 +217,7 @@ def main():
                     wrong.append(f"the answer is not the message's story: {text[:500]}")
                 if median > options.limit:
                     wrong.append(f"explain {question} took {median:.2f} s, more than {options.limit} s")
+        ask_console(world, options, wrong)
     except (NightError, subprocess.CalledProcessError) as error:
         wrong.append(str(error))
     finally:
