@@ -67,8 +67,8 @@ function draw(body, row) {
   const sum = (pick, from = slots) => from.reduce((total, slot) => total + pick(slot), 0);
   const all = fields => Object.values(fields).reduce((total, number) => total + number, 0);
   const messages = sum(slot => slot.messages), decisions = sum(slot => all(slot.decisions)), pushes = sum(slot => all(slot.ends));
-  const ended = (...names) => sum(slot => names.reduce((total, name) => total + (slot.ends[name] ?? 0), 0));
-  const arrived = ended("arrived", "opened", "dismissed"), failed = ended("failed"), letters = sum(slot => slot.deadLetters);
+  const ended = name => sum(slot => slot.ends[name] ?? 0);
+  const failed = ended("failed"), letters = sum(slot => slot.deadLetters);
   const shown = sum(slot => all(slot.shapes) - (slot.shapes.none ?? 0));
   const taken = slots.findLast(slot => slot.taken)?.taken, reached = slots.findLast(slot => slot.arrived)?.arrived;
   const worst = row.lag.reduce((most, input) => Math.max(most, input.ageMs), 0);
@@ -81,7 +81,7 @@ function draw(body, row) {
       tile("Decisions", rate(sum(slot => all(slot.decisions), whole) / (whole.length * seconds || 1)), "a second", decisions ? `${Math.round(100 * shown / decisions)} % reach a device` : "none in 15 minutes"),
       tile("Event to FCM, p50", taken ? lasting(taken.p50) : "–", "", taken ? `p99 ${lasting(taken.p99)}` : "nothing was sent"),
       tile("Event to arrival, p50", reached ? lasting(reached.p50) : "–", "", reached ? `p99 ${lasting(reached.p99)}` : "no device reported one"),
-      tile("Pushes", grouped(pushes), "", pushes ? h("a", { href: link("funnel", { since: "15m" }) }, `${(100 * arrived / pushes).toFixed(1)} % arrived, ${(100 * failed / pushes).toFixed(1)} % failed`) : "none in 15 minutes", pushes > 20 && failed / pushes > 0.2),
+      tile("Pushes", grouped(pushes), "", pushes ? h("a", { href: link("funnel", { since: "15m" }) }, `${(100 * ended("opened") / pushes).toFixed(1)} % opened, ${(100 * failed / pushes).toFixed(1)} % failed`) : "none in 15 minutes", pushes > 20 && failed / pushes > 0.2),
       tile("Furthest behind", worst < 1000 ? "0" : lasting(worst).split(" ")[0], worst < 1000 ? "s" : lasting(worst).split(" ")[1], worst < 1000 ? "every stage is at the end" : words(row.lag.find(input => input.ageMs === worst)?.stage), worst > 60000),
       tile("Dead letters", grouped(letters), "", letters ? h("a", { href: link("dead-letters", { since: "15m" }) }, "which, and why") : "none in 15 minutes", letters > 0),
       row.services.length ? tile("FCM projects paused", grouped(paused), "", paused ? pauses.map(([reason, number]) => `${number} ${words(reason)}`).join(", ") : "none", paused > 0) : null,
