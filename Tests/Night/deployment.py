@@ -17,7 +17,7 @@ import urllib.request
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 STAGES = ["ingest", "analyzer", "dispatcher"]
 API_KEY = "a-key-of-the-night-that-nobody-else-has"
-# Of a second producer.
+# The API key of a second producer.
 OTHER_KEY = "a-key-of-an-import-that-nobody-else-has"
 
 

@@ -4,7 +4,7 @@
   import Glibc
   public import Testing
 
-  /// The output of a process that goes on. One thread uses it.
+  /// The output of a process that still runs. One thread uses it.
   public final class PipeText {
     private let descriptor: Int32
     private let pipe: Pipe

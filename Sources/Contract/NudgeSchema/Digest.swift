@@ -1,4 +1,4 @@
-/// What a catch-up tells of: the messages that were held back and are unread.
+/// The content of a catch-up: the messages that were held back and are still unread.
 public struct Digest: Codable, Sendable, Equatable {
   /// The most lines a catch-up has.
   public static let maxLines = 3
@@ -9,9 +9,9 @@ public struct Digest: Codable, Sendable, Equatable {
     public var conversationId: String
     /// The message to scroll to.
     public var messageId: String
-    /// Who wrote it, and in which group.
+    /// The sender's name, and the group's if the conversation has one.
     public var title: String
-    /// What was written, as it is now.
+    /// The message's text after its last edit, shortened.
     public var text: String
 
     /// A line.

@@ -125,7 +125,7 @@ public struct Push: Codable, Sendable, Equatable {
   public var messageId: String?
   /// The sender.
   public var senderId: String?
-  /// What a catch-up tells of; nil unless `kind` is `digest`.
+  /// The content of a catch-up; nil unless `kind` is `digest`.
   public var digest: Digest?
   /// How long FCM keeps it for a device that is off, in seconds, 0 to 2,419,200.
   public var ttlSeconds: Int

@@ -23,7 +23,7 @@ public struct ReceiptBody: EventBody, Codable {
   public var userId: String
   /// The device.
   public var deviceId: String
-  /// What it reached.
+  /// The state that the push reached on the device.
   public var state: ReceiptState
   /// The system the device runs.
   public var platform: Platform

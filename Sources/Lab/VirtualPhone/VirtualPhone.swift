@@ -47,7 +47,7 @@ public struct VirtualPhone: Sendable {
   var banners = BannerQueue(isForeground: false)
   var router = Router()
   var counter = BadgeCounter()
-  /// Of the service extension, which iOS runs for each push. The folder that it shares with the app is the queue itself: nothing ends
+  /// The queue of the service extension, which iOS runs for each push. It stands for the folder shared with the app: nothing ends
   /// the process of a virtual phone.
   var receipts = ReceiptQueue(in: .serviceExtension)
   /// The ids of the receipts being published, and whether one of them failed.

@@ -40,7 +40,7 @@ struct ConsoleAccess: Sendable {
   let token: String?
   /// Names beside those of this machine, in lower case.
   let hosts: Set<String>
-  /// Of this process.
+  /// A random key of this process.
   let key: String
 
   /// Why a request gets nothing; nil: it is answered.

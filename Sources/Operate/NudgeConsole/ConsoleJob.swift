@@ -18,7 +18,7 @@ package final class ConsoleJob: Sendable {
     /// The number of rows so far, to ask with next.
     var next = 0
     var done = false
-    /// What is being read; nil: nothing to tell.
+    /// Tells which records are being read; nil: none are.
     var progress: String?
     /// Why it failed.
     var error: String?
@@ -46,7 +46,7 @@ package final class ConsoleJob: Sendable {
     let answer: @Sendable (Batch) -> Void
   }
 
-  /// Whether it goes on without a reader.
+  /// Whether it continues without a reader.
   let isAction: Bool
   private let content: Mutex<Content>
   private let takenBack = DispatchSemaphore(value: 0)
@@ -140,7 +140,7 @@ package final class ConsoleJob: Sendable {
     takenBack.signal()
   }
 
-  /// How long it has been over; nil: it goes on.
+  /// How long ago it ended; nil: it still runs.
   var overFor: Duration? { content.withLock { $0.endedAt?.duration(to: .now) } }
 
   private func wake() {

@@ -47,7 +47,7 @@ final class ConsoleJobs: Sendable {
     }
   }
 
-  /// Takes a question back. One that writes goes on: its own command stops it.
+  /// Takes a question back. A question that writes continues: its own command stops it.
   func remove(_ id: String) {
     jobs.withLock { jobs in
       guard let job = jobs[id], !job.isAction else { return }
@@ -58,7 +58,7 @@ final class ConsoleJobs: Sendable {
 
   func cancelAll() { jobs.withLock { for job in $0.values { job.cancel() } } }
 
-  /// Forgets what is over, or that nobody reads.
+  /// Forgets jobs that ended, or that nobody reads.
   private func sweep(_ jobs: inout [String: ConsoleJob]) {
     jobs = jobs.filter { !$0.value.isCancelled && $0.value.overFor ?? .zero <= Self.memory }
   }

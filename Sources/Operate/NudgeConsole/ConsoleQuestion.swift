@@ -1,4 +1,4 @@
-/// What the page asks: a question's name, and its parameters as texts.
+/// A question of the page: a name, and parameters as texts.
 package struct ConsoleQuestion: Decodable, Sendable, Equatable {
   package let ask: String
   private let with: [String: String]
@@ -12,7 +12,7 @@ package struct ConsoleQuestion: Decodable, Sendable, Equatable {
   package subscript(_ name: String) -> String? { with[name].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// What every page needs to know.
+/// Facts that every page shows.
 package struct ConsoleFacts: Encodable, Sendable {
   package var version: String
   /// The cluster, for commands to copy.
@@ -24,7 +24,7 @@ package struct ConsoleFacts: Encodable, Sendable {
   package var showsTexts: Bool
   /// The page with a demo's phones; nil: there is none.
   package var phones: String?
-  /// What requests that ask or write name in a header: only the console's own page can read it.
+  /// A key that requests which ask or write send in a header. Only the console's own page can read it.
   var key = ""
 
   package init(
@@ -44,7 +44,7 @@ package struct ConsoleFacts: Encodable, Sendable {
 package protocol ConsoleAnswers: Sendable {
   var facts: ConsoleFacts { get }
 
-  /// Whether a question writes. Such a one needs `allowsActions`, and goes on when nobody reads its rows.
+  /// Whether a question writes. It then needs `allowsActions`, and continues when nobody reads its rows.
   func isAction(_ question: ConsoleQuestion) -> Bool
 
   /// Answers on a thread of the question's own, by rows that it writes to `job`. The text of a thrown error is shown.

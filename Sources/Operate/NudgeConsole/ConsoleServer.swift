@@ -10,7 +10,7 @@ package struct ConsoleAddress: Sendable {
   package var port: Int
   /// Names beside those of this machine that the console goes by.
   package var names: [String]
-  /// What every request for data names; nil: nothing.
+  /// The token that every request for data must send; nil: none is needed.
   package var token: String?
 
   package init(host: String, port: Int, names: [String] = [], token: String? = nil) {

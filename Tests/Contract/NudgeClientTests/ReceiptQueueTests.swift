@@ -70,7 +70,7 @@ struct ReceiptQueueTests {
     }
     #expect(queue.finished(succeeded: false, at: at(86_401)) == [.remove(eventIds: ["received.p1.d1"])])
     #expect(queue.count == 0)
-    // The next begins anew.
+    // The next receipt starts a new queue.
     #expect(published(queue.received(try push(2), deviceId: "d1", at: at(86_402))).count == 1)
   }
 
@@ -89,7 +89,7 @@ struct ReceiptQueueTests {
     let first = published(queue.received(try push(0), deviceId: "d1", at: at(0)))
     for number in 1...600 { _ = queue.received(try push(number), deviceId: "d1", at: at(Double(number) / 1_000)) }
     #expect(queue.count == ReceiptQueue.capacity)
-    // What is being published is not dropped.
+    // Receipts that are being published are not dropped.
     let next = queue.finished(succeeded: true, at: at(1))
     #expect(next.first == .remove(eventIds: first.map(\.eventId)))
     #expect(published(next).count == ReceiptQueue.batchSize)

@@ -31,7 +31,7 @@ def run(night):
     deployment.restart("dispatcher")
     wait_for("the dispatcher to be ready", lambda: deployment.is_ready("dispatcher"))
     night.wait_for_quiet(ALERT)
-    # What still waits is sent by itself.
+    # Pushes that still wait are sent by themselves.
     until = time.time() - 1
     wait_for("the lanes to be empty", lambda: (deployment.query("sum(nudge_lane_pushes)") or 0) <= 2)
     time.sleep(5)

@@ -33,7 +33,7 @@ def refused(deployment, events):
 
 def run(night):
     deployment, traffic = night.deployment, night.traffic
-    # Over HTTP the producer learns of it at once, and goes on.
+    # Over HTTP the producer learns of it at once, and continues.
     over_http = [f"http-{number}" for number in range(20)]
     for number, name in enumerate(over_http):
         traffic.note(name, number)

@@ -171,7 +171,7 @@ struct ConsoleServerTests {
     #expect(try world.ask(question, key: key, origin: "http://evil.example").status == 403)
     #expect(try world.ask(question, key: "").status == 403)
     #expect(try world.ask("[]", key: key).status == 400)
-    // What a form of a foreign page can send.
+    // A form of a foreign page can send this.
     let form = try world.client.request(
       "POST", "/api/jobs",
       headers: ["Content-Type: text/plain", "Origin: http://localhost", "X-Nudge-Console: \(key)"], body: question)

@@ -50,7 +50,7 @@ struct CheckOrderTests {
         reason == .relevant ? .notify : reason == .activeConversation ? .deferred : .suppress
       #expect(decision?.outcome == outcome)
       let last = reason == .relevant ? "no_device" : reason.rawValue
-      // What a suppressed message waits for comes after the checks.
+      // The catch-up of a suppressed message is noted after the checks.
       let checks = decision?.checks.filter { $0.check != "catch_up" }
       #expect(checks?.map(\.check) == Array(order[...(order.firstIndex(of: last) ?? 0)]))
       #expect(checks?.dropLast().allSatisfy { $0.result == .pass } == true)

@@ -19,7 +19,7 @@ struct UpgradeTests {
     end = former.timeline.map(\.now).max() ?? 0
   }
 
-  /// An analyzer of today that goes on with the former state.
+  /// Today's analyzer with the former state.
   private func upgraded() -> Scene {
     let scene = Scene(now: end + second)
     scene.driver.load(former.state.map { (RowKey(bytes: $0.key), $0.row) })

@@ -36,7 +36,7 @@ struct LaneTests {
     try bench.answer(.sent)
     for _ in 0..<2 { try bench.send(DispatcherBench.push("p2"), cause: cause(1, 7)) }
     #expect(bench.air.count == 1)
-    // Behind the one in the air waits another, which the cancellation of the new life means, and an old one does not.
+    // Behind the one in flight waits another, which the cancellation of the new life means, and an old one does not.
     try bench.send(DispatcherBench.push("p3"), cause: cause(2, 7))
     try bench.cancel(message: "m-p3", cause: cause(950, nil))
     #expect(try bench.lane()?.count == 2)

@@ -3,7 +3,7 @@ import NudgeSchema
 
 /// Kafka Streams in the analyzer's place: reads the same timeline, and decides for the same recipients.
 struct BacklogPeer {
-  /// What it took.
+  /// The time and CPU of a run.
   struct Result {
     let name: String
     /// The topic of its decisions.
@@ -24,7 +24,7 @@ struct BacklogPeer {
   private let report: Report
   private let threads: Int
 
-  /// nil: none is asked for, or it cannot run here, which a note says.
+  /// nil: `--peer` is absent, or the peer cannot run here, which a note says.
   init?(_ context: BenchmarkContext, _ broker: BenchmarkBroker) throws {
     guard let peer = try StreamsPeer(context, broker) else { return nil }
     self.peer = peer
@@ -74,7 +74,7 @@ struct BacklogPeer {
       latterShare: Double(last.committed.records - middle.committed.records) / Double(last.committed.records))
   }
 
-  /// What a process and the broker have used until now.
+  /// The CPU and memory that a process and the broker have used until now.
   private struct Snapshot {
     let time: Double
     let cpu: Double

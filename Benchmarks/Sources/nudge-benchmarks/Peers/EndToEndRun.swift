@@ -5,7 +5,7 @@ import NudgeSchema
 /// Messages of direct conversations from event to decision, at a steady rate: by ingest and analyzer, and by Kafka Streams with several
 /// commit intervals, one after the other on one broker.
 final class EndToEndRun {
-  /// What a pair of stages took.
+  /// The times and CPU of a pair of stages.
   private struct Outcome {
     let subject: String
     let latencies: Samples

@@ -2,7 +2,7 @@ import Foundation
 
 /// Kafka Streams with the same two stages, compiled at run time against the distribution's jars, each stage in a process of its own.
 struct StreamsPeer {
-  /// What a process does.
+  /// The part of the topology that a process runs.
   enum Stage: String {
     /// As ingest: a message becomes a candidate for each partition of its recipients.
     case fanout
@@ -10,7 +10,7 @@ struct StreamsPeer {
     case decide
   }
 
-  /// What it is called in reports.
+  /// The peer's name in reports.
   let name: String
   private let java: String
   private let path: String
@@ -54,7 +54,7 @@ struct StreamsPeer {
     partitions = context.options.partitions
   }
 
-  /// Starts a stage. It goes on where a former process with this application's name and state stopped.
+  /// Starts a stage. It continues where a former process with this application's name and state stopped.
   /// - Parameter interval: between two commits, in milliseconds.
   func start(
     _ stage: Stage, application: String, from input: String, prefix: String, interval: Int, threads: Int

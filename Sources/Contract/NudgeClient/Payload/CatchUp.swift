@@ -14,9 +14,9 @@ public struct CatchUp: Sendable, Equatable {
     public let conversationId: String
     /// The message's id.
     public let messageId: String
-    /// Who wrote it, and in which group.
+    /// The sender's name, and the group's if the conversation has one.
     public let title: String
-    /// What was written.
+    /// The message's text, shortened.
     public let text: String
 
     /// The way to the message.
@@ -49,7 +49,7 @@ public struct CatchUp: Sendable, Equatable {
     return rest
   }
 
-  /// The lines as the push has them: a JSON array in a text. nil: it is none.
+  /// Reads the lines from the push's field, a JSON array in a text. nil: the text is not such an array.
   static func lines(_ text: String) -> [Line]? {
     try? JSONDecoder().decode([Line].self, from: Data(text.utf8))
   }

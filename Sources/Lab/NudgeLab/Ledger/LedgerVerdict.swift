@@ -99,7 +99,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
     } + [waitingLine].compactMap { $0.map { "  … \($0)" } }
   }
 
-  /// What waits for quota, in words; nil: nothing does.
+  /// Says how many pushes wait for quota; nil: none does.
   var waitingLine: String? {
     guard !waiting.isEmpty else { return nil }
     let counts = QuotaWaits.Quota.allCases.compactMap { quota in

@@ -8,7 +8,7 @@ import StreamRuntime
 /// Reads the pipeline's topics from where they ended at the start of a run, and enters the records into a ledger. Not
 /// thread-safe.
 final class PipelineObserver {
-  /// What a ledger counts.
+  /// The topics that a ledger counts.
   static let counted: [Topic] = [.timeline, .decisions, .pushes, .outcomes, .deadLetters, .banners]
   private static let batchRecords = 2_000
   private static let batchBytes = 4 << 20
@@ -43,7 +43,7 @@ final class PipelineObserver {
   /// A broker checks every partition of a waiting fetch whenever one of them gets a record or a marker. On two cores, a
   /// fetch that always waits for all topics would take more CPU than the pipeline; `rest` avoids that.
   /// - Parameters:
-  ///   - topics: What is read.
+  ///   - topics: The topics to read.
   ///   - isFresh: The topics are new: read from the beginning.
   ///   - decisionLines: Gets the decisions that made a push.
   ///   - keyPrefix: Records with another key are skipped.

@@ -52,7 +52,7 @@ struct CommandAnswers: ConsoleAnswers {
     }
   }
 
-  /// What a command's `--json` prints, as a row of a page.
+  /// A row of a page: the output of a command's `--json`.
   struct AnswerRow<Answer: Encodable>: Encodable {
     /// Tells the page what it is.
     var row: String

@@ -52,7 +52,7 @@ struct PushEnds {
     if pushes.count + deliveries.count < most { isFull = false }
   }
 
-  /// What no decision of a slot asked for is not counted: an older push, or one that only removes a notification.
+  /// Leaves out pushes that no decision of a slot asked for: older ones, and those that only remove a notification.
   private mutating func change(_ pushId: String, _ deviceId: String, _ change: (inout DeliveryGlance) -> Void) {
     let key = FNV1a.hash(pushId)
     guard let push = pushes[key] else { return }

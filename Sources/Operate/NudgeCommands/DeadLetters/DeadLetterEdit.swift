@@ -5,7 +5,7 @@ import StreamRuntime
 
 /// Corrects the values of dead letters: sets and removes fields, which are named by paths such as `preferences.enabled`.
 struct DeadLetterEdit {
-  /// New values by path: JSON, or a text that is none.
+  /// New values by path. A value that is not JSON is a text.
   var set: [String: String] = [:]
   /// Paths of fields to remove.
   var remove: [String] = []
@@ -75,7 +75,7 @@ struct EditedEvent: Equatable {
     var reason: String
   }
 
-  /// Checks a value as ingest does. What only its state can tell, such as an unknown conversation, is left to it.
+  /// Checks a value as ingest does, except for rules that need ingest's state, such as whether the conversation is known.
   init(_ value: JSONValue, was before: JSONValue?, keyWas: [UInt8]?, topic: Topic, now: Milliseconds) throws {
     let field = topic == .chatEvents ? "conversationId" : "userId"
     guard let id = value[field]?.string, !id.isEmpty else { throw Refusal(reason: "\(field) is missing") }

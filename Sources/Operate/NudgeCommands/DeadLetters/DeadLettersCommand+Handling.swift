@@ -3,7 +3,7 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// What replaying and discarding do, for the command and for the console.
+/// Replaying and discarding, for the command and for the console.
 extension DeadLettersCommand {
   /// Dead letters of one transaction: its audit record names each.
   static let batchSize = 200

@@ -52,7 +52,7 @@ enum RejectionsCommand {
       FileHandle.standardError.write(Data("\(latest.dropped) earlier ones are not shown: --limit shows more\n".utf8))
     }
     guard input[follow] else { return ExitCode.success }
-    // What is piped must not wait for the next one.
+    // A pipe is buffered: without this the line would wait for the next one.
     fflush(nil)
     let interrupts = Interrupts()
     try browser.follow(ranges) { record in

@@ -35,7 +35,7 @@ struct EventSearch {
     return found
   }
 
-  /// What later became of it: edits and its deletion.
+  /// Finds the edits and the deletion of a message.
   func changes(of event: PlacedRecord) throws -> [PlacedRecord] {
     guard let messageId = event.record["messageId"]?.string else { return [] }
     var changes: [PlacedRecord] = []
@@ -44,7 +44,7 @@ struct EventSearch {
     let conversationId = event.record["conversationId"]?.string ?? ""
     let partition = event.position.partition
     var partitions = try browser.partitions(of: conversationId, on: .chatEvents)
-    // Of a producer that had another number of partitions in mind.
+    // A producer may have computed the partition from another number of partitions.
     if !partitions.contains(partition) { partitions.append(partition) }
     var ranges = try browser.ranges(
       of: .chatEvents, partitions: partitions, from: partitions == [partition] ? nil : event.timestamp)

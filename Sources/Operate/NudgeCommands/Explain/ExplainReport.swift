@@ -220,7 +220,7 @@ struct StoryText {
   }
 }
 
-/// What happened after a decision, in words.
+/// Words for the events after a decision.
 enum LaterWords {
   static func of(_ event: JSONValue) -> String {
     let type = event["type"]?.string ?? "?"

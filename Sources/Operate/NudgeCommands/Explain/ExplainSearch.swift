@@ -261,7 +261,7 @@ struct ExplainSearch {
 
   private static func isLater(_ event: PlacedRecord, _ story: MessageStory) -> Bool {
     guard let decision = story.decisions.first, let origin = position(decision.record["origin"]),
-      // After a repartition the person's timeline goes on in another partition.
+      // After a repartition the person's timeline continues in another partition.
       event.position.partition == origin.partition
         ? event.position.offset > origin.offset : event.timestamp >= decision.timestamp
     else { return false }

@@ -77,7 +77,7 @@ struct MessageAnswer: Encodable {
   var edits: [PlacedRecord] = []
   /// Those who were shown most first, then the largest.
   var groups: [Group] = []
-  /// What a reader would otherwise get wrong.
+  /// A warning, where the counts alone would mislead.
   var note: String?
 
   var people: Int { groups.reduce(0) { $0 + $1.count } }

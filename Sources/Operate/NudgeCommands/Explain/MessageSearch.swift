@@ -31,7 +31,7 @@ struct MessageSearch {
     var pushIds: Set<String> = []
   }
 
-  /// What became of a person's pushes.
+  /// The outcomes and receipts of a person's pushes.
   private struct Fate {
     struct Place: Hashable { let pushId, deviceId: String }
     var deliveries: [Place: DeliveryGlance] = [:]

@@ -19,7 +19,7 @@ struct MessageStory: Encodable {
   var cancellations: [PlacedRecord] = []
   /// One for each push and device that has ended.
   var outcomes: [PlacedRecord] = []
-  /// What devices reported about the pushes, and reads elsewhere did to them.
+  /// The receipts of the pushes, from reports of devices and from reads on other devices.
   var receipts: [PlacedRecord] = []
   /// How each push stands on each device: its outcome and receipts together.
   var ends: [DeliveryEnd] = []

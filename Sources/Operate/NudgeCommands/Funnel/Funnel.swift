@@ -44,7 +44,7 @@ struct Funnel {
   private var deliveries: [UInt64: Delivery] = [:]
 
   /// - Parameters:
-  ///   - table: What earlier passes have counted.
+  ///   - table: The counts of earlier passes.
   ///   - pass: The pass's number, from 0 on and below `passes`.
   init(_ table: FunnelTable, pass: Int = 0, of passes: Int = 1) {
     self.table = table

@@ -20,7 +20,7 @@ final class TopicBrowser {
   private var counts: [Topic: Int32] = [:]
   /// Whether the broker finds offsets by time: librdkafka's mock broker finds none.
   private var findsTimes: Bool?
-  /// Whether a search is over before its end; looked at while records are read.
+  /// Tells whether to stop a search early; asked while records are read.
   private let isCancelled: () -> Bool
 
   /// Connects in the background. The first call fails if no broker answers.

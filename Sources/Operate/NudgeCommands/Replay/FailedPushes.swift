@@ -14,7 +14,7 @@ enum FailedResult: String, CaseIterable, Sendable {
   /// Those that nobody asked for.
   static let usual: Set<FailedResult> = [.gaveUp, .expired, .rejected]
 
-  /// The one of an outcome; nil: it is none of them.
+  /// The kind of an outcome; nil: the push did not fail in one of these ways.
   init?(_ outcome: OutcomeGlance) {
     switch outcome.result {
     case .gaveUp: self = .gaveUp
@@ -36,7 +36,7 @@ enum FailedResult: String, CaseIterable, Sendable {
   }
 }
 
-/// What became of pushes, device by device: from `nudge.outcomes`, `nudge.pushes` and the devices' own reports.
+/// The fate of pushes by device, from `nudge.outcomes`, `nudge.pushes` and the devices' own reports.
 struct PushFates {
   /// The devices of a push.
   private struct Fate {

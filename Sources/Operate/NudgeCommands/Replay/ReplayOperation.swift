@@ -21,7 +21,7 @@ struct ReplayOperation {
   /// The wall clock, in milliseconds since the epoch.
   let now: Milliseconds
 
-  /// What would be written, and what would become of it. Writes nothing.
+  /// Plans the replay and predicts its effect. Writes nothing.
   func plan() throws -> (plan: ReplayPlan, report: ReplayReport) {
     if mode == .force, selection.message == nil, selection.conversation == nil, selection.user == nil {
       throw CommandError("force needs a message, a conversation or a person: it never applies to everybody")

@@ -44,7 +44,7 @@ struct ReplayRun {
       }
       progress.candidates += batch.count
       progress.recipients += batch.reduce(0) { $0 + $1.fields.recipients.count }
-      // A resumed rederivation plans anew, by the decisions that it finds.
+      // A resumed rederivation makes a new plan from the decisions that it finds.
       if mode != .rederive, let last = batch.last {
         progress.next[String(last.position.partition)] = last.position.offset + 1
       }

@@ -85,7 +85,7 @@ enum TailCommand {
         Data("\(lines.dropped) earlier records are not shown: --limit shows more\n".utf8))
     }
     guard input[follow] else { return ExitCode.success }
-    // What is piped must not wait for the next one.
+    // A pipe is buffered: without this the line would wait for the next one.
     fflush(nil)
     let interrupts = Interrupts()
     try browser.follow(ranges) { record in

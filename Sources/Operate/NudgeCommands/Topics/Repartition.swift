@@ -16,7 +16,7 @@ struct Repartition {
     var to: Int32
   }
 
-  /// What is left to do.
+  /// The remaining work.
   struct Survey {
     var numbers: Numbers
     /// The split of each stage's tasks; nil: its topics have their partitions, so its rows have moved.
@@ -68,7 +68,7 @@ struct Repartition {
     return Numbers(from: Int32(from), to: Int32(count))
   }
 
-  /// What is left to do; nil: nothing. `isCarriedOut`: it will be done now, and an interrupted run no longer holds up who reads.
+  /// The remaining work; nil: none. `isCarriedOut`: it will be done now, and an interrupted run no longer holds up who reads.
   func survey(to count: Int, isCarriedOut: Bool) throws -> Survey? {
     let counts = try counts()
     guard let numbers = try Self.numbers(of: counts, to: count) else { return nil }

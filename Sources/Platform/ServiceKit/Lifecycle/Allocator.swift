@@ -9,8 +9,8 @@ enum Allocator {
 
   /// Two arenas, as `shareArenas` sets them, and more room in each thread's cache of free blocks: 512 of each size instead of 7.
   ///
-  /// A transaction's rows and outputs are made one by one and go all at once. What a thread's cache does not take is merged with its
-  /// neighbours, and split again for the next transaction.
+  /// A transaction's rows and outputs are made one by one and released together. Blocks that a thread's cache does not take are merged with
+  /// their neighbours, and split again for the next transaction.
   static let tunables = "glibc.malloc.arena_max=2:glibc.malloc.tcache_count=512"
 
   /// The variable that a program started without it needs; nil if the operator tunes glibc, or with another C library.

@@ -1,4 +1,4 @@
-/// The records of one call on their way: at most one batch of a partition at a time, in order. It decides without I/O.
+/// The unacknowledged records of one call: at most one batch of a partition is in flight, in order. It decides without I/O.
 struct PublishQueue {
   /// A partition of one of the publisher's topics.
   struct Place: Hashable, Comparable {
@@ -16,7 +16,7 @@ struct PublishQueue {
     var isInDoubt = false
   }
 
-  /// What an answer asks for, beyond noting it.
+  /// A further action that an answer requires.
   enum Consequence: Equatable {
     case none
     /// The leader is another one.

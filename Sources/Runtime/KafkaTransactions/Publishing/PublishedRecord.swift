@@ -20,7 +20,7 @@ public struct PublishedRecord: Sendable {
   }
 }
 
-/// What became of a record.
+/// The result for one record.
 public enum PublishResult: Sendable, Equatable {
   /// All in-sync replicas have it. The offset is nil if the broker had it already, from an earlier request whose answer was lost.
   case written(offset: Int64?)

@@ -15,7 +15,7 @@ enum TallyInstrument: Sendable {
     }
   }
 
-  /// Counts it so many times.
+  /// Adds `count` occurrences.
   func add(_ count: Int) {
     switch self {
     case .counter(let counter): counter.increment(by: count)

@@ -135,7 +135,7 @@ public struct StageTally: Sendable, Equatable {
   public var help: String
   /// The labels, each with few values.
   public var labels: [String: String]
-  /// What is observed each time; nil: the metric is a counter.
+  /// The value observed each time; nil: the metric is a counter.
   public var observation: Observation?
 
   /// A value of a histogram.

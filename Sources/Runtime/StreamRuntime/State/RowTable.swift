@@ -8,7 +8,7 @@ import NudgeSchema
 /// Open addressing with linear probing: a row stands at the place of its hash, or behind it without a gap. At most half of the places are
 /// taken.
 struct RowTable {
-  /// Of the row at each place; 0: the place is free.
+  /// The hash of the row at each place; 0: the place is free.
   private var hashes: [UInt64]
   private var rows: [CachedRow?]
   /// The number of rows.

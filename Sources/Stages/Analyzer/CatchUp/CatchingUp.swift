@@ -67,7 +67,7 @@ extension PersonContext {
           conversationId: part.conversationId, messages: part.row.count,
           keys: part.row.entries.map { Digest.key($0.key.bits) })
       })
-    // Who has the app before their eyes needs no sound.
+    // A person with the app open needs no sound.
     let alerts =
       told.contains { $0.row.alerts } && !user.isInApp(at: step.now, horizon: rules.activityHorizon)
     let badge = user.badge(preferences.badgeMode)

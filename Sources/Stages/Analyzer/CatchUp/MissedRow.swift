@@ -1,7 +1,7 @@
 import NudgeSchema
 import Wording
 
-/// What waits in a conversation for the person's catch-up: messages that were held back, until they are read or told of.
+/// The messages of a conversation that wait for the person's catch-up, until they are read or told.
 public struct MissedRow: Codable, Sendable, Equatable {
   /// Messages known one by one. Packed they take some 16 bytes each.
   static let maxEntries = 64

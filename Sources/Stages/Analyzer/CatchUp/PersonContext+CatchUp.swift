@@ -2,7 +2,7 @@ import NudgeSchema
 import StreamRuntime
 import Wording
 
-/// What was held back waits in a row a conversation, with one timer of the person (decision 91). Reads, deletions and edits reach it
+/// Messages that were held back wait in one row a conversation, with one timer of the person (decision 91). Reads, deletions and edits reach it
 /// there.
 extension PersonContext {
   private static let catchUpTimerPrefix = "catchup/"
@@ -17,7 +17,7 @@ extension PersonContext {
   ) throws -> Milliseconds? {
     let (message, preferences) = (decisionChecks.message, decisionChecks.preferences)
     if user.catchUpAt == nil {
-      // What waits for a device does not grow: nobody knows whether one comes.
+      // A catch-up that waits for a device does not grow: nobody knows whether one comes.
       guard user.hasMissed != true, let due = catchUpTime(preferences, zones: &zones) else { return nil }
       try armCatchUp(at: due)
     }
@@ -54,7 +54,7 @@ extension PersonContext {
     try changeMissed(in: conversationId) { $0.remove(key) }
   }
 
-  /// An edit reaches what waits: it is told of with its last text.
+  /// An edit changes the waiting message: the catch-up has its last text.
   mutating func editMissed(_ key: MessageKey, in conversationId: String, body: String) throws {
     try changeMissed(in: conversationId) { $0.edit(key, body) }
   }
@@ -88,7 +88,7 @@ extension PersonContext {
     return preferences.catchUpTime(after: step.now - offset, zones: &zones).map { $0 + offset }
   }
 
-  /// Sets the timer, in place of one that is set. What waits is told of when it fires.
+  /// Sets the timer, in place of one that is set. The catch-up is made when it fires.
   mutating func armCatchUp(at due: Milliseconds) throws {
     let name = Self.catchUpTimerName(userId)
     if let armed = user.catchUpAt { step.cancelTimer(name, due: armed) }

@@ -41,7 +41,7 @@ extension PersonContext {
     if before?.tokenHash != hash || before?.token == nil { user.toldBadge = nil }
     if !user.devices.contains(where: { sameId($0, gained.deviceId) }) { user.devices.append(gained.deviceId) }
     while user.hasTooManyDevices { try dropDeviceNotSeenForLongest() }
-    // What waited for a device is told at once: the app is open, and shows it as a list.
+    // A catch-up that waited for a device is made at once: the app is open, and shows it as a list.
     if user.hasMissed == true, user.catchUpAt == nil { try armCatchUp(at: step.now) }
   }
 

@@ -22,7 +22,7 @@ extension PersonContext {
     let isFirst = row.pushes[index].states.isEmpty
     guard row.reach(state.mark, at: index) else { return ignore(.repeated) }
     try emit(state, of: row.pushes[index], on: report.deviceId, device)
-    // What was opened or dismissed has arrived, whether or not that is reported as well.
+    // A push that was opened or dismissed has arrived, whether or not that is reported as well.
     if isFirst, state != .arrived { count(.arrived, device) }
     if state == .arrived {
       step.count(
@@ -106,7 +106,7 @@ extension PersonContext {
       pushId: report.pushId, conversation: MessageKey(conversationId), messageAt: time, sentAt: time, states: [])
   }
 
-  /// The id of the push that a message has unless it is made anew.
+  /// The id of a message's first push; later ones for edits and replays have others.
   private func ownPushId(conversationId: String, messageId: String) -> String {
     rules.pushId(
       userId: userId, kind: .message, cause: .message(conversationId: conversationId, messageId: messageId))

@@ -184,8 +184,8 @@ struct Conversation {
     return since > stamp
   }
 
-  /// Erases a deleted person: their row and, if they are among the people of the last messages, those messages. Who registered and
-  /// came again after the deletion stays a member.
+  /// Erases a deleted person: their row and, if they are among the people of the last messages, those messages. A person who registered and
+  /// joined again after the deletion stays a member.
   mutating func erase(_ userId: String, deleted stamp: EventStamp) throws {
     if row.talk.people.contains(where: { sameId($0, userId) }) { row.talk = RecentTalk() }
     guard let known = try member(userId), try !hasJoined(userId, after: stamp) else { return }

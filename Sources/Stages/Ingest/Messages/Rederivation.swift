@@ -64,7 +64,7 @@ public final class Rederivation {
     return step.rejection == nil && step.outputs.isEmpty ? nil : result
   }
 
-  /// The time of the change that made a person a member; nil: they are none.
+  /// The time of the change that made a person a member; nil: they are not a member.
   public func memberSince(_ userId: String, of conversationId: String, partition: Int32) -> Milliseconds? {
     guard case .member(let member)? = try? driver.row(RowKey("c", conversationId, userId), partition: partition),
       member.takesPart

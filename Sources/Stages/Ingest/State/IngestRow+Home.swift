@@ -2,8 +2,8 @@ import NudgeSchema
 public import StreamRuntime
 
 extension IngestStage {
-  /// How its tasks are split: each passes on what is not on its key's partition (M9). What is for every task reaches those that are
-  /// there when it is written, so it must be processed before.
+  /// How its tasks are split: each passes on records that are not on their key's partition (M9). A record for every task reaches the tasks
+  /// that exist when it is written, so it must be processed before the split.
   public static let splitRules = SplitRules(
     waiting: [
       .chatEvents: .passedOn, .userEvents: .passedOn, .deviceClaims: .passedOnUnless(header: ClaimWriter.everyTask),

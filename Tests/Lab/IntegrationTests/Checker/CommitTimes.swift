@@ -30,7 +30,7 @@ struct CommitTimes: Equatable {
   /// When each task committed last.
   var latest: [Int32: Int64] { commits.compactMapValues { $0.last?.time } }
 
-  /// The longest pause of any task that touches this time. What a task committed before and after counts too; one that never commits
+  /// The longest pause of any task that touches this time. Commits before and after it count too; a task that never commits
   /// again pauses until `end`.
   func longestPause(from start: Int64, to end: Int64) -> Pause? {
     commits.flatMap { task, commits -> [Pause] in

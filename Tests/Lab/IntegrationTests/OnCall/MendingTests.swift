@@ -7,7 +7,7 @@ import Testing
 @testable import NudgeLab
 
 extension PipelineTests {
-  /// What FCM or a producer got wrong, mended by the commands of docs/operations.md.
+  /// Failures of FCM and mistakes of producers, mended by the commands of docs/operations.md.
   @Suite("Mending on a pipeline")
   struct MendingTests {
     @Test("resend-failed makes a push again on the device that lacks it, once; the device that has it is left alone")
@@ -54,7 +54,7 @@ extension PipelineTests {
       try scene.publish([
         scene.device("bob", "bob-phone", token: "token-of-bob"), scene.conversation("lunch", ["ann", "bob"]),
       ])
-      // Of a producer that is ahead of its time, and of one whose conversation comes later.
+      // One producer is of a later release; the other's conversation comes later.
       var early = scene.message("m1", in: "lunch", from: "ann", mentions: ["bob"])
       early.value = early.value.replacing(#""schemaVersion":1"#, with: #""schemaVersion":9"#)
       try pipeline.publisher.publish([early, scene.message("m2", in: "dinner", from: "ann", mentions: ["bob"])])

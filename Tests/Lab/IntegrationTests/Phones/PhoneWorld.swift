@@ -75,7 +75,7 @@ final class PhoneWorld {
     broker = try DemoBroker(
       which, topicPrefix: kind == .embedded ? nil : "phones.", directory: directory, run: kind.rawValue)
     try broker.createTopics(partitions: Self.partitions)
-    // What an open conversation keeps back is told after 20 s already, and people catch up on the minute.
+    // Messages that an open conversation holds are told after 20 s already, and people catch up on the minute.
     let policy = directory.appendingPathComponent("policy.json")
     try Data(#"{"waits": {"presenceSeconds": 20}, "catchUp": {"spreadSeconds": 0}}"#.utf8).write(to: policy)
     processes = DemoProcesses(

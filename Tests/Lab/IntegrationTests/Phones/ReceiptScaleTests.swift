@@ -116,7 +116,7 @@ extension EmbeddedPipelineTests {
       world.receipts.map(\.body).filter { $0.deviceId.hasPrefix("many.") }
     }
 
-    /// What phones have, with their numbers.
+    /// How many pushes each phone received.
     private func received(_ world: PhoneWorld, _ phones: [Int]) -> [Delivery: Int] {
       var received: [Delivery: Int] = [:]
       for phone in phones {

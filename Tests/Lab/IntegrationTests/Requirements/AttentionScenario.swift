@@ -6,7 +6,7 @@ import VirtualPhone
 
 @testable import NudgeLab
 
-/// What people are told of who are about to read a message anyway, or seem to be.
+/// Notifications for people who are about to read a message anyway, or seem to be.
 enum AttentionScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
   case killed = "D1: Bob's phone dies with the chat open: his tablet rings after all, once, and the badge counts"
   case readingAlong = "D1: Ann writes while Bob reads along: nothing rings, not even after he has put the phone away"

@@ -6,7 +6,7 @@ import VirtualPhone
 
 @testable import NudgeLab
 
-/// What people are told of afterwards.
+/// Catch-ups: notifications for messages that were held back.
 enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
   case morning = "D18: Bob sleeps: what came is one notification when quiet hours end, without what was read or deleted"
   case ownTime = "D18: Bob's own time, previews off: he sees counts alone, once, on each of his devices"

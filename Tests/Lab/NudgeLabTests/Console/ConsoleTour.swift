@@ -74,7 +74,7 @@ struct ConsoleTour {
 
   // MARK: Receipts
 
-  /// Devices report a dozen pushes of messages, every third as opened. Waits until the receipts are there, and returns a story that
+  /// Devices report a dozen pushes of messages, every third as opened. Waits until the receipts are recorded, and returns a story that
   /// ends opened.
   func report() throws -> (user: String, message: String, conversation: String, device: String) {
     let pushes = Dictionary(

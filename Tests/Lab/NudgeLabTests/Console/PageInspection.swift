@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What a page must hold to be used with the keyboard, a screen reader and weak eyes, looked at in the browser.
+/// Checks in the browser that a page can be used with the keyboard, a screen reader and weak eyes.
 enum PageInspection {
   /// axe-core, which `make tools` installs from PyPI; nil: it is not installed, and the page is looked at without it.
   static let axe: String? = {

@@ -61,7 +61,7 @@ struct DemoEndToEndTests {
     #expect(summary.account.balanced)
     #expect(summary.account.checks.count >= 8 && summary.account.checks.allSatisfy(\.ok))
     #expect(summary.messages == 60)
-    // People join a conversation with their first message, so that the first one of a group is for nobody.
+    // People join a conversation with their first message, so that the first message of a group has no recipients.
     #expect(summary.candidates > summary.messages / 2)
     #expect(summary.decisions.values.reduce(0, +) == summary.candidates)
     #expect(summary.outcomes["sent", default: 0] > 0)

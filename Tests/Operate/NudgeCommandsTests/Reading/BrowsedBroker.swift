@@ -10,8 +10,8 @@ struct BrowsedBroker {
   private let producer: Producer
 
   /// - Parameters:
-  ///   - partitions: Of each topic.
-  ///   - inputs: Of the stages' inputs and changelogs, as after a repartition; nil: as all others.
+  ///   - partitions: The number of partitions of each topic.
+  ///   - inputs: The number for the stages' inputs and changelogs, as after a repartition; nil: as all others.
   init(partitions: Int = 3, inputs: Int? = nil) throws {
     broker = try EmbeddedBroker()
     for topic in Topic.allCases {

@@ -113,7 +113,7 @@ struct ReplayPartsTests {
     #expect(try standing([("p", "a", "gave_up"), ("q", "a", "sent")], pushes: two) == .delivered)
     #expect(try standing([("p", "a", "gave_up")], pushes: two) == .other)
     #expect(try standing([("p", "a", "gave_up"), ("q", "a", "gave_up")], pushes: two) == .failed(devices: nil))
-    // Of a push whose record is gone nothing is known.
+    // Nothing is known of a push whose record is gone.
     var gone = PushFates(results: FailedResult.usual)
     gone.add(try outcome("p", "a", "gave_up"))
     gone.add(try push("p", ["a"]))

@@ -49,7 +49,7 @@ struct FormerReleaseTests {
     ).result()
     #expect(result.compared == former.decisions.count && result.unrecorded == 0 && result.insufficient == 0)
     #expect(result.changes.contains { $0.was.hasPrefix("silent, medium") && $0.wouldBe.hasPrefix("alert") })
-    // What levels do not touch is decided as it was.
+    // Messages that levels do not touch are decided as they were.
     #expect(!result.changes.contains { $0.was == "conversation_muted" || $0.wouldBe == "conversation_muted" })
     #expect(result.same > 0 && result.alerts.after.total > result.alerts.before.total)
   }

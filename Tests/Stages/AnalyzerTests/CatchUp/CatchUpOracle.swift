@@ -13,7 +13,7 @@ struct CatchUpOracle {
     var isRead = false
   }
 
-  /// What a catch-up tells of.
+  /// The content of a catch-up.
   struct Told: Equatable, CustomStringConvertible {
     var ids: Set<String>
     var texts: [String: String]

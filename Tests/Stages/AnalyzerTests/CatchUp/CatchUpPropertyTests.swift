@@ -126,7 +126,7 @@ private struct Schedule {
       let conversation = group == nil ? "c\(random.below(2))" : "g"
       let isNamed = group != nil && random.oneIn(2)
       log.append("\(now): \(id) in \(conversation), named \(isNamed)")
-      // Of a large group at level smart only what names somebody new is shown.
+      // A large group at level smart shows only messages that name somebody new.
       oracle.message(id, in: conversation, at: now, "text of \(id)", isWanted: group == nil || isNamed, isHigh: isNamed)
       let origin = scene.nextOrigin()
       for _ in 0..<(random.oneIn(10) ? 2 : 1) {

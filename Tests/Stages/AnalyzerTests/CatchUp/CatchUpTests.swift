@@ -197,7 +197,7 @@ struct CatchUpTests {
       try none.prefer(patch, at: noon + minute)
       #expect(try digests(none).isEmpty && rows(none) == 0)
     }
-    // Quiet hours that begin anew before it is told move it to their end.
+    // Quiet hours that begin again before it is told move it to their end.
     let longer = try asleep()
     try longer.message("m1", at: noon)
     longer.driver.now = noon + minute

@@ -10,7 +10,7 @@ struct ReceiptTallyTests {
     AnalyzerStage.tallies.indices.contains(place) ? AnalyzerStage.tallies[place] : AnalyzerStage.laterTally(place)
   }
 
-  /// What a step counted, without decisions: `metric label,label`.
+  /// The tallies of a step, without decisions: `metric label,label`.
   private func counted(_ result: StageDriver<AnalyzerStage>.StepResult) -> [String] {
     result.counted.compactMap(series).filter { $0.metric != "nudge_decisions_total" }.map { tally in
       "\(tally.metric) \(tally.labels.sorted { $0.key < $1.key }.map(\.value).joined(separator: ","))"

@@ -107,7 +107,7 @@ struct ReceiptTests {
       try scene.report(.arrived, next, on: "tablet", at: noon + 2 * minute, now: noon + 4 * minute).states
         == [.arrived, .withdrawn])
     #expect(try scene.report(.arrived, next, at: noon + 2 * minute, now: noon + 4 * minute).states == [.arrived])
-    // What comes after the read stays.
+    // A message after the read stays.
     let last = try #require(try scene.message("m3", at: noon + 5 * minute).push)
     #expect(try scene.report(.arrived, last, on: "tablet", at: noon + 6 * minute).states == [.arrived])
   }

@@ -7,7 +7,7 @@ import Testing
 /// D16, in the dispatcher.
 @Suite("Erasure of a person's lanes and devices")
 struct DeviceErasureTests {
-  /// ann's phone has a request in the air and two pushes behind it, her tablet one that waits for another try; so has ben's phone.
+  /// ann's phone has a request in flight and two pushes behind it, her tablet one that waits for another try; so has ben's phone.
   private func waiting() throws -> DispatcherBench {
     let bench = DispatcherBench()
     for (user, device) in [("ann", "tablet"), ("ben", "ben-phone")] {

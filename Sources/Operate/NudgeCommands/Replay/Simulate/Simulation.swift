@@ -10,7 +10,7 @@ import StreamRuntime
 ///
 /// It works partition by partition: a piece of the decisions, in the order of the timeline records they were made for, then
 /// the timeline up to there. So it holds the state of one partition's people and one piece of decisions. Each record is
-/// processed at the time it was decided at, so that quiet hours and freshness are judged as they were. Of a message whose decision was
+/// processed at the time it was decided at, so that quiet hours and freshness are judged as they were. Where a decision was
 /// deferred, on record or here, the final decisions are compared.
 struct Simulation {
   /// Decisions held at a time.
@@ -149,7 +149,7 @@ struct Simulation {
       times = times.filter { $0.key >= timeline.from }
     }
     if deferred.isSimulationHolding {
-      // What is held at the end of the timeline ends as if nothing more came.
+      // Messages still held at the end of the timeline are decided as if nothing more came.
       driver.now += Self.longestWait
       for step in try driver.fireTimers(partition: partition) { try take(step, at: nil, driver.now) }
     }

@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// What became of events in the pipeline, for requests that wait for it: decisions of messages, and refusals.
+/// The fates of events in the pipeline, for requests that wait for them: decisions of messages, and refusals.
 struct DecisionLog {
   /// Events of which anything is kept.
   static let limit = 20_000

@@ -35,7 +35,7 @@ struct EventFailure: Sendable {
 
 /// Publishes events together: all that wait, for all partitions of a broker, by one request. One thread owns it.
 final class EventPublishing {
-  /// What became of an event.
+  /// The result for one event.
   struct Outcome {
     var failure: EventFailure?
     var position: RecordPosition?

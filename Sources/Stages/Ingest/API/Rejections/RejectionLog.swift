@@ -9,7 +9,7 @@ struct RejectionLog {
   /// Rejections in one answer.
   static let page = 1_000
 
-  /// Where a reader goes on, by partition of `nudge.dead-letters`.
+  /// Where a reader continues, by partition of `nudge.dead-letters`.
   struct Cursor: Sendable, Equatable {
     var next: [Int32: Int64]
 

@@ -134,7 +134,7 @@ final class RejectionTail: Sendable {
     return HTTPServerResponse(headers: headers, body: body)
   }
 
-  /// Answers waiting requests with what there is now.
+  /// Answers waiting requests with the rejections read so far.
   private func answer(_ waiters: [Waiter]) {
     for waiter in waiters {
       waiter.responder.respond(
@@ -170,7 +170,7 @@ final class RejectionTail: Sendable {
           error.isAuthorization
           ? "this service lacks the right Read on \(topic)" : "\(error.name): \(error.reason)"
         state.withLock { state in
-          // What was read stays known.
+          // Rejections that were read stay known.
           if case .ready = state.condition, !error.isAuthorization { return }
           state.condition = .failed(reason)
         }
@@ -181,7 +181,7 @@ final class RejectionTail: Sendable {
     }
   }
 
-  /// Waits before it reads anew; requests whose time is up are answered.
+  /// Waits before it reads again; requests whose time is up are answered.
   private func pause() {
     let end = ContinuousClock.now + .seconds(5)
     while !isClosed, ContinuousClock.now < end {
@@ -190,7 +190,7 @@ final class RejectionTail: Sendable {
     }
   }
 
-  /// Reads until it is closed. Throws where the consumer must be made anew.
+  /// Reads until it is closed. Throws where a new consumer is needed.
   private func read() throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-rejections")
     defer { consumer.close() }
