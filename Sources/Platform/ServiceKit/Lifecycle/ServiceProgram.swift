@@ -20,12 +20,9 @@ public struct ServiceProgram: Sendable {
   }
 
   /// Runs the program with the process's own command line and environment, and ends the process. A crash leaves a backtrace on
-  /// standard error. The program may start once more first, with variables that are read before `main` (`ProgramRestart`).
+  /// standard error.
   public func runProcess() -> Never {
-    let environment = ProcessInfo.processInfo.environment
-    ProgramRestart.run(
-      with: [CrashBacktrace.setting(environment: environment), Allocator.setting(environment: environment)]
-        .compactMap { $0 })
+    CrashBacktrace.enable(environment: ProcessInfo.processInfo.environment)
     endProcess(main())
   }
 

@@ -41,20 +41,9 @@
       return String(cString: try #require(text)).components(separatedBy: "<heap nr=").count - 1
     }
 
-    @Test("a service that nobody tunes starts its program again, once, with larger caches and two arenas")
-    func restart() throws {
-      let setting = try #require(Allocator.setting(environment: ["PATH": "/bin"]))
-      #expect(setting.name == "GLIBC_TUNABLES")
-      let tunables = setting.value.split(separator: ":")
-      #expect(tunables.contains("glibc.malloc.arena_max=2"))
-      #expect(tunables.contains { $0.hasPrefix("glibc.malloc.tcache_count=") })
-      #expect(Allocator.setting(environment: [setting.name: setting.value]) == nil)
-    }
-
     @Test("the operator's setting stays", arguments: ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
     func operatorsChoiceStays(name: String) {
       #expect(!Allocator.shareArenas(environment: [name: "4"]))
-      #expect(Allocator.setting(environment: [name: "4"]) == nil)
     }
   }
 #endif
