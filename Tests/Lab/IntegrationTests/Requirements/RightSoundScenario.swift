@@ -271,7 +271,9 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     try expectNotShown("se.m", to: "se.bob", on: phone, because: "quiet_hours", world)
     #expect(world.phone(phone).badge == 0)
     try world.wait(for: "the badge after quiet hours", atMost: 100) { world.phone(phone).badge == 1 }
-    #expect(world.phone(phone).lockScreen.entries.isEmpty)
+    // One catch-up tells of what they kept back.
+    try world.wait(for: "the catch-up", atMost: 100) { world.phone(phone).lockScreen.entries.count == 1 }
+    #expect(world.phone(phone).lockScreen.entries.map(\.body) == ["Ann: The weather is fine here"])
     return phone
   }
 
