@@ -1,4 +1,5 @@
 import Foundation
+import JSONCodec
 public import NudgeSchema
 
 extension FCMAnswer {
@@ -118,26 +119,9 @@ struct FCMErrorBody {
   }
 
   /// FCM's name of the push, in the answer to a push that it took.
-  static func name(in body: [UInt8]) -> String? { plainName(in: body) ?? object(body)?["name"] as? String }
-
-  /// The same where the answer is what FCM's documentation shows: an object with this one member, and no escapes. nil: it is another one.
-  static func plainName(in body: [UInt8]) -> String? {
-    var rest = body[...]
-    func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 } }
-    func take(_ text: StaticString) -> Bool {
-      skipSpace()
-      let utf8 = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-      guard rest.starts(with: utf8) else { return false }
-      rest = rest.dropFirst(utf8.count)
-      return true
-    }
-    guard take("{"), take("\"name\""), take(":"), take("\"") else { return nil }
-    // ASCII only, so that the bytes need no check.
-    let name = rest.prefix { $0 != 0x22 && $0 != 0x5C && (0x20..<0x7F).contains($0) }
-    rest = rest.dropFirst(name.count)
-    guard take("\""), take("}") else { return nil }
-    skipSpace()
-    return rest.isEmpty ? String(decoding: name, as: UTF8.self) : nil
+  static func name(in body: [UInt8]) -> String? {
+    // A truncated or malformed body is ignored; the status counts.
+    (try? JSONParser().parse(body) { $0["name"]?.string }) ?? nil
   }
 
   private static func object(_ body: [UInt8]) -> [String: Any]? {
