@@ -36,14 +36,11 @@ extension PersonContext {
 }
 
 extension EffectivePreferences {
-  /// When the quiet hours end that hold at a time, to the minute; nil: none hold.
-  ///
-  /// A change of daylight saving before the end moves it, so a timer set by it checks again when it fires.
+  /// When the quiet hours end that hold at a time, to the minute, by the clocks as they will be then; nil: none hold.
   func quietHoursEnd(at time: Milliseconds, zones: inout TimeZones) -> Milliseconds? {
     guard let quietHours, let span = QuietSpan(quietHours) else { return nil }
-    let minute = QuietSpan.minuteOfDay(time, in: zones.zone(named: quietHours.timeZone) ?? TimeZones.utc)
-    guard span.contains(minute) else { return nil }
-    let minutes = (span.end - minute + 1_440) % 1_440
-    return time - time % 60_000 + Milliseconds(minutes) * 60_000
+    let zone = zones.zone(named: quietHours.timeZone) ?? TimeZones.utc
+    guard span.contains(QuietSpan.minuteOfDay(time, in: zone)) else { return nil }
+    return zone.next(span.end, after: time)
   }
 }

@@ -22,13 +22,7 @@ extension EffectivePreferences {
       let zone = zones.zone(named: quietHours?.timeZone) ?? TimeZones.utc
       times = [zone.next(quietSpan.end, after: now)]
     }
-    return times.min().map { quietEnd(after: $0, zones: &zones) ?? $0 }
-  }
-
-  /// When the quiet hours end that hold at a time, by the clocks as they will be then; nil: none hold.
-  func quietEnd(after time: Milliseconds, zones: inout TimeZones) -> Milliseconds? {
-    guard let quietSpan, quietHoursEnd(at: time, zones: &zones) != nil else { return nil }
-    return (zones.zone(named: quietHours?.timeZone) ?? TimeZones.utc).next(quietSpan.end, after: time)
+    return times.min().map { quietHoursEnd(at: $0, zones: &zones) ?? $0 }
   }
 }
 
@@ -43,7 +37,7 @@ extension AnalyzerRules {
 extension TimeZone {
   /// The next time after `now` at which a clock here shows a minute of the day. Where daylight saving leaves that out, a time within
   /// an hour of it.
-  fileprivate func next(_ minute: Int, after now: Milliseconds) -> Milliseconds {
+  func next(_ minute: Int, after now: Milliseconds) -> Milliseconds {
     let ahead = (minute - QuietSpan.minuteOfDay(now, in: self) + 1_440) % 1_440
     let time = now - now % 60_000 + Milliseconds(ahead == 0 ? 1_440 : ahead) * 60_000
     // The clocks may be changed until then.

@@ -12,7 +12,7 @@ extension PersonContext {
     user.catchUpAt = nil
     let preferences = EffectivePreferences(try preferences(), rules: rules)
     let isWanted = preferences.enabled && preferences.digestTimes?.isEmpty != true
-    if isWanted, let end = preferences.quietEnd(after: step.now, zones: &zones) {
+    if isWanted, let end = preferences.quietHoursEnd(at: step.now, zones: &zones) {
       return try armCatchUp(at: end + rules.catchUpOffset(of: userId))
     }
     let targets = try targets()
@@ -105,6 +105,6 @@ extension EffectivePreferences {
   fileprivate func isUnwanted(_ conversationId: String) -> Bool {
     let key = MessageKey(conversationId)
     return conversationLevels.contains { $0.conversation == key && $0.level == .none }
-      || muted.contains { sameId($0.conversationId, conversationId) && $0.until == nil }
+      || isMutedForGood(conversationId)
   }
 }

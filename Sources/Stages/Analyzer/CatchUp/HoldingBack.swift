@@ -26,9 +26,9 @@ extension DecisionChecks {
       let wanted = self.presentation(checks.assessment?.priority ?? .low)
       return wanted == .badge && !hasTimes ? nil : missed(checks.assessment, as: wanted)
     case .conversationMuted, .expired, .analysisLimit:
-      guard message.candidate.possibleRepeat != true, verdict.reason != .conversationMuted || isMutedForATime else {
-        return nil
-      }
+      guard message.candidate.possibleRepeat != true,
+        verdict.reason != .conversationMuted || !preferences.isMutedForGood(message.candidate.conversationId)
+      else { return nil }
       // The checks ended before they came to the level and the priority.
       var further = self
       further.checks = CheckList()
@@ -44,13 +44,6 @@ extension DecisionChecks {
 
   private func missed(_ assessment: Assessment?, as wanted: Presentation) -> Missed {
     Missed(rank: Int(((assessment?.score ?? 0) * 1_000).rounded()), alerts: wanted == .alert)
-  }
-
-  /// Whether every mute of the conversation ends.
-  private var isMutedForATime: Bool {
-    preferences.muted.allSatisfy {
-      !sameId($0.conversationId, message.candidate.conversationId) || $0.until != nil
-    }
   }
 }
 

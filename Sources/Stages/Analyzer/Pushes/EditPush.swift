@@ -47,6 +47,11 @@ extension EffectivePreferences {
     muted.contains { sameId($0.conversationId, conversationId) && ($0.until.map { time < $0 } ?? true) }
   }
 
+  /// Whether the person muted a conversation without an end.
+  func isMutedForGood(_ conversationId: String) -> Bool {
+    muted.contains { sameId($0.conversationId, conversationId) && $0.until == nil }
+  }
+
   /// Whether the person has chosen to see nothing of the conversation or, in groups, of the sender. Which kind of conversation it
   /// is an edit does not say.
   fileprivate func showsNothing(of conversationId: String, from senderId: String?) -> Bool {
