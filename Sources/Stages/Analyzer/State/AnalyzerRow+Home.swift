@@ -13,23 +13,21 @@ extension AnalyzerRow {
   /// Where a row belongs when there are more tasks than before.
   static func home(of key: RowKey, _ bytes: UnsafeRawBufferPointer) throws -> RowHome {
     let parts = key.parts
-    switch (Kind(of: key), parts.count) {
-    case (.user, 2), (.preferences, 2), (.learned, 2), (.conversation, 3), (.device, 3), (.receipts, 3), (.held, 4),
-      (.missed, 3):
-      return .taskOf(parts[1])
-    case (.replay, 2): return .everyTask
-    case (.replay, 3):
+    switch Kind(of: key) {
+    case .user, .preferences, .learned: if parts.count == 2 { return .taskOf(parts[1]) }
+    case .conversation, .device, .receipts, .missed: if parts.count == 3 { return .taskOf(parts[1]) }
+    case .held: if parts.count == 4 { return .taskOf(parts[1]) }
+    case .replay:
+      if parts.count == 2 { return .everyTask }
+      guard parts.count == 3 else { break }
       guard Resend.isBucket(parts[1]) else { return .taskOf(parts[2]) }
       // A push that was made again, whose id does not name the person; or a person who was told.
       return Resend.person(ofKeyPart: parts[2]).map { RowHome.taskOf($0) } ?? .everyTask
-    case (.erasure, 2):
-      guard case .erasure(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: RecordCoder()) else { break }
+    case .erasure:
+      guard parts.count == 2, case .erasure(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: RecordCoder())
+      else { break }
       return row.pendingUserId.map { RowHome.taskOf($0) } ?? .everyTask
-    case (.user, _), (.preferences, _), (.learned, _), (.conversation, _), (.device, _), (.receipts, _), (.held, _),
-      (.missed, _),
-      (.replay, _),
-      (.erasure, _), (nil, _):
-      break
+    case nil: break
     }
     throw StoreFailure(
       operation: "move a row of the analyzer",

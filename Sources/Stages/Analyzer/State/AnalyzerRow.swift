@@ -51,6 +51,8 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
       guard let byte = key.bytes.first else { return nil }
       self.init(rawValue: byte)
     }
+
+    static var letters: String { allCases.map { String(UnicodeScalar($0.rawValue)) }.joined(separator: ", ") }
   }
 
   /// The key of a person's row.
@@ -112,8 +114,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
       throw StoreFailure(
         operation: "reading a row of the analyzer",
         reason:
-          "its key begins with none of u, p, c, d, n, t, r, h, g and x; the state is not the analyzer's, or was written by a newer one"
-      )
+          "its key begins with none of \(Kind.letters); the state is not the analyzer's, or was written by a newer one")
     }
   }
 
