@@ -56,7 +56,7 @@ struct PushEnds {
   private mutating func change(_ pushId: String, _ deviceId: String, _ change: (inout DeliveryGlance) -> Void) {
     let key = FNV1a.hash(pushId)
     guard let push = pushes[key] else { return }
-    let place = (key &* 0x9E37_79B9_7F4A_7C15) ^ FNV1a.hash(deviceId)
+    let place = DeliveryGlance.key(push: key, deviceId: deviceId)
     let known = deliveries[place]
     guard known != nil || hasRoom() else { return }
     var delivery = known ?? Delivery(slot: push.slot)

@@ -117,8 +117,7 @@ struct Funnel {
 
   private mutating func change(_ key: UInt64, _ deviceId: String, _ change: (inout Delivery) -> Void) {
     guard let facts = pushes[key] else { return }
-    let place = (key &* 0x9E37_79B9_7F4A_7C15) ^ FNV1a.hash(deviceId)
-    change(&deliveries[place, default: Delivery(facts: facts)])
+    change(&deliveries[DeliveryGlance.key(push: key, deviceId: deviceId), default: Delivery(facts: facts)])
   }
 
   /// The hash of a push of this pass; nil: it is another pass's.

@@ -35,6 +35,11 @@ struct DeliveryGlance: Equatable {
       receipts: reached == 0 ? [] : Set(ReceiptState.allCases.filter(has)))
   }
 
+  /// Stands for a push and device: a hash of the push's hash and the device's id.
+  static func key(push: UInt64, deviceId: String) -> UInt64 {
+    (push &* 0x9E37_79B9_7F4A_7C15) ^ FNV1a.hash(deviceId)
+  }
+
   private static func bit(of state: ReceiptState) -> UInt8 {
     1 << UInt8(ReceiptState.allCases.firstIndex(of: state) ?? 0)
   }
