@@ -207,7 +207,7 @@ let package = Package(
       "IntegrationTests",
       [
         "NudgeCommands", "NudgeLab", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest",
-        "Analyzer", "HTTPServer", "OTLP", "NudgeClient", "VirtualPhone", "TestSupport",
+        "Analyzer", "HTTPServer", "HTTPTransport", "OTLP", "NudgeClient", "VirtualPhone", "TestSupport",
       ]),
     .testTarget(
       name: "RepositoryTests", dependencies: ["TestSupport"], path: "Tests/Style/RepositoryTests",

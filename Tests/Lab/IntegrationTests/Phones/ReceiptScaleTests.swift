@@ -1,15 +1,11 @@
-import Dispatch
 import Foundation
+import HTTPTransport
 import NudgeClient
 import NudgeSchema
 import Testing
 import VirtualPhone
 
 @testable import NudgeLab
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 extension EmbeddedPipelineTests {
   @Suite("Receipts of many phones")
@@ -147,9 +143,9 @@ extension EmbeddedPipelineTests {
     // MARK: The emulator
 
     private func post(_ world: PhoneWorld, _ path: String, _ body: String) throws {
-      var request = URLRequest(url: try #require(URL(string: world.emulatorURL + path)))
-      request.httpMethod = "POST"
-      request.httpBody = Data(body.utf8)
+      let request = HTTPRequest(
+        method: .post, url: world.emulatorURL + path, headers: [("Content-Type", "application/json")],
+        body: Array(body.utf8), timeout: .seconds(10))
       #expect(try answer(to: request).status == 200)
     }
 
@@ -163,24 +159,19 @@ extension EmbeddedPipelineTests {
       let own = Set(world.fleet.phones.filter { $0.device.deviceId.hasPrefix("many.") }.map(\.token))
       var (next, count) = (0, 0)
       while true {
-        let url = try #require(URL(string: world.emulatorURL + "deliveries?after=\(next)&tokens=scene-"))
-        let batch = try JSONDecoder().decode(Batch.self, from: answer(to: URLRequest(url: url)).body)
+        let request = HTTPRequest(
+          method: .get, url: world.emulatorURL + "deliveries?after=\(next)&tokens=scene-", timeout: .seconds(40))
+        let batch = try JSONDecoder().decode(Batch.self, from: Data(answer(to: request).body))
         count += batch.deliveries.count { own.contains($0.request.token) }
         next = batch.next
         if batch.deliveries.count < 1_000 { return count }
       }
     }
 
-    private func answer(to request: URLRequest) throws -> (status: Int, body: Data) {
-      let done = DispatchSemaphore(value: 0)
-      nonisolated(unsafe) var result: (Int, Data) = (0, Data())
-      // Safe: read after the semaphore.
-      URLSession.shared.dataTask(with: request) { data, response, _ in
-        result = ((response as? HTTPURLResponse)?.statusCode ?? 0, data ?? Data())
-        done.signal()
-      }.resume()
-      done.wait()
-      return result
+    private func answer(to request: HTTPRequest) throws -> HTTPResponse {
+      let client = try HTTPClient(HTTPClientConfiguration(maxResponseBytes: 64 << 20, plainProtocol: .http1))
+      defer { client.shutdown(grace: .zero) }
+      return try client.response(to: request).get()
     }
   }
 }
