@@ -39,7 +39,7 @@ final class LogReader {
     try committed.warmUp(topics: topics, timeout: Self.patience)
   }
 
-  /// The first offset of a partition, and its high watermark. A partition that has just been made has no leader at once: its is waited for.
+  /// The first offset of a partition, and its high watermark. Waits until a partition that has just been created has a leader.
   func ends(of place: TopicPartition) throws(KafkaError) -> LogEnds {
     let deadline = ContinuousClock.now + Self.patience
     while true {
@@ -49,6 +49,7 @@ final class LogReader {
       } catch {
         guard error.isLeaderElsewhere, ContinuousClock.now < deadline else { throw error }
       }
+      // Kafka has no request that waits for a leader.
       Thread.sleep(forTimeInterval: 0.05)
     }
   }

@@ -1,7 +1,6 @@
 /// A large value behind a pointer. It means the same as without it: copies share the value until one of them changes it.
 ///
-/// A push has some thirty fields. It is copied several times on its way through a lane, and each copy counts the references of all of its
-/// texts.
+/// A push has some thirty fields. A lane copies it several times, and each copy counts the references of all of its texts.
 @propertyWrapper
 struct Boxed<Value: Sendable>: Sendable {
   /// `@unchecked Sendable` because the value changes only while nobody else refers to it.
