@@ -8,12 +8,17 @@ Runs a broker, the FCM emulator, the three services and `nudge load`, and sample
 transactions from /metrics; resident memory, open files and threads from /proc. A line is fitted to the samples of the second half
 of the load; its rise over that half is bounded. Exits with 1 where a bound is passed, a process ended, too few threads were woken, or the
 account does not balance.
+
+With --receipts N phones publish `notification.received` for N of 100 pushes and open a tenth of these. With --console a headless Chromium
+(CHROMIUM, or chromium) shows the Overview of `nudge console` the whole time. With --figures FILE the CPU seconds that each process used while
+messages were published are written as JSON, so that two runs can be compared.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -25,7 +30,7 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "Tests/Night"))
-from deployment import STAGES, Deployment, NightError, get, say, wait_for  # noqa: E402
+from deployment import STAGES, Deployment, NightError, free_ports, get, say, wait_for  # noqa: E402
 
 # Sampled values, with the unit that is printed and the bytes or pieces of one. Cached rows fill up to a bound of their own, so memory
 # without them must stay flatter.
@@ -93,6 +98,89 @@ class Sampler:
             "wake-ups": metric(page, "nudge_thread_wakeups_total"),
             "transactions": metric(page, "nudge_transactions_total"),
         }
+
+
+class Phones(threading.Thread):
+    """Reads pushes of messages and publishes the receipts of the phones that got them."""
+
+    def __init__(self, deployment, percent):
+        super().__init__(daemon=True)
+        self.percent, self.random, self.receipts = percent, random.Random(7), 0
+        kcat = ["kcat", "-b", deployment.servers, "-q", "-X", "client.id=soak-phones"]
+        self.reader = subprocess.Popen(
+            kcat + ["-C", "-u", "-t", "nudge.pushes", "-o", "end", "-X", "topic.metadata.refresh.interval.ms=2000"],
+            stdout=subprocess.PIPE, env=deployment.environment)
+        self.writer = subprocess.Popen(
+            kcat + ["-P", "-t", "user.events", "-K", "\t", "-X", "linger.ms=50", "-X", "topic.partitioner=murmur2_random"],
+            stdin=subprocess.PIPE, text=True, bufsize=1, env=deployment.environment)
+
+    def run(self):
+        for line in self.reader.stdout:
+            push = json.loads(line)
+            if push.get("type") != "push" or push.get("kind") != "message":
+                continue
+            for target in push["targets"]:
+                if self.random.random() * 100 < self.percent:
+                    self.publish(push, target, "notification.received")
+                    if self.random.random() < 0.1:
+                        self.publish(push, target, "notification.opened")
+
+    def publish(self, push, target, kind):
+        self.receipts += 1
+        event = {
+            "schemaVersion": 1, "type": kind, "eventId": f"soak-receipt-{self.receipts}", "occurredAt": int(time.time() * 1000),
+            "userId": push["userId"], "deviceId": target["deviceId"], "pushId": push["pushId"],
+            "conversationId": push["conversationId"], "messageId": push["messageId"],
+        }
+        try:
+            self.writer.stdin.write(f"{push['userId']}\t{json.dumps(event)}\n")
+        except (BrokenPipeError, ValueError):
+            # The soak has ended.
+            pass
+
+    def stop(self):
+        self.reader.kill()
+        self.join(10)
+        self.writer.stdin.close()
+        self.writer.wait(10)
+        say(f"phones published {self.receipts:,} receipts")
+
+
+class Watcher:
+    """`nudge console`, and a browser that shows its Overview."""
+
+    def __init__(self, deployment):
+        port = free_ports(1)[0]
+        self.console = subprocess.Popen(
+            [str(deployment.programs / "nudge"), "console", "--port", str(port), "--admin",
+             ",".join(f"127.0.0.1:{it}" for it in deployment.admin_ports.values())],
+            stdout=subprocess.DEVNULL, stderr=open(deployment.directory / "console.log", "wb"), env=deployment.environment)
+        url = f"http://127.0.0.1:{port}/"
+        wait_for("the console", lambda: get(url))
+        self.browser = subprocess.Popen(
+            [os.environ.get("CHROMIUM", "chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+             f"--user-data-dir={deployment.directory}/chromium", url],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=deployment.environment)
+
+    def stop(self):
+        for process in (self.browser, self.console):
+            process.terminate()
+            process.wait(20)
+
+
+def cpu_seconds(pid):
+    """User and system time of a process until now."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def processes(deployment, watcher):
+    """The process ids whose CPU is told, by name."""
+    found = {stage: deployment.services[stage].process.pid for stage in STAGES}
+    found["broker"] = deployment.kafka.process.pid
+    if watcher:
+        found["console"] = watcher.console.pid
+    return found
 
 
 def metric(page, name):
@@ -166,22 +254,31 @@ def soak(deployment, options):
     deployment.start_services()
     summary = deployment.directory / "load.json"
     say(f"{options.rate} messages a second for {options.minutes} minutes; logs and data are in {deployment.directory}")
+    phones = Phones(deployment, options.receipts) if options.receipts else None
+    watcher = Watcher(deployment) if options.console else None
+    if phones:
+        phones.start()
     process = load(deployment, options, summary)
     try:
-        return watch(deployment, options, process, summary)
+        return watch(deployment, options, process, summary, watcher)
     finally:
+        for it in (phones, watcher):
+            it and it.stop()
         # Where this script was ended.
         if process.poll() is None:
             process.kill()
 
 
-def watch(deployment, options, process, summary):
+def watch(deployment, options, process, summary, watcher):
     """Samples the services until the load has ended. Returns what is wrong."""
     # Devices are published before the first message.
     wait_for("the first messages", lambda: process.poll() is not None or first_decision(deployment), at_most=180)
     seconds = options.minutes * 60
     sampler = Sampler(deployment, every=max(1.0, seconds / 200))
     sampler.start()
+    pids = processes(deployment, watcher)
+    began = {name: cpu_seconds(pid) for name, pid in pids.items()}
+    used, spent_at = began, time.monotonic()
     told = 0
     while process.poll() is None:
         time.sleep(0.5)
@@ -190,12 +287,19 @@ def watch(deployment, options, process, summary):
             sampler.stop()
             process.wait(300)
             return gone
+        if time.monotonic() - sampler.began <= seconds:
+            used, spent_at = {name: cpu_seconds(pid) for name, pid in pids.items()}, time.monotonic()
         if sampler.samples["dispatcher"] and time.monotonic() - sampler.began > told + 60:
             told += 60
             say("  " + ", ".join(
                 f"{stage} {int(it[-1]['wake-ups']):,} wake-ups {it[-1]['memory'] / (1 << 20):.0f} MB"
                 for stage, it in sampler.samples.items() if it))
     sampler.stop()
+    spent = {name: used[name] - began[name] for name in pids}
+    lasted = spent_at - sampler.began
+    say(f"CPU seconds within {lasted:.0f} s: " + ", ".join(f"{name} {value:.1f}" for name, value in spent.items()))
+    if options.figures:
+        pathlib.Path(options.figures).write_text(json.dumps({"seconds": lasted, "cpuSeconds": spent}) + "\n")
     wrong = judge(sampler, seconds, options.bounds, options.wake_ups, options.all_wake_ups)
     try:
         told = json.loads(summary.read_text())
@@ -228,6 +332,9 @@ def main():
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--threads", type=int, default=2, help="stream threads of each service: more threads commit smaller transactions")
     parser.add_argument("--memory", type=float, default=8, help="MB by which memory without cached rows may rise in the second half")
+    parser.add_argument("--receipts", type=float, default=0, help="of 100 pushes, how many the phones confirm; one in ten of these is opened")
+    parser.add_argument("--console", action="store_true", help="show the Overview of nudge console in a headless Chromium the whole time")
+    parser.add_argument("--figures", help="a file for the CPU seconds of each process, as JSON")
     parser.add_argument("--keep", action="store_true", help="keep logs and data also of a good run")
     options = parser.parse_args()
     if not os.environ.get("KAFKA_HOME"):
