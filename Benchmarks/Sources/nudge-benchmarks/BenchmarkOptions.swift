@@ -49,6 +49,8 @@ struct BenchmarkOptions {
     help: "backlog, stages: people, with a device each.")
   static let threadsSetting = Setting<Int>(
     "threads", environment: .none, default: 1, in: 1...64, help: "backlog: stream threads of each service.")
+  static let instancesSetting = Setting<Int>(
+    "instances", environment: .none, default: 1, in: 1...16, help: "backlog: processes of each service.")
   static let chatLogSetting = Setting<String?>(
     "chat-log", environment: .none, default: nil, placeholder: "FILE",
     help: "backlog: JSON lines with a text each, plain or gzip; texts are made up without.")
@@ -91,7 +93,7 @@ struct BenchmarkOptions {
     keysSetting,
     partitionsSetting, batchSetting, roundsSetting, transactionsSetting, restoreSetting, timersSetting,
     messagesSetting, membersSetting, peopleSetting, secondsSetting, restartSecondsSetting, threadsSetting,
-    chatLogSetting,
+    instancesSetting, chatLogSetting,
     servicesSetting, peerSetting, kafkaPropertiesSetting, requestsSetting, fcmServerSetting, fcmCASetting,
     firebasePythonSetting,
     firebaseScriptSetting,
@@ -115,6 +117,7 @@ struct BenchmarkOptions {
   let members: Int
   let people: Int
   let threads: Int
+  let instances: Int
   let seconds: Int
   let restartSeconds: Int
   let chatLog: String?
@@ -147,6 +150,7 @@ struct BenchmarkOptions {
     members = values[Self.membersSetting]
     people = values[Self.peopleSetting]
     threads = values[Self.threadsSetting]
+    instances = values[Self.instancesSetting]
     seconds = values[Self.secondsSetting]
     restartSeconds = values[Self.restartSecondsSetting]
     chatLog = values[Self.chatLogSetting]

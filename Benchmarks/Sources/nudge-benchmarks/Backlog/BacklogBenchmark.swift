@@ -60,7 +60,7 @@ private final class BacklogRun {
     report.note(
       "\(options.messages) messages to \(world.groups) groups of \(options.members), \(options.people) people with a "
         + "device each, texts \(options.chatLog == nil ? "made up" : "of a chat log"), \(options.partitions) partitions, "
-        + "threads: \(options.threads)" + propertiesNote)
+        + "threads: \(options.threads), instances: \(options.instances)" + propertiesNote)
 
     // Groups, devices and preferences first, without measuring: their rows are in the stores before the backlog.
     let introduced = try world.introduce(to: topics)
@@ -176,32 +176,36 @@ private final class BacklogRun {
 
   /// Starts a service, waits until it has committed its whole input, and stops it.
   private func measure(
-    _ program: String, _ what: String, with arguments: [String] = [], meanwhile: ServiceProcess? = nil,
+    _ program: String, _ what: String, with arguments: [String] = [],
     until condition: (ServiceProcess.Committed) -> Bool
   ) throws -> Measurement {
     report.progress("  \(program): \(what)")
-    let service = try start(
-      program,
-      [
-        "--bootstrap-servers", broker.bootstrapServers, "--instance", "benchmark", "--threads", String(options.threads),
-        "--state-dir", broker.directory.appendingPathComponent("state").path, "--freshness", "1d",
-        // Each transaction is a line with its number of records.
-        "--log-level", "debug",
-      ] + options.kafkaProperties.sorted { $0.key < $1.key }.flatMap { ["--kafka-property", "\($0.key)=\($0.value)"] }
-        + arguments)
-    _ = try service.waitUntilReady()
-    let (began, cpu, brokerCPU) = (
-      Clocks.steady, try ProcessUsage.cpuSeconds(service.number), try broker.cpuSeconds()
-    )
-    try service.wait(for: what, until: condition)
+    let services = ServiceInstances(
+      processes: try (0..<options.instances).map { number in
+        try start(
+          program,
+          [
+            "--bootstrap-servers", broker.bootstrapServers, "--instance", "benchmark-\(number)",
+            "--threads", String(options.threads),
+            "--state-dir", broker.directory.appendingPathComponent("state-\(number)").path, "--freshness", "1d",
+            // Each transaction is a line with its number of records.
+            "--log-level", "debug",
+          ]
+            + options.kafkaProperties.sorted { $0.key < $1.key }.flatMap {
+              ["--kafka-property", "\($0.key)=\($0.value)"]
+            }
+            + arguments)
+      })
+    try services.waitUntilReady()
+    let (began, cpu, brokerCPU) = (Clocks.steady, try services.cpuSeconds(), try broker.cpuSeconds())
+    try services.wait(for: what, until: condition)
     let measurement = Measurement(
-      seconds: Clocks.steady - began, cpu: try ProcessUsage.cpuSeconds(service.number) - cpu,
-      brokerCPU: try broker.cpuSeconds() - brokerCPU,
-      peakMegabytes: try ProcessUsage.peakMegabytes(service.number), transactions: service.committed.transactions,
-      rows: service.committed.rows)
-    try service.stop()
-    guard service.complaints.isEmpty else {
-      throw BenchmarkFailure("\(program)'s log says: \(service.complaints.prefix(3).joined(separator: "\n"))")
+      seconds: Clocks.steady - began, cpu: try services.cpuSeconds() - cpu,
+      brokerCPU: try broker.cpuSeconds() - brokerCPU, peakMegabytes: try services.peakMegabytes(),
+      transactions: services.committed.transactions, rows: services.committed.rows)
+    try services.stop()
+    guard services.complaints.isEmpty else {
+      throw BenchmarkFailure("\(program)'s log says: \(services.complaints.prefix(3).joined(separator: "\n"))")
     }
     return measurement
   }

@@ -55,7 +55,7 @@ struct BacklogPeer {
   func introduce(records: Int) throws {
     report.progress("  \(peer.name): devices, preferences")
     let process = try start()
-    try process.wait(for: "devices, preferences") { $0.records >= records }
+    try ServiceInstances(processes: [process]).wait(for: "devices, preferences") { $0.records >= records }
     try stop(process)
   }
 
@@ -64,9 +64,9 @@ struct BacklogPeer {
     report.progress("  \(peer.name): timeline records")
     let process = try start()
     let first = try snapshot(process)
-    try process.wait(for: "half of the timeline records") { $0.records >= records / 2 }
+    try ServiceInstances(processes: [process]).wait(for: "half of the timeline records") { $0.records >= records / 2 }
     let middle = try snapshot(process)
-    try process.wait(for: "timeline records") { $0.records >= records }
+    try ServiceInstances(processes: [process]).wait(for: "timeline records") { $0.records >= records }
     let last = try snapshot(process)
     try stop(process)
     return Result(

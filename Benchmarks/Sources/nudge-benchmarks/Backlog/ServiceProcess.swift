@@ -88,7 +88,8 @@ final class ServiceProcess {
     }
   }
 
-  private var lastWords: String {
+  /// The end of its log.
+  var lastWords: String {
     ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n").suffix(5).joined(separator: "\n")
   }
 
@@ -100,27 +101,6 @@ final class ServiceProcess {
       if let readyLine { return readyLine }
       guard Clocks.steady < deadline else { throw BenchmarkFailure("\(name) is not ready after 60 s: \(lastWords)") }
       usleep(5_000)
-    }
-  }
-
-  /// How long it may go without a commit.
-  private static let patience = 60.0
-
-  /// Waits until it has committed this many records.
-  func wait(for what: String, until condition: (Committed) -> Bool) throws {
-    var deadline = Clocks.steady + Self.patience
-    var records = 0
-    while true {
-      try readLog()
-      if condition(committed) { return }
-      if committed.records > records {
-        records = committed.records
-        deadline = Clocks.steady + Self.patience
-      }
-      guard Clocks.steady < deadline else {
-        throw BenchmarkFailure("\(name) works no further on \(what): \(committed); its log says \(lastWords)")
-      }
-      usleep(10_000)
     }
   }
 
