@@ -1,8 +1,8 @@
 /// Writes JSON, byte by byte, into memory of its own: what `JSONEncoder` writes with `.withoutEscapingSlashes` for the
 /// same fields in the same order.
 ///
-/// Commas are set by the writer. That objects and arrays are closed, and that an object has keys, is up to the caller.
-/// To be used again: `removeAll()` keeps the memory.
+/// The writer sets the commas. The caller closes objects and arrays, and gives each member of an object a key.
+/// `removeAll()` starts the next text in the same memory.
 public struct JSONWriter: ~Copyable {
   /// How many bytes are written.
   public private(set) var count = 0
@@ -116,8 +116,8 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// How many thousandths a number is; nil: it is no whole number of them, or so large that it may have fewer digits than those.
-  /// A decimal of at most 15 digits is the shortest of the double next to it: no shorter one is next to the same.
+  /// The number in thousandths, if that is a whole number below 10¹²; nil otherwise. A decimal of up to 15 digits is
+  /// the shortest text of the double nearest to it, so no shorter one reads back as the same double.
   private static func thousandths(_ value: Double) -> Int64? {
     guard abs(value) < 1e9, value != 0 else { return nil }
     let rounded = (value * 1_000).rounded()
@@ -214,8 +214,8 @@ public struct JSONWriter: ~Copyable {
 
   /// Makes room for `length` bytes and a comma, and writes the comma if a value or a member stands before.
   ///
-  /// The last byte tells: only an opening bracket and a colon have no comma after them. Both can end nothing else,
-  /// since strings end with a quote.
+  /// The last byte tells whether one is needed: no comma follows an opening bracket or a colon. A string cannot end with either,
+  /// because it ends with a quote.
   private mutating func comma(_ length: Int) {
     reserve(length + 1)
     appendComma()

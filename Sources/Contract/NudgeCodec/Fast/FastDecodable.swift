@@ -1,7 +1,7 @@
 import JSONCodec
 import NudgeSchema
 
-/// The record is not one that is read directly: `RecordCoder` is to say what it is.
+/// This decoder does not read the record; `RecordCoder` reads it, or says what is wrong with it.
 struct FallBackToCodable: Error {}
 
 /// A value that is read from an object's fields.
@@ -28,7 +28,7 @@ extension FastDecodableBody {
 }
 
 extension EventType {
-  /// By the hash of the name: to look for a string among all names would take longer.
+  /// Found by the name's hash, which is faster than a comparison with each name.
   private static let byHash = Dictionary(uniqueKeysWithValues: allCases.map { (FNV1a.hash($0.rawValue), $0) })
 
   /// The type that a string names; nil: it names none.

@@ -21,7 +21,7 @@ struct PersonContext {
   private var pushRecords: Int32 = 0
   /// The same of decisions, so that each has an id of its own.
   private var decisionRecords: Int32 = 0
-  /// The chat event that outputs come of, where that is not the record's.
+  /// The chat event that caused the outputs, where it is not the record's.
   var source: RecordPosition?
   /// Receipts written so far.
   private var receiptRecords: Int32 = 0
@@ -62,9 +62,9 @@ struct PersonContext {
     return PersonConversationRow()
   }
 
-  /// Writes a conversation's row, if it changed, updates the person's badge counters, and decides about what is held no longer.
+  /// Writes a conversation's row, if it changed, updates the person's badge counters, and decides about messages whose hold has ended.
   ///
-  /// - Parameter end: Why messages are held no longer, where they are not withdrawn.
+  /// - Parameter end: Why the hold ended, for messages that are not withdrawn.
   mutating func keep(
     _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String,
     holdsEnd end: HoldEnd = .read
