@@ -96,9 +96,9 @@ export function shown(value) {
   return String(value);
 }
 
-export const shape = decision => decision?.outcome !== "notify" ? "none" : decision.presentation ?? { high: "alert", medium: "silent", low: "badge" }[decision.priority] ?? "silent";
+export const shape = decision => decision?.outcome === "deferred" ? "held" : decision?.outcome !== "notify" ? "none" : decision.presentation ?? { high: "alert", medium: "silent", low: "badge" }[decision.priority] ?? "silent";
 
-export const shapeNames = { alert: "Alerted", silent: "Silent", badge: "Badge only", none: "Not shown" };
+export const shapeNames = { alert: "Alerted", silent: "Silent", badge: "Badge only", held: "Held", none: "Not shown" };
 
 export const place = record => `${record.position.topic}-${record.position.partition}@${record.position.offset}`;
 

@@ -2,7 +2,7 @@
 
 import { ask, chip, command, copyButtons, count, cut, facts, field, grouped, h, heading, id, lasting, link, plain, run, shapeNames, show, svg, time, words } from "./base.js";
 
-const kinds = { alert: "k2", silent: "k3", badge: "k4", none: "k8", undecided: "k7" };
+const kinds = { alert: "k2", silent: "k3", badge: "k4", held: "k5", none: "k8", undecided: "k7" };
 const names = { ...shapeNames, undecided: "Not decided" };
 
 const endKinds = { opened: "good", arrived: "good", dismissed: "", taken: "", withdrawn: "", waiting: "", failed: "bad" };

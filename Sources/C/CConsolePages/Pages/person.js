@@ -86,7 +86,7 @@ function draw_(result, { answer, words: said }, parameters) {
 }
 
 function summary(answer) {
-  const counts = { alert: 0, silent: 0, badge: 0, none: 0 };
+  const counts = { alert: 0, silent: 0, badge: 0, held: 0, none: 0 };
   for (const story of answer.stories) counts[shape(story.decisions.at(-1)?.record)] += 1;
   if (answer.stories.length < 2) return null;
   return h("div", { class: "actions", role: "group", "aria-label": "Summary" }, h("span", { class: "dim" }, count(answer.stories.length, "message")), Object.entries(counts).filter(([, number]) => number).map(([kind, number]) => chip(`${number} ${shapeNames[kind].toLowerCase()}`, kind)));

@@ -117,7 +117,7 @@ final class OverviewReading: Sendable {
 
   private static let created = Array("\"message.created\"".utf8)
 
-  private static func count(
+  static func count(
     _ record: ConsumerRecord, of topic: Topic, _ parser: JSONParser, in slots: inout OverviewSlots
   ) {
     let time = record.timestamp
@@ -128,6 +128,8 @@ final class OverviewReading: Sendable {
       guard let value = record.value, let node = try? parser.parse(value), let reason = node["reason"]?.string else {
         return
       }
+      // A deferred decision is followed by a final one.
+      guard node["outcome"]?.string != "deferred" else { return }
       let shape = Self.shape(node)
       slots.decision(
         at: time, reason: reason, shape: shape, pushId: shape == "badge" ? nil : node["pushId"]?.string)

@@ -5,6 +5,8 @@ struct MessageAnswer: Encodable {
   /// How a message appeared to people.
   enum Shape: String, Encodable, CaseIterable {
     case alert, silent, badge
+    /// It waits, and a final decision follows.
+    case held
     /// Nothing was shown.
     case none
     /// It is on their timeline, and no decision is recorded.
@@ -123,6 +125,7 @@ struct MessageAnswer: Encodable {
     case .alert: "ALERTED"
     case .silent: "SILENT"
     case .badge: "BADGE ONLY"
+    case .held: "HELD"
     case .none: "NOT SHOWN"
     case .undecided: "NOT DECIDED"
     }

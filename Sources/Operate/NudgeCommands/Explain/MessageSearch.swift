@@ -140,6 +140,7 @@ struct MessageSearch {
     case "ALERTED": .alert
     case "SILENT": .silent
     case "BADGE ONLY": .badge
+    case "HELD": .held
     default: .none
     }
   }

@@ -1,3 +1,4 @@
+import JSONCodec
 import NudgeSchema
 import TestSupport
 import Testing
@@ -70,6 +71,31 @@ struct OverviewTests {
     #expect(ends(4_000) == [["arrived": 1], [:], [:]])
     slots.receipt(at: 4_100, of: "p", on: "phone", .dismissed, latency: nil)
     #expect(ends(4_500) == [["arrived": 1], [:], [:]] && !slots.isPartial)
+  }
+
+  @Test("a message that was held counts once, by its final decision")
+  func held() throws {
+    let world = try BrowsedBroker()
+    for (time, fields) in [
+      (1_000, #""outcome":"deferred","reason":"active_conversation""#),
+      (2_000, #""outcome":"notify","reason":"direct_message","presentation":"alert","pushId":"p""#),
+    ] {
+      try world.produce(
+        #"{"type":"decision","userId":"u","conversationId":"c","messageId":"m",\#(fields)}"#, key: "u", to: .decisions,
+        at: Milliseconds(time))
+    }
+    try world.flush()
+    let browser = try world.browser()
+    defer { browser.close() }
+    var slots = OverviewSlots(step: 1_000, count: 3)
+    let parser = JSONParser()
+    try browser.read(browser.ranges(of: .decisions, from: nil, until: nil), "reading") { record in
+      OverviewReading.count(record, of: .decisions, parser, in: &slots)
+      return true
+    }
+    let shown = slots.slots(now: 3_500)
+    #expect(shown.map(\.shapes) == [[:], ["alert": 1], [:]])
+    #expect(shown.map(\.decisions) == [[:], ["direct_message": 1], [:]])
   }
 
   @Test("P10: the overview's ends are those of the funnel, whatever comes in whatever order; and its memory is bounded")

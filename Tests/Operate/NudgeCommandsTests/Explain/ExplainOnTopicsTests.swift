@@ -20,6 +20,12 @@ struct ExplainOnTopicsTests {
       + #""decidedAt":\#(time),"origin":{"topic":"nudge.timeline","partition":\#(partition),"offset":0}}"#
   }
 
+  private func held(_ user: String, _ message: String) -> String {
+    #"{"type":"decision","userId":"\#(user)","conversationId":"c","messageId":"\#(message)","outcome":"deferred","#
+      + #""reason":"active_conversation","heldUntil":\#(noon + 120_000),"decidedAt":\#(noon),"#
+      + #""origin":{"topic":"nudge.timeline","partition":0,"offset":0}}"#
+  }
+
   private func outcome(_ push: String, _ device: String, _ result: String) -> String {
     #"{"type":"outcome","pushId":"\#(push)","deviceId":"\#(device)","result":"\#(result)","attempts":1,"#
       + #""occurredAt":\#(noon),"finishedAt":\#(noon + 90),"origin":{"topic":"nudge.pushes","partition":0,"offset":0}}"#
@@ -93,6 +99,10 @@ struct ExplainOnTopicsTests {
     func decide(_ user: String, push: String?) throws {
       try world.produce(decision(user, "m", push: push, from: 0, at: noon), key: user, to: .decisions, at: noon)
     }
+    // Held at first; bob's was told afterwards.
+    for user in ["bob", "eve"] {
+      try world.produce(held(user, "m"), key: user, to: .decisions, at: noon - 1)
+    }
     for user in ["ann", "bob", "cy"] { try decide(user, push: "p-\(user)") }
     try decide("dan", push: nil)
     func report(_ user: String, _ record: String) throws {
@@ -110,7 +120,7 @@ struct ExplainOnTopicsTests {
     let asked = MessageSearch.Question(
       messageId: "m", conversationId: "c", showsTexts: false, peopleShown: 2, now: noon + 60_000)
     let answer = try MessageSearch(asked, browser: browser).answer()
-    #expect(answer.groups.map(\.shape) == [.alert, .none] && answer.people == 4)
+    #expect(answer.groups.map(\.shape) == [.alert, .held, .none] && answer.people == 5)
     let group = try #require(answer.groups.first)
     #expect(group.people == ["ann", "bob"] && group.more == 1)
     #expect(group.results == [.init(result: "sent", count: 2), .init(result: "rejected", count: 1)])
@@ -126,6 +136,7 @@ struct ExplainOnTopicsTests {
         .init(userId: "bob", deviceId: "phone", state: .taken),
       ])
     #expect(group.latencyMs?.max == 90 && group.arrivalMs?.p50 == 400 && group.arrivalMs?.max == 400)
+    #expect(answer.groups[1].people == ["eve"] && answer.text.contains("HELD, active_conversation"))
     #expect(answer.groups[1].ends.isEmpty && answer.groups[1].deliveries.isEmpty && answer.groups[1].arrivalMs == nil)
     #expect(
       answer.text.contains("how far they got: 1 waiting, 1 taken, 1 opened, 1 failed; half arrived within 400 ms"))
