@@ -26,6 +26,13 @@ static inline CURLcode nudge_easy_on_sockets(CURL *easy, int (*opened)(void *, c
   CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, opened);
   return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
 }
+// Asked before each connection with the address it would go to.
+static inline CURLcode nudge_easy_on_open(CURL *easy, curl_socket_t (*open)(void *, curlsocktype, struct curl_sockaddr *),
+                                          void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
+  return code ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+}
+static inline const void *nudge_sockaddr_bytes(const struct curl_sockaddr *address) { return &address->addr; }
 static inline CURLcode nudge_easy_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }

@@ -83,6 +83,8 @@ public struct Push: Codable, Sendable, Equatable {
     // New cases go last: rows of state hold a kind by its place.
     /// A catch-up: what was held back, in one notification.
     case digest
+    /// A message that neither arrived nor was read: a webhook is told, and no device.
+    case escalation
   }
   /// A function of person, kind and cause alone: deciding again gives the same.
   public var pushId: String
@@ -90,7 +92,7 @@ public struct Push: Codable, Sendable, Equatable {
   public var kind: Kind
   /// The person.
   public var userId: String
-  /// The devices, at least one.
+  /// The devices: at least one, and none of the kind `escalation`.
   public var targets: [PushTarget]
   /// Title; nil: nothing is shown.
   public var title: String?
@@ -127,6 +129,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var senderId: String?
   /// The content of a catch-up; nil unless `kind` is `digest`.
   public var digest: Digest?
+  /// Why the message is said again; nil: it is said for the first time.
+  public var escalation: Escalation?
   /// How long FCM keeps it for a device that is off, in seconds, 0 to 2,419,200.
   public var ttlSeconds: Int
   /// Freshness: not sent for the first time after this.
@@ -140,7 +144,8 @@ public struct Push: Codable, Sendable, Equatable {
     imageUrl: String? = nil, avatarUrl: String? = nil, priority: Priority, presentation: Presentation,
     replaces: Bool? = nil, mentioned: Bool? = nil, quietHours: QuietHours? = nil, sentAt: Milliseconds? = nil,
     reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil, messageId: String? = nil,
-    senderId: String? = nil, digest: Digest? = nil, ttlSeconds: Int, expiresAt: Milliseconds, decidedAt: Milliseconds
+    senderId: String? = nil, digest: Digest? = nil, escalation: Escalation? = nil, ttlSeconds: Int,
+    expiresAt: Milliseconds, decidedAt: Milliseconds
   ) {
     self.pushId = pushId
     self.kind = kind
@@ -162,6 +167,7 @@ public struct Push: Codable, Sendable, Equatable {
     self.messageId = messageId
     self.senderId = senderId
     self.digest = digest
+    self.escalation = escalation
     self.ttlSeconds = ttlSeconds
     self.expiresAt = expiresAt
     self.decidedAt = decidedAt

@@ -7,6 +7,7 @@ internal import Synchronization
 ///
 /// - `POST /token`: an assertion signed with the key of ``serviceAccountFile`` for an access token;
 /// - `POST /v1/projects/{project}/messages:send`: a message;
+/// - `POST /webhook`: an escalation, which is recorded and not checked;
 /// - `GET /emulator/stats`: ``counters`` as JSON;
 /// - `GET /emulator/tokens`: messages by device token and status, if it counts them;
 /// - `POST /emulator/faults`: a ``FaultFile`` that replaces the present faults;

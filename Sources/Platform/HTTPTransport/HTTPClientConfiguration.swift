@@ -8,6 +8,15 @@ public struct HTTPClientConfiguration: Sendable {
     case http2PriorKnowledge
   }
 
+  /// The addresses that it connects to.
+  public enum Addresses: Sendable, Hashable {
+    /// Any, by way of the proxy that the environment names, if it names one.
+    case any
+    /// Public ones only, each checked when a connection is opened, whatever name led to it, and without a proxy: a URL that a person
+    /// chose must not reach this host or its network. See ``PublicAddress``.
+    case publicOnly
+  }
+
   /// A PEM file with the certificate authorities to trust; nil for the system's.
   public var caFile: String?
   /// Connections to one host at a time; while one set of connections is retired and drains, its successor may hold as many again.
@@ -36,6 +45,8 @@ public struct HTTPClientConfiguration: Sendable {
   public var keptHeaders: [String]
   /// How to speak to `http://` URLs.
   public var plainProtocol: PlainProtocol
+  /// Which addresses it connects to.
+  public var addresses: Addresses
 
   /// A configuration for FCM; see the properties for meaning and units.
   public init(
@@ -44,7 +55,8 @@ public struct HTTPClientConfiguration: Sendable {
     lifetimeJitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
     maxRequestsPerConnection: Int? = nil, idleTransferLifetime: Duration = .seconds(30),
     maxResponseBytes: Int = 64 * 1024,
-    keptHeaders: [String] = ["retry-after"], plainProtocol: PlainProtocol = .http2PriorKnowledge
+    keptHeaders: [String] = ["retry-after"], plainProtocol: PlainProtocol = .http2PriorKnowledge,
+    addresses: Addresses = .any
   ) {
     self.caFile = caFile
     self.maxConnectionsPerHost = maxConnectionsPerHost
@@ -59,5 +71,6 @@ public struct HTTPClientConfiguration: Sendable {
     self.maxResponseBytes = maxResponseBytes
     self.keptHeaders = keptHeaders
     self.plainProtocol = plainProtocol
+    self.addresses = addresses
   }
 }

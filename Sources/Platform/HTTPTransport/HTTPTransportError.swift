@@ -6,6 +6,8 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The host was not found or refused the connection.
     case connectionFailed
+    /// None of the host's addresses is one that ``HTTPClientConfiguration/addresses`` allows.
+    case addressRefused
     /// The TLS handshake failed: a certificate that is not trusted, another host's, or no common protocol.
     case tls
     /// ``HTTPRequest/timeout`` passed.
@@ -57,7 +59,7 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     case .connectionFailed, .timedOut, .reset, .queueFull: return true
     // An interrupted handshake is a network problem; a refused certificate needs the operator.
     case .tls: return curlCode == Int(CURLE_SSL_CONNECT_ERROR.rawValue)
-    case .responseTooLarge, .cancelled, .shutDown, .withheld, .invalidRequest, .other: return false
+    case .addressRefused, .responseTooLarge, .cancelled, .shutDown, .withheld, .invalidRequest, .other: return false
     }
   }
 

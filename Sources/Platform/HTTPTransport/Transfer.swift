@@ -1,4 +1,5 @@
 internal import CLibcurl
+internal import Foundation
 
 /// A queued request with its completion.
 struct Submission {
@@ -28,6 +29,8 @@ final class Transfer {
   private var outgoing = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1024)
   private var responseBody: [UInt8] = []
   private var responseTooLarge = false
+  /// An address of the host was refused.
+  private var addressRefused = false
 
   /// Makes a handle with everything set that all requests share.
   init(_ configuration: HTTPClientConfiguration, share: UnsafeMutableRawPointer) throws(HTTPTransportError) {
@@ -55,6 +58,11 @@ final class Transfer {
     ]
     if let file = configuration.caFile {
       codes.append(nudge_easy_set_string(easy, CURLOPT_CAINFO, file))
+    }
+    if configuration.addresses == .publicOnly {
+      codes.append(nudge_easy_on_open(easy, Transfer.openSocket, context))
+      // An empty text keeps libcurl from the proxy that the environment names: it would connect instead of this process.
+      codes.append(nudge_easy_set_string(easy, CURLOPT_PROXY, ""))
     }
     if let failed = codes.first(where: { $0 != CURLE_OK }) {
       throw HTTPTransportError(
@@ -102,6 +110,7 @@ final class Transfer {
     }
     responseBody = []
     responseTooLarge = false
+    addressRefused = false
     submission = next
   }
 
@@ -150,8 +159,14 @@ final class Transfer {
         message: "the answer's body exceeds \(maxResponseBytes) bytes", responseStarted: true,
         mayHaveBeenDelivered: true)
     }
+    let kind = HTTPTransportError.Kind(code)
+    if addressRefused, kind == .connectionFailed {
+      return HTTPTransportError(
+        kind: .addressRefused, curlCode: Int(code.rawValue),
+        message: "no address of the host is public; private networks, this host and reserved addresses are refused")
+    }
     return HTTPTransportError(
-      kind: HTTPTransportError.Kind(code), curlCode: Int(code.rawValue), message: CurlLibrary.text(of: code),
+      kind: kind, curlCode: Int(code.rawValue), message: CurlLibrary.text(of: code),
       responseStarted: status > 0, mayHaveBeenDelivered: status > 0 || mayHaveSent)
   }
 
@@ -211,6 +226,26 @@ final class Transfer {
       kind: .invalidRequest, curlCode: Int(code.rawValue),
       message: "libcurl refuses the request's \(what): \(CurlLibrary.text(of: code))")
   }
+
+  /// libcurl's callback before a connection: makes the socket, unless the address is not public.
+  private static let openSocket:
+    @convention(c) (UnsafeMutableRawPointer?, curlsocktype, UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t = {
+      context, _, address in
+      guard let context, let address, let bytes = nudge_sockaddr_bytes(address) else { return CURL_SOCKET_BAD }
+      let isPublic = PublicAddress.isPublic(
+        family: address.pointee.family, UnsafeRawBufferPointer(start: bytes, count: Int(address.pointee.addrlen)))
+      guard isPublic else {
+        Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().addressRefused = true
+        return CURL_SOCKET_BAD
+      }
+      #if os(Linux)
+        // No child of this process inherits it.
+        let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+      #else
+        let type = address.pointee.socktype
+      #endif
+      return socket(address.pointee.family, type, address.pointee.protocol)
+    }
 
   /// libcurl's write callback: appends to the body, or ends the transfer by taking less than was offered.
   private static let receive: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int =

@@ -19,8 +19,9 @@ public struct AnalyzerStage: Stage {
     name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .outcomes, .timeline],
     changelog: .analyzerState, timers: .timeline)
 
-  /// Decisions, by what decided and how important the message was found; reports that count for nothing; times to arrive.
-  public static var tallies: [StageTally] { DecisionTally.all + ReceiptTally.fixed }
+  /// Decisions, by what decided and how important the message was found; reports that count for nothing; times to arrive; what is
+  /// said again.
+  public static var tallies: [StageTally] { DecisionTally.all + ReceiptTally.fixed + EscalationTally.all }
 
   /// Pushes by the state they reached, platform and app version.
   public static func laterTally(_ place: Int) -> StageTally? { ReceiptTally.later(place) }
@@ -79,6 +80,8 @@ public struct AnalyzerStage: Stage {
         try holdTimerFired(fired, for: &person)
       } else if PersonContext.isCatchUpTimer(fired.timer) {
         try person.catchUpTimerFired(fired, zones: &zones)
+      } else if PersonContext.isEscalationTimer(fired.timer) {
+        try person.escalationTimerFired(fired)
       } else {
         try person.timerFired(fired)
       }

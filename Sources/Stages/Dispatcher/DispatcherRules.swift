@@ -13,6 +13,8 @@ public struct DispatcherRules: Sendable {
   /// FCM projects that a push may name, the service account's own first; nil: any. A push to another project, which any app
   /// can invent, is rejected, and nothing is kept for it.
   public var projects: [String]?
+  /// Whether there is a webhook for escalations; without one they end as `cancelled`.
+  public var hasWebhook = false
   /// Requests a minute to a project, FCM's quota, of which a stream thread uses its share of the partitions; 0: no limit.
   public var requestsPerMinute = 0
   /// How long the rate of requests takes to grow to its full height (P5).

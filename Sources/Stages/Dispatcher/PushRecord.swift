@@ -38,7 +38,7 @@ enum PushRecord {
     }
     let traceparent = header(RecordHeader.traceparent)
     let replayId = header(RecordHeader.replayId)
-    return push.targets.enumerated().map { index, target in
+    return push.recipients.enumerated().map { index, target in
       var item = WaitingPush(
         push: untargeted, target: target, cause: event.origin,
         origin: Origin(record.position, index: Int32(index)), source: event.source,
@@ -58,7 +58,9 @@ enum PushRecord {
       ] {
         if let id { try check(id: id, field) }
       }
-      guard !push.targets.isEmpty else { throw Rejection(.schemaViolation, "targets is empty") }
+      guard !push.targets.isEmpty || push.kind == .escalation else {
+        throw Rejection(.schemaViolation, "targets is empty")
+      }
       var devices = Set<RowKey>()
       for (index, target) in push.targets.enumerated() {
         try check(id: target.deviceId, "targets[\(index)].deviceId")

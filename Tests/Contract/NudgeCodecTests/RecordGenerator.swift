@@ -248,8 +248,12 @@ extension FieldGenerator {
           quietHours: maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) },
           sentAt: maybe { $0.integer() }, reason: maybe { $0.choice() }, badge: int(),
           conversationId: maybe { $0.text() }, messageId: maybe { $0.text() }, senderId: maybe { $0.text() },
-          digest: maybe { $0.digest() }, ttlSeconds: int(), expiresAt: integer(),
-          decidedAt: integer())))
+          digest: maybe { $0.digest() },
+          escalation: maybe { fields in
+            Escalation(
+              pushedAt: fields.integer(), pushedAgainAt: fields.maybe { $0.integer() },
+              senderName: fields.maybe { $0.text() }, groupName: fields.maybe { $0.text() })
+          }, ttlSeconds: int(), expiresAt: integer(), decidedAt: integer())))
   }
 
   private mutating func digest() -> Digest {

@@ -46,6 +46,11 @@ struct RowFormatTests {
       let missedRows = try PackedRows(missed)
       #expect(missedRows.packed == missed && missedRows.json == missed)
       #expect(missedRows.truncated.isEmpty && missedRows.refusesMore)
+      let escalations = fields.escalationsRow()
+      if fields.isFull { #expect(FieldWalk.emptyFields(of: [escalations]) == []) }
+      let escalationsRows = try PackedRows(escalations)
+      #expect(escalationsRows.packed == escalations && escalationsRows.json == escalations)
+      #expect(escalationsRows.truncated.isEmpty && escalationsRows.refusesMore)
       let replay = ReplayRow(isStopped: fields.isFull || fields.random.oneIn(2), notifications: fields.int())
       let replays = try PackedRows(replay)
       #expect(replays.packed == replay && replays.json == replay && replays.truncated.isEmpty && replays.refusesMore)
@@ -65,6 +70,7 @@ struct RowFormatTests {
       samples.append(ReplayRow(isStopped: fields.isFull, notifications: fields.int()))
       samples.append(fields.receiptsRow())
       samples.append(fields.missedRow())
+      samples.append(fields.escalationsRow())
     }
     #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
   }
@@ -193,6 +199,15 @@ extension FieldGenerator {
           key: MessageKey($0.text()), place: $0.place(), rank: $0.int(), alerts: $0.flag(),
           line: $0.maybe { MissedRow.Line(messageId: $0.text(), sender: $0.text(), text: $0.text()) })
       }, older: int(), olderUpTo: maybe { $0.place() }, olderAlerts: flag())
+  }
+
+  fileprivate mutating func escalationsRow() -> EscalationsRow {
+    EscalationsRow(
+      entries: list {
+        EscalationsRow.Entry(
+          key: MessageKey($0.text()), conversationId: $0.text(), place: $0.place(), reason: $0.choice(),
+          step: $0.choice(), due: $0.integer(), pushedAt: $0.integer(), pushedAgainAt: $0.maybe { $0.integer() })
+      }, timerAt: maybe { $0.integer() })
   }
 
   fileprivate mutating func learned() -> LearnedPreferences {

@@ -17,7 +17,7 @@ struct SplitTests {
       AnalyzerRow.userKey("ann"), AnalyzerRow.preferencesKey("ann"), AnalyzerRow.learnedKey("ann"),
       AnalyzerRow.conversationKey("ann", "c"), AnalyzerRow.deviceKey("ann", "phone"), RowKey("r", "replay-1", "ann"),
       RowKey("r", "resent/20000", "/ann"), AnalyzerRow.heldKey("ann", "c", MessageKey("m")),
-      AnalyzerRow.missedKey("ann", "c"),
+      AnalyzerRow.missedKey("ann", "c"), AnalyzerRow.escalationsKey("ann"),
     ] {
       #expect(try home(key) == .taskOf("ann"), "\(key)")
     }
@@ -34,5 +34,6 @@ struct SplitTests {
     #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.timerName(of: "phone", "ann")) == nil)
     #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.holdTimerName("ann", "c")) == nil)
     #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.catchUpTimerName("ann")) == nil)
+    #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.escalationTimerName("ann")) == nil)
   }
 }

@@ -10,7 +10,7 @@ struct OutcomeTallyTests {
   func series() {
     for result in OutcomeResult.allCases {
       for platform in Platform.allCases {
-        for kind in Push.Kind.allCases {
+        for kind in Push.Kind.allCases where kind != .escalation {
           #expect(
             OutcomeTally.all[OutcomeTally.place(result, platform, kind)].labels == [
               "result": result.rawValue, "platform": platform.rawValue,
@@ -18,6 +18,10 @@ struct OutcomeTallyTests {
             ])
         }
       }
+    }
+    for result in OutcomeResult.allCases {
+      let tally = OutcomeTally.all[OutcomeTally.place(result, .web, .escalation)]
+      #expect(tally.metric == "nudge_escalation_outcomes_total" && tally.labels == ["result": result.rawValue])
     }
     #expect(Set(OutcomeTally.all.map(\.labels)).count == OutcomeTally.all.count)
   }

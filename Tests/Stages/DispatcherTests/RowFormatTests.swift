@@ -69,6 +69,7 @@ struct RowFormatTests {
       item.push.quietHours = nil
       item.push.sentAt = nil
       item.push.digest = nil
+      item.push.escalation = nil
       item.failingSince = nil
       // Without the new fields nothing but the version tells the two formats apart.
       let lane = LaneRow(items: [item, item], count: 2)
@@ -110,6 +111,11 @@ extension FieldGenerator {
         sentAt: maybe { $0.integer() }, reason: maybe { $0.choice() }, badge: int(),
         conversationId: maybe { $0.text() },
         messageId: maybe { $0.text() }, senderId: maybe { $0.text() }, digest: maybe { $0.digest() },
+        escalation: maybe { fields in
+          Escalation(
+            pushedAt: fields.integer(), pushedAgainAt: fields.maybe { $0.integer() },
+            senderName: fields.maybe { $0.text() }, groupName: fields.maybe { $0.text() })
+        },
         ttlSeconds: int(), expiresAt: integer(),
         decidedAt: integer()),
       target: PushTarget(

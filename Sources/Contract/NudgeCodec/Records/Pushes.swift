@@ -31,7 +31,7 @@ extension Push: FastDecodable, FastEncodable {
       badge: try fields.int("badge"),
       conversationId: try fields.text(ifPresent: "conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), senderId: try fields.text(ifPresent: "senderId"),
-      digest: try fields.object(ifPresent: "digest"),
+      digest: try fields.object(ifPresent: "digest"), escalation: try fields.object(ifPresent: "escalation"),
       ttlSeconds: try fields.int("ttlSeconds"), expiresAt: try fields.integer("expiresAt"),
       decidedAt: try fields.integer("decidedAt"))
   }
@@ -57,9 +57,25 @@ extension Push: FastDecodable, FastEncodable {
     json.field("messageId", ifPresent: messageId)
     json.field("senderId", ifPresent: senderId)
     json.object("digest", ifPresent: digest)
+    json.object("escalation", ifPresent: escalation)
     json.field("ttlSeconds", ttlSeconds)
     json.field("expiresAt", expiresAt)
     json.field("decidedAt", decidedAt)
+  }
+}
+
+extension Escalation: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(
+      pushedAt: try fields.integer("pushedAt"), pushedAgainAt: try fields.integer(ifPresent: "pushedAgainAt"),
+      senderName: try fields.text(ifPresent: "senderName"), groupName: try fields.text(ifPresent: "groupName"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("pushedAt", pushedAt)
+    json.field("pushedAgainAt", ifPresent: pushedAgainAt)
+    json.field("senderName", ifPresent: senderName)
+    json.field("groupName", ifPresent: groupName)
   }
 }
 

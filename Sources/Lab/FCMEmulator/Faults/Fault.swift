@@ -9,6 +9,8 @@ public struct Fault: Sendable {
     case send
     /// The OAuth token endpoint; applied before the request is checked.
     case token
+    /// The webhook.
+    case webhook
   }
 
   /// The replacement of a good answer.

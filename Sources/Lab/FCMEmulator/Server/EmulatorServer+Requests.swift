@@ -29,6 +29,7 @@ extension EmulatorServer {
 
   func route(_ path: String) -> StreamExchange.Route {
     if path == "/token" { return .token }
+    if path == "/webhook" { return .webhook }
     if let endpoint = EmulatorControl.Endpoint(rawValue: path) { return .control(endpoint) }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[1] == "v1", parts[2] == "projects", parts[4] == "messages:send" else {
@@ -89,6 +90,11 @@ extension EmulatorServer {
       delay = fault.delay
       if let action = fault.action { return Self.outcome(action, project: 0) }
       return .answer(token(exchange))
+    case .webhook:
+      guard exchange.isPost else { return .answer(EmulatorAnswer(.notFound)) }
+      let fault = ledger.fault(.webhook, token: nil)
+      delay = fault.delay
+      return fault.action.map { Self.outcome($0, project: 0) } ?? .answer(EmulatorAnswer(status: 200, body: "{}\n"))
     case .control(let endpoint):
       guard endpoint.isPost ? exchange.isPost : exchange.isGet else { return .answer(EmulatorAnswer(.notFound)) }
       return .answer(
@@ -139,7 +145,7 @@ extension EmulatorServer {
         UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount), token: message.token, at: at)
     }
     guard keepsRequests else { return }
-    let isMessage = if case .send = exchange.route { true } else { false }
+    let isMessage = if case .send = exchange.route { true } else { exchange.route == .webhook }
     let body = UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount)
     let request = RecordedRequest(
       time: now, path: exchange.path, status: status, headers: exchange.headers,

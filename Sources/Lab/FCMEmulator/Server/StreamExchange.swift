@@ -9,6 +9,7 @@ final class StreamExchange {
     case send(project: Int)
     case unknownProject
     case token
+    case webhook
     case control(EmulatorControl.Endpoint)
     case nothing
 

@@ -67,11 +67,28 @@ final class DemoProcesses {
       ]
       if program == .dispatcher {
         arguments += ["--fcm-url", ready.url, "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile]
+        arguments += try webhookArguments(ready)
       }
       services.append(try process(program, arguments))
     }
     for service in services { try service.start() }
     try wait(for: services, tick)
+  }
+
+  /// The secret that requests to the emulator's webhook are signed with.
+  var webhookSecret: String { directory.appendingPathComponent("webhook.secret").path }
+
+  /// The emulator stands in for the webhook, too. It is asked only where a policy says so.
+  private func webhookArguments(_ ready: EmulatorReady) throws -> [String] {
+    let secret = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+    try Data("whsec_\(secret)\n".utf8).write(to: URL(fileURLWithPath: webhookSecret), options: .atomic)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: webhookSecret)
+    // A webhook has a name.
+    let url = ready.url.replacingOccurrences(of: "127.0.0.1", with: "localhost") + "/webhook"
+    return [
+      "--escalation-url", url, "--escalation-secret-file", webhookSecret, "--escalation-ca-file", ready.caFile,
+      "--escalation-allow-private",
+    ]
   }
 
   private func process(_ program: DemoProgram, _ arguments: [String]) throws(CommandError) -> DemoProcess {

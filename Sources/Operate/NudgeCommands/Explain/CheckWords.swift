@@ -117,6 +117,9 @@ private struct Inputs {
         "shown without an alert: \(since) stands for this one\(take("heldBack").map { ", number \($0.shown) since" } ?? "")"
     }
     if name == "catch_up" { return "waits for the person's catch-up\(time("dueAt").map { " at \($0)" } ?? "")" }
+    if name == "escalation" {
+      return "pushed once more\(time("dueAt").map { " at \($0)" } ?? "") unless it arrives or is read before"
+    }
     guard name == "priority" else { return suppresses ? "suppresses" : "" }
     let method =
       switch take("method")?.string {

@@ -79,7 +79,7 @@ struct StoryText {
     lines += event + candidate
     for decision in story.decisions { lines += self.decision(decision) }
     if story.decisions.contains(where: { $0.record["pushId"] != nil }) { lines += pushes }
-    lines += catchUps + later
+    lines += escalations + catchUps + later
     lines += story.devices.map { "  now         \($0.deviceId): \($0.text)" }
     if let standing = story.standing {
       let read = standing.isRead ? "read" : "not read"
@@ -166,6 +166,9 @@ struct StoryText {
         "  push        \(time(push.record["decidedAt"]?.integer ?? push.timestamp))  \(push.record["pushId"]?.string ?? "?"), "
           + "\(push.record["presentation"]?.string ?? "?"), \(push.record["priority"]?.string ?? "?") priority  \(push.place)"
       )
+      if let first = push.record["escalation"]?["pushedAt"]?.integer {
+        lines.append("              said again: it had neither arrived nor been read since \(time(first))")
+      }
       if let title = push.record["title"]?.string { lines.append("              title \(title)") }
       if let body = push.record["body"]?.string { lines.append("              body \(body)") }
       for target in targets {
@@ -193,6 +196,23 @@ struct StoryText {
       lines.append("  cancelled   \(time(cancelled.timestamp))  what waited for \(what)  \(cancelled.place)")
     }
     return lines
+  }
+
+  private var escalations: [String] {
+    story.escalations.flatMap { push -> [String] in
+      let id = push.record["pushId"]
+      let again =
+        push.record["escalation"]?["pushedAgainAt"]?.integer.map { "pushed again at \(time($0))" }
+        ?? "no device could be reached"
+      let ended = story.outcomes.filter { $0.record["pushId"] == id }
+      let waits = story.waiting.first { $0.pushId == id?.string }.map { MessageStory.words($0) }
+      return [
+        "  escalated   \(time(push.record["decidedAt"]?.integer ?? push.timestamp))  \(again), and it still neither "
+          + "arrived nor was read: \(id?.string ?? "?")  \(push.place)"
+      ]
+        + (ended.isEmpty ? ["    → the webhook  no outcome yet: \(waits ?? "it waits in no lane")"] : [])
+        + ended.map { "    → the webhook  \(OutcomeWords.of($0.record, by: "the webhook"))  \($0.place)" }
+    }
   }
 
   private var catchUps: [String] {

@@ -190,6 +190,15 @@ struct ExplainSearch {
           }
         } else if let id = push.record["pushId"]?.string, let index = owners[id] {
           stories[index].pushes.append(push)
+        } else if let id = push.record["pushId"]?.string,
+          let index = stories.firstIndex(where: { $0.isSaidAgain(by: push.record) })
+        {
+          owners[id] = index
+          if push.record["kind"]?.string == Push.Kind.escalation.rawValue {
+            stories[index].escalations.append(push)
+          } else {
+            stories[index].pushes.append(push)
+          }
         } else if push.record["kind"]?.string == Push.Kind.digest.rawValue, let id = push.record["pushId"]?.string {
           let told = stories.indices.filter { stories[$0].isTold(by: push.record) }
           for index in told { stories[index].catchUps.append(push) }

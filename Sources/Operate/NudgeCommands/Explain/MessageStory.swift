@@ -13,8 +13,10 @@ struct MessageStory: Encodable {
   var candidate: PlacedRecord?
   /// In order; more than one after a replay.
   var decisions: [PlacedRecord] = []
-  /// The decisions' pushes, as far as retention kept them.
+  /// The decisions' pushes and, of a message that was said again, the second, as far as retention kept them.
   var pushes: [PlacedRecord] = []
+  /// The records of which the webhook is told: one at most.
+  var escalations: [PlacedRecord] = []
   /// Cancellations of waiting pushes.
   var cancellations: [PlacedRecord] = []
   /// One for each push and device that has ended.
@@ -73,7 +75,21 @@ struct MessageStory: Encodable {
       }
   }
 
-  var pushIds: Set<String> { Set(decisions.compactMap { $0.record["pushId"]?.string }) }
+  /// Whether a record says the message again, to its devices or to the webhook.
+  func isSaidAgain(by push: JSONValue) -> Bool {
+    push["escalation"] != nil && push["messageId"]?.string == messageId
+      && push["conversationId"]?.string == conversationId
+  }
+
+  var pushIds: Set<String> {
+    Set((decisions + pushes + escalations).compactMap { $0.record["pushId"]?.string })
+  }
+
+  /// The outcomes of what was sent to devices.
+  var deviceOutcomes: [PlacedRecord] {
+    let others = Set(escalations.compactMap { $0.record["pushId"]?.string })
+    return others.isEmpty ? outcomes : outcomes.filter { !others.contains($0.record["pushId"]?.string ?? "") }
+  }
 
   /// Concludes what each device shows. `readPushes`: the conversation's pushes of the kind `read`; `readOutcomes`: their
   /// outcomes.
@@ -85,7 +101,7 @@ struct MessageStory: Encodable {
       }
     }
     // Without the push, its outcomes name the devices.
-    for outcome in outcomes {
+    for outcome in deviceOutcomes {
       if let device = outcome.record["deviceId"]?.string, !order.contains(device) { order.append(device) }
     }
     ends = deliveryEnds(order)
@@ -177,20 +193,24 @@ struct MessageStory: Encodable {
 }
 
 enum OutcomeWords {
-  /// How it ended, after how many attempts, and FCM's answer.
-  static func of(_ outcome: JSONValue) -> String {
+  /// How it ended, after how many attempts, and the answer.
+  ///
+  /// - Parameter receiver: who answered.
+  static func of(_ outcome: JSONValue, by receiver: String = "FCM") -> String {
     let result = outcome["result"]?.string ?? "?"
     let code = outcome["errorCode"]?.string
     let meaning =
       switch OutcomeResult(rawValue: result) {
-      case .sent: "FCM took it"
+      case .sent: "\(receiver) took it"
       case .expired: "its freshness had ended before the first attempt"
       case .invalidToken: "FCM does not know the token: the device is dropped"
       case .quarantined: "FCM says the token is another sender's: nothing is sent to it before it registers again"
-      case .rejected: "FCM refused the request itself"
+      case .rejected: "\(receiver) refused the request itself"
       case .gaveUp: code == "lane_full" ? "too many waited for the device" : "its time ran out between attempts"
       case .cancelled:
-        code == "superseded" ? "a later push said all that this one said" : "taken back while it waited"
+        code == "no_webhook"
+          ? "the dispatcher has no --escalation-url"
+          : code == "superseded" ? "a later push said all that this one said" : "taken back while it waited"
       case nil: "unknown result"
       }
     var text = "\(result): \(meaning)"

@@ -27,6 +27,7 @@ extension PersonContext {
     if !before.holds.isEmpty { conversation.holds.removeAll { $0.key == key } }
     try keep(conversation, was: before, for: withdrawn.conversationId)
     try dropMissed(key, in: withdrawn.conversationId)
+    try endEscalations(of: key, in: withdrawn.conversationId)
     // A message too old to be known one by one may still wait for its next attempt.
     if known?.marks.contains(.notified) ?? true {
       try emit(
@@ -46,6 +47,7 @@ extension PersonContext {
   ) throws {
     conversation.withdrawAll(at: cause.happenedAt)
     try keep(conversation, was: before, for: conversationId)
+    try endEscalations(of: nil, in: conversationId)
     try emit(.cancelled(PushCancelled(userId: userId, conversationId: conversationId)))
     // As after reading: the app removes what it still shows of the conversation.
     if conversation.unread < before.unread {

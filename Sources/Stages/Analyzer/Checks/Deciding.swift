@@ -219,10 +219,11 @@ extension PersonContext {
       } else {
         user.toldBadge = badge
         push = self.push(
-          message, verdict, priority, presentation, to: targets, decisionChecks.preferences,
+          message, verdict.reason, priority, presentation, to: targets, decisionChecks.preferences,
           mentioned: decisionChecks.context.mentioned, words: words, badge: badge,
           anew: decisionChecks.anew, expiresAt: decisionChecks.expiresAt)
       }
+      if let push, let due = try awaitArrival(of: push, decisionChecks, verdict.reason) { checks.noteEscalation(due) }
     }
     try emit(
       DecisionBody(

@@ -59,6 +59,11 @@ struct CheckList {
     checks.append(Check(check: "catch_up", inputs: ["dueAt": .number(due)]))
   }
 
+  /// Notes that the message is pushed again unless it arrives or is read before.
+  mutating func noteEscalation(_ due: Milliseconds) {
+    checks.append(Check(check: "escalation", inputs: ["dueAt": .number(due)]))
+  }
+
   /// Notes that an alert was held back.
   mutating func note(_ burst: Burst) {
     checks.append(

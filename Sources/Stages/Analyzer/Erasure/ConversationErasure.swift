@@ -15,6 +15,7 @@ extension PersonContext {
     user.activities.removeAll { $0.conversationId.map { sameId($0, conversationId) } ?? false }
     if let known = user.conversations, known > 0 { user.conversations = known - 1 }
     try forgetMissed(in: conversationId)
+    try endEscalations(of: nil, in: conversationId)
     try step.remove(AnalyzerRow.conversationKey(userId, conversationId))
   }
 }

@@ -118,7 +118,13 @@ extension AnalyzerStage {
       if let due = user.badgeDueAt { step.cancelTimer(PersonContext.badgeTimerName(userId), due: due) }
       if let due = user.catchUpAt { step.cancelTimer(PersonContext.catchUpTimerName(userId), due: due) }
     }
-    for key in [AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), AnalyzerRow.learnedKey(userId)] {
+    if case .escalations(let row)? = try step.row(AnalyzerRow.escalationsKey(userId)), let due = row.timerAt {
+      step.cancelTimer(PersonContext.escalationTimerName(userId), due: due)
+    }
+    for key in [
+      AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), AnalyzerRow.learnedKey(userId),
+      AnalyzerRow.escalationsKey(userId),
+    ] {
       try step.remove(key)
     }
     return true

@@ -4,7 +4,7 @@ import NudgeSchema
 extension NotificationPolicy {
   private static let names: Set<String> = [
     "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
-    "analysesPerHour", "freshnessSeconds", "waits", "catchUp", "simpleRules",
+    "analysesPerHour", "freshnessSeconds", "waits", "catchUp", "escalation", "simpleRules",
   ]
 
   /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
@@ -56,6 +56,10 @@ extension NotificationPolicy {
     if let catchUp = try file.object("catchUp", known: ["spreadSeconds"]) {
       try catchUp.integer("spreadSeconds", in: 0...3_600, into: &catchUpSpreadSeconds)
     }
+    if let escalation = try file.object("escalation", known: ["againSeconds", "webhookSeconds"]) {
+      try escalation.integer("againSeconds", in: 0...21_600, into: &againSeconds)
+      try escalation.integer("webhookSeconds", in: 0...21_600, into: &webhookSeconds)
+    }
     if let rules = try file.object("simpleRules") { simpleRules = try SimpleRules(rules) }
   }
 
@@ -79,6 +83,7 @@ extension NotificationPolicy {
     let freshnessSeconds: Int
     let waits: [String: Int]
     let catchUp: [String: Int]
+    let escalation: [String: Int]
     let simpleRules: SimpleRules
 
     init(_ policy: NotificationPolicy) {
@@ -97,6 +102,7 @@ extension NotificationPolicy {
         "mediumSeconds": policy.mediumWaitSeconds,
       ]
       catchUp = ["spreadSeconds": policy.catchUpSpreadSeconds]
+      escalation = ["againSeconds": policy.againSeconds, "webhookSeconds": policy.webhookSeconds]
       simpleRules = policy.simpleRules
     }
   }

@@ -45,10 +45,21 @@ public struct NotificationPolicy: Sendable, Equatable {
   public var mediumWaitSeconds = 8
   /// Over how many seconds the catch-ups of one time are spread.
   public var catchUpSpreadSeconds = 300
+  /// How long after its push a message of high priority that mentions the person or is direct, and neither arrived nor was read, is
+  /// pushed once more, in seconds; 0: never, and no webhook is told.
+  public var againSeconds = 0
+  /// How long after that the webhook is told, if it still neither arrived nor was read, in seconds; 0: never.
+  public var webhookSeconds = 300
   /// The rules that judge messages at levels other than `smart`, and at `smart` past the hourly limit.
   public var simpleRules = SimpleRules.standard
 
   public init() {}
+
+  /// Whether messages are said again.
+  var escalates: Bool { againSeconds > 0 }
+
+  /// The time from a message's push to the last step of saying it again, in milliseconds; 0: it is said once.
+  var escalationSpan: Milliseconds { escalates ? Milliseconds(againSeconds + webhookSeconds) * 1_000 : 0 }
 }
 
 /// The weight of each signal beside the model: the share, from 0 to 1, of the distance from a score to 1 that it adds.

@@ -40,10 +40,11 @@ extension PersonContext {
     }
   }
 
-  /// Whether a push of an unread message may still wait: it was made, and its freshness, or what a replay allowed instead, has
-  /// not ended.
+  /// Whether a push of an unread message may still wait: it was made, perhaps once more, and its freshness, or what a replay
+  /// allowed instead, has not ended.
   private func mayWait(in conversation: PersonConversationRow, upTo place: MessagePlace?) throws -> Bool {
-    if conversation.mayWait(upTo: place, since: step.now - rules.policy.freshness) { return true }
+    let longest = rules.policy.freshness + rules.policy.escalationSpan
+    if conversation.mayWait(upTo: place, since: step.now - longest) { return true }
     return try conversation.mayWait(upTo: place, since: step.now - Resend.longestAge)
       && Resend.wasMade(for: userId, now: step.now, in: step)
   }

@@ -10,7 +10,7 @@ extension PersonContext {
   mutating func edit(
     _ messageId: String, _ edited: MessageWithdrawn, in conversation: PersonConversationRow, zones: inout TimeZones
   ) throws {
-    if let body = edited.body, !conversation.holds.isEmpty {
+    if let body = edited.body, !conversation.holds.isEmpty || rules.policy.escalates {
       try editHeld(MessageKey(messageId), in: edited.conversationId, body: body)
     }
     if let body = edited.body { try editMissed(MessageKey(messageId), in: edited.conversationId, body: body) }

@@ -5,7 +5,7 @@ import Wording
 extension PersonContext {
   /// The push of a message. One that only changes the badge has the kind `badge`.
   func push(
-    _ message: CandidateMessage, _ verdict: Verdict, _ priority: Priority, _ presentation: Presentation,
+    _ message: CandidateMessage, _ reason: DecisionReason, _ priority: Priority, _ presentation: Presentation,
     to targets: [PushTarget],
     _ preferences: EffectivePreferences, mentioned: Bool, words: Wording, badge: Int,
     anew: PushCause.Anew?, expiresAt: Milliseconds
@@ -26,7 +26,7 @@ extension PersonContext {
       priority: priority, presentation: presentation, mentioned: mentioned ? true : nil,
       quietHours: priority == .high ? nil : preferences.quietHours,
       // A read that comes later is compared with this time, not with that of a clock that is ahead.
-      sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: verdict.reason, badge: badge,
+      sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, ttlSeconds: rules.ttlSeconds,
       expiresAt: expiresAt,

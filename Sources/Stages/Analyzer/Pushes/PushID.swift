@@ -14,6 +14,8 @@ enum PushCause {
     case forced(replayId: String)
     /// This push failed.
     case failed(pushId: String)
+    /// It neither arrived nor was read.
+    case again
   }
 }
 
@@ -43,6 +45,7 @@ extension AnalyzerRules {
       case .failed(let pushId):
         add("failed")
         add(pushId)
+      case .again: add("again")
       }
     case .record(let position):
       add("record")

@@ -66,7 +66,9 @@ enum ReceiptTally {
   /// Observed times are rounded to steps of a tenth, from 50 ms to more than a day.
   private static let (firstStep, stepRatio, arrivalSteps) = (0.05, 1.1, 152)
   private static let arrivalBase = DecisionTally.all.count + Ignored.allCases.count
-  private static let stateBase = DecisionTally.all.count + fixed.count
+  /// Where the counts of messages that are said again begin.
+  static let escalationBase = DecisionTally.all.count + fixed.count
+  private static let stateBase = escalationBase + EscalationTally.all.count
 
   static func place(_ ignored: Ignored) -> Int {
     DecisionTally.all.count + (Ignored.allCases.firstIndex(of: ignored) ?? 0)

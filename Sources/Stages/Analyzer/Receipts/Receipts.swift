@@ -18,6 +18,9 @@ extension PersonContext {
       guard let push = try push(of: report) else { return ignore(.unknownPush) }
       known = row.add(push, at: step.now)
     }
+    if let conversationId = report.conversationId, let messageId = report.messageId {
+      try endEscalations(of: MessageKey(messageId), in: conversationId, as: .arrived)
+    }
     guard let index = known else { return ignore(.tooLate) }
     let isFirst = row.pushes[index].states.isEmpty
     guard row.reach(state.mark, at: index) else { return ignore(.repeated) }
@@ -89,6 +92,8 @@ extension PersonContext {
   private func push(of report: NotificationReport) throws -> DeviceReceiptsRow.Known? {
     guard let conversationId = report.conversationId, let messageId = report.messageId,
       sameId(report.pushId, ownPushId(conversationId: conversationId, messageId: messageId))
+        || rules.policy.escalates
+          && sameId(report.pushId, ownPushId(conversationId: conversationId, messageId: messageId, anew: .again))
     else { return nil }
     let conversation = try conversation(conversationId)
     let time: Milliseconds
@@ -106,13 +111,14 @@ extension PersonContext {
       pushId: report.pushId, conversation: MessageKey(conversationId), messageAt: time, sentAt: time, states: [])
   }
 
-  /// The id of a message's first push; later ones for edits and replays have others.
-  private func ownPushId(conversationId: String, messageId: String) -> String {
+  /// The id of a message's first push, or of a later one; those of edits follow from their records.
+  func ownPushId(conversationId: String, messageId: String, anew: PushCause.Anew? = nil) -> String {
     rules.pushId(
-      userId: userId, kind: .message, cause: .message(conversationId: conversationId, messageId: messageId))
+      userId: userId, kind: .message,
+      cause: .message(conversationId: conversationId, messageId: messageId, anew: anew))
   }
 
-  private func receipts(of deviceId: String) throws -> DeviceReceiptsRow? {
+  func receipts(of deviceId: String) throws -> DeviceReceiptsRow? {
     if case .receipts(let row) = try step.row(AnalyzerRow.receiptsKey(userId, deviceId)) { return row }
     return nil
   }

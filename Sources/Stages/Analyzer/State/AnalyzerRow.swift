@@ -2,7 +2,7 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// A row of the analyzer's state, of one of ten kinds. Each has a bound on its size, at most
+/// A row of the analyzer's state, of one of eleven kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
 ///
 /// Indirect: a row is handed about several times a decision, and a pointer is what that costs.
@@ -25,12 +25,15 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `r`, replayId: how a replay stands in this task. `r`, replayId, userId: how often it notified a person. Some bytes,
   /// removed when the replay can no longer ask for anything.
   case replay(ReplayRow)
-  /// `h`, userId, conversationId, hash of the messageId: a message that is held until its final decision. At most 16 kB, usually 500
-  /// bytes; `PersonConversationRow.maxHolds` a conversation.
+  /// `h`, userId, conversationId, hash of the messageId: a message that is held until its final decision, or that may be said again.
+  /// At most 16 kB, usually 500 bytes; `PersonConversationRow.maxHolds` a conversation, and `EscalationsRow.maxEntries` a person.
   case held(HeldMessageRow)
   /// `g`, userId, conversationId: what waits there for the person's catch-up. At most 16 kB, usually 1 kB; absent for people without
   /// quiet hours and `digestTimes`.
   case missed(MissedRow)
+  /// `e`, userId: which messages are said again unless they arrive or are read. At most 6 kB, usually 60 bytes; absent where there
+  /// are none.
+  case escalations(EscalationsRow)
   /// `x`, hash of a userId: that the person was deleted.
   case erasure(PersonErasureRow)
 
@@ -45,6 +48,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case replay = 0x72  // r
     case held = 0x68  // h
     case missed = 0x67  // g
+    case escalations = 0x65  // e
     case erasure = 0x78  // x
 
     init?(of key: RowKey) {
@@ -83,6 +87,9 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The key of what waits in a conversation for a person's catch-up.
   static func missedKey(_ userId: String, _ conversationId: String) -> RowKey { RowKey("g", userId, conversationId) }
 
+  /// The key of a person's messages that may be said again.
+  static func escalationsKey(_ userId: String) -> RowKey { RowKey("e", userId) }
+
   /// The key of the receipts of a person's device.
   static func receiptsKey(_ userId: String, _ deviceId: String) -> RowKey { RowKey("n", userId, deviceId) }
 
@@ -109,6 +116,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
     case .held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
     case .missed: self = .missed(try MissedRow(bytes: bytes, coder: coder))
+    case .escalations: self = .escalations(try EscalationsRow(bytes: bytes, coder: coder))
     case .erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
     case nil:
       throw StoreFailure(
@@ -129,6 +137,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .replay(let row): row.packed(capacity: 8)
     case .held(let row): row.packed(capacity: 1_024)
     case .missed(let row): row.packed(capacity: 1_024)
+    case .escalations(let row): row.packed(capacity: 256)
     case .erasure(let row): row.packed()
     }
   }
@@ -145,6 +154,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .replay(let row): try coder.encode(row)
     case .held(let row): try coder.encode(row)
     case .missed(let row): try coder.encode(row)
+    case .escalations(let row): try coder.encode(row)
     case .erasure(let row): try coder.encode(row)
     }
   }

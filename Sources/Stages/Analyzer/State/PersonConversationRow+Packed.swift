@@ -151,7 +151,7 @@ extension MessageKey {
 }
 
 extension RowWriter {
-  fileprivate mutating func place(_ place: MessagePlace) {
+  mutating func place(_ place: MessagePlace) {
     signed(place.at)
     signed(place.order.offset)
     signed(Int64(place.order.index))
@@ -159,7 +159,7 @@ extension RowWriter {
 }
 
 extension RowReader {
-  fileprivate mutating func place() throws(RowFormatError) -> MessagePlace {
+  mutating func place() throws(RowFormatError) -> MessagePlace {
     MessagePlace(at: try signed(), order: OriginOrder(offset: try signed(), index: try signed32()))
   }
 }

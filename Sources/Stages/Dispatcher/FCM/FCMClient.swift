@@ -235,6 +235,7 @@ extension FCMAnswer {
     case .other, .responseTooLarge: (FCMAnswer(.unreachable, errorCode: "transport_error", isUnknown: true), true)
     // A handshake that broke off is the network's fault; a certificate that is not trusted is the operator's to mend.
     case .tls: (FCMAnswer(error.isRetriable ? .unreachable : .projectRefused, errorCode: "tls"), true)
+    case .addressRefused: (FCMAnswer(.projectRefused, errorCode: "address_refused"), false)
     case .shutDown: (FCMAnswer(.unreachable, errorCode: "shut_down"), false)
     case .withheld: (FCMAnswer(.notSent), false)
     case .queueFull: (FCMAnswer(.unreachable, errorCode: "queue_full"), false)

@@ -85,6 +85,8 @@ public struct FCMMessage: Sendable {
     case .read: "read"
     case .deleted: "deleted"
     case .digest: "digest"
+    // It is for no device.
+    case .escalation: "badge"
     case .message: !isVisible ? "badge" : isFallback ? "new_message" : "smart_notification"
     }
   }
@@ -108,7 +110,7 @@ public struct FCMMessage: Sendable {
     // The same as the message's: for a device that is off, APNs keeps the deletion instead of the message.
     case .deleted: id = push.messageId ?? push.pushId
     // Each has other messages: a later one does not replace it.
-    case .digest: id = push.pushId
+    case .digest, .escalation: id = push.pushId
     }
     return id.utf8.count <= Self.maxCollapseIdBytes ? id : hash(id)
   }

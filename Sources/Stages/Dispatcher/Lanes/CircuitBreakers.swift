@@ -27,7 +27,11 @@ struct CircuitBreakers {
   init(rules: DispatcherRules) { self.rules = rules }
 
   func count(in statistics: inout LaneStatistics) {
-    for breaker in breakers.values {
+    for (scope, breaker) in breakers {
+      if scope.isWebhook {
+        statistics.webhookPauses += 1
+        continue
+      }
       statistics.openBreakers[breaker.reason.label, default: 0] += 1
       if breaker.trial != nil { statistics.tokenTrials += 1 }
     }

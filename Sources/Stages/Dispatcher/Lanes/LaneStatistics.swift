@@ -14,6 +14,8 @@ public struct LaneStatistics: Sendable, Equatable {
   public var oldestSince: Milliseconds?
   /// Open breakers of projects and platforms, by reason.
   public var openBreakers: [String: Int] = [:]
+  /// Open breakers of the webhook: it refuses, and is asked now and then.
+  public var webhookPauses = 0
   /// Breakers that are open because of invalid tokens, whatever their reason is by now.
   public var tokenTrials = 0
   /// How often the rows of a lane were looked at since the task began.
@@ -31,6 +33,7 @@ public struct LaneStatistics: Sendable, Equatable {
     sum.oldestSince = [a.oldestSince, b.oldestSince].compactMap { $0 }.min()
     sum.openBreakers.merge(b.openBreakers, uniquingKeysWith: +)
     sum.tokenTrials += b.tokenTrials
+    sum.webhookPauses += b.webhookPauses
     sum.looks += b.looks
     return sum
   }

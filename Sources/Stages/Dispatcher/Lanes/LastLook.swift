@@ -32,10 +32,7 @@ struct LastLook {
     {
       return Ending(result: .cancelled, errorCode: "quiet_hours")
     }
-    // The list of projects may have changed while it waited.
-    if !rules.allows(project: item.target.projectId) {
-      return Ending(result: .rejected, errorCode: DispatcherRules.projectNotAllowed)
-    }
-    return nil
+    // The settings may have changed while it waited.
+    return rules.refusal(of: item)
   }
 }

@@ -5,7 +5,7 @@ import StreamRuntime
 enum OutcomeTally {
   private static let kinds = ["message", "silent"]
 
-  static let all: [StageTally] = OutcomeResult.allCases.flatMap { result in
+  private static let pushes: [StageTally] = OutcomeResult.allCases.flatMap { result in
     Platform.allCases.flatMap { platform in
       kinds.map { kind in
         StageTally(
@@ -16,9 +16,18 @@ enum OutcomeTally {
     }
   }
 
+  private static let escalations: [StageTally] = OutcomeResult.allCases.map {
+    StageTally(
+      "nudge_escalation_outcomes_total", help: "Outcomes of escalations to the webhook, by result.",
+      labels: ["result": $0.rawValue])
+  }
+
+  static let all = pushes + escalations
+
   /// Where an outcome is counted.
   static func place(_ result: OutcomeResult, _ platform: Platform, _ kind: Push.Kind) -> Int {
     let result = OutcomeResult.allCases.firstIndex(of: result) ?? 0
+    if kind == .escalation { return pushes.count + result }
     let platform = Platform.allCases.firstIndex(of: platform) ?? 0
     return (result * Platform.allCases.count + platform) * kinds.count + (kind == .message || kind == .digest ? 0 : 1)
   }

@@ -43,7 +43,8 @@ enum RetryPolicy {
     let wait = backoff.wait(after: item.attempts, retryAfter: reply.answer.retryAfter, jitter: jitter)
     // A stored time that is ahead comes from a wall clock that was ahead.
     let since = min(item.failingSince ?? reply.startedAt, now)
-    if item.withdrawn == nil, now + wait > since + rules.timeBudget { return .end(.gaveUp) }
+    // An escalation is tried for as long as it is fresh.
+    if item.withdrawn == nil, !item.isEscalation, now + wait > since + rules.timeBudget { return .end(.gaveUp) }
     return sendAgain(item, after: wait, failingSince: since, now)
   }
 

@@ -80,10 +80,10 @@ struct TaskLanes {
     try step.set(DispatcherRow(.device(device)), for: key.device)
     // Whether a push from before the loss was sent is unknown. Only its repeats can be recognised.
     if step.isRebuilding { return }
-    guard rules.allows(project: item.target.projectId) else {
+    if let refusal = rules.refusal(of: item) {
       var item = item
-      item.errorCode = DispatcherRules.projectNotAllowed
-      return try events.emitOutcome(item, .rejected, context)
+      item.errorCode = refusal.errorCode
+      return try events.emitOutcome(item, refusal.result, context)
     }
 
     let queue = LaneQueue(key: key, step: step)
@@ -305,8 +305,7 @@ struct TaskLanes {
   ) throws -> Bool {
     var item = item
     let step = context.step
-    let message = FCMMessage(push: item.push, target: item.target, occurredAt: item.occurredAt, hash: rules.hash)
-    guard let body = message.encoded() else {
+    guard let body = item.requestBody(hash: rules.hash) else {
       item.errorCode = "payload_too_large"
       try finish(item, .rejected, id, queue, context)
       try events.emitDeadLetter(item, context)

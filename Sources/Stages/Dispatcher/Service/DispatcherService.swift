@@ -39,16 +39,19 @@ public enum DispatcherService {
     let client = FCMClient(
       accounts: accounts, http: http, baseURL: url, log: log, monitor: monitor, spans: spans,
       timeout: context.values[DispatcherSettings.timeout])
-    let rules = DispatcherSettings.rules(from: context.values, ownProjects: accounts.map(\.projectId))
+    var rules = DispatcherSettings.rules(from: context.values, ownProjects: accounts.map(\.projectId))
+    let webhook = try Webhook.make(context)
+    rules.hasWebhook = webhook != nil
     let lanes = LaneMonitor(
       metrics: context.metrics, readiness: context.health.readiness,
       limit: rules.maxWaiting * context.settings.threads, now: { SystemClock.milliseconds() })
     let streams = StreamService(
       .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),
       logger: context.logger, health: context.health, metrics: context.metrics,
-      performer: client, spans: spans, makeStage: { DispatcherStage(rules: rules, monitor: lanes) })
+      performer: PushSender(fcm: client, webhook: webhook?.client), spans: spans,
+      makeStage: { [rules] in DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [
+      services: [any Service]([spans].compactMap { $0 }) + [any Service]([webhook].compactMap { $0 }) + [
         FCMConnections(client: client, http: http, files: accountFiles, log: log), streams,
       ],
       checks: [

@@ -90,11 +90,34 @@ enum DispatcherSettings {
       "How long a request to FCM may take. Some of FCM's answers take more than 10s; a shorter time-out sends those twice."
   )
 
+  static let escalationURL = Setting<String?>(
+    "escalation-url", default: nil, placeholder: "URL",
+    help:
+      "Webhook that is told of messages of high priority that neither arrived nor were read, where the analyzer's policy "
+      + "asks for it; https and a host name. Default: none.")
+
+  static let escalationSecretFile = Setting<String?>(
+    "escalation-secret-file", default: nil, placeholder: "FILE",
+    help:
+      "File with the secret that requests to the webhook are signed with (whsec_ and Base64), one a line. A file that "
+      + "changes is read again within 10s.")
+
+  static let escalationCertificateAuthorities = Setting<String?>(
+    "escalation-ca-file", default: nil, placeholder: "FILE",
+    help: "PEM file of the certificate authorities to trust for the webhook. Default: the system's.")
+
+  static let escalationAllowPrivate = Setting<Bool>(
+    "escalation-allow-private", default: false,
+    help:
+      "Allow a webhook on this host or in a private network. Without it connections to such addresses are refused, "
+      + "whatever name leads there.")
+
   /// In the order of the help.
   static let all: [any AnySetting] = [
     url, credentials, projects, certificateAuthorities, connections, loops, inFlight, quota, rampUp, timeout,
     timeBudget,
-    devicePerMinute, devicePerHour, maxWaiting, maxWaitingMegabytes,
+    devicePerMinute, devicePerHour, maxWaiting, maxWaitingMegabytes, escalationURL, escalationSecretFile,
+    escalationCertificateAuthorities, escalationAllowPrivate,
   ]
 
   /// The longest time before a request leaves, in addition to its time-out.

@@ -52,6 +52,9 @@ public final class LaneMonitor: Sendable {
         Double($0.openBreakers[reason] ?? 0)
       }
     }
+    gauge("nudge_webhook_pauses", "Tasks that do not send to the escalation webhook, because it refuses.") {
+      Double($0.webhookPauses)
+    }
     gauge("nudge_fcm_token_breakers_open", "Open circuit breakers over invalid tokens, summed over tasks.") {
       Double($0.tokenTrials)
     }

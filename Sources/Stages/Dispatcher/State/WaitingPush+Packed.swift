@@ -2,8 +2,9 @@ import NudgeCodec
 import NudgeSchema
 
 extension WaitingPush {
-  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups.
-  static let rowVersion: UInt8 = 3
+  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
+  /// escalations.
+  static let rowVersion: UInt8 = 4
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(
@@ -81,6 +82,8 @@ extension Push {
     if flags.take() { sentAt = try row.signed() }
     // Since version 3.
     if flags.take() { digest = try Digest(packed: &row) }
+    // Since version 4.
+    if flags.take() { escalation = try Escalation(packed: &row) }
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -107,6 +110,7 @@ extension Push {
     flags.add(quietHours != nil)
     flags.add(sentAt != nil)
     flags.add(digest != nil)
+    flags.add(escalation != nil)
     row.unsigned(flags.bits)
     if let title { row.text(title) }
     if let body { row.text(body) }
@@ -126,6 +130,28 @@ extension Push {
     }
     if let sentAt { row.signed(sentAt) }
     if let digest { digest.pack(into: &row) }
+    if let escalation { escalation.pack(into: &row) }
+  }
+}
+
+extension Escalation {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    self.init(
+      pushedAt: try row.signed(), pushedAgainAt: flags.take() ? try row.signed() : nil,
+      senderName: flags.take() ? try row.text() : nil, groupName: flags.take() ? try row.text() : nil)
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(pushedAgainAt != nil)
+    flags.add(senderName != nil)
+    flags.add(groupName != nil)
+    row.unsigned(flags.bits)
+    row.signed(pushedAt)
+    if let pushedAgainAt { row.signed(pushedAgainAt) }
+    if let senderName { row.text(senderName) }
+    if let groupName { row.text(groupName) }
   }
 }
 

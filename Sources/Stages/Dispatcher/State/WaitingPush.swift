@@ -61,6 +61,7 @@ struct WaitingPush: Codable, Sendable, Equatable {
           && sameId(other.push.conversationId, push.conversationId)
     case .deleted: other.isBadgeOnly
     case .badge, .digest: other.isBadgeOnly
+    case .escalation: false
     case .message: isBadgeOnly ? other.isBadgeOnly : replaces(other)
     }
   }
@@ -101,6 +102,7 @@ extension WaitingPush {
   /// Cuts what FCM would refuse anyway, so that every push fits a row. Sizes are those of the JSON.
   mutating func fitRow() {
     push.digest?.fitRow()
+    push.escalation?.fitRow()
     push.body = push.body.flatMap {
       TextCut.shortened($0, toBytes: Self.maxBodyBytes, measuring: TextCut.jsonBytes)
     }
@@ -130,10 +132,24 @@ extension WaitingPush {
     bytes += size(target.deviceId) + size(target.token) + size(target.projectId)
     bytes += size(cause.topic) + size(origin.topic) + size(source.topic)
     bytes += size(traceparent) + size(replayId)
+    if let escalation = push.escalation { bytes += size(escalation.senderName) + size(escalation.groupName) + 32 }
     for line in push.digest?.lines ?? [] {
       bytes += size(line.conversationId) + size(line.messageId) + size(line.title) + size(line.text) + 32
     }
     return bytes
+  }
+}
+
+extension Escalation {
+  private static let maxNameBytes = 512
+
+  /// Cuts what no analyzer writes.
+  fileprivate mutating func fitRow() {
+    func cut(_ name: String?) -> String? {
+      name.flatMap { TextCut.shortened($0, toBytes: Self.maxNameBytes, measuring: TextCut.jsonBytes) }
+    }
+    senderName = cut(senderName)
+    groupName = cut(groupName)
   }
 }
 

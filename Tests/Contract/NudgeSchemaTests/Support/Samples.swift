@@ -132,6 +132,8 @@ enum Sample {
       lines: [
         Digest.Line(conversationId: "c-engines", messageId: "m-1", title: "Ada in Engines", text: "Can you review it?")
       ], parts: [Digest.Part(conversationId: "c-engines", messages: 14, keys: [Digest.key("m-1")])]),
+    escalation: Escalation(
+      pushedAt: 1_795_275_600_260, pushedAgainAt: 1_795_275_900_260, senderName: "Ada Lovelace", groupName: "Engines"),
     ttlSeconds: 2_419_200, expiresAt: 1_795_279_200_250, decidedAt: 1_795_275_600_260)
   static let pushEvents: [PushEvent] = [
     .push(push),

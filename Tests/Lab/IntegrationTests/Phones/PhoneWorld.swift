@@ -66,18 +66,24 @@ final class PhoneWorld {
   private var load: Load?
   private static let candidate = Array(#""type":"message.candidate""#.utf8)
 
+  /// Messages that an open conversation holds are told after 20 s already, and people catch up on the minute.
+  private static let policy = #"{"waits": {"presenceSeconds": 20}, "catchUp": {"spreadSeconds": 0}}"#
+
   /// Starts broker, emulator and services.
-  init(_ kind: Kind) throws {
-    directory = RealKafka.directory.appendingPathComponent("phones-\(kind.rawValue)")
+  ///
+  /// - Parameters:
+  ///   - name: tells it from the shared one.
+  ///   - policy: the operator's.
+  init(_ kind: Kind, name: String = "phones", policy text: String = PhoneWorld.policy) throws {
+    directory = RealKafka.directory.appendingPathComponent("\(name)-\(kind.rawValue)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let which: DemoOptions.Broker =
       kind == .embedded ? .embedded : .running(bootstrapServers: try RealKafka.bootstrapServers())
     broker = try DemoBroker(
-      which, topicPrefix: kind == .embedded ? nil : "phones.", directory: directory, run: kind.rawValue)
+      which, topicPrefix: kind == .embedded ? nil : "\(name).", directory: directory, run: kind.rawValue)
     try broker.createTopics(partitions: Self.partitions)
-    // Messages that an open conversation holds are told after 20 s already, and people catch up on the minute.
     let policy = directory.appendingPathComponent("policy.json")
-    try Data(#"{"waits": {"presenceSeconds": 20}, "catchUp": {"spreadSeconds": 0}}"#.utf8).write(to: policy)
+    try Data(text.utf8).write(to: policy)
     processes = DemoProcesses(
       programs: try DemoProgram.find(in: DemoProgram.directoryOfThisProgram()), directory: directory,
       environment: broker.environment.merging(["NUDGE_POLICY": policy.path]) { $1 }, showsPhones: true)
@@ -321,6 +327,15 @@ final class PhoneWorld {
     try String(contentsOfFile: processes.requestRecord, encoding: .utf8)
   }
 
+  /// The secret that requests to the webhook are signed with, and the requests that it took.
+  func webhookRequests() throws -> (secret: String, requests: [WebhookRequest]) {
+    let lines = try requests().split(separator: "\n").filter { $0.contains("\"/webhook\"") }
+    return (
+      try String(contentsOfFile: processes.webhookSecret, encoding: .utf8).trimmingCharacters(in: .newlines),
+      try lines.map { try coder.decode(WebhookRequest.self, from: Array($0.utf8)) }
+    )
+  }
+
   /// Prints all observations of a phone.
   func printTimeline(of phone: Int, _ title: String) {
     print("— \(title): what \(fleet.phones[phone].device.deviceId) saw")
@@ -330,4 +345,22 @@ final class PhoneWorld {
       print("  \(String(format: "%6.3f", at.timeIntervalSince(start))) s  \(line.words)")
     }
   }
+}
+
+/// A request to the webhook, as the emulator recorded it.
+struct WebhookRequest: Decodable {
+  struct Body: Decodable {
+    struct Message: Decodable {
+      let userId: String
+      let messageId: String
+      let senderName: String
+      let pushedAgainAt: String?
+    }
+    let type: String
+    let data: Message
+  }
+  let path: String
+  let status: Int
+  let headers: [String: String]
+  let body: Body
 }

@@ -124,6 +124,48 @@ struct MessageStoryTests {
     #expect(shows(withdrawn)?.shows == .gone)
   }
 
+  @Test("D21: a message that was said again has its second push, and the webhook beside its devices")
+  func saidAgain() throws {
+    var story = try story("sent")
+    story.decisions = [
+      try record(
+        #"{"outcome":"notify","reason":"relevant","pushId":"p","presentation":"alert","#
+          + #""checks":[{"check":"escalation","inputs":{"dueAt":\#(noon + 300_000)}}]}"#, topic: .decisions, at: noon)
+    ]
+    let again = try record(
+      #"{"pushId":"p2","kind":"message","presentation":"alert","conversationId":"c","messageId":"m","#
+        + #""escalation":{"pushedAt":\#(noon)},"targets":[{"deviceId":"phone"}]}"#, topic: .pushes, at: noon + 300_000)
+    let told = try record(
+      #"{"pushId":"e","kind":"escalation","conversationId":"c","messageId":"m","targets":[],"#
+        + #""escalation":{"pushedAt":\#(noon),"pushedAgainAt":\#(noon + 300_000)}}"#, topic: .pushes, at: noon + 600_000
+    )
+    #expect(story.isSaidAgain(by: again.record) && story.isSaidAgain(by: told.record))
+    #expect(!story.isSaidAgain(by: story.pushes[0].record), "the first push")
+    story.pushes.append(again)
+    story.escalations = [told]
+    #expect(story.pushIds == ["p", "p2", "e"])
+    story.outcomes += [
+      try record(
+        #"{"pushId":"p2","deviceId":"phone","result":"sent","attempts":1,"finishedAt":\#(noon + 300_050)}"#,
+        topic: .outcomes, at: noon + 300_050),
+      try record(
+        #"{"pushId":"e","deviceId":"webhook","result":"sent","attempts":2,"httpStatus":200}"#, topic: .outcomes,
+        at: noon + 600_050),
+    ]
+    story.concludeDevices(readPushes: [], readOutcomes: [])
+    #expect(story.devices.map(\.deviceId) == ["phone"] && story.ends.count == 2)
+    let text = StoryText(story).text
+    for part in [
+      "pushed once more at \(RFC3339.text(noon + 300_000)) unless it arrives or is read before",
+      "said again: it had neither arrived nor been read since \(RFC3339.text(noon))",
+      "escalated", "pushed again at \(RFC3339.text(noon + 300_000))", "the webhook took it, 2 attempts",
+    ] {
+      #expect(text.contains(part), "\(part) is not in\n\(text)")
+    }
+    story.outcomes.removeLast()
+    #expect(StoryText(story).text.contains("the webhook  no outcome yet"))
+  }
+
   @Test("an event of another device's notification does not change this one")
   func otherDevice() throws {
     var story = try story("sent")

@@ -2,6 +2,7 @@ import FCMEmulator
 import Foundation
 import ServiceKit
 import StreamRuntime
+import TestSupport
 import Testing
 
 @testable import Dispatcher
@@ -49,6 +50,28 @@ struct DispatcherServiceTests {
       ["--fcm-credentials", emulator.serviceAccountFile, "--fcm-ca-file", "/nowhere/ca.pem"])
     #expect(exitCode == ExitCode.usage)
     #expect(lines.first?.contains("/nowhere/ca.pem") == true)
+  }
+
+  @Test("a webhook needs https, a host name and a secret; each fault names its flag and shows no secret")
+  func webhookSettings() throws {
+    let emulator = try FCMEmulator()
+    let folder = try TemporaryDirectory()
+    let secret = folder.path + "/secret"
+    try Data("whsec_bm90IGVub3VnaA==".utf8).write(to: URL(fileURLWithPath: secret))
+    let account = ["--fcm-credentials", emulator.serviceAccountFile]
+    for (arguments, part) in [
+      (["--escalation-url", "https://pager.example.com"], "--escalation-secret-file"),
+      (["--escalation-secret-file", secret], "--escalation-url"),
+      (["--escalation-url", "http://pager.example.com", "--escalation-secret-file", secret], "only https"),
+      (["--escalation-url", "https://10.0.0.1/", "--escalation-secret-file", secret], "a name is needed"),
+      (["--escalation-url", "https://pager.example.com", "--escalation-secret-file", secret], "line 1"),
+      (["--escalation-url", "https://pager.example.com", "--escalation-secret-file", "/nowhere"], "/nowhere"),
+    ] {
+      let (exitCode, lines) = run(account + arguments)
+      #expect(exitCode == ExitCode.usage, "\(arguments)")
+      #expect(lines.first?.contains(part) == true, "\(lines)")
+      #expect(!lines.joined().contains("bm90"))
+    }
   }
 
   @Test("a lost request is repeated only after its time-out; the runtime bounds requests in flight")

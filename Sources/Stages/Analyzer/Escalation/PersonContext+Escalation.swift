@@ -1,0 +1,216 @@
+import NudgeSchema
+import StreamRuntime
+
+/// A message of high priority that mentions the person or is direct, and neither arrives nor is read: it is pushed once more, and then
+/// the webhook is told (decision 93). One timer a person.
+extension PersonContext {
+  private static let escalationTimerPrefix = "escalate/"
+
+  static func escalationTimerName(_ userId: String) -> String { escalationTimerPrefix + userId }
+
+  static func isEscalationTimer(_ name: String) -> Bool { name.utf8.starts(with: escalationTimerPrefix.utf8) }
+
+  /// Remembers a message whose first push is made. Returns when it is pushed again at the earliest; nil: it is not.
+  func awaitArrival(
+    of push: Push, _ decisionChecks: DecisionChecks, _ reason: DecisionReason
+  ) throws -> Milliseconds? {
+    let message = decisionChecks.message
+    guard rules.policy.escalates, push.kind == .message, push.priority == .high, decisionChecks.replay == nil,
+      decisionChecks.context.mentioned || message.candidate.conversation.kind == .direct
+    else { return nil }
+    var row = try escalations()
+    guard row.entries.count < EscalationsRow.maxEntries else {
+      step.count(EscalationTally.place(.again, .full))
+      return nil
+    }
+    let due = step.now + Milliseconds(rules.policy.againSeconds) * 1_000
+    let conversationId = message.candidate.conversationId
+    row.entries.append(
+      EscalationsRow.Entry(
+        key: message.key, conversationId: conversationId, place: decisionChecks.place, reason: reason, step: .again,
+        due: due, pushedAt: step.now))
+    let held = HeldMessageRow(
+      message.candidate, for: Recipient(userId: userId, context: decisionChecks.context), sentAt: message.sentAt,
+      heldAt: step.now, source: source ?? cause.source,
+      headers: step.inheritedHeaders.map { HeldMessageRow.Header(name: $0.name, value: $0.value) })
+    try step.set(.held(held), for: AnalyzerRow.heldKey(userId, conversationId, message.key))
+    try keep(&row)
+    return due
+  }
+
+  /// `timer.fired`: the next step of what is due and neither arrived nor was read.
+  mutating func escalationTimerFired(_ fired: TimerFired) throws {
+    var row = try escalations()
+    guard row.timerAt == fired.dueAt else { return }
+    row.timerAt = nil
+    for entry in row.take(dueBy: max(fired.dueAt, step.now)) {
+      guard let held = try heldMessage(entry.key, in: entry.conversationId) else { continue }
+      var next: EscalationsRow.Entry?
+      try causing(held) { next = try $0.escalate(entry, held) }
+      if let next {
+        row.entries.append(next)
+      } else {
+        try step.remove(AnalyzerRow.heldKey(userId, entry.conversationId, entry.key))
+      }
+    }
+    try keep(&row)
+  }
+
+  /// A message is not said again; nil: none of a conversation.
+  func endEscalations(
+    of key: MessageKey?, in conversationId: String, as result: EscalationTally.Result = .withdrawn
+  ) throws {
+    guard rules.policy.escalates else { return }
+    var row = try escalations()
+    let ended = row.take(key, in: conversationId)
+    guard !ended.isEmpty else { return }
+    for entry in ended {
+      step.count(EscalationTally.place(entry.step, result))
+      try step.remove(AnalyzerRow.heldKey(userId, conversationId, entry.key))
+    }
+    try keep(&row)
+  }
+
+  // MARK: A step
+
+  /// Takes the step that is due. Returns the one that follows; nil: none does.
+  private mutating func escalate(
+    _ entry: EscalationsRow.Entry, _ held: HeldMessageRow
+  ) throws -> EscalationsRow.Entry? {
+    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    if let end = try end(of: entry, held, preferences) {
+      step.count(EscalationTally.place(entry.step, end))
+      return nil
+    }
+    switch entry.step {
+    case .again:
+      var next = entry
+      if try pushAgain(entry, held, preferences) {
+        step.count(EscalationTally.place(.again, .made))
+        next.pushedAgainAt = step.now
+      } else {
+        step.count(EscalationTally.place(.again, .noDevice))
+      }
+      guard rules.policy.webhookSeconds > 0 else { return nil }
+      next.step = .webhook
+      next.due = step.now + Milliseconds(rules.policy.webhookSeconds) * 1_000
+      return next
+    case .webhook:
+      try tellWebhook(entry, held, preferences)
+      step.count(EscalationTally.place(.webhook, .made))
+      return nil
+    }
+  }
+
+  /// Why a message is not said again; nil: it is.
+  private func end(
+    of entry: EscalationsRow.Entry, _ held: HeldMessageRow, _ preferences: EffectivePreferences
+  ) throws -> EscalationTally.Result? {
+    let conversation = try conversation(entry.conversationId)
+    let known = conversation.message(entry.key)
+    if known?.marks.contains(.withdrawn) ?? false || conversation.withdrawnUpTo.map({ entry.place.at <= $0 }) ?? false {
+      return .withdrawn
+    }
+    if conversation.isRead(entry.place, known) { return .read }
+    let wantsNext = entry.step == .again ? rules.policy.againSeconds > 0 : rules.policy.webhookSeconds > 0
+    let mentioned = held.recipient?.context.mentioned ?? false
+    if !rules.policy.escalates || !wantsNext || !preferences.enabled
+      || preferences.silences(entry.conversationId, mentioned: mentioned, at: step.now)
+    {
+      return .unwanted
+    }
+    return try hasArrived(held) ? .arrived : nil
+  }
+
+  /// Whether a device of the person has reported one of the message's pushes, without naming the message. One that has reported so
+  /// much since that the push is no longer remembered is on.
+  private func hasArrived(_ held: HeldMessageRow) throws -> Bool {
+    let (conversationId, messageId) = (held.candidate.conversationId, held.candidate.messageId)
+    let pushIds = [
+      ownPushId(conversationId: conversationId, messageId: messageId),
+      ownPushId(conversationId: conversationId, messageId: messageId, anew: .again),
+    ]
+    for deviceId in user.devices {
+      guard let row = try receipts(of: deviceId) else { continue }
+      if row.forgottenUpTo.map({ held.sentAt <= $0 }) ?? false { return true }
+      for pushId in pushIds {
+        if let index = row.index(of: pushId), !row.pushes[index].states.isEmpty { return true }
+      }
+    }
+    return false
+  }
+
+  /// Pushes a message once more, with a sound, by today's preferences. Returns false where no device can be reached.
+  private mutating func pushAgain(
+    _ entry: EscalationsRow.Entry, _ held: HeldMessageRow, _ preferences: EffectivePreferences
+  ) throws -> Bool {
+    let targets = try targets()
+    guard !targets.isEmpty else { return false }
+    let badge = user.badge(preferences.badgeMode)
+    user.toldBadge = badge
+    var push = self.push(
+      CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules), entry.reason, .high, .alert, to: targets,
+      preferences, mentioned: held.recipient?.context.mentioned ?? false, words: try words(preferences), badge: badge,
+      anew: .again, expiresAt: step.now + rules.policy.freshness)
+    push.escalation = Escalation(pushedAt: entry.pushedAt)
+    try emit(.push(push))
+    return true
+  }
+
+  /// Writes the record of which the dispatcher tells the webhook. It has no text: whoever is told has the chat's own data.
+  private mutating func tellWebhook(
+    _ entry: EscalationsRow.Entry, _ held: HeldMessageRow, _ preferences: EffectivePreferences
+  ) throws {
+    let candidate = held.candidate
+    try emit(
+      .push(
+        Push(
+          pushId: rules.pushId(
+            userId: userId, kind: .escalation,
+            cause: .message(conversationId: candidate.conversationId, messageId: candidate.messageId)),
+          kind: .escalation, userId: userId, targets: [], priority: .high, presentation: .badge,
+          mentioned: held.recipient?.context.mentioned == true ? true : nil, sentAt: held.sentAt, reason: entry.reason,
+          badge: user.badge(preferences.badgeMode), conversationId: candidate.conversationId,
+          messageId: candidate.messageId, senderId: candidate.sender.userId,
+          escalation: Escalation(
+            pushedAt: entry.pushedAt, pushedAgainAt: entry.pushedAgainAt, senderName: candidate.sender.displayName,
+            groupName: candidate.conversation.kind == .group ? candidate.conversation.name : nil),
+          ttlSeconds: 0, expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
+  }
+
+  // MARK: The row
+
+  private func escalations() throws -> EscalationsRow {
+    if case .escalations(let row) = try step.row(AnalyzerRow.escalationsKey(userId)) { return row }
+    return EscalationsRow()
+  }
+
+  /// Writes the row with a timer for what is due first, or removes both. A timer that is earlier stays: when it fires it finds nothing.
+  private func keep(_ row: inout EscalationsRow) throws {
+    let key = AnalyzerRow.escalationsKey(userId)
+    let name = Self.escalationTimerName(userId)
+    guard let due = row.entries.lazy.map(\.due).min() else {
+      if let armed = row.timerAt { step.cancelTimer(name, due: armed) }
+      return try step.remove(key)
+    }
+    if row.timerAt.map({ due < $0 }) ?? true {
+      if let armed = row.timerAt { step.cancelTimer(name, due: armed) }
+      row.timerAt = due
+      try step.setTimer(
+        name, due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin, source: cause.source)
+    }
+    try step.set(.escalations(row), for: key)
+  }
+}
+
+extension EffectivePreferences {
+  /// Whether the person has chosen since to hear nothing of a conversation now.
+  fileprivate func silences(_ conversationId: String, mentioned: Bool, at time: Milliseconds) -> Bool {
+    let key = MessageKey(conversationId)
+    if conversationLevels.contains(where: { $0.conversation == key && $0.level == .none }) { return true }
+    return muted.contains { mute in
+      sameId(mute.conversationId, conversationId) && (mute.until.map { time < $0 } ?? true)
+        && !(mute.exceptMentions == true && mentioned)
+    }
+  }
+}
