@@ -220,7 +220,7 @@ extension PersonContext {
         user.toldBadge = badge
         push = self.push(
           message, verdict, priority, presentation, to: targets, decisionChecks.preferences,
-          mentioned: decisionChecks.context.mentioned, words: words, badge: badge,
+          decisionChecks.context, words: words, badge: badge,
           anew: decisionChecks.anew, expiresAt: decisionChecks.expiresAt)
       }
     }

@@ -2,8 +2,9 @@ import NudgeCodec
 import NudgeSchema
 
 extension WaitingPush {
-  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups.
-  static let rowVersion: UInt8 = 3
+  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4 answers
+  /// and names.
+  static let rowVersion: UInt8 = 4
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(
@@ -81,6 +82,9 @@ extension Push {
     if flags.take() { sentAt = try row.signed() }
     // Since version 3.
     if flags.take() { digest = try Digest(packed: &row) }
+    // Since version 4.
+    if flags.take() { answered = try row.byte() != 0 }
+    if flags.take() { conversation = try PushConversation(packed: &row) }
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -107,6 +111,8 @@ extension Push {
     flags.add(quietHours != nil)
     flags.add(sentAt != nil)
     flags.add(digest != nil)
+    flags.add(answered != nil)
+    flags.add(conversation != nil)
     row.unsigned(flags.bits)
     if let title { row.text(title) }
     if let body { row.text(body) }
@@ -126,6 +132,23 @@ extension Push {
     }
     if let sentAt { row.signed(sentAt) }
     if let digest { digest.pack(into: &row) }
+    if let answered { row.byte(answered ? 1 : 0) }
+    if let conversation { conversation.pack(into: &row) }
+  }
+}
+
+extension PushConversation {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    let senderName = try row.text()
+    let kind = try row.choice(of: ConversationKind.allCases)
+    self.init(senderName: senderName, kind: kind, name: try row.byte() == 0 ? nil : try row.text())
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    row.text(senderName)
+    row.choice(kind, of: ConversationKind.allCases)
+    row.byte(name == nil ? 0 : 1)
+    if let name { row.text(name) }
   }
 }
 
