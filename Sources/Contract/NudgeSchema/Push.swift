@@ -68,6 +68,23 @@ public struct PushTarget: Codable, Sendable, Equatable {
   }
 }
 
+/// The names that a phone shows of a message's sender and conversation, apart from the title that joins them.
+public struct PushConversation: Codable, Sendable, Equatable {
+  /// The sender's name.
+  public var senderName: String
+  /// Direct or group.
+  public var kind: ConversationKind
+  /// The group's name; nil: the conversation is direct, or the group has none.
+  public var name: String?
+
+  /// Names.
+  public init(senderName: String, kind: ConversationKind, name: String? = nil) {
+    self.senderName = senderName
+    self.kind = kind
+    self.name = name
+  }
+}
+
 /// `push`.
 public struct Push: Codable, Sendable, Equatable {
   /// The purpose of a push.
@@ -111,6 +128,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var replaces: Bool?
   /// true: the message mentions the person.
   public var mentioned: Bool?
+  /// true: the message answers one of the person's.
+  public var answered: Bool?
   /// The person's quiet hours, where the push is not sent in them (D11); nil: it may be sent at any time.
   public var quietHours: QuietHours?
   /// When the message was written, where the event has another time: of an edit the first version, of `read` the last message
@@ -127,6 +146,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var messageId: String?
   /// The sender.
   public var senderId: String?
+  /// Names of sender and conversation, by which phones show a conversation; nil: the push shows no message, or an edit.
+  public var conversation: PushConversation?
   /// The content of a catch-up; nil unless `kind` is `digest`.
   public var digest: Digest?
   /// Why the message is said again; nil: it is said for the first time.
@@ -142,9 +163,10 @@ public struct Push: Codable, Sendable, Equatable {
   public init(
     pushId: String, kind: Kind, userId: String, targets: [PushTarget], title: String? = nil, body: String? = nil,
     imageUrl: String? = nil, avatarUrl: String? = nil, priority: Priority, presentation: Presentation,
-    replaces: Bool? = nil, mentioned: Bool? = nil, quietHours: QuietHours? = nil, sentAt: Milliseconds? = nil,
-    reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil, messageId: String? = nil,
-    senderId: String? = nil, digest: Digest? = nil, escalation: Escalation? = nil, ttlSeconds: Int,
+    replaces: Bool? = nil, mentioned: Bool? = nil, answered: Bool? = nil, quietHours: QuietHours? = nil,
+    sentAt: Milliseconds? = nil, reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil,
+    messageId: String? = nil, senderId: String? = nil, conversation: PushConversation? = nil, digest: Digest? = nil,
+    escalation: Escalation? = nil, ttlSeconds: Int,
     expiresAt: Milliseconds, decidedAt: Milliseconds
   ) {
     self.pushId = pushId
@@ -159,6 +181,7 @@ public struct Push: Codable, Sendable, Equatable {
     self.presentation = presentation
     self.replaces = replaces
     self.mentioned = mentioned
+    self.answered = answered
     self.quietHours = quietHours
     self.sentAt = sentAt
     self.reason = reason
@@ -166,6 +189,7 @@ public struct Push: Codable, Sendable, Equatable {
     self.conversationId = conversationId
     self.messageId = messageId
     self.senderId = senderId
+    self.conversation = conversation
     self.digest = digest
     self.escalation = escalation
     self.ttlSeconds = ttlSeconds

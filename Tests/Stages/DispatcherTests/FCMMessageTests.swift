@@ -140,6 +140,51 @@ struct FCMMessageTests {
       ])
   }
 
+  @Test("P11: phones that show conversations get the names of sender and group", arguments: [Platform.ios, .android])
+  func names(platform: Platform) throws {
+    var push = push(platform, .silent)
+    push.conversation = PushConversation(senderName: "Bob", kind: .direct)
+    let direct = try message(push)
+    #expect(text("data/senderName", direct) == "Bob")
+    #expect(at("data/isGroup", direct) == nil && at("data/conversationTitle", direct) == nil)
+    push.conversation = PushConversation(senderName: "Bob", kind: .group, name: "Team")
+    let group = try message(push)
+    #expect(text("data/senderName", group) == "Bob" && text("data/conversationTitle", group) == "Team")
+    #expect(text("data/isGroup", group) == "true")
+    push.targets[0].platform = .web
+    #expect(at("data/senderName", try message(push)) == nil)
+    (push.targets[0].platform, push.presentation) = (platform, .badge)
+    #expect(at("data/senderName", try message(push)) == nil)
+  }
+
+  @Test("P11: names are cut like the title, and the push stays below 4,096 bytes", arguments: Platform.everyOne)
+  func longNames(platform: Platform) throws {
+    var push = push(platform, .alert)
+    push.body = String(repeating: "b", count: 3_600)
+    push.title = String(repeating: "t", count: 1_000)
+    push.conversation = PushConversation(
+      senderName: String(repeating: "ü", count: 3_000), kind: .group, name: String(repeating: "g", count: 3_000))
+    let message = try message(push)
+    #expect("message".utf8.count + payloadBytes(message) <= FCMMessage.maxPayloadBytes)
+    #expect(text("data/messageId", message) == push.messageId)
+    if platform != .web { #expect(text("data/isGroup", message) == "true") }
+  }
+
+  @Test("P11: a mention or a reply that matters much passes a Focus on iOS, nothing else does")
+  func timeSensitive() throws {
+    func level(_ change: (inout Push) -> Void) throws -> String? {
+      var push = push(.ios, .alert)
+      change(&push)
+      return text("apns/payload/aps/interruption-level", try message(push))
+    }
+    #expect(try level { $0.mentioned = true } == "time-sensitive")
+    #expect(try level { $0.answered = true } == "time-sensitive")
+    #expect(try level { _ in } == "active")
+    #expect(try level { ($0.mentioned, $0.priority) = (true, .medium) } == "active")
+    #expect(try level { ($0.mentioned, $0.presentation) = (true, .silent) } == "passive")
+    #expect(try level { ($0.mentioned, $0.answered) = (false, false) } == "active")
+  }
+
   @Test("P2: without a picture the sender's is the thumbnail on iOS and the icon on the web, and absent on Android")
   func avatar() throws {
     for platform in Platform.allCases {

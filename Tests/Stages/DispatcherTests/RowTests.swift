@@ -18,6 +18,9 @@ struct RowTests {
     push.avatarUrl = String(repeating: "a", count: 704)
     push.quietHours = QuietHours(start: "22:00", end: "07:00", timeZone: String(repeating: "z", count: 64))
     push.mentioned = true
+    push.answered = true
+    push.conversation = PushConversation(
+      senderName: String(repeating: "n", count: 1_000), kind: .group, name: String(repeating: "g", count: 1_000))
     push.replaces = false
     push.sentAt = .max
     push.conversationId = String(repeating: "c", count: 256)

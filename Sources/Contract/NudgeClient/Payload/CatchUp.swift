@@ -3,9 +3,12 @@ import Foundation
 /// A catch-up: what was held back from the user and is unread, in one push. An app shows it as a list with links.
 ///
 /// ```swift
-/// ForEach(catchUp.lines, id: \.messageId) { line in
-///   Button("\(line.title): \(line.text)") { perform(router.receive(line.route, at: Date())) }
+/// ForEach(catchUp.groups, id: \.conversationId) { group in
+///   ForEach(group.lines, id: \.messageId) { line in
+///     Button("\(line.title): \(line.text)") { perform(router.receive(line.route, at: Date())) }
+///   }
 /// }
+/// if catchUp.messagesBeyondLines > 0 { Text("and \(catchUp.messagesBeyondLines) more") }
 /// ```
 public struct CatchUp: Sendable, Equatable {
   /// A message that the catch-up shows.
@@ -23,6 +26,16 @@ public struct CatchUp: Sendable, Equatable {
     public var route: Route { Route(conversationId: conversationId, messageId: messageId) }
   }
 
+  /// The lines of one conversation.
+  public struct Group: Sendable, Equatable {
+    /// The conversation.
+    public let conversationId: String
+    /// Its lines, the most relevant first; at least one.
+    public let lines: [Line]
+    /// The way to the conversation, at its most relevant message.
+    public var route: Route { Route(conversationId: conversationId, messageId: lines.first?.messageId) }
+  }
+
   /// How many messages it tells of; 1 or more.
   public let messages: Int
   /// In how many conversations they are; 1 or more.
@@ -37,10 +50,33 @@ public struct CatchUp: Sendable, Equatable {
     self.conversations = conversations
     self.lines = lines
     self.presentation = presentation
+    told = lines.count
+    toldConversations = Set(lines.map(\.conversationId)).count
   }
 
-  /// Where a tap on the notification leads: to the message, if there is only one; nil: to the list.
-  public var route: Route? { messages == 1 ? lines.first?.route : nil }
+  /// Where a tap on the notification leads: to the conversation, if there is only one; nil: to the list.
+  public var route: Route? { conversations == 1 ? lines.first?.route : nil }
+
+  /// The lines by conversation, in the order of their first lines.
+  public var groups: [Group] {
+    var order: [String] = []
+    var byConversation: [String: [Line]] = [:]
+    for line in lines {
+      if byConversation[line.conversationId] == nil { order.append(line.conversationId) }
+      byConversation[line.conversationId, default: []].append(line)
+    }
+    return order.map { Group(conversationId: $0, lines: byConversation[$0] ?? []) }
+  }
+
+  /// How many messages are in no line.
+  public var messagesBeyondLines: Int { max(0, messages - told) }
+
+  /// How many conversations are in no line.
+  public var conversationsBeyondLines: Int { max(0, conversations - toldConversations) }
+
+  // The lines of the push, those that were removed from `lines` because they are read included.
+  private let told: Int
+  private let toldConversations: Int
 
   /// The same without the lines that are known to be read or deleted.
   func without(_ isGone: (Line) -> Bool) -> CatchUp {

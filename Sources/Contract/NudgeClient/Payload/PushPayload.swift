@@ -68,6 +68,14 @@ public struct PushPayload: Sendable, Equatable {
     case catchUp(CatchUp)
   }
 
+  /// The names that a push has apart from its title.
+  struct Names: Sendable, Equatable {
+    var sender: String
+    var group: String?
+    var isGroup: Bool
+    var avatarURL: URL?
+  }
+
   /// The push's id, the same on every attempt to deliver it.
   public let pushId: String
   /// The user the push is for. Drop the push if somebody else is signed in, as after a change of account.
@@ -86,6 +94,8 @@ public struct PushPayload: Sendable, Equatable {
   public let title: String?
   /// The text of the notification beside the data, if it has one.
   public let body: String?
+  /// Names of sender and group, for ``ConversationNotification``.
+  let names: Names?
 
   /// Decodes FCM's `data`, as Android and web apps receive it.
   /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
@@ -184,6 +194,12 @@ public struct PushPayload: Sendable, Equatable {
     recipientId = try required("recipientId")
     conversationId = try optional("conversationId")
     badge = try count("badge")
+    let avatar = try optional("avatarUrl").flatMap(URL.init(string:))
+    let group = try optional("conversationTitle")
+    let isGroup = try optional("isGroup") == "true"
+    names = try optional("senderName").flatMap {
+      $0.isEmpty ? nil : Names(sender: $0, group: group, isGroup: isGroup, avatarURL: avatar)
+    }
     self.title = title
     self.body = body
   }

@@ -26,12 +26,14 @@ extension Push: FastDecodable, FastEncodable {
       body: try fields.text(ifPresent: "body"), imageUrl: try fields.text(ifPresent: "imageUrl"),
       avatarUrl: try fields.text(ifPresent: "avatarUrl"), priority: try fields.choice("priority"),
       presentation: try fields.choice("presentation"), replaces: try fields.flag(ifPresent: "replaces"),
-      mentioned: try fields.flag(ifPresent: "mentioned"), quietHours: try fields.object(ifPresent: "quietHours"),
+      mentioned: try fields.flag(ifPresent: "mentioned"), answered: try fields.flag(ifPresent: "answered"),
+      quietHours: try fields.object(ifPresent: "quietHours"),
       sentAt: try fields.integer(ifPresent: "sentAt"), reason: try fields.choice(ifPresent: "reason"),
       badge: try fields.int("badge"),
       conversationId: try fields.text(ifPresent: "conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), senderId: try fields.text(ifPresent: "senderId"),
-      digest: try fields.object(ifPresent: "digest"), escalation: try fields.object(ifPresent: "escalation"),
+      conversation: try fields.object(ifPresent: "conversation"), digest: try fields.object(ifPresent: "digest"),
+      escalation: try fields.object(ifPresent: "escalation"),
       ttlSeconds: try fields.int("ttlSeconds"), expiresAt: try fields.integer("expiresAt"),
       decidedAt: try fields.integer("decidedAt"))
   }
@@ -49,6 +51,7 @@ extension Push: FastDecodable, FastEncodable {
     json.choice("presentation", presentation)
     json.field("replaces", ifPresent: replaces)
     json.field("mentioned", ifPresent: mentioned)
+    json.field("answered", ifPresent: answered)
     json.object("quietHours", ifPresent: quietHours)
     json.field("sentAt", ifPresent: sentAt)
     json.choice("reason", ifPresent: reason)
@@ -56,6 +59,7 @@ extension Push: FastDecodable, FastEncodable {
     json.field("conversationId", ifPresent: conversationId)
     json.field("messageId", ifPresent: messageId)
     json.field("senderId", ifPresent: senderId)
+    json.object("conversation", ifPresent: conversation)
     json.object("digest", ifPresent: digest)
     json.object("escalation", ifPresent: escalation)
     json.field("ttlSeconds", ttlSeconds)
@@ -76,6 +80,20 @@ extension Escalation: FastDecodable, FastEncodable {
     json.field("pushedAgainAt", ifPresent: pushedAgainAt)
     json.field("senderName", ifPresent: senderName)
     json.field("groupName", ifPresent: groupName)
+  }
+}
+
+extension PushConversation: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(
+      senderName: try fields.text("senderName"), kind: try fields.choice("kind"),
+      name: try fields.text(ifPresent: "name"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("senderName", senderName)
+    json.choice("kind", kind)
+    json.field("name", ifPresent: name)
   }
 }
 

@@ -220,7 +220,7 @@ extension PersonContext {
         user.toldBadge = badge
         push = self.push(
           message, verdict.reason, priority, presentation, to: targets, decisionChecks.preferences,
-          mentioned: decisionChecks.context.mentioned, words: words, badge: badge,
+          decisionChecks.context, words: words, badge: badge,
           anew: decisionChecks.anew, expiresAt: decisionChecks.expiresAt)
       }
       if let push, let due = try awaitArrival(of: push, decisionChecks, verdict.reason) { checks.noteEscalation(due) }

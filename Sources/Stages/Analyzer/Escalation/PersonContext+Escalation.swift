@@ -150,7 +150,7 @@ extension PersonContext {
     user.toldBadge = badge
     var push = self.push(
       CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules), entry.reason, .high, .alert, to: targets,
-      preferences, mentioned: held.recipient?.context.mentioned ?? false, words: try words(preferences), badge: badge,
+      preferences, held.recipient?.context ?? RecipientContext(), words: try words(preferences), badge: badge,
       anew: .again, expiresAt: step.now + rules.policy.freshness)
     push.escalation = Escalation(pushedAt: entry.pushedAt)
     try emit(.push(push))

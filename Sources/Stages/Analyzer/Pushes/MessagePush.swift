@@ -7,7 +7,7 @@ extension PersonContext {
   func push(
     _ message: CandidateMessage, _ reason: DecisionReason, _ priority: Priority, _ presentation: Presentation,
     to targets: [PushTarget],
-    _ preferences: EffectivePreferences, mentioned: Bool, words: Wording, badge: Int,
+    _ preferences: EffectivePreferences, _ context: RecipientContext, words: Wording, badge: Int,
     anew: PushCause.Anew?, expiresAt: Milliseconds
   ) -> Push {
     let candidate = message.candidate
@@ -23,12 +23,13 @@ extension PersonContext {
       title: shown ? message.title(showText: showText, words) : nil,
       body: shown ? message.body(showText: showText, words) : nil,
       imageUrl: shown && showText ? candidate.picture : nil, avatarUrl: shown ? candidate.sender.avatarUrl : nil,
-      priority: priority, presentation: presentation, mentioned: mentioned ? true : nil,
+      priority: priority, presentation: presentation, mentioned: context.mentioned ? true : nil,
+      answered: context.answered ? true : nil,
       quietHours: priority == .high ? nil : preferences.quietHours,
       // A read that comes later is compared with this time, not with that of a clock that is ahead.
       sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,
-      senderId: candidate.sender.userId, ttlSeconds: rules.ttlSeconds,
+      senderId: candidate.sender.userId, conversation: shown ? candidate.names : nil, ttlSeconds: rules.ttlSeconds,
       expiresAt: expiresAt,
       decidedAt: step.now)
   }
@@ -48,4 +49,11 @@ extension PersonContext {
 extension MessageCandidate {
   /// The picture that came with the message.
   fileprivate var picture: String? { attachment?.kind == .image ? attachment?.url : nil }
+
+  /// The names of sender and group.
+  fileprivate var names: PushConversation {
+    PushConversation(
+      senderName: sender.displayName, kind: conversation.kind,
+      name: conversation.kind == .group ? conversation.name : nil)
+  }
 }

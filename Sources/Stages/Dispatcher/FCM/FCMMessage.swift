@@ -32,11 +32,12 @@ public struct FCMMessage: Sendable {
     self.hash = hash
   }
 
-  /// The JSON with at most `maxPayloadBytes` of payload. Too large a push loses text of the body first, then of the title, then
-  /// the pictures; a catch-up its last lines before all. Ids are never cut; nil where they alone are too large.
+  /// The JSON with at most `maxPayloadBytes` of payload. Too large a push loses text of the body first, then of the title and
+  /// the names, then the pictures; a catch-up its last lines before all. Ids are never cut; nil where they alone are too large.
   public func encoded() -> [UInt8]? {
     var text = Text(
       title: push.title, body: push.body, imageUrl: push.imageUrl, avatarUrl: push.avatarUrl,
+      senderName: push.conversation?.senderName, conversationTitle: push.conversation?.name,
       lines: push.digest?.lines ?? [])
     var (bytes, payloadBytes) = write(text)
     while payloadBytes > Self.maxPayloadBytes, !text.lines.isEmpty {
@@ -45,7 +46,9 @@ public struct FCMMessage: Sendable {
     }
     if payloadBytes <= Self.maxPayloadBytes { return bytes }
     if isVisible {
-      for part in [\Text.body, \Text.title, \Text.avatarUrl, \Text.imageUrl] {
+      for part in [
+        \Text.body, \Text.title, \Text.conversationTitle, \Text.senderName, \Text.avatarUrl, \Text.imageUrl,
+      ] {
         guard let full = text[keyPath: part] else { continue }
         let excess = payloadBytes - Self.maxPayloadBytes
         // A URL is kept whole or dropped.
@@ -65,6 +68,9 @@ public struct FCMMessage: Sendable {
     var body: String?
     var imageUrl: String?
     var avatarUrl: String?
+    /// The names of sender and group, for the app.
+    var senderName: String?
+    var conversationTitle: String?
     /// The lines of a catch-up, for the app.
     var lines: [Digest.Line]
   }
@@ -76,6 +82,10 @@ public struct FCMMessage: Sendable {
     (push.kind == .message || push.kind == .digest) && push.presentation != .badge
   }
   private var isAlert: Bool { isVisible && push.presentation == .alert }
+  /// Whether it passes the person's Focus on iOS: somebody addresses them, and it matters much.
+  private var isTimeSensitive: Bool {
+    isAlert && push.priority == .high && (push.mentioned == true || push.answered == true)
+  }
   private var isFallback: Bool { push.reason == .simpleRules || push.reason == .notifyAll }
 
   /// `type` of the data, by which the app chooses.
@@ -163,7 +173,12 @@ public struct FCMMessage: Sendable {
         $0.field("lines", Self.json(text.lines))
       }
       // On Android and iOS the app shows the sender's picture (large icon, communication notification), not FCM.
-      if isVisible, target.platform != .web { $0.field("avatarUrl", text.avatarUrl) }
+      if isVisible, target.platform != .web {
+        $0.field("avatarUrl", text.avatarUrl)
+        $0.field("senderName", text.senderName)
+        $0.field("conversationTitle", text.conversationTitle)
+        if push.conversation?.kind == .group { $0.field("isGroup", "true") }
+      }
     }
   }
 
@@ -201,7 +216,7 @@ public struct FCMMessage: Sendable {
           aps.field("mutable-content", 1)
           aps.field("category", category)
           aps.field("thread-id", push.conversationId)
-          aps.field("interruption-level", isAlert ? "active" : "passive")
+          aps.field("interruption-level", isTimeSensitive ? "time-sensitive" : isAlert ? "active" : "passive")
           if isAlert { aps.field("sound", "default") }
         }
       }

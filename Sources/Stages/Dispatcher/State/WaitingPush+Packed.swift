@@ -3,7 +3,7 @@ import NudgeSchema
 
 extension WaitingPush {
   /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
-  /// escalations.
+  /// escalations, answers and names.
   static let rowVersion: UInt8 = 4
 
   init(packed row: inout RowReader) throws(RowFormatError) {
@@ -84,6 +84,8 @@ extension Push {
     if flags.take() { digest = try Digest(packed: &row) }
     // Since version 4.
     if flags.take() { escalation = try Escalation(packed: &row) }
+    if flags.take() { answered = try row.byte() != 0 }
+    if flags.take() { conversation = try PushConversation(packed: &row) }
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -111,6 +113,8 @@ extension Push {
     flags.add(sentAt != nil)
     flags.add(digest != nil)
     flags.add(escalation != nil)
+    flags.add(answered != nil)
+    flags.add(conversation != nil)
     row.unsigned(flags.bits)
     if let title { row.text(title) }
     if let body { row.text(body) }
@@ -131,6 +135,8 @@ extension Push {
     if let sentAt { row.signed(sentAt) }
     if let digest { digest.pack(into: &row) }
     if let escalation { escalation.pack(into: &row) }
+    if let answered { row.byte(answered ? 1 : 0) }
+    if let conversation { conversation.pack(into: &row) }
   }
 }
 
@@ -152,6 +158,21 @@ extension Escalation {
     if let pushedAgainAt { row.signed(pushedAgainAt) }
     if let senderName { row.text(senderName) }
     if let groupName { row.text(groupName) }
+  }
+}
+
+extension PushConversation {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    let senderName = try row.text()
+    let kind = try row.choice(of: ConversationKind.allCases)
+    self.init(senderName: senderName, kind: kind, name: try row.byte() == 0 ? nil : try row.text())
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    row.text(senderName)
+    row.choice(kind, of: ConversationKind.allCases)
+    row.byte(name == nil ? 0 : 1)
+    if let name { row.text(name) }
   }
 }
 

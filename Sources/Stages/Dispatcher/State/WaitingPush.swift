@@ -79,6 +79,8 @@ struct WaitingPush: Codable, Sendable, Equatable {
     push.presentation = other.push.presentation
     push.quietHours = other.push.quietHours
     push.mentioned = other.push.mentioned
+    push.answered = other.push.answered
+    push.conversation = other.push.conversation
     push.reason = other.push.reason
     push.imageUrl = other.push.imageUrl
     // An edit of an old message does not say who wrote it.
@@ -96,6 +98,7 @@ extension WaitingPush {
   private static let maxTitleBytes = 1024
   private static let maxImageUrlBytes = 2048
   private static let maxAvatarUrlBytes = 704
+  private static let maxNameBytes = 256
   /// The limit of preferences (`SchemaLimits.timeZoneBytes`).
   private static let maxTimeZoneBytes = 64
 
@@ -111,9 +114,18 @@ extension WaitingPush {
     }
     if let url = push.imageUrl, TextCut.jsonBytes(url[...]) > Self.maxImageUrlBytes { push.imageUrl = nil }
     if let url = push.avatarUrl, TextCut.jsonBytes(url[...]) > Self.maxAvatarUrlBytes { push.avatarUrl = nil }
+    if var conversation = push.conversation {
+      conversation.senderName = Self.cutName(conversation.senderName)
+      conversation.name = conversation.name.map(Self.cutName)
+      push.conversation = push.digest == nil ? conversation : nil
+    }
     if let hours = push.quietHours, QuietSpan(hours) == nil || hours.timeZone?.utf8.count ?? 0 > Self.maxTimeZoneBytes {
       push.quietHours = nil
     }
+  }
+
+  private static func cutName(_ name: String) -> String {
+    TextCut.shortened(name, toBytes: maxNameBytes, measuring: TextCut.jsonBytes) ?? ""
   }
 
   /// A cheap estimate of its bytes: the long texts, and a constant for the rest.
@@ -127,6 +139,7 @@ extension WaitingPush {
     // Numbers, codes and lengths, with room to grow. A test compares the bound with the real encoding.
     var bytes = 1280
     bytes += size(push.pushId) + size(push.userId) + size(push.title) + size(push.body) + size(push.imageUrl)
+    bytes += size(push.conversation?.senderName) + size(push.conversation?.name)
     bytes += size(push.avatarUrl) + size(push.quietHours?.timeZone)
     bytes += size(push.conversationId) + size(push.messageId) + size(push.senderId)
     bytes += size(target.deviceId) + size(target.token) + size(target.projectId)

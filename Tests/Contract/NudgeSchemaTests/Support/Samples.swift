@@ -124,9 +124,10 @@ enum Sample {
       PushTarget(deviceId: "ben-phone", token: token, version: 7, platform: .ios, projectId: "chat-prod")
     ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     imageUrl: "https://cdn.example.com/i/plan.png", avatarUrl: avatar, priority: .high, presentation: .alert,
-    replaces: true, mentioned: true,
+    replaces: true, mentioned: true, answered: true,
     quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), sentAt: 1_795_275_600_000,
     reason: .relevant, badge: 2, conversationId: "c-engines", messageId: "m-1", senderId: "ada",
+    conversation: PushConversation(senderName: "Ada Lovelace", kind: .group, name: "Engines"),
     digest: Digest(
       messages: 14, conversations: 3,
       lines: [
