@@ -29,7 +29,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// bytes; `PersonConversationRow.maxHolds` a conversation.
   case held(HeldMessageRow)
   /// `g`, userId, conversationId: what waits there for the person's catch-up. At most 16 kB, usually 1 kB; absent for people without
-  /// quiet hours and `digestTimes`.
+  /// quiet hours, `digestTimes` and a budget of alerts.
   case missed(MissedRow)
   /// `x`, hash of a userId: that the person was deleted.
   case erasure(PersonErasureRow)
