@@ -1,4 +1,5 @@
 import Foundation
+import NudgeSchema
 
 /// The most alerts in a person's day, and the messages they are spent on (decision 92).
 ///
@@ -29,8 +30,8 @@ struct AlertBudget: Equatable {
     return Int((Self.least * exp(ahead * (1 + log(Self.most / Self.least)) - 1) * 1_000).rounded())
   }
 
-  /// What an alert of a message is worth, in thousandths: its score, with what the person has taught. Where no model is asked, the simple
-  /// rules give high 0.9, medium 0.5 and low 0.1. High priority adds `highBonus`.
+  /// The worth of a message's alert, in thousandths: its score, shifted by the person's feedback. Where no model is asked, the simple rules
+  /// give high 0.9, medium 0.5 and low 0.1. High priority adds `highBonus`.
   static func value(of assessment: Assessment) -> Int {
     let score = min(max(assessment.score, 0), most)
     let value = assessment.priority == .high ? score + (most - score) * highBonus : score

@@ -1,8 +1,9 @@
 import NudgeSchema
+import StreamRuntime
 
 /// The alerts that a person's budget has paid for, by the dates of their own calendar. Part of the person's row, absent until the first.
 ///
-/// Each date has one budget. Who travels west over the date line has a date twice, and spends what is left of it.
+/// Each date has one budget. A person who travels west over the date line has a date twice, and spends the rest of it.
 struct SpentAlerts: Codable, Sendable, Equatable {
   /// Dates that are kept: no two places on earth are more than two dates apart.
   static let maxDays = 3
@@ -45,9 +46,9 @@ struct BudgetAnswer: Equatable {
   /// Alerts spent that day before.
   var used: Int
   var limit: Int
-  /// What the message is worth, in thousandths.
+  /// The message's worth, in thousandths.
   var value: Int
-  /// What it needs to be worth; nil: no alert is left.
+  /// The worth from which it alerts; nil: no alert is left.
   var threshold: Int?
 }
 

@@ -35,7 +35,7 @@ public struct UserRow: Codable, Sendable, Equatable {
   /// True: there are rows of messages that wait for a catch-up, unless all of them were read. Without `catchUpAt` they wait for a
   /// device. nil: there are none.
   var hasMissed: Bool?
-  /// What the person's budget of alerts has paid for in the last days; nil: it never did.
+  /// The alerts of the last days that a budget paid for; nil: there were none.
   var spentAlerts: SpentAlerts?
 
   /// A person's first row: there is no conversation, and so nothing that would have to be read to count them.

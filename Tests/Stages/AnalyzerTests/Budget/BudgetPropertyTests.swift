@@ -82,7 +82,7 @@ private struct BudgetSchedule {
     _ = try twin.driver.fireTimers()
     for _ in 0..<3 {
       for push in try scene.driver.fireTimers().flatMap({ try scene.written($0).pushes }) where push.kind == .digest {
-        log.append("\(now): a catch-up, \(push.presentation.map { "\($0)" } ?? "")")
+        log.append("\(now): a catch-up, \(push.presentation)")
         let keys = (push.digest?.parts ?? []).flatMap(\.keys)
         if let fault = oracle.caughtUp(on: keys, alerts: push.presentation == .alert, at: now) { return fault }
       }
@@ -125,8 +125,8 @@ private struct BudgetSchedule {
     let (own, other) = (written[0], written[1])
     let isFree = isMention || conversation == "star"
     log.append(
-      "\(now): \(id) in \(conversation), \(body), free \(isFree): \(own.push?.presentation.map { "\($0)" } ?? "none") "
-        + "instead of \(other.push?.presentation.map { "\($0)" } ?? "none")")
+      "\(now): \(id) in \(conversation), \(body), free \(isFree): \(own.push.map { "\($0.presentation)" } ?? "none") "
+        + "instead of \(other.push.map { "\($0.presentation)" } ?? "none")")
     guard other.push?.presentation == .alert else {
       return own.decision?.reason == other.decision?.reason && own.push?.presentation == other.push?.presentation
         ? nil : "\(id) is decided otherwise, and does not alert"

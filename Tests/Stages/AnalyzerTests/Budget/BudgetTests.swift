@@ -46,9 +46,9 @@ struct BudgetTests {
     #expect(decision.outcome == .notify && decision.presentation == .silent && decision.reason == .notifyAll)
     #expect(third.push?.presentation == .silent && third.push?.kind == .message)
     #expect(decision.text.contains("shown without a sound because of your limit of 2 alerts a day"))
-    let check = try #require(check(third))
-    #expect(check.result == .pass && check.inputs["silent"] == true && check.inputs["threshold"] == nil)
-    #expect(check.inputs["used"] == 2 && check.inputs["limit"] == 2 && check.inputs["value"] == 500)
+    let note = try #require(check(third))
+    #expect(note.result == .pass && note.inputs["silent"] == true && note.inputs["threshold"] == nil)
+    #expect(note.inputs["used"] == 2 && note.inputs["limit"] == 2 && note.inputs["value"] == 500)
     // The next day has a budget of its own.
     #expect(try scene.message("m4", in: "c4", at: noon + 12 * hour - 1).push?.presentation == .silent)
     #expect(try scene.message("m5", in: "c5", at: noon + 12 * hour).push?.presentation == .alert)
