@@ -182,7 +182,8 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
 
   private enum CodingKeys: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
-    case locale, learnSince, burstSeconds, defaultLevels, conversationLevels, mutedSenders, digestTimes, timeZone, dailyAlerts
+    case locale, learnSince, burstSeconds, defaultLevels, conversationLevels, mutedSenders, digestTimes, timeZone,
+      dailyAlerts
   }
 
   /// Reads the value; fields it does not know are ignored.

@@ -151,7 +151,9 @@ struct BudgetSummary: Encodable {
     let samples = (0..<1_000).map { _ in
       logs.indices.reduce(into: BudgetMeasure.Sums()) { sum, _ in sum += logs[random.number(0...logs.count - 1)] }
     }
-    func figure(_ part: KeyPath<BudgetMeasure.Sums, Int>, _ whole: KeyPath<BudgetMeasure.Sums, Int>) -> CostSummary.Figure {
+    func figure(_ part: KeyPath<BudgetMeasure.Sums, Int>, _ whole: KeyPath<BudgetMeasure.Sums, Int>)
+      -> CostSummary.Figure
+    {
       func share(_ sums: BudgetMeasure.Sums) -> Double {
         let whole = sums[keyPath: whole]
         return whole == 0 ? 1 : (Double(sums[keyPath: part]) / Double(whole) * 1_000).rounded() / 1_000

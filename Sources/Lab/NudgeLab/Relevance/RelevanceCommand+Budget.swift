@@ -6,8 +6,11 @@ extension RelevanceCommand {
   static let budgets = Setting<[String]?>(
     "budget", environment: .none, default: nil, placeholder: "ALERTS,…",
     help:
-      "Compares budgets of so many alerts a day with the best choice of as many messages by somebody who knows the day beforehand.",
-    check: { ($0 ?? []).allSatisfy { Int($0).map { (1...1_000).contains($0) } ?? false } ? nil : "numbers from 1 to 1000" })
+      "Compares budgets of so many alerts a day with the best choice of as many messages by somebody who knows the day "
+      + "beforehand.",
+    check: {
+      ($0 ?? []).allSatisfy { Int($0).map { (1...1_000).contains($0) } ?? false } ? nil : "numbers from 1 to 1000"
+    })
 
   /// Prints what budgets reach on logs that were measured.
   static func show(_ measure: BudgetMeasure, _ limits: [Int], seed: UInt64, asJSON: Bool) throws {

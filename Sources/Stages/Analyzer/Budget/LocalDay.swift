@@ -25,7 +25,8 @@ extension EffectivePreferences {
     let length = (quietSpan.end - quietSpan.start + 1_440) % 1_440
     // The parts of the span in this day: from its start, and where it goes over midnight what is left of the day before.
     let quiet =
-      Self.overlap(start, start + length, with: minute) + Self.overlap(start - 1_440, start - 1_440 + length, with: minute)
+      Self.overlap(start, start + length, with: minute)
+      + Self.overlap(start - 1_440, start - 1_440 + length, with: minute)
     return LocalDay(number: number, elapsed: Double(minute - quiet) / Double(1_440 - length))
   }
 

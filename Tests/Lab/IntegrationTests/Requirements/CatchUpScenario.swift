@@ -10,7 +10,8 @@ import VirtualPhone
 enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
   case morning = "D18: Bob sleeps: what came is one notification when quiet hours end, without what was read or deleted"
   case ownTime = "D18: Bob's own time, previews off: he sees counts alone, once, on each of his devices"
-  case budget = "D20: Bob wants one alert a day: the first message sounds, mentions do too, the rest is silent and in his catch-up"
+  case budget =
+    "D20: Bob wants one alert a day: the first sounds, mentions do too, the rest is silent and in his catch-up"
 
   var testDescription: String { rawValue }
   var title: String { rawValue }

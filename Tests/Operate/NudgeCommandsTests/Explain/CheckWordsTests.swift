@@ -46,7 +46,8 @@ struct CheckWordsTests {
         == "shown without a sound: all 10 alerts of the day are spent")
     #expect(
       try words(#""used":8,"limit":10,"value":500,"threshold":517,"silent":true"#)
-        == "shown without a sound: 8 of 10 alerts are spent, the next is for a message worth 0.517, and this one is worth 0.5")
+        == "shown without a sound: 8 of 10 alerts are spent, the next is for a message worth 0.517, and this one is worth 0.5"
+    )
   }
 
   @Test("the hourly limit, the priority and devices")

@@ -9,7 +9,8 @@ struct AlertBudgetTests {
   @Test(
     "D20: the threshold rises where more is spent than the day allows, up to the highest value",
     arguments: [
-      (0, 0, 0), (1, 0, 51), (5, 0, 192), (8, 0, 517), (9, 0, 719), (5, 500, 0), (6, 500, 71), (9, 500, 517), (9, 890, 50),
+      (0, 0, 0), (1, 0, 51), (5, 0, 192), (8, 0, 517), (9, 0, 719), (5, 500, 0), (6, 500, 71), (9, 500, 517),
+      (9, 890, 50),
       (9, 900, 0), (9, 1_000, 0),
     ])
   func threshold(used: Int, elapsed: Int, expected: Int) {

@@ -8,7 +8,8 @@ import Testing
 struct BudgetTests {
   /// A person with a phone and a budget, for whom every message of a conversation may alert.
   private func scene(
-    _ alerts: Int?, _ patch: PreferencesPatch = PreferencesPatch(), _ change: (inout NotificationPolicy) -> Void = { _ in }
+    _ alerts: Int?, _ patch: PreferencesPatch = PreferencesPatch(),
+    _ change: (inout NotificationPolicy) -> Void = { _ in }
   ) throws -> Scene {
     var rules = AnalyzerRules(hash: standInHash)
     rules.policy.catchUpSpreadSeconds = 0
@@ -98,7 +99,8 @@ struct BudgetTests {
     try operators.prefer(PreferencesPatch(dailyAlerts: .set(nil)), at: noon + 4)
     #expect(try operators.message("m4", in: "c4", at: noon + 5).push?.presentation == .silent)
     for number in [-1, 1_001] {
-      #expect(try none.prefer(PreferencesPatch(dailyAlerts: .set(number)), at: noon).rejection?.code == .schemaViolation)
+      #expect(
+        try none.prefer(PreferencesPatch(dailyAlerts: .set(number)), at: noon).rejection?.code == .schemaViolation)
     }
   }
 
