@@ -144,8 +144,12 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   /// When the person catches up on what was held back, each `HH:MM` in their time zone. None: never. Set to nil: when quiet
   /// hours end.
   public var digestTimes: Change<[String]?>
-  /// The person's time zone, an IANA name, by which `digestTimes` go. Never set: that of quiet hours, else UTC.
+  /// The person's time zone, an IANA name, by which `digestTimes` and the days of `dailyAlerts` go. Never set: that of quiet
+  /// hours, else UTC.
   public var timeZone: String?
+  /// The most alerts in a day, 0 to 1,000; mentions, and direct messages of starred senders, are not counted. Set to nil: the
+  /// operator's number.
+  public var dailyAlerts: Change<Int?>
 
   /// A patch.
   public init(
@@ -154,7 +158,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     keywords: [String]? = nil, badgeMode: BadgeMode? = nil, showPreviews: Bool? = nil, locale: String? = nil,
     learnSince: Milliseconds? = nil, burstSeconds: Int? = nil, defaultLevels: DefaultLevels? = nil,
     conversationLevels: [ConversationLevel]? = nil, mutedSenders: [String]? = nil,
-    digestTimes: Change<[String]?> = .unchanged, timeZone: String? = nil
+    digestTimes: Change<[String]?> = .unchanged, timeZone: String? = nil, dailyAlerts: Change<Int?> = .unchanged
   ) {
     self.enabled = enabled
     self.quietHours = quietHours
@@ -173,11 +177,13 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     self.mutedSenders = mutedSenders
     self.digestTimes = digestTimes
     self.timeZone = timeZone
+    self.dailyAlerts = dailyAlerts
   }
 
   private enum CodingKeys: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, keywords, badgeMode, showPreviews
-    case locale, learnSince, burstSeconds, defaultLevels, conversationLevels, mutedSenders, digestTimes, timeZone
+    case locale, learnSince, burstSeconds, defaultLevels, conversationLevels, mutedSenders, digestTimes, timeZone,
+      dailyAlerts
   }
 
   /// Reads the value; fields it does not know are ignored.
@@ -206,6 +212,8 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
       fields.contains(.digestTimes)
       ? .set(try fields.decode([String]?.self, forKey: .digestTimes)) : .unchanged
     timeZone = try fields.decodeIfPresent(String.self, forKey: .timeZone)
+    dailyAlerts =
+      fields.contains(.dailyAlerts) ? .set(try fields.decode(Int?.self, forKey: .dailyAlerts)) : .unchanged
   }
 
   /// Writes the value; fields that are nil are left out.
@@ -228,5 +236,6 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     try fields.encodeIfPresent(mutedSenders, forKey: .mutedSenders)
     if case .set(let times) = digestTimes { try fields.encode(times, forKey: .digestTimes) }
     try fields.encodeIfPresent(timeZone, forKey: .timeZone)
+    if case .set(let alerts) = dailyAlerts { try fields.encode(alerts, forKey: .dailyAlerts) }
   }
 }

@@ -91,4 +91,17 @@ struct CatchUpTests {
     #expect(try json(.set([])) == ["digestTimes": [String]()])
     #expect(try json(.atQuietHoursEnd) == ["digestTimes": NSNull()])
   }
+
+  @Test("D20: the most alerts in a day: a number, or the operator's")
+  func dailyAlerts() throws {
+    for (change, expected) in [
+      (nil, [:]), (.set(0), ["dailyAlerts": 0]), (.asDefault, ["dailyAlerts": NSNull()]),
+    ] as [(PreferencesChange.DailyAlertsChange?, NSDictionary)] {
+      var preferences = PreferencesChange()
+      preferences.dailyAlerts = change
+      let bytes = try JSONEncoder().encode(preferences)
+      #expect(try JSONDecoder().decode(PreferencesChange.self, from: bytes) == preferences)
+      #expect(try JSONSerialization.jsonObject(with: bytes) as? NSDictionary == expected)
+    }
+  }
 }

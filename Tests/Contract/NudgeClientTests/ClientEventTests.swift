@@ -35,6 +35,7 @@ struct ClientEventTests {
     change.locale = "de"
     change.digestTimes = .set(["12:30"])
     change.timeZone = "Europe/Berlin"
+    change.dailyAlerts = .set(10)
     return change
   }
 
@@ -63,7 +64,7 @@ struct ClientEventTests {
         "mutedSenders": ["eve"], "defaultLevels": ["direct": "smart"],
         "conversationLevels": [["conversationId": "c", "level": "mentions"]],
         "keywords": ["release"], "badgeMode": "messages", "showPreviews": false, "locale": "de",
-        "digestTimes": ["12:30"], "timeZone": "Europe/Berlin",
+        "digestTimes": ["12:30"], "timeZone": "Europe/Berlin", "dailyAlerts": 10,
       ])
     let off = ClientEvent(
       eventId: "e", occurredAt: at(0), .preferencesUpdated(.init(userId: "ann", preferences: Self.quietHoursOff)))

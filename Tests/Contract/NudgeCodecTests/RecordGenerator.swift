@@ -119,7 +119,8 @@ extension FieldGenerator {
       defaultLevels: maybe { DefaultLevels(direct: $0.maybe { $0.choice() }, group: $0.maybe { $0.choice() }) },
       conversationLevels: maybe { $0.list { ConversationLevel(conversationId: $0.text(), level: $0.choice()) } },
       mutedSenders: maybe { $0.list { $0.text() } },
-      digestTimes: flag() ? .set(maybe { $0.list { $0.text() } }) : .unchanged, timeZone: maybe { $0.text() })
+      digestTimes: flag() ? .set(maybe { $0.list { $0.text() } }) : .unchanged, timeZone: maybe { $0.text() },
+      dailyAlerts: flag() ? .set(maybe { $0.int() }) : .unchanged)
   }
 
   static let deviceClaims = DeviceClaimBody.types.count

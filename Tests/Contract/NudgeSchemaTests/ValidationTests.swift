@@ -341,6 +341,12 @@ struct ValidationTests {
     expect(
       preferences { $0.digestTimes = .set(Array(repeating: "07:00", count: 13)) },
       "preferences.digestTimes must have at most 12 entries")
+    for (alerts, accepted) in [(0, true), (1_000, true), (-1, false), (1_001, false)] {
+      expect(
+        preferences { $0.dailyAlerts = .set(alerts) }, accepted ? nil : "preferences.dailyAlerts must be from 0 to 1000"
+      )
+    }
+    expect(preferences { $0.dailyAlerts = .set(nil) }, nil)
     expect(preferences { $0.timeZone = "Europe/Berlin" }, nil)
     expect(
       preferences { $0.timeZone = "Nowhere" },

@@ -108,14 +108,32 @@ struct RowFormatTests {
     #expect(try Array(json.utf8).withUnsafeBytes { try UserRow(bytes: $0, coder: RecordCoder()) } == row)
   }
 
+  @Test("rows of the release before budgets are read, with none; a person without a budget has a row of the same size")
+  func beforeBudgets() throws {
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeBudgets"))
+    for _ in 0..<60 {
+      var (user, preferences) = (fields.userRow(), fields.preferencesRow())
+      user.spentAlerts = nil
+      preferences.dailyAlerts = nil
+      #expect(try read(UserRow.self, [6] + user.packed().dropFirst()) == user)
+      #expect(try read(PreferencesRow.self, [3] + preferences.packed().dropFirst()) == preferences)
+    }
+    var row = UserRow.first
+    let bytes = row.packed().count
+    row.hasMissed = true
+    let withFlags = row.packed().count
+    row.spentAlerts = SpentAlerts(day: 20_000, used: [10, 3, 0])
+    #expect(bytes <= withFlags && row.packed().count <= withFlags + 7)
+  }
+
   @Test("rows of the release before levels are read, with none of the new fields")
   func beforeLevels() throws {
     var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeLevels"))
     for _ in 0..<60 {
       var (user, conversation, preferences) = (fields.userRow(), fields.conversationRow(), fields.preferencesRow())
       (user.badgeRaisedAt, user.badgeDueAt) = (nil, nil)
-      (user.catchUpAt, user.hasMissed) = (nil, nil)
-      (preferences.digestTimes, preferences.timeZone) = (nil, nil)
+      (user.catchUpAt, user.hasMissed, user.spentAlerts) = (nil, nil, nil)
+      (preferences.digestTimes, preferences.timeZone, preferences.dailyAlerts) = (nil, nil, nil)
       conversation.setOlderShown([])
       (conversation.holds, conversation.holdTimerAt) = ([], nil)
       (preferences.directLevel, preferences.groupLevel) = (nil, nil)
@@ -188,7 +206,8 @@ extension FieldGenerator {
       window: maybe { AnalysisWindow(startedAt: $0.integer(), used: $0.int()) }, noticedWindow: maybe { $0.integer() },
       unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() },
       hasTaught: flag() ? true : nil, conversations: maybe { $0.int() }, badgeRaisedAt: maybe { $0.integer() },
-      badgeDueAt: maybe { $0.integer() }, catchUpAt: maybe { $0.integer() }, hasMissed: flag() ? true : nil)
+      badgeDueAt: maybe { $0.integer() }, catchUpAt: maybe { $0.integer() }, hasMissed: flag() ? true : nil,
+      spentAlerts: maybe { SpentAlerts(day: $0.int(), used: $0.list { $0.int() }) })
   }
 
   fileprivate mutating func missedRow() -> MissedRow {
@@ -311,6 +330,7 @@ extension FieldGenerator {
     row.mutedSenders = stamped(&self) { $0.list { MessageKey($0.text()) } }
     row.digestTimes = stamped(&self) { $0.maybe { $0.list { $0.text() } } }
     row.timeZone = stamped(&self) { $0.text() }
+    row.dailyAlerts = stamped(&self) { $0.maybe { $0.int() } }
     return row
   }
 

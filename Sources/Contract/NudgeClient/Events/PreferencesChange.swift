@@ -86,6 +86,15 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     case set([String])
   }
 
+  /// A change of the most alerts in a day.
+  public enum DailyAlertsChange: Sendable, Equatable {
+    /// The operator's number applies, as for a user who never said. By default there is none.
+    case asDefault
+    /// At most this number, 0 to 1,000, in a day of `timeZone`. The alerts that matter most are kept; the other messages are
+    /// shown without a sound. Mentions, and direct messages of starred senders, are not counted.
+    case set(Int)
+  }
+
   /// How the services decide once the hourly smart analyses are used up.
   public enum Fallback: String, Codable, Sendable {
     /// By a fixed set of rules.
@@ -147,8 +156,10 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   public var burstSeconds: Int?
   /// When the user catches up on what was held back.
   public var digestTimes: DigestTimesChange?
-  /// The IANA name of the user's time zone, by which `digestTimes` go. Never set: that of the quiet hours, else UTC.
+  /// The IANA name of the user's time zone, by which `digestTimes` and days go. Never set: that of the quiet hours, else UTC.
   public var timeZone: String?
+  /// The most alerts in a day.
+  public var dailyAlerts: DailyAlertsChange?
 
   /// A change that changes nothing yet.
   public init() {}
@@ -156,7 +167,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   private enum Key: String, CodingKey {
     case enabled, quietHours, maxAnalysesPerHour, fallback, muted, starredSenders, mutedSenders, keywords
     case defaultLevels, conversationLevels, badgeMode, showPreviews, locale, learnSince, burstSeconds, digestTimes,
-      timeZone
+      timeZone, dailyAlerts
   }
 
   /// Decodes what `encode(to:)` wrote.
@@ -183,9 +194,12 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
       digestTimes = try container.decode([String]?.self, forKey: .digestTimes).map { .set($0) } ?? .atQuietHoursEnd
     }
     timeZone = try container.decodeIfPresent(String.self, forKey: .timeZone)
+    if container.contains(.dailyAlerts) {
+      dailyAlerts = try container.decode(Int?.self, forKey: .dailyAlerts).map { .set($0) } ?? .asDefault
+    }
   }
 
-  /// Encodes the fields that are set; the end of quiet hours as null.
+  /// Encodes the fields that are set; the end of quiet hours, and a return to a default, as null.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encodeIfPresent(enabled, forKey: .enabled)
@@ -213,5 +227,10 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     case .set(let times): try container.encode(times, forKey: .digestTimes)
     }
     try container.encodeIfPresent(timeZone, forKey: .timeZone)
+    switch dailyAlerts {
+    case nil: break
+    case .asDefault: try container.encodeNil(forKey: .dailyAlerts)
+    case .set(let alerts): try container.encode(alerts, forKey: .dailyAlerts)
+    }
   }
 }

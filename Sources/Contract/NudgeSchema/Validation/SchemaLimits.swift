@@ -59,6 +59,8 @@ public enum SchemaLimits {
   public static let mutedSenders = 100
   /// Times of the day at which a person catches up.
   public static let digestTimes = 12
+  /// The most alerts in a day that a person may ask for.
+  public static let dailyAlerts = 1_000
   /// Characters of one keyword; at least 1.
   public static let keywordCharacters = 64
 }

@@ -67,6 +67,9 @@ extension PreferencesPatch {
       for (index, time) in times.enumerated() { try FieldRule.minuteOfDay(time, "\(field)[\(index)]") }
     }
     if let timeZone { try FieldRule.timeZone(timeZone, "preferences.timeZone") }
+    if case .set(let alerts?) = dailyAlerts, !(0...SchemaLimits.dailyAlerts).contains(alerts) {
+      throw SchemaViolation(field: "preferences.dailyAlerts", rule: "must be from 0 to \(SchemaLimits.dailyAlerts)")
+    }
     try validateStarredSenders()
     try validateKeywords()
     try FieldRule.locale(ifPresent: locale, "preferences.locale")

@@ -57,6 +57,8 @@ extension Reasons {
     case .limitSuppressesAll: "the limit of {limit} smart analyses an hour is reached: you are notified of nothing"
     case .heldBack:
       "{reasons}, shown without an alert because this conversation alerted you shortly before"
+    case .overBudget:
+      "{reasons}, shown without a sound because of your limit of {budget} alerts a day"
     case .allDirect: "you get all messages of direct chats"
     case .allInGroups: "you get all messages of groups"
     case .allHere: "you get all messages of this conversation"

@@ -59,6 +59,8 @@ extension Reasons {
       "la limite de {limit} analyses intelligentes par heure est atteinte : rien ne vous est notifié"
     case .heldBack:
       "{reasons}, sans alerte car cette conversation vous a alerté peu avant"
+    case .overBudget:
+      "{reasons}, sans son à cause de votre limite de {budget} alertes par jour"
     case .allDirect: "vous recevez tous les messages des discussions directes"
     case .allInGroups: "vous recevez tous les messages des groupes"
     case .allHere: "vous recevez tous les messages de cette conversation"

@@ -59,6 +59,8 @@ extension Reasons {
     case .limitSuppressesAll: "das Limit von {limit} smarten Analysen pro Stunde ist erreicht: Mitteilungen pausieren"
     case .heldBack:
       "{reasons}, ohne Signal, weil diese Unterhaltung dich kurz zuvor schon alarmiert hat"
+    case .overBudget:
+      "{reasons}, ohne Ton, weil du höchstens {budget} Signale am Tag möchtest"
     case .allDirect: "du erhältst alle Nachrichten aus Direktchats"
     case .allInGroups: "du erhältst alle Nachrichten aus Gruppen"
     case .allHere: "du erhältst alle Nachrichten dieser Unterhaltung"

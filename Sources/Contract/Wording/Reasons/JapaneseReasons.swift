@@ -57,6 +57,8 @@ extension Reasons {
     case .limitSuppressesAll: "スマート分析の上限（1時間{limit}件）に達したため、通知を休止します"
     case .heldBack:
       "{reasons}（この会話から直前に通知したため、音は鳴らしません）"
+    case .overBudget:
+      "{reasons}（通知音は1日{budget}回までの設定のため、音は鳴らしません）"
     case .allDirect: "ダイレクトチャットのメッセージをすべて受け取る設定です"
     case .allInGroups: "グループのメッセージをすべて受け取る設定です"
     case .allHere: "この会話のメッセージをすべて受け取る設定です"

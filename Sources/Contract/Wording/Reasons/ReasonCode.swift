@@ -40,6 +40,8 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
 
   /// An alert was held back, because one of the same conversation came shortly before; `{reasons}` stands for why it was one.
   case heldBack
+  /// An alert was not within the person's `{budget}` alerts a day; `{reasons}` stands for why it would have been one.
+  case overBudget
 
   // The person's level for the conversation (D14): from the default for its kind, or for this conversation alone.
   case allDirect, allInGroups, allHere
@@ -70,6 +72,8 @@ public struct ReasonValues: Sendable, Equatable {
   public var zone = ""
   /// Smart analyses in an hour.
   public var limit = ""
+  /// The most alerts in a day.
+  public var dailyAlerts = ""
   /// Other reasons, as a sentence.
   public var reasons = ""
 

@@ -75,6 +75,7 @@ struct Template: Sendable, Equatable {
       case .place("end"): text += values.end
       case .place("zone"): text += values.zone
       case .place("limit"): text += values.limit
+      case .place("budget"): text += values.dailyAlerts
       case .place("reasons"): text += values.reasons
       case .place: break
       }

@@ -58,6 +58,8 @@ extension Reasons {
     case .limitSuppressesAll: "se alcanzó el límite de {limit} análisis inteligentes por hora: no se te notifica nada"
     case .heldBack:
       "{reasons}, sin aviso sonoro porque esta conversación te avisó poco antes"
+    case .overBudget:
+      "{reasons}, sin sonido por tu límite de {budget} avisos al día"
     case .allDirect: "recibes todos los mensajes de los chats directos"
     case .allInGroups: "recibes todos los mensajes de los grupos"
     case .allHere: "recibes todos los mensajes de esta conversación"

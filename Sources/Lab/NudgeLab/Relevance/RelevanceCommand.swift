@@ -61,14 +61,16 @@ enum RelevanceCommand {
     discussion:
       "The logs say which messages each message answers. For each of them, the command compares the model's answer for "
       + "the last 20 other speakers with the log's.",
-    settings: [threshold, names, split, taste, signals, cost, seed, features, explain, json],
+    settings: [threshold, names, split, taste, signals, cost, budgets, seed, features, explain, json],
     arguments: [PositionalArgument("file", help: "Chat logs, JSON lines, plain or gzip.", count: .many)],
     examples: [
       "nudge relevance chat.jsonl.gz --json", "nudge relevance chat.jsonl.gz --split held-out --names removed",
       "nudge relevance chat.jsonl.gz --split held-out --taste different --signals 20",
+      "nudge relevance chat.jsonl.gz --split held-out --budget 3,5,10",
     ]
   ) { input in
     if input[cost] { return try showCost(input) }
+    if let limits = input[budgets] { return try showBudgets(limits.compactMap { Int($0) }, input) }
     let measure = RelevanceMeasure(names: input[names].names, explains: input[explain] > 0)
     let limit = input[threshold] ?? measure.threshold
     var count = RelevanceCount()
@@ -110,6 +112,18 @@ enum RelevanceCommand {
       print(
         "precision \(percent(count.precision)), recall \(percent(count.recall)), F1 \(percent(count.f1))")
     }
+    return ExitCode.success
+  }
+
+  private static func showBudgets(_ limits: [Int], _ input: CommandInput) throws -> Int32 {
+    var measure = BudgetMeasure()
+    for path in input.arguments("file") {
+      try forEachLog(in: path) { log in
+        if input[split].contains(log[0].log) { measure.add(log) }
+      }
+    }
+    guard !measure.logs.isEmpty else { throw CommandError("none of the logs is in the part that --split names") }
+    try show(measure, limits, seed: UInt64(bitPattern: Int64(input[seed])), asJSON: input[json])
     return ExitCode.success
   }
 

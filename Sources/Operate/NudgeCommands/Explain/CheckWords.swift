@@ -116,6 +116,7 @@ private struct Inputs {
       return
         "shown without an alert: \(since) stands for this one\(take("heldBack").map { ", number \($0.shown) since" } ?? "")"
     }
+    if name == "budget" { return budget() }
     if name == "catch_up" { return "waits for the person's catch-up\(time("dueAt").map { " at \($0)" } ?? "")" }
     if name == "escalation" {
       return "pushed once more\(time("dueAt").map { " at \($0)" } ?? "") unless it arrives or is read before"
@@ -171,6 +172,16 @@ private struct Inputs {
       case let other: other ?? "?"
       }
     return "\(level), \(source)"
+  }
+
+  private mutating func budget() -> String {
+    let (used, limit) = (take("used")?.integer ?? 0, take("limit")?.shown ?? "?")
+    func share(_ name: String) -> String? { take(name)?.integer.map { String(Double($0) / 1_000) } }
+    let (value, threshold) = (share("value") ?? "?", share("threshold"))
+    guard take("silent")?.bool == true else { return "alert \(used + 1) of \(limit) that day, worth \(value)" }
+    guard let threshold else { return "shown without a sound: all \(limit) alerts of the day are spent" }
+    return
+      "shown without a sound: \(used) of \(limit) alerts are spent, the next is for a message worth \(threshold), and this one is worth \(value)"
   }
 
   private mutating func limit() -> String {

@@ -10,7 +10,7 @@ enum PublishPreferences {
   private static let quietHours = PublishCommand.optional(
     "quiet-hours", "HH:MM-HH:MM", "Quiet hours, in --time-zone; none: there are none.")
   private static let timeZone = PublishCommand.optional(
-    "time-zone", "ZONE", "The time zone of --quiet-hours and --digest-times, such as Europe/Berlin. Default: UTC.")
+    "time-zone", "ZONE", "The time zone of --quiet-hours, --digest-times and the days of --daily-alerts. Default: UTC.")
   private static let digestTimes = PublishCommand.optional(
     "digest-times", "HH:MM,…", "When the person catches up, in --time-zone; none: never; quiet: when quiet hours end.")
   private static let limit = Setting<Int?>(
@@ -34,6 +34,8 @@ enum PublishPreferences {
     help: "After an alert in a group, its messages are silent for this time; 0: each may alert.",
     check: { (0...SchemaLimits.burstSeconds).contains($0 ?? 0) ? nil : "from 0 to \(SchemaLimits.burstSeconds)" })
 
+  private static let dailyAlerts = PublishCommand.optional(
+    "daily-alerts", "NUMBER", "The most alerts in a day, 0 to 1000; default: what the policy says.")
   private static let directLevel = Setting<Level?>(
     "direct-level", environment: .none, default: nil, help: "Which messages of direct conversations are shown.")
   private static let groupLevel = Setting<Level?>(
@@ -64,7 +66,7 @@ enum PublishPreferences {
     settings: [
       user, enabled, previews, quietHours, timeZone, digestTimes, limit, fallback, directLevel, groupLevel, levels,
       muted,
-      mutedSenders, starred, keywords, badge, locale, burst,
+      mutedSenders, starred, keywords, badge, locale, burst, dailyAlerts,
     ] + PublishCommand.common,
     examples: [
       "nudge publish preferences --user bob --quiet-hours 22:00-07:00 --time-zone Europe/Berlin "
@@ -93,7 +95,21 @@ enum PublishPreferences {
       showPreviews: input[previews], locale: input[locale], burstSeconds: input[burst],
       defaultLevels: defaultLevels(input), conversationLevels: try conversationLevels(input),
       mutedSenders: input[mutedSenders], digestTimes: times(input),
-      timeZone: input[digestTimes] == nil ? nil : input[timeZone])
+      timeZone: namesOwnZone(input) ? input[timeZone] : nil, dailyAlerts: try alerts(input))
+  }
+
+  /// Whether --time-zone is the person's, and not only that of quiet hours.
+  private static func namesOwnZone(_ input: CommandInput) -> Bool {
+    input[digestTimes] != nil || input[dailyAlerts] != nil
+  }
+
+  private static func alerts(_ input: CommandInput) throws(SettingsError) -> Change<Int?> {
+    guard let text = input[dailyAlerts] else { return .unchanged }
+    if text == "default" { return .set(nil) }
+    guard let number = Int(text), (0...SchemaLimits.dailyAlerts).contains(number) else {
+      throw SettingsError("--daily-alerts: use a number from 0 to \(SchemaLimits.dailyAlerts), or default")
+    }
+    return .set(number)
   }
 
   private static func times(_ input: CommandInput) -> Change<[String]?> {
@@ -126,8 +142,8 @@ enum PublishPreferences {
 
   private static func hours(_ input: CommandInput) throws(SettingsError) -> Change<QuietHours?> {
     guard let text = input[quietHours] else {
-      guard input[timeZone] == nil || input[digestTimes] != nil else {
-        throw SettingsError("--time-zone belongs to --quiet-hours or --digest-times: give both")
+      guard input[timeZone] == nil || namesOwnZone(input) else {
+        throw SettingsError("--time-zone belongs to --quiet-hours, --digest-times or --daily-alerts: give both")
       }
       return .unchanged
     }

@@ -2,17 +2,20 @@ import Foundation
 import NudgeSchema
 
 extension EffectivePreferences {
-  /// Whether what is held back waits for a time: the person has quiet hours or said when they catch up. Nobody else has asked for a
-  /// catch-up.
-  var catchesUp: Bool { digestTimes.map { !$0.isEmpty } ?? (quietSpan != nil) }
+  /// Whether what is held back waits for a time: the person has quiet hours, said when they catch up, or has a budget of alerts. Nobody
+  /// else has asked for a catch-up.
+  var catchesUp: Bool { catchesUpOnAll || digestTimes == nil && dailyAlerts != nil }
+
+  /// Whether that is more than what a budget silenced.
+  var catchesUpOnAll: Bool { digestTimes.map { !$0.isEmpty } ?? (quietSpan != nil) }
 
   /// The person's quiet hours; nil: none.
-  private var quietSpan: QuietSpan? {
+  var quietSpan: QuietSpan? {
     quietHours.flatMap { QuietSpan($0) }.flatMap { $0.start == $0.end ? nil : $0 }
   }
 
-  /// The first time after `now` at which the person catches up: one of theirs, else the end of quiet hours. A time in quiet hours
-  /// is moved to their end. nil: they never do.
+  /// The first time after `now` at which the person catches up: one of theirs, else the end of quiet hours, else with a budget the
+  /// policy's time. A time in quiet hours is moved to their end. nil: they never do.
   func catchUpTime(after now: Milliseconds, zones: inout TimeZones) -> Milliseconds? {
     var times: [Milliseconds] = []
     if let digestTimes {
@@ -21,6 +24,9 @@ extension EffectivePreferences {
     } else if let quietSpan {
       let zone = zones.zone(named: quietHours?.timeZone) ?? TimeZones.utc
       times = [zone.next(quietSpan.end, after: now)]
+    } else if dailyAlerts != nil {
+      let zone = zones.zone(named: timeZone) ?? TimeZones.utc
+      times = [zone.next(budgetCatchUp, after: now)]
     }
     return times.min().map { quietHoursEnd(at: $0, zones: &zones) ?? $0 }
   }

@@ -45,7 +45,7 @@ extension PersonContext {
       }
       try step.remove(key)
     }
-    if !told.isEmpty { try push(told, to: targets, preferences) }
+    if !told.isEmpty { try push(told, to: targets, preferences, zones: &zones) }
     user.hasMissed = nil
     if page.next != nil {
       // Later than this one, so that a repeat of it is told from the next.
@@ -56,7 +56,8 @@ extension PersonContext {
   }
 
   private mutating func push(
-    _ told: [(conversationId: String, row: MissedRow)], to targets: [PushTarget], _ preferences: EffectivePreferences
+    _ told: [(conversationId: String, row: MissedRow)], to targets: [PushTarget], _ preferences: EffectivePreferences,
+    zones: inout TimeZones
   ) throws {
     let words = try words(preferences)
     let lines = preferences.showPreviews ? Self.lines(of: told, words) : []
@@ -70,6 +71,7 @@ extension PersonContext {
     // A person with the app open needs no sound.
     let alerts =
       told.contains { $0.row.alerts } && !user.isInApp(at: step.now, horizon: rules.activityHorizon)
+      && spendCatchUp(preferences, zones: &zones)
     let badge = user.badge(preferences.badgeMode)
     user.toldBadge = badge
     try emit(

@@ -104,7 +104,7 @@ extension PersonContext {
   ) throws {
     guard let armed = user.catchUpAt,
       after.quietHours?.value != before.quietHours?.value || after.digestTimes?.value != before.digestTimes?.value
-        || after.timeZone?.value != before.timeZone?.value
+        || after.timeZone?.value != before.timeZone?.value || after.dailyAlerts?.value != before.dailyAlerts?.value
     else { return }
     let due =
       catchUpTime(EffectivePreferences(after, rules: rules), zones: &zones)

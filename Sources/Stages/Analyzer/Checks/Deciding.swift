@@ -60,6 +60,8 @@ extension AnalyzerStage {
       conversation.burst = before.burst
       presentation = nil
     }
+    presentation = budget(
+      presentation, &verdict, &decisionChecks, in: &conversation, burst: before.burst, for: &person)
     let isHeldAlert = hold != nil
     let isShown = presentation == .alert || presentation == .silent
     // An alert that does not wait ends the waits of the alerts before it.

@@ -22,6 +22,9 @@ struct CheckList {
   /// The simple rules' version; nil: they did not decide.
   var rules: String?
 
+  /// Whether the person's budget had no alert for the message.
+  private(set) var isOverBudget = false
+
   init() { checks.reserveCapacity(10) }
 
   /// Notes a check that let the message pass, with what it looked at where that says more.
@@ -69,6 +72,17 @@ struct CheckList {
     checks.append(
       Check(
         check: "burst", inputs: ["alertedAt": .number(burst.alertedAt), "heldBack": .number(Int64(burst.heldBack))]))
+  }
+
+  /// Notes what the person's budget said to an alert.
+  mutating func note(_ answer: BudgetAnswer) {
+    isOverBudget = !answer.allows
+    var inputs: CheckInputs = [
+      "used": .number(Int64(answer.used)), "limit": .number(Int64(answer.limit)), "value": .number(Int64(answer.value)),
+      "silent": .flag(!answer.allows),
+    ]
+    inputs["threshold"] = answer.threshold.map { .number(Int64($0)) }
+    checks.append(Check(check: "budget", inputs: inputs))
   }
 
   /// Notes that the priority was asked. How it came about the decision says in fields of its own.

@@ -35,7 +35,9 @@ extension AnalyzerStage {
       now: person.step.now)
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
-    let presentation = present(&verdict, &decisionChecks, in: &conversation)
+    var presentation = present(&verdict, &decisionChecks, in: &conversation)
+    presentation = budget(
+      presentation, &verdict, &decisionChecks, in: &conversation, burst: before.burst, for: &person)
     conversation.decided(
       hold.key, notified: verdict.reason.notifies, shown: presentation == .alert || presentation == .silent,
       judged: decisionChecks.judged)

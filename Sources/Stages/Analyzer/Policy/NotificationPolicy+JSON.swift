@@ -4,7 +4,7 @@ import NudgeSchema
 extension NotificationPolicy {
   private static let names: Set<String> = [
     "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
-    "analysesPerHour", "freshnessSeconds", "waits", "catchUp", "escalation", "simpleRules",
+    "analysesPerHour", "freshnessSeconds", "waits", "budget", "catchUp", "escalation", "simpleRules",
   ]
 
   /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
@@ -53,8 +53,12 @@ extension NotificationPolicy {
       try waits.integer("highSeconds", in: 0...60, into: &highWaitSeconds)
       try waits.integer("mediumSeconds", in: 0...60, into: &mediumWaitSeconds)
     }
-    if let catchUp = try file.object("catchUp", known: ["spreadSeconds"]) {
+    if let budget = try file.object("budget", known: ["dailyAlerts"]) {
+      try budget.integer("dailyAlerts", in: 0...SchemaLimits.dailyAlerts, into: &dailyAlerts)
+    }
+    if let catchUp = try file.object("catchUp", known: ["spreadSeconds", "budgetTime"]) {
       try catchUp.integer("spreadSeconds", in: 0...3_600, into: &catchUpSpreadSeconds)
+      try catchUp.minuteOfDay("budgetTime", into: &budgetCatchUp)
     }
     if let escalation = try file.object("escalation", known: ["againSeconds", "webhookSeconds"]) {
       try escalation.integer("againSeconds", in: 0...21_600, into: &againSeconds)
@@ -82,9 +86,15 @@ extension NotificationPolicy {
     let analysesPerHour: Int
     let freshnessSeconds: Int
     let waits: [String: Int]
-    let catchUp: [String: Int]
+    let budget: [String: Int?]
+    let catchUp: CatchUp
     let escalation: [String: Int]
     let simpleRules: SimpleRules
+
+    struct CatchUp: Encodable {
+      let spreadSeconds: Int
+      let budgetTime: String
+    }
 
     init(_ policy: NotificationPolicy) {
       defaultLevels = ["direct": policy.directLevel.rawValue, "group": policy.groupLevel.rawValue]
@@ -101,7 +111,9 @@ extension NotificationPolicy {
         "presenceSeconds": policy.presenceSeconds, "highSeconds": policy.highWaitSeconds,
         "mediumSeconds": policy.mediumWaitSeconds,
       ]
-      catchUp = ["spreadSeconds": policy.catchUpSpreadSeconds]
+      budget = ["dailyAlerts": policy.dailyAlerts]
+      catchUp = CatchUp(
+        spreadSeconds: policy.catchUpSpreadSeconds, budgetTime: QuietSpan.text(policy.budgetCatchUp))
       escalation = ["againSeconds": policy.againSeconds, "webhookSeconds": policy.webhookSeconds]
       simpleRules = policy.simpleRules
     }

@@ -45,6 +45,11 @@ public struct NotificationPolicy: Sendable, Equatable {
   public var mediumWaitSeconds = 8
   /// Over how many seconds the catch-ups of one time are spread.
   public var catchUpSpreadSeconds = 300
+  /// The minute of the day at which people with a budget of alerts catch up who have neither quiet hours nor times of their own.
+  /// Default: 18:00.
+  public var budgetCatchUp = 18 * 60
+  /// The most alerts in a day of a person who did not choose (D20); nil: there is no bound.
+  public var dailyAlerts: Int?
   /// How long after its push a message of high priority that mentions the person or is direct, and neither arrived nor was read, is
   /// pushed once more, in seconds; 0: never, and no webhook is told.
   public var againSeconds = 0

@@ -131,6 +131,26 @@ struct PolicyFields {
     value = number
   }
 
+  /// Sets an integer, or none, where the field is present.
+  func integer(_ name: String, in range: ClosedRange<Int>, into value: inout Int?) throws(PolicyError) {
+    if case .null? = fields[name] {
+      value = nil
+      return
+    }
+    var whole = range.lowerBound
+    try integer(name, in: range, into: &whole)
+    if has(name) { value = whole }
+  }
+
+  /// Sets a minute of the day where the field is present, `HH:MM`.
+  func minuteOfDay(_ name: String, into value: inout Int) throws(PolicyError) {
+    guard let field = fields[name] else { return }
+    guard let minute = field.text.flatMap({ QuietSpan.minutes($0) }) else {
+      throw PolicyError("\(path(name)): it must be a time of day as HH:MM, 00:00 to 23:59")
+    }
+    value = minute
+  }
+
   /// Sets an integer where the field is present.
   func integer(_ name: String, in range: ClosedRange<Int>, into value: inout Int) throws(PolicyError) {
     guard let field = fields[name] else { return }

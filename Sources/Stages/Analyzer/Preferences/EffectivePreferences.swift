@@ -26,6 +26,10 @@ struct EffectivePreferences {
   var digestTimes: [String]?
   /// The name of the person's time zone; nil: UTC.
   var timeZone: String?
+  /// The most alerts in a day, 0 or more; nil: there is no bound.
+  var dailyAlerts: Int?
+  /// The minute of the day at which people with a budget catch up who said nothing.
+  var budgetCatchUp: Int
 
   init(_ row: PreferencesRow, rules: AnalyzerRules) {
     enabled = row.enabled?.value ?? true
@@ -45,6 +49,8 @@ struct EffectivePreferences {
     mutedSenders = row.mutedSenders?.value ?? []
     digestTimes = row.digestTimes?.value
     timeZone = row.timeZone?.value ?? quietHours?.timeZone
+    dailyAlerts = (row.dailyAlerts?.value ?? nil) ?? rules.policy.dailyAlerts
+    budgetCatchUp = rules.policy.budgetCatchUp
   }
 
   func isStarred(_ userId: String) -> Bool { starredSenders.contains { sameId($0, userId) } }

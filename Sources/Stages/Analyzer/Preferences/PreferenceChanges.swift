@@ -31,6 +31,7 @@ extension PersonContext {
     set(\.mutedSenders, patch.mutedSenders?.map { MessageKey($0) })
     if case .set(let times) = patch.digestTimes { set(\.digestTimes, .some(times)) }
     set(\.timeZone, patch.timeZone)
+    if case .set(let alerts) = patch.dailyAlerts { set(\.dailyAlerts, .some(alerts)) }
     if row != before {
       guard row.packed().count <= StateLimits.maxRowBytes else {
         throw Rejection(.tooLarge, "the preferences together take more than \(StateLimits.maxRowBytes) bytes")
@@ -74,6 +75,10 @@ extension PersonContext {
           .schemaViolation,
           "preferences.digestTimes: at most \(SchemaLimits.digestTimes) times as HH:MM, 00:00 to 23:59")
       }
+    }
+    if case .set(let alerts?) = patch.dailyAlerts, !(0...SchemaLimits.dailyAlerts).contains(alerts) {
+      throw Rejection(
+        .schemaViolation, "preferences.dailyAlerts is \(alerts); it must be from 0 to \(SchemaLimits.dailyAlerts)")
     }
     if let limit = patch.maxAnalysesPerHour, limit < 0 {
       throw Rejection(.schemaViolation, "preferences.maxAnalysesPerHour is \(limit); it must be 0 or more")

@@ -70,8 +70,9 @@ struct Explanation: Equatable {
   }
 
   /// The same inside another sentence.
-  func framed(by frame: ReasonCode) -> Explanation {
+  func framed(by frame: ReasonCode, dailyAlerts: Int? = nil) -> Explanation {
     var explanation = self
+    if let dailyAlerts { explanation.values.dailyAlerts = String(dailyAlerts) }
     explanation.frames.append(frame)
     return explanation
   }

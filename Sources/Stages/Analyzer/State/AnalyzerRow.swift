@@ -29,7 +29,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// At most 16 kB, usually 500 bytes; `PersonConversationRow.maxHolds` a conversation, and `EscalationsRow.maxEntries` a person.
   case held(HeldMessageRow)
   /// `g`, userId, conversationId: what waits there for the person's catch-up. At most 16 kB, usually 1 kB; absent for people without
-  /// quiet hours and `digestTimes`.
+  /// quiet hours, `digestTimes` and a budget of alerts.
   case missed(MissedRow)
   /// `e`, userId: which messages are said again unless they arrive or are read. At most 6 kB, usually 60 bytes; absent where there
   /// are none.

@@ -4,8 +4,8 @@ import NudgeSchema
 extension PreferencesRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "preferences"
-  /// 2 has levels and muted senders, 3 times to catch up and the time zone.
-  public static var version: UInt8 { 3 }
+  /// 2 has levels and muted senders, 3 times to catch up and the time zone, 4 the most alerts in a day.
+  public static var version: UInt8 { 4 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -51,6 +51,9 @@ extension PreferencesRow: PackedRow {
       try row.flag() ? try row.texts() : nil
     }
     timeZone = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.text() }
+    dailyAlerts = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
+      try row.flag() ? Int(try row.signed()) : nil
+    }
   }
 
   /// Writes the fields. One event sets many of them, as a rule: each stamp is written once, and a field has its number.
@@ -94,6 +97,10 @@ extension PreferencesRow: PackedRow {
       if let times { row.texts(times) }
     }
     row.stamped(timeZone, stamps) { $0.text($1) }
+    row.stamped(dailyAlerts, stamps) { (row, alerts) in
+      row.flag(alerts != nil)
+      if let alerts { row.signed(alerts) }
+    }
   }
 
   /// The stamps of the fields, in the order they are written.
@@ -102,7 +109,7 @@ extension PreferencesRow: PackedRow {
       enabled?.stamp, quietHours?.stamp, maxAnalysesPerHour?.stamp, fallback?.stamp, muted?.stamp,
       starredSenders?.stamp, keywords?.stamp, badgeMode?.stamp, showPreviews?.stamp, locale?.stamp, learnSince?.stamp,
       burstSeconds?.stamp, directLevel?.stamp, groupLevel?.stamp, conversationLevels?.stamp, mutedSenders?.stamp,
-      digestTimes?.stamp, timeZone?.stamp,
+      digestTimes?.stamp, timeZone?.stamp, dailyAlerts?.stamp,
     ]
   }
 }

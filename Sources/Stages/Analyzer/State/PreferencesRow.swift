@@ -47,6 +47,8 @@ public struct PreferencesRow: Codable, Sendable, Equatable {
   var digestTimes: Stamped<[String]?>?
   /// Default: that of quiet hours, else UTC.
   var timeZone: Stamped<String>?
+  /// The most alerts in a day; default: the policy's `dailyAlerts`.
+  var dailyAlerts: Stamped<Int?>?
 }
 
 /// The level of a conversation, whose id a key stands for: 9 bytes of a row.

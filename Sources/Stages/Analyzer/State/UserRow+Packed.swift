@@ -5,8 +5,8 @@ extension UserRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "user"
   /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
-  /// badge pushes, 6 the catch-up.
-  public static var version: UInt8 { 6 }
+  /// badge pushes, 6 the catch-up, 7 the alerts of the day.
+  public static var version: UInt8 { 7 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -25,6 +25,12 @@ extension UserRow: PackedRow {
     if flags.take() { badgeDueAt = try row.signed() }
     if flags.take() { catchUpAt = try row.signed() }
     if flags.take() { hasMissed = true }
+    if flags.take() {
+      let day = Int(try row.signed())
+      var used: [Int] = []
+      for _ in 0..<(try row.count()) { used.append(Int(try row.signed())) }
+      spentAlerts = SpentAlerts(day: day, used: used)
+    }
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -49,6 +55,7 @@ extension UserRow: PackedRow {
     flags.add(badgeDueAt != nil)
     flags.add(catchUpAt != nil)
     flags.add(hasMissed == true)
+    flags.add(spentAlerts != nil)
     row.unsigned(flags.bits)
     if let window {
       row.signed(window.startedAt)
@@ -60,6 +67,11 @@ extension UserRow: PackedRow {
     if let badgeRaisedAt { row.signed(badgeRaisedAt) }
     if let badgeDueAt { row.signed(badgeDueAt) }
     if let catchUpAt { row.signed(catchUpAt) }
+    if let spentAlerts {
+      row.signed(spentAlerts.day)
+      row.count(spentAlerts.used.count)
+      for used in spentAlerts.used { row.signed(used) }
+    }
     row.signed(unreadConversations)
     row.signed(unreadMessages)
     row.count(devices.count)

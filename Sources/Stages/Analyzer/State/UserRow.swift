@@ -35,6 +35,8 @@ public struct UserRow: Codable, Sendable, Equatable {
   /// True: there are rows of messages that wait for a catch-up, unless all of them were read. Without `catchUpAt` they wait for a
   /// device. nil: there are none.
   var hasMissed: Bool?
+  /// The alerts of the last days that a budget paid for; nil: there were none.
+  var spentAlerts: SpentAlerts?
 
   /// A person's first row: there is no conversation, and so nothing that would have to be read to count them.
   static var first: UserRow {

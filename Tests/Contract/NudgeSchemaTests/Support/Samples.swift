@@ -19,7 +19,7 @@ enum Sample {
     starredSenders: ["ada"], keywords: ["release"], badgeMode: .messages, showPreviews: false, locale: "de-CH",
     learnSince: 1_795_000_000_000, burstSeconds: 90, defaultLevels: DefaultLevels(direct: .all, group: .mentions),
     conversationLevels: [ConversationLevel(conversationId: "c-engines", level: .none)], mutedSenders: ["babbage"],
-    digestTimes: .set(["12:30", "18:00"]), timeZone: "Europe/Berlin")
+    digestTimes: .set(["12:30", "18:00"]), timeZone: "Europe/Berlin", dailyAlerts: .set(10))
 
   static let conversationUpdated = ConversationUpdated(
     conversationId: "c-engines", kind: .group, name: "Engines", members: snapshot.members)

@@ -10,6 +10,8 @@ import VirtualPhone
 enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
   case morning = "D18: Bob sleeps: what came is one notification when quiet hours end, without what was read or deleted"
   case ownTime = "D18: Bob's own time, previews off: he sees counts alone, once, on each of his devices"
+  case budget =
+    "D20: Bob wants one alert a day: the first sounds, mentions do too, the rest is silent and in his catch-up"
 
   var testDescription: String { rawValue }
   var title: String { rawValue }
@@ -18,6 +20,7 @@ enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenari
     switch self {
     case .morning: try Self.morning(world)
     case .ownTime: try Self.ownTime(world)
+    case .budget: try Self.budget(world)
     }
   }
 
@@ -77,6 +80,42 @@ enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenari
     let seen = try world.seeCatchUp(on: phone)
     #expect(seen.count == 1 && seen[0].entry.title == "3 messages in 1 conversation")
     #expect(seen[0].entry.body.isEmpty && seen[0].catchUp.lines.isEmpty && !seen[0].entry.isAlert)
+    return phone
+  }
+
+  private static func budget(_ world: PhoneWorld) throws -> Int {
+    let phone = try world.phone(of: "cb.bob")
+    try world.conversation("cb.c", ["cb.ann", "cb.bob"])
+    try world.conversation("cb.c2", ["cb.cleo", "cb.bob"])
+    try world.conversation("cb.c3", ["cb.finn", "cb.bob"])
+    try world.conversation("cb.c4", ["cb.gus", "cb.bob"])
+    try world.conversation("cb.g", ["cb.dora", "cb.bob", "cb.eve"], group: "Hikers")
+    var change = PreferencesChange()
+    change.dailyAlerts = .set(1)
+    change.starredSenders = ["cb.finn"]
+    try world.fleet.tell(phone, .prefer(change))
+    try world.settle()
+    try world.write("cb.m1", in: "cb.c", from: "cb.ann", "Can you feed the cat?")
+    #expect(try world.see("cb.m1", on: phone).entry.isAlert)
+    try world.write("cb.m2", in: "cb.c2", from: "cb.cleo", "Lunch at one?")
+    let silent = try world.see("cb.m2", on: phone)
+    #expect(!silent.entry.isAlert && silent.options == PushPayload.Presentation.silent.background)
+    try world.write("cb.m3", in: "cb.g", from: "cb.dora", "What do you think, Bob?", mentions: ["cb.bob"])
+    #expect(try world.see("cb.m3", on: phone).entry.isAlert)
+    try world.write("cb.m4", in: "cb.c3", from: "cb.finn", "The train is late")
+    #expect(try world.see("cb.m4", on: phone).entry.isAlert)
+    try world.write("cb.m5", in: "cb.c4", from: "cb.gus", "Good night")
+    #expect(try !world.see("cb.m5", on: phone).entry.isAlert)
+    try world.fleet.tell(phone, .read(conversationId: "cb.c4"))
+    // Until now it would have come at 18:00.
+    var sooner = PreferencesChange()
+    sooner.digestTimes = .set([soon().end])
+    sooner.timeZone = "UTC"
+    try world.fleet.tell(phone, .prefer(sooner))
+    try world.settle()
+    let seen = try world.seeCatchUp(on: phone)
+    #expect(seen.count == 1 && seen[0].entry.title == "1 message in 1 conversation" && !seen[0].entry.isAlert)
+    #expect(seen[0].catchUp.lines.map(\.text) == ["Lunch at one?"])
     return phone
   }
 }

@@ -35,6 +35,21 @@ struct CheckWordsTests {
     #expect(text == "22:00 to 07:00 (Europe/Zurich); it was 23:10 there, priority medium")
   }
 
+  @Test("a budget says which alert of the day it was, or why there was none")
+  func budget() throws {
+    func words(_ inputs: String) throws -> String { try self.words(#"{"check":"budget","inputs":{\#(inputs)}}"#) }
+    #expect(
+      try words(#""used":2,"limit":10,"value":950,"threshold":0,"silent":false"#)
+        == "alert 3 of 10 that day, worth 0.95")
+    #expect(
+      try words(#""used":10,"limit":10,"value":500,"silent":true"#)
+        == "shown without a sound: all 10 alerts of the day are spent")
+    #expect(
+      try words(#""used":8,"limit":10,"value":500,"threshold":517,"silent":true"#)
+        == "shown without a sound: 8 of 10 alerts are spent, the next is for a message worth 0.517, and this one is worth 0.5"
+    )
+  }
+
   @Test("the hourly limit, the priority and devices")
   func numbers() throws {
     #expect(

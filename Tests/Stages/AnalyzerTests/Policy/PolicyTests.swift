@@ -26,12 +26,14 @@ struct PolicyTests {
     let standard = try version("{}")
     #expect(standard.count == 12)
     #expect(try version(#"{"smallGroupMembers": 20}"#) == standard)
+    #expect(try version(#"{"budget": {"dailyAlerts": null}, "catchUp": {"budgetTime": "18:00"}}"#) == standard)
     let changed = [
       #"{"defaultLevels": {"direct": "smart"}}"#, #"{"defaultLevels": {"group": "all"}}"#, #"{"smallGroupMembers": 5}"#,
       #"{"thresholds": {"high": 0.5}}"#, #"{"weights": {"question": 0.2}}"#, #"{"bursts": {"directSeconds": 0}}"#,
       #"{"bursts": {"groupSeconds": 30}}"#, #"{"textLimits": {"body": 100}}"#, #"{"textLimits": {"preview": 20}}"#,
       #"{"urgentWords": {"nl": ["dringend"]}}"#, #"{"analysesPerHour": 3}"#, #"{"freshnessSeconds": 60}"#,
-      #"{"simpleRules": {"version": "1", "rules": [], "otherwise": "low"}}"#,
+      #"{"simpleRules": {"version": "1", "rules": [], "otherwise": "low"}}"#, #"{"budget": {"dailyAlerts": 10}}"#,
+      #"{"catchUp": {"budgetTime": "12:00"}}"#,
     ]
     #expect(Set(try changed.map(version) + [standard]).count == changed.count + 1)
     #expect(
@@ -48,6 +50,8 @@ struct PolicyTests {
       (#"{"thresholds": {"high": 0.2, "medium": 0.3}}"#, "medium is 0.3; it must not be above high"),
       (#"{"weights": {"friends": 1}}"#, #"weights: "friends" is not known"#),
       (#"{"bursts": {"directSeconds": true}}"#, "bursts.directSeconds: it must be a whole number"),
+      (#"{"budget": {"dailyAlerts": 1001}}"#, "budget.dailyAlerts: it must be a whole number from 0 to 1000"),
+      (#"{"catchUp": {"budgetTime": "6pm"}}"#, "catchUp.budgetTime: it must be a time of day as HH:MM"),
       (#"{"smallGroupMembers": 2.5}"#, "smallGroupMembers: it must be a whole number"),
       (#"{"urgentWords": {"en": [""]}}"#, "urgentWords.en[0]: it must be a text of 1 to 64 characters"),
       (

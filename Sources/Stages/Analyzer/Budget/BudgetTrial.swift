@@ -1,0 +1,26 @@
+public import NudgeSchema
+
+/// A budget outside of the pipeline, to measure it on chat logs: of a person in UTC, without quiet hours.
+public struct BudgetTrial: Sendable {
+  private let limit: Int
+  private let rules: AnalyzerRules
+  private var user = UserRow()
+
+  /// A person with a budget who has spent nothing.
+  public init(dailyAlerts limit: Int, _ scoring: RelevanceScoring) {
+    self.limit = limit
+    rules = scoring.rules
+  }
+
+  /// What an alert of a message with a score of smart analysis is worth, in thousandths.
+  public static func value(ofScore score: Double, _ scoring: RelevanceScoring) -> Int {
+    AlertBudget.value(of: Assessment(score: score, priority: scoring.rules.priority(of: score), signals: []))
+  }
+
+  /// Whether a message of a value that would alert may do so.
+  public mutating func alerts(_ value: Int, at time: Milliseconds) -> Bool {
+    var zones = TimeZones()
+    let today = EffectivePreferences(PreferencesRow(), rules: rules).localDay(at: time, zones: &zones)
+    return user.spendAlert(of: limit, today: today, value: value).allows
+  }
+}
