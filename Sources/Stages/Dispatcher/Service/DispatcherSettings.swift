@@ -94,7 +94,9 @@ enum DispatcherSettings {
     "escalation-url", default: nil, placeholder: "URL",
     help:
       "Webhook that is told of messages of high priority that neither arrived nor were read, where the analyzer's policy "
-      + "asks for it; https and a host name. Default: none.")
+      + "asks for it; https and a host name. Default: none.",
+    // Many such addresses have a token in them.
+    secret: true)
 
   static let escalationSecretFile = Setting<String?>(
     "escalation-secret-file", default: nil, placeholder: "FILE",
