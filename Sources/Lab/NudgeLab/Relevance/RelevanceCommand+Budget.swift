@@ -14,17 +14,6 @@ extension RelevanceCommand {
 
   /// Prints what budgets reach on logs that were measured.
   static func show(_ measure: BudgetMeasure, _ limits: [Int], seed: UInt64, asJSON: Bool) throws {
-    // TEMPORARY-DUMP
-    if let path = ProcessInfo.processInfo.environment["NUDGE_DUMP"] {
-      var text = ""
-      for (log, people) in measure.logs.enumerated() {
-        for (person, items) in people.enumerated() {
-          for item in items { text += "\(log) \(person) \(item.at) \(item.value) \(item.isMeant ? 1 : 0)\n" }
-        }
-      }
-      try text.write(toFile: path, atomically: false, encoding: .utf8)
-    }
-    // TEMPORARY-END
     let summaries = limits.map { BudgetSummary(dailyAlerts: $0, measure.sums(dailyAlerts: $0), seed: seed) }
     if asJSON { return try CommandOutput.print(json: summaries) }
     func text(_ figure: CostSummary.Figure) -> String {
