@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// ```swift
 /// let push = try PushPayload(userInfo: notification.request.content.userInfo)  // iOS
-/// let push = try PushPayload(data: message.data)                               // Android, web
+/// let push = try PushPayload(data: message.data, title: title, body: body)      // Android, web
 /// if case .message(let message) = push.content { print(message.conversationId, message.presentation) }
 /// ```
 public struct PushPayload: Sendable, Equatable {
@@ -98,9 +98,13 @@ public struct PushPayload: Sendable, Equatable {
   let names: Names?
 
   /// Decodes FCM's `data`, as Android and web apps receive it.
+  ///
+  /// - Parameters:
+  ///   - title: The title of the notification beside the data, if the app was given one (`RemoteMessage.notification`).
+  ///   - body: Its text.
   /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
-  public init(data: [String: String]) throws(PushPayloadError) {
-    try self.init(title: nil, body: nil) { data[$0].map { .string($0) } ?? .missing }
+  public init(data: [String: String], title: String? = nil, body: String? = nil) throws(PushPayloadError) {
+    try self.init(title: title, body: body) { data[$0].map { .string($0) } ?? .missing }
   }
 
   /// Decodes a notification's `userInfo`, as iOS apps receive it: FCM's `data` beside `aps`, which has title and body.

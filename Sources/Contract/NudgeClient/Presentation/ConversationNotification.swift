@@ -42,7 +42,7 @@ public struct ConversationNotification: Sendable, Equatable {
   public let isGroup: Bool
   /// The group's name; nil: the conversation is direct, or the group has no name.
   public let groupName: String?
-  /// The text; nil where the push brought none, as on Android, where the system has it.
+  /// The text; nil where it was not given: on Android the app passes it to `PushPayload(data:title:body:)`.
   public let text: String?
   /// When the message was written, to the second.
   public let sentAt: Date?
@@ -51,8 +51,8 @@ public struct ConversationNotification: Sendable, Equatable {
   /// Where a tap leads.
   public var route: Route { Route(conversationId: conversationId, messageId: messageId) }
 
-  /// The message of a push; nil: the push shows no message, or does not name its sender, as that of an edited message and those of
-  /// older services. Show such a push as it came.
+  /// The message of a push; nil: the push shows no message, or does not name its sender, as those of older services and
+  /// the edit of an old message. Show such a push as it came.
   public init?(_ push: PushPayload) {
     guard case .message(let message) = push.content, message.presentation != .badge, let names = push.names,
       let senderId = message.senderId
