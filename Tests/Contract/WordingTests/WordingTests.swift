@@ -46,6 +46,7 @@ struct WordingTests {
     values.sender = "Zoë"
     values.reasons = "R"
     (values.time, values.start, values.end, values.zone, values.limit) = ("T", "S", "E", "Z", "7")
+    values.dailyAlerts = "3"
     let texts = ReasonCode.allCases.map { words.reasons.text($0, values) }
     #expect(texts.allSatisfy { !$0.isEmpty && $0.displayed == $0 && !$0.contains("{") && !$0.contains("  ") })
     #expect(Set(texts).count == texts.count)
