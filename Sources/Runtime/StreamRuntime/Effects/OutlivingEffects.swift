@@ -65,7 +65,7 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
   func answered(_ ticket: EffectTicket, of task: Int32, with reply: Reply, now: Milliseconds) {
     let key = Key(task: task, effect: ticket.effect)
     let waiter: Waiter? = state.withLock { state in
-      guard let waiter = state.effects[key]?.waiter else { return nil }
+      guard let effect = state.effects[key], effect.sent == ticket, let waiter = effect.waiter else { return nil }
       state.effects[key] = nil
       return waiter
     }
@@ -94,6 +94,8 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
 
   private func add(_ effect: Effect, at key: Key, now: Milliseconds) {
     state.withLock { state in
+      // The reply to an attempt may be in no committed transaction when the next attempt is in flight already. The later one counts.
+      if let kept = state.effects[key], kept.sent.attempt > effect.sent.attempt { return }
       if state.effects.updateValue(effect, forKey: key) == nil { state.order.append(key) }
       // The oldest come first: those that are gone, have been answered for too long, or are too many.
       var dropped = 0

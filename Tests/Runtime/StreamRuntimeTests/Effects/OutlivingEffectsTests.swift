@@ -180,6 +180,21 @@
       #expect(outside.effects == [0] && first.replies.isEmpty)
     }
 
+    @Test("the answer to an earlier attempt does not take the place of a later attempt that is in flight")
+    func laterAttempt() {
+      let outliving = OutlivingEffects<String>(limit: 3, retention: 1000)
+      let queue = ReplyQueue<String>(wake: {})
+      let (first, second) = (EffectTicket(RowKey("a"), attempt: 1), EffectTicket(RowKey("a"), attempt: 2))
+      outliving.leave(second, of: 0, now: 0)
+      outliving.answered(first, of: 0, with: "busy", now: 0)
+      let found = outliving.take(second, of: 0, replyTo: queue, as: 7, now: 0)
+      #expect(found?.sent == second && found?.reply == nil)
+      outliving.answered(first, of: 0, with: "busy", now: 0)
+      #expect(queue.takeAll().isEmpty)
+      outliving.answered(second, of: 0, with: "sent", now: 0)
+      #expect(queue.takeAll().map(\.reply) == ["sent"])
+    }
+
     @Test("replies are kept for a limited time, and the oldest are dropped above the limit")
     func bounds() {
       let outliving = OutlivingEffects<String>(limit: 3, retention: 1000)
