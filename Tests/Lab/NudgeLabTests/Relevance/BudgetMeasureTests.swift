@@ -46,6 +46,6 @@ struct BudgetMeasureTests {
     let summary = BudgetSummary(dailyAlerts: 5, [few, few], seed: 1)
     let share = (Double(few.value) / Double(few.bestValue) * 1_000).rounded() / 1_000
     #expect(summary.valueReached == .init(value: share, low: share, high: share) && share <= 1)
-    #expect(summary.personDays == 4 && summary.meantAlerting == 2 * few.alerts)
+    #expect(summary.personDays == 4 && summary.meantAlerting == 2 * few.meantAlerting)
   }
 }
