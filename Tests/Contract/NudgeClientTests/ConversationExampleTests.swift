@@ -5,7 +5,7 @@ import Testing
 
 // The code between the two marks equals that of docs/apps.md. `INPerson` and the like are the stand-ins below.
 // example: begin
-/// What iOS needs to show the message as one of a conversation, with the picture of its sender.
+/// The data by which iOS shows the message as one of a conversation, with the picture of its sender.
 func sendMessageIntent(of shown: ConversationNotification, picture: Data?) -> INSendMessageIntent {
   let image = picture.map { INImage(imageData: $0) }
   let sender = INPerson(

@@ -7,7 +7,7 @@ struct ServiceInstances {
 
   let processes: [ServiceProcess]
 
-  /// What all of them have committed.
+  /// Their commits, added up.
   var committed: ServiceProcess.Committed {
     processes.reduce(into: ServiceProcess.Committed()) { sum, process in
       sum.records += process.committed.records

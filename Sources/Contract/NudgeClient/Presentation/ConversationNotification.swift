@@ -80,7 +80,7 @@ extension ConversationNotification {
   public struct MessagingStyle: Sendable, Equatable {
     /// A message of the conversation.
     public struct Message: Sendable, Equatable {
-      /// Who wrote it.
+      /// The sender.
       public let sender: Person
       /// The text; empty where the push brought none.
       public let text: String

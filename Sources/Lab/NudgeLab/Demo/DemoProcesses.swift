@@ -78,7 +78,7 @@ final class DemoProcesses {
   /// The secret that requests to the emulator's webhook are signed with.
   var webhookSecret: String { directory.appendingPathComponent("webhook.secret").path }
 
-  /// The emulator stands in for the webhook, too. It is asked only where a policy says so.
+  /// The emulator stands in for the webhook, too. Only a policy with `escalation` makes requests to it.
   private func webhookArguments(_ ready: EmulatorReady) throws -> [String] {
     let secret = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
     try Data("whsec_\(secret)\n".utf8).write(to: URL(fileURLWithPath: webhookSecret), options: .atomic)

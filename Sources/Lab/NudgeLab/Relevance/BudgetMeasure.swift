@@ -90,7 +90,7 @@ struct BudgetMeasure {
     logs.append(items.sorted { $0.key < $1.key }.map(\.value))
   }
 
-  /// What a budget makes of each log.
+  /// The sums of each log with a budget.
   func sums(dailyAlerts limit: Int) -> [Sums] {
     logs.map { people in
       var sums = Sums()
@@ -106,7 +106,7 @@ struct BudgetMeasure {
 
   /// One person's day: each message with whether it alerted.
   static func day(_ items: [(item: Item, sounds: Bool)], _ limit: Int) -> Sums {
-    // Of equals the first: what comes later is known, but no better.
+    // The first of equals: a later one is known, but no better.
     let best = items.enumerated().sorted {
       ($1.element.item.value, $0.offset) < ($0.element.item.value, $1.offset)
     }.prefix(limit).map(\.element.item)
@@ -121,7 +121,7 @@ struct BudgetMeasure {
   }
 }
 
-/// What a budget reaches of the clairvoyant choice, with intervals that hold 95 of 100 resamples of the logs.
+/// The share of the clairvoyant choice that a budget reaches, with intervals that hold 95 of 100 resamples of the logs.
 struct BudgetSummary: Encodable {
   let dailyAlerts: Int
   let personDays: Int

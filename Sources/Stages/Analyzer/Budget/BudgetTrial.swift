@@ -12,7 +12,7 @@ public struct BudgetTrial: Sendable {
     rules = scoring.rules
   }
 
-  /// What an alert of a message with a score of smart analysis is worth, in thousandths.
+  /// The worth of an alert, in thousandths, by the score of smart analysis.
   public static func value(ofScore score: Double, _ scoring: RelevanceScoring) -> Int {
     AlertBudget.value(of: Assessment(score: score, priority: scoring.rules.priority(of: score), signals: []))
   }

@@ -14,7 +14,7 @@ extension DecisionChecks {
   /// How a message stands in the person's catch-up; nil: it is not in one, because it is shown, or was not wanted.
   ///
   /// Without times of their own, people catch up on what would have been shown. With them, also on what only changed the badge, or was
-  /// silenced by a burst. What a budget silenced is in every catch-up, and makes none sound.
+  /// silenced by a burst. A message that a budget silenced is in every catch-up, and makes none sound.
   func missed(_ verdict: Verdict, _ presentation: Presentation?) -> Missed? {
     guard replay == nil, preferences.catchesUp else { return nil }
     if checks.isOverBudget, verdict.reason.notifies { return missed(checks.assessment, as: .silent) }

@@ -31,8 +31,8 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `g`, userId, conversationId: what waits there for the person's catch-up. At most 16 kB, usually 1 kB; absent for people without
   /// quiet hours, `digestTimes` and a budget of alerts.
   case missed(MissedRow)
-  /// `e`, userId: which messages are said again unless they arrive or are read. At most 6 kB, usually 60 bytes; absent where there
-  /// are none.
+  /// `e`, userId: which messages are said again unless they arrive or are read. At most 6 kB, usually 60 bytes; absent without
+  /// such messages.
   case escalations(EscalationsRow)
   /// `x`, hash of a userId: that the person was deleted.
   case erasure(PersonErasureRow)

@@ -42,7 +42,7 @@ struct DispatcherEvents {
   /// The dead letter of a push that cannot be sent as it was built, with the one device it failed on. The headers say
   /// where the push's own record is.
   func emitDeadLetter(_ item: WaitingPush, _ context: LaneContext) throws {
-    // What a webhook refused is no push that anybody could send again.
+    // Nobody can send a push again that a webhook refused.
     if item.isEscalation { return }
     var push = item.push
     push.targets = [item.target]

@@ -14,7 +14,7 @@ public struct LaneStatistics: Sendable, Equatable {
   public var oldestSince: Milliseconds?
   /// Open breakers of projects and platforms, by reason.
   public var openBreakers: [String: Int] = [:]
-  /// Open breakers of the webhook: it refuses, and is asked now and then.
+  /// Open breakers of the webhook: it refuses, and probes go out now and then.
   public var webhookPauses = 0
   /// Breakers that are open because of invalid tokens, whatever their reason is by now.
   public var tokenTrials = 0

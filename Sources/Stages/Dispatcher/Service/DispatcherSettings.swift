@@ -93,8 +93,8 @@ enum DispatcherSettings {
   static let escalationURL = Setting<String?>(
     "escalation-url", default: nil, placeholder: "URL",
     help:
-      "Webhook that is told of messages of high priority that neither arrived nor were read, where the analyzer's policy "
-      + "asks for it; https and a host name. Default: none.",
+      "Webhook for messages of high priority that neither arrived nor were read; needs the analyzer's policy escalation. "
+      + "https and a host name. Default: none.",
     // Many such addresses have a token in them.
     secret: true)
 

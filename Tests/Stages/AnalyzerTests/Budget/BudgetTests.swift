@@ -180,13 +180,13 @@ struct BudgetTests {
     #expect(told.count == 1 && told.first?.digest?.parts?.map(\.conversationId) == ["c2", "c4"])
     #expect(told.first?.presentation == .silent)
     #expect(try digests(scene, at: midnight + 72 * hour).isEmpty)
-    // Who never wants to catch up does not, and a budget alone asks for nothing else.
+    // A person who never wants to catch up does not, and a budget alone asks for nothing else.
     let never = try self.scene(0, PreferencesPatch(digestTimes: .set([])))
     try never.message("m1", at: noon)
     let alone = try self.scene(5)
     try alone.message("m1", at: noon - 2 * hour, decidedAt: noon)
     for scene in [never, alone] { #expect(try digests(scene, at: midnight + 72 * hour).isEmpty) }
-    // Who takes the budget back is told at once.
+    // A person who takes the budget back is told at once.
     let ended = try self.scene(0)
     try ended.message("m1", at: noon)
     try ended.prefer(PreferencesPatch(dailyAlerts: .set(nil)), at: noon + minute)

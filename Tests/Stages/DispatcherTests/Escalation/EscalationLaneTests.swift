@@ -68,7 +68,7 @@ struct EscalationLaneTests {
     #expect(bench.now >= Self.start + 10_000)
     let second = try #require(bench.air.first)
     #expect(second.subject.pushId == "e1" && second.attempt == 2)
-    // The process dies with a request in the air: it is repeated once its answer can no longer come.
+    // The process dies with a request in flight: it is repeated once its answer can no longer come.
     let died = bench.now
     try bench.restart()
     try bench.wakeUntilSent()
