@@ -135,11 +135,9 @@ struct DecisionChecks {
   }
 
   private mutating func muted() -> Verdict? {
-    let mute = preferences.muted.first {
-      sameId($0.conversationId, message.candidate.conversationId)
-        && ($0.until.map { message.sentAt < $0 } ?? true)
+    guard let mute = preferences.mute(of: message.candidate.conversationId, at: message.sentAt) else {
+      return checks.pass(.conversationMuted)
     }
-    guard let mute else { return checks.pass(.conversationMuted) }
     var inputs = CheckInputs()
     inputs["until"] = mute.until.map { .number($0) }
     if mute.exceptMentions == true {

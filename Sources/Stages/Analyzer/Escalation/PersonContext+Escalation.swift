@@ -113,9 +113,10 @@ extension PersonContext {
     }
     if conversation.isRead(entry.place, known) { return .read }
     let wantsNext = entry.step == .again ? rules.policy.againSeconds > 0 : rules.policy.webhookSeconds > 0
-    let mentioned = held.recipient?.context.mentioned ?? false
-    if !rules.policy.escalates || !wantsNext || !preferences.enabled
-      || preferences.silences(entry.conversationId, mentioned: mentioned, at: step.now)
+    let message = CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules)
+    if !rules.policy.escalates || !wantsNext || !preferences.enabled || preferences.level(of: message).level == .none
+      || preferences.isMuted(
+        entry.conversationId, at: step.now, mentioned: held.recipient?.context.mentioned ?? false)
     {
       return .unwanted
     }
@@ -200,17 +201,5 @@ extension PersonContext {
         name, due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin, source: cause.source)
     }
     try step.set(.escalations(row), for: key)
-  }
-}
-
-extension EffectivePreferences {
-  /// Whether the person has chosen since to hear nothing of a conversation now.
-  fileprivate func silences(_ conversationId: String, mentioned: Bool, at time: Milliseconds) -> Bool {
-    let key = MessageKey(conversationId)
-    if conversationLevels.contains(where: { $0.conversation == key && $0.level == .none }) { return true }
-    return muted.contains { mute in
-      sameId(mute.conversationId, conversationId) && (mute.until.map { time < $0 } ?? true)
-        && !(mute.exceptMentions == true && mentioned)
-    }
   }
 }

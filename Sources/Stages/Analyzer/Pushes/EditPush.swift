@@ -42,9 +42,14 @@ extension PersonContext {
 }
 
 extension EffectivePreferences {
-  /// Whether the person muted a conversation, as it stands at a time.
-  func isMuted(_ conversationId: String, at time: Milliseconds) -> Bool {
-    muted.contains { sameId($0.conversationId, conversationId) && ($0.until.map { time < $0 } ?? true) }
+  /// The person's mute of a conversation, as it stands at a time.
+  func mute(of conversationId: String, at time: Milliseconds) -> MutedConversation? {
+    muted.first { sameId($0.conversationId, conversationId) && ($0.until.map { time < $0 } ?? true) }
+  }
+
+  /// Whether the person muted a conversation, as it stands at a time, for a message that mentions them or not.
+  func isMuted(_ conversationId: String, at time: Milliseconds, mentioned: Bool = false) -> Bool {
+    mute(of: conversationId, at: time).map { !(mentioned && $0.exceptMentions == true) } ?? false
   }
 
   /// Whether the person muted a conversation without an end.

@@ -163,6 +163,7 @@ struct EscalationTests {
     let patches = [
       PreferencesPatch(enabled: false), PreferencesPatch(muted: [MutedConversation(conversationId: "g")]),
       PreferencesPatch(conversationLevels: [ConversationLevel(conversationId: "g", level: .none)]),
+      PreferencesPatch(defaultLevels: DefaultLevels(group: NotificationLevel.none)), PreferencesPatch(mutedSenders: ["bob"]),
     ]
     for patch in patches {
       let scene = try scene()
