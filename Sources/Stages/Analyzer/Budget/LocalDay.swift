@@ -35,9 +35,3 @@ extension EffectivePreferences {
     max(0, min(end, minute) - max(start, 0))
   }
 }
-
-extension TimeZone {
-  fileprivate func seconds(at time: Milliseconds) -> Int {
-    secondsFromGMT(for: Date(timeIntervalSince1970: Double(time) / 1_000))
-  }
-}

@@ -47,11 +47,12 @@ extension TimeZone {
     let ahead = (minute - QuietSpan.minuteOfDay(now, in: self) + 1_440) % 1_440
     let time = now - now % 60_000 + Milliseconds(ahead == 0 ? 1_440 : ahead) * 60_000
     // The clocks may be changed until then.
-    let shifted = time + offset(at: now) - offset(at: time)
+    let shifted = time + Milliseconds(seconds(at: now) - seconds(at: time)) * 1_000
     return shifted > now ? shifted : shifted + 86_400_000
   }
 
-  private func offset(at time: Milliseconds) -> Milliseconds {
-    Milliseconds(secondsFromGMT(for: Date(timeIntervalSince1970: Double(time) / 1_000))) * 1_000
+  /// How far the clocks here are ahead of UTC at a time, in seconds.
+  func seconds(at time: Milliseconds) -> Int {
+    secondsFromGMT(for: Date(timeIntervalSince1970: Double(time) / 1_000))
   }
 }
