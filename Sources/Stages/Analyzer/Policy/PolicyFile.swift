@@ -1,4 +1,3 @@
-import Dispatch
 import ServiceKit
 import Synchronization
 
@@ -22,7 +21,7 @@ final class PolicyFile: ReloadingService {
     var current: PolicyVersion
   }
   private let state: Mutex<State>
-  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+  private let timer = RepeatingTimer("nudge.policy", every: PolicyFile.interval)
   private let content: Content
   /// The values of fields that the file does not name.
   private let defaults: NotificationPolicy
@@ -60,17 +59,10 @@ final class PolicyFile: ReloadingService {
   }
 
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) {
-    timer.withLock { timer in
-      let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nudge.policy"))
-      let pause = DispatchTimeInterval.milliseconds(Int(Self.interval.milliseconds))
-      source.schedule(deadline: .now() + pause, repeating: pause)
-      source.setEventHandler { [weak self] in self?.read(force: false) }
-      source.activate()
-      timer = source
-    }
+    timer.start { [weak self] in self?.read(force: false) }
   }
 
-  func stop() { timer.withLock { $0.take()?.cancel() } }
+  func stop() { timer.stop() }
 
   func reload() { read(force: true) }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import HTTPTransport
 import ServiceKit
@@ -10,7 +9,6 @@ final class Webhook: Service {
     var file: WatchedFile
     /// Reported already; nil: the file is in use.
     var fault: String?
-    var timer: (any DispatchSourceTimer)?
   }
 
   let name = "webhook connections"
@@ -19,8 +17,8 @@ final class Webhook: Service {
   private let log: Logger
   private let state: Mutex<State>
 
-  /// How often the file is checked for changes, in seconds.
-  private static let checkInterval = 5.0
+  /// Checks the file for changes.
+  private let timer = RepeatingTimer("webhook-secrets", every: .seconds(5))
   /// Longer answers are of no use: the status counts.
   private static let maxResponseBytes = 4_096
 
@@ -72,13 +70,7 @@ final class Webhook: Service {
   }
 
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) {
-    state.withLock { state in
-      let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "webhook-secrets"))
-      timer.schedule(deadline: .now() + Self.checkInterval, repeating: Self.checkInterval)
-      timer.setEventHandler { [weak self] in self?.reload() }
-      timer.activate()
-      state.timer = timer
-    }
+    timer.start { [weak self] in self?.reload() }
   }
 
   /// Uses the secrets of the file if it has changed. One that cannot be used changes nothing.
@@ -102,10 +94,7 @@ final class Webhook: Service {
   }
 
   func stop() {
-    state.withLock { state in
-      state.timer?.cancel()
-      state.timer = nil
-    }
+    timer.stop()
     http.shutdown(grace: .zero)
   }
 }

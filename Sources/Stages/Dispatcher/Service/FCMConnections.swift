@@ -1,4 +1,3 @@
-import Dispatch
 import HTTPTransport
 import ServiceKit
 import Synchronization
@@ -7,41 +6,29 @@ import Synchronization
 /// waits for neither, and closes them at the end. While it runs it reads changed credential files again. A failure at the
 /// start is reported by the first push.
 final class FCMConnections: Service {
-  private struct State {
-    var files: AccountFiles
-    var timer: (any DispatchSourceTimer)?
-  }
-
   let name = "fcm connections"
   private let client: FCMClient
   private let http: HTTPClientGroup
   private let log: Logger
-  private let state: Mutex<State>
-
-  /// How often credential files are checked for changes, in seconds.
-  private static let checkInterval = 5.0
+  private let files: Mutex<AccountFiles>
+  /// Checks credential files for changes.
+  private let timer = RepeatingTimer("fcm-credentials", every: .seconds(5))
 
   init(client: FCMClient, http: HTTPClientGroup, files: AccountFiles, log: Logger) {
     self.client = client
     self.http = http
     self.log = log
-    state = Mutex(State(files: files))
+    self.files = Mutex(files)
   }
 
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) {
     client.warmUp()
-    state.withLock { state in
-      let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "fcm-credentials"))
-      timer.schedule(deadline: .now() + Self.checkInterval, repeating: Self.checkInterval)
-      timer.setEventHandler { [weak self] in self?.reload() }
-      timer.activate()
-      state.timer = timer
-    }
+    timer.start { [weak self] in self?.reload() }
   }
 
   /// Uses the accounts of files that have changed. A file that cannot be used changes nothing.
   func reload() {
-    for change in state.withLock({ $0.files.changes() }) {
+    for change in files.withLock({ $0.changes() }) {
       switch change {
       case .account(let account, let path):
         if client.replace(account) {
@@ -63,10 +50,7 @@ final class FCMConnections: Service {
 
   /// By now the stream threads have stopped and have the answers that they waited for.
   func stop() {
-    state.withLock { state in
-      state.timer?.cancel()
-      state.timer = nil
-    }
+    timer.stop()
     http.shutdown(grace: .zero)
   }
 }

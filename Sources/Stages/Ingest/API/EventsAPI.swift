@@ -1,8 +1,6 @@
-import Dispatch
 import Glibc
 import HTTPServer
 import ServiceKit
-import Synchronization
 
 /// The HTTP API of ingest: events in, schemas out.
 final class EventsAPI: ReloadingService {
@@ -15,7 +13,7 @@ final class EventsAPI: ReloadingService {
   private let credentials: Credentials
   private let logger: Logger
   private let health: HealthState
-  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+  private let timer = RepeatingTimer("http-files", every: EventsAPI.fileInterval)
 
   /// How often the key files are checked for changes.
   private static let fileInterval: Duration = .seconds(1)
@@ -98,14 +96,14 @@ final class EventsAPI: ReloadingService {
       producer.close()
       throw error
     }
-    watchFiles()
+    timer.start { [credentials] in credentials.reload(force: false) }
     logger.info("HTTP API listens", ["address": .string(server.boundAddress), "port": .int(server.port)])
     health.readiness.set(name, .ready)
   }
 
   /// Answers pending requests, and ends.
   func stop() {
-    timer.withLock { $0.take()?.cancel() }
+    timer.stop()
     // Answers those that wait, so that the server need not.
     decisions.close()
     rejections.close()
@@ -114,17 +112,6 @@ final class EventsAPI: ReloadingService {
   }
 
   func reload() { credentials.reload(force: true) }
-
-  private func watchFiles() {
-    timer.withLock { timer in
-      let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "http-files"))
-      let pause = DispatchTimeInterval.milliseconds(Int(Self.fileInterval.milliseconds))
-      source.schedule(deadline: .now() + pause, repeating: pause)
-      source.setEventHandler { [credentials] in credentials.reload(force: false) }
-      source.activate()
-      timer = source
-    }
-  }
 }
 
 /// The process's limit of open files.
