@@ -62,19 +62,16 @@ struct BudgetMeasure {
   /// Scores the messages of one log, given in order.
   mutating func add(_ log: [ChatMessage]) {
     var conversation = OfflineConversation()
-    var authors: [Int: String] = [:]
-    // The latest last.
-    var speakers: [String] = []
+    var speakers = LogSpeakers()
     var items: [String: [Item]] = [:]
     for message in log {
       let sender = ChatNames.user(message.nick)
       conversation.join(sender, displayName: message.nick)
-      let recipients = Array(speakers.filter { $0 != sender }.suffix(RelevanceMeasure.candidates).reversed())
       let candidate = conversation.candidate(
         of: MessageCreated(
           conversationId: message.log, messageId: String(message.number), senderId: sender,
-          text: message.text.isEmpty ? nil : message.text), at: message.at, for: recipients)
-      let truth = Set((message.replyTo ?? []).compactMap { authors[$0] })
+          text: message.text.isEmpty ? nil : message.text), at: message.at, for: speakers.recipients(of: sender))
+      let truth = speakers.answered(by: message) ?? []
       for recipient in candidate.recipients {
         let score = scoring.score(candidate, for: recipient)
         guard score >= scoring.threshold else { continue }
@@ -83,9 +80,7 @@ struct BudgetMeasure {
             at: message.at, value: BudgetTrial.value(ofScore: score, scoring),
             isMeant: truth.contains(recipient.userId)))
       }
-      authors[message.number] = sender
-      speakers.removeAll { $0 == sender }
-      speakers.append(sender)
+      speakers.wrote(message, sender)
     }
     logs.append(items.sorted { $0.key < $1.key }.map(\.value))
   }
@@ -131,10 +126,10 @@ struct BudgetSummary: Encodable {
   let wouldAlert: Int
   let meant: Int
   /// The share of the clairvoyant choice's value.
-  let valueReached: CostSummary.Figure
-  let valueReachedOnBusyDays: CostSummary.Figure
+  let valueReached: ResampledFigure
+  let valueReachedOnBusyDays: ResampledFigure
   /// Messages meant for the person with a sound, for each with one by the clairvoyant choice.
-  let meantReached: CostSummary.Figure
+  let meantReached: ResampledFigure
   let alerts: Int
   let bestAlerts: Int
   let meantAlerting: Int
@@ -146,20 +141,13 @@ struct BudgetSummary: Encodable {
     (personDays, busyDays, wouldAlert, meant) = (all.days, all.busyDays, all.items, all.meant)
     (alerts, bestAlerts) = (all.alerts, all.bestAlerts)
     (meantAlerting, bestMeantAlerting) = (all.meantAlerting, all.bestMeantAlerting)
-    var random = SeededRandom(seed: seed)
-    // A log is drawn whole: its days and people are not independent of each other.
-    let samples = (0..<1_000).map { _ in
-      logs.indices.reduce(into: BudgetMeasure.Sums()) { sum, _ in sum += logs[random.number(0...logs.count - 1)] }
-    }
-    func figure(_ part: KeyPath<BudgetMeasure.Sums, Int>, _ whole: KeyPath<BudgetMeasure.Sums, Int>)
-      -> CostSummary.Figure
+    let resampling = Resampling(logs: logs.count, seed: seed)
+    let resamples = resampling.draws.map { draw in draw.reduce(into: BudgetMeasure.Sums()) { $0 += logs[$1] } }
+    func figure(_ part: KeyPath<BudgetMeasure.Sums, Int>, _ whole: KeyPath<BudgetMeasure.Sums, Int>) -> ResampledFigure
     {
-      func share(_ sums: BudgetMeasure.Sums) -> Double {
-        let whole = sums[keyPath: whole]
-        return whole == 0 ? 1 : (Double(sums[keyPath: part]) / Double(whole) * 1_000).rounded() / 1_000
+      resampling.figure(all, resamples) { sums in
+        sums[keyPath: whole] == 0 ? 1 : Double(sums[keyPath: part]) / Double(sums[keyPath: whole])
       }
-      let values = samples.map(share).sorted()
-      return CostSummary.Figure(value: share(all), low: values[25], high: values[974])
     }
     valueReached = figure(\.value, \.bestValue)
     valueReachedOnBusyDays = figure(\.busyValue, \.busyBestValue)

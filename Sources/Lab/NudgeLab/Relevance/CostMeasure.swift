@@ -77,8 +77,7 @@ struct CostMeasure {
     let driver = StageDriver(AnalyzerStage(rules: rules(policy)))
     let parser = JSONParser()
     var conversation = OfflineConversation()
-    var authors: [Int: String] = [:]
-    var speakers: [String] = []
+    var speakers = LogSpeakers()
     var known: Set<String> = []
     var sums = Sums()
     var alerts: [PersonDay: Int] = [:]
@@ -106,8 +105,7 @@ struct CostMeasure {
       }
       let day = message.at / 86_400_000
       if alerts[PersonDay(userId: sender, day: day)] == nil { alerts[PersonDay(userId: sender, day: day)] = 0 }
-      let recipients = Array(
-        speakers.filter { $0 != sender }.suffix(RelevanceMeasure.candidates).reversed())
+      let recipients = speakers.recipients(of: sender)
       var candidate = conversation.candidate(
         of: MessageCreated(
           conversationId: message.log, messageId: String(message.number), senderId: sender,
@@ -121,7 +119,7 @@ struct CostMeasure {
       _ = try send(
         .sent(MessageSent(userId: sender, conversationId: message.log, messageId: String(message.number))),
         at: message.at)
-      let truth = message.replyTo.map { Set($0.compactMap { authors[$0] }) }
+      let truth = speakers.answered(by: message)
       for decision in recipients.isEmpty ? [] : try send(.candidate(candidate), at: message.at) {
         let result = decision.result
         // Only days on which the person was active count.
@@ -136,9 +134,7 @@ struct CostMeasure {
         if result.alerts { sums.meantAlerting += 1 }
         if result.presentation == .alert || result.presentation == .silent { sums.meantVisible += 1 }
       }
-      authors[message.number] = sender
-      speakers.removeAll { $0 == sender }
-      speakers.append(sender)
+      speakers.wrote(message, sender)
       try driver.commit()
     }
     sums.days = alerts.count
@@ -149,22 +145,17 @@ struct CostMeasure {
 
 /// The cost and benefit of a policy, with intervals that hold 95 of 100 resamples of the logs.
 struct CostSummary: Encodable {
-  struct Figure: Encodable, Equatable {
-    var value: Double
-    var low: Double
-    var high: Double
-  }
   let policy: CostMeasure.Policy
   let personDays: Int
-  let alertsPerDay: Figure
-  let medianAlerts: Figure
-  let p90Alerts: Figure
+  let alertsPerDay: ResampledFigure
+  let medianAlerts: ResampledFigure
+  let p90Alerts: ResampledFigure
   let meant: Int
-  let meantAlerting: Figure
-  let meantVisible: Figure
-  let meantNothing: Figure
+  let meantAlerting: ResampledFigure
+  let meantVisible: ResampledFigure
+  let meantNothing: ResampledFigure
   /// The share of alerts, for annotated messages, that were not meant for the person.
-  let alertsNotMeant: Figure
+  let alertsNotMeant: ResampledFigure
 
   /// - Parameters:
   ///   - logs: The sums of each log.
@@ -174,21 +165,13 @@ struct CostSummary: Encodable {
     let all = logs.reduce(into: CostMeasure.Sums()) { $0 += $1 }
     personDays = all.days
     meant = all.meant
-    var random = SeededRandom(seed: seed)
-    // A log is drawn whole: its days and people are not independent of each other.
-    let draws = (0..<1_000).map { _ in logs.indices.map { _ in random.number(0...logs.count - 1) } }
-    let resamples = draws.map { draw in draw.reduce(into: CostMeasure.Sums()) { $0 += logs[$1] } }
-    func figure<Sample>(_ all: Sample, _ samples: [Sample], _ value: (Sample) -> Double) -> Figure {
-      let values = samples.map(value).sorted()
-      func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
-      return Figure(
-        value: rounded(value(all)), low: rounded(values[25]), high: rounded(values[974]))
-    }
-    func figure(_ value: (CostMeasure.Sums) -> Double) -> Figure { figure(all, resamples, value) }
+    let resampling = Resampling(logs: logs.count, seed: seed)
+    let resamples = resampling.draws.map { draw in draw.reduce(into: CostMeasure.Sums()) { $0 += logs[$1] } }
+    func figure(_ value: (CostMeasure.Sums) -> Double) -> ResampledFigure { resampling.figure(all, resamples, value) }
     // How many person-days have a number of alerts, by that number.
     let tallies = counts.map { $0.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 } }
-    func quantile(_ share: Double) -> Figure {
-      figure(Array(logs.indices), draws) { draw in
+    func quantile(_ share: Double) -> ResampledFigure {
+      resampling.figure(Array(logs.indices), resampling.draws) { draw in
         var tally: [Int: Int] = [:]
         for log in draw { tally.merge(tallies[log], uniquingKeysWith: +) }
         let total = tally.values.reduce(0, +)

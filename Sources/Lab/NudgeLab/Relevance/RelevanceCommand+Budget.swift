@@ -16,7 +16,7 @@ extension RelevanceCommand {
   static func show(_ measure: BudgetMeasure, _ limits: [Int], seed: UInt64, asJSON: Bool) throws {
     let summaries = limits.map { BudgetSummary(dailyAlerts: $0, measure.sums(dailyAlerts: $0), seed: seed) }
     if asJSON { return try CommandOutput.print(json: summaries) }
-    func text(_ figure: CostSummary.Figure) -> String {
+    func text(_ figure: ResampledFigure) -> String {
       String(format: "%.1f %% (%.1f to %.1f)", figure.value * 100, figure.low * 100, figure.high * 100)
     }
     print("\(measure.logs.count) logs; intervals: 95 of 100 draws of whole logs")

@@ -143,7 +143,7 @@ enum RelevanceCommand {
       try CommandOutput.print(json: summaries)
       return ExitCode.success
     }
-    func text(_ figure: CostSummary.Figure, _ unit: Double = 100) -> String {
+    func text(_ figure: ResampledFigure, _ unit: Double = 100) -> String {
       let digits = unit == 1 ? "%.1f (%.1f to %.1f)" : "%.0f %% (%.0f to %.0f)"
       return String(format: digits, figure.value * unit, figure.low * unit, figure.high * unit)
     }

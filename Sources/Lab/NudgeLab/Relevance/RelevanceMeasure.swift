@@ -49,22 +49,19 @@ struct RelevanceMeasure {
   /// Scores the annotated messages of one log, given in order.
   func judge(_ log: [ChatMessage], _ note: (Pair) throws -> Void) throws {
     var conversation = OfflineConversation()
-    var authors: [Int: String] = [:]
-    // The latest last.
-    var speakers: [String] = []
+    var speakers = LogSpeakers()
     if names == .removedFromLog {
       for message in log { conversation.join(ChatNames.user(message.nick), displayName: message.nick) }
     }
     for message in log {
       let sender = ChatNames.user(message.nick)
       conversation.join(sender, displayName: message.nick)
-      let recipients = Array(speakers.filter { $0 != sender }.suffix(Self.candidates).reversed())
+      let recipients = speakers.recipients(of: sender)
       var judged = conversation
       let kept = names == .removedFromLog ? conversation.text(withoutNames: message.text) : message.text
       let candidate = conversation.candidate(
         of: created(message, sender, kept), at: message.at, for: message.replyTo == nil ? [] : recipients)
-      if let answered = message.replyTo {
-        let truth = Set(answered.compactMap { authors[$0] })
+      if let truth = speakers.answered(by: message) {
         let judgedCandidate =
           names == .removedFromMessage
           ? judged.candidate(
@@ -81,9 +78,7 @@ struct RelevanceMeasure {
               text: explanation.text))
         }
       }
-      authors[message.number] = sender
-      speakers.removeAll { $0 == sender }
-      speakers.append(sender)
+      speakers.wrote(message, sender)
     }
   }
 
