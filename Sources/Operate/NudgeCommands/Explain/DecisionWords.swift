@@ -3,15 +3,18 @@ import NudgeSchema
 /// A decision in the operator's words. The decision itself holds the sentence for the person, in their language.
 enum DecisionWords {
   /// How the message appeared. Decisions of releases without presentations say so by priority.
-  static func outcome(_ decision: JSONValue) -> String {
-    if isDeferred(decision) { return "HELD" }
-    guard decision["outcome"]?.string == "notify" else { return "NOT SHOWN" }
+  static func outcome(_ decision: JSONValue) -> String { shape(of: decision)?.words ?? "NOTIFIED" }
+
+  /// How the message appeared; nil: in a way that this version does not know.
+  static func shape(of decision: JSONValue) -> MessageAnswer.Shape? {
+    if isDeferred(decision) { return .held }
+    guard decision["outcome"]?.string == "notify" else { return MessageAnswer.Shape.none }
     let priority = decision["priority"]?.string
     switch decision["presentation"]?.string ?? (priority == "high" ? "alert" : priority == "low" ? "badge" : "silent") {
-    case "alert": return "ALERTED"
-    case "silent": return "SILENT"
-    case "badge": return "BADGE ONLY"
-    default: return "NOTIFIED"
+    case "alert": return .alert
+    case "silent": return .silent
+    case "badge": return .badge
+    default: return nil
     }
   }
 

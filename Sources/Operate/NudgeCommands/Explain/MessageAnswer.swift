@@ -11,6 +11,18 @@ struct MessageAnswer: Encodable {
     case none
     /// It is on their timeline, and no decision is recorded.
     case undecided
+
+    /// The shape in an operator's words.
+    var words: String {
+      switch self {
+      case .alert: "ALERTED"
+      case .silent: "SILENT"
+      case .badge: "BADGE ONLY"
+      case .held: "HELD"
+      case .none: "NOT SHOWN"
+      case .undecided: "NOT DECIDED"
+      }
+    }
   }
 
   /// People for whom the same was decided for the same reason.
@@ -101,7 +113,7 @@ struct MessageAnswer: Encodable {
     }
     lines.append("\(people) \(people == 1 ? "person" : "people")")
     for group in groups {
-      lines.append("  \(group.count)  \(Self.shown(group.shape)), \(group.reason): \(group.because)")
+      lines.append("  \(group.count)  \(group.shape.words), \(group.reason): \(group.because)")
       if !group.results.isEmpty {
         let results = group.results.map { "\($0.count) \($0.result)" }.joined(separator: ", ")
         let latency = group.latencyMs.map { "; half within \($0.p50) ms, all within \($0.max) ms" } ?? ""
@@ -118,16 +130,5 @@ struct MessageAnswer: Encodable {
     if let note { lines.append(note) }
     lines.append("One person's story: nudge explain --user USER --message \(messageId)")
     return lines.joined(separator: "\n")
-  }
-
-  private static func shown(_ shape: Shape) -> String {
-    switch shape {
-    case .alert: "ALERTED"
-    case .silent: "SILENT"
-    case .badge: "BADGE ONLY"
-    case .held: "HELD"
-    case .none: "NOT SHOWN"
-    case .undecided: "NOT DECIDED"
-    }
   }
 }

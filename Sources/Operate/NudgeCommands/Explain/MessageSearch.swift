@@ -125,7 +125,7 @@ struct MessageSearch {
       }
       first = min(first ?? decision.timestamp, decision.timestamp)
       var person = people[userId] ?? Person()
-      person.shape = Self.shape(of: decision.record)
+      person.shape = DecisionWords.shape(of: decision.record) ?? MessageAnswer.Shape.none
       person.reason = decision.record["reason"]?.string ?? "unknown"
       person.because = DecisionWords.reason(decision.record)
       if let pushId = decision.record["pushId"]?.string { person.pushIds.insert(pushId) }
@@ -133,16 +133,6 @@ struct MessageSearch {
       return true
     }
     conversationId = conversation
-  }
-
-  private static func shape(of decision: JSONValue) -> MessageAnswer.Shape {
-    switch DecisionWords.outcome(decision) {
-    case "ALERTED": .alert
-    case "SILENT": .silent
-    case "BADGE ONLY": .badge
-    case "HELD": .held
-    default: .none
-    }
   }
 
   /// Adds recipients without a decision.
