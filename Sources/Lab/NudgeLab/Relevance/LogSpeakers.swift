@@ -1,4 +1,4 @@
-/// Who is asked about each message of an annotated log, and whom the log says that it answers.
+/// The people that a message of an annotated log is judged for, and those whom the log says that it answers.
 struct LogSpeakers {
   private var authors: [Int: String] = [:]
   /// The latest last.

@@ -8,7 +8,7 @@ public final class RepeatingTimer: Sendable {
   private let source = Mutex<(any DispatchSourceTimer)?>(nil)
 
   /// - Parameters:
-  ///   - label: Of the queue, for whoever looks at the process's threads.
+  ///   - label: The name of the queue, as debuggers show it.
   ///   - pause: From `start` to the first run, and from each run to the next.
   public init(_ label: String, every pause: Duration) {
     self.label = label

@@ -163,7 +163,8 @@ struct EscalationTests {
     let patches = [
       PreferencesPatch(enabled: false), PreferencesPatch(muted: [MutedConversation(conversationId: "g")]),
       PreferencesPatch(conversationLevels: [ConversationLevel(conversationId: "g", level: .none)]),
-      PreferencesPatch(defaultLevels: DefaultLevels(group: NotificationLevel.none)), PreferencesPatch(mutedSenders: ["bob"]),
+      PreferencesPatch(defaultLevels: DefaultLevels(group: NotificationLevel.none)),
+      PreferencesPatch(mutedSenders: ["bob"]),
     ]
     for patch in patches {
       let scene = try scene()
