@@ -113,6 +113,8 @@ extension VirtualPhone {
 
   mutating func write(_ text: String, in conversationId: String, at now: Date) {
     guard let userId else { return }
+    // Whoever writes in the app has the conversation before their eyes.
+    remove(lockScreen.remove(ReadMark(conversationId: conversationId)))
     send(
       ClientEvent(
         eventId: makeId(), occurredAt: now,

@@ -298,11 +298,14 @@ struct PhoneExpectations {
   }
 
   /// Whether a phone can tell that the message was read. Pushes say when a message was sent to the second, so a message of the
-  /// same second as the last one read may be newer, and stays on the screen.
+  /// same second as the read may be newer, and stays on the screen. Only the first read that reaches the message removes it:
+  /// after a later one nothing is unread, and no push is sent.
   private func isReadForCertain(_ message: Message, by person: Person) -> Bool {
-    let reads = person.reads.filter { $0.conversationId == message.conversationId }.map(\.upTo)
-    let writes = person.writes.filter { $0.conversationId == message.conversationId }.map(\.at)
-    return (reads + writes).contains { $0 / 1_000 > message.at / 1_000 }
+    let reads = person.reads.filter { $0.conversationId == message.conversationId }
+    let writes = person.writes.filter { $0.conversationId == message.conversationId }
+    let all = reads.map { (at: $0.at, upTo: $0.upTo) } + writes.map { (at: $0.at, upTo: $0.at) }
+    let first = all.filter { $0.upTo >= message.at }.min { $0.at < $1.at }
+    return first.map { $0.upTo / 1_000 > message.at / 1_000 } ?? false
   }
 
   /// Whether another message of the conversation sounded so shortly before that this one may not.
