@@ -57,14 +57,21 @@ public struct PushTarget: Codable, Sendable, Equatable {
   public var platform: Platform
   /// The FCM project of the token; nil: the dispatcher's own.
   public var projectId: String?
+  /// When the device last gave a sign of life, to some seconds; nil: its app does not report what arrives, or it is of another
+  /// system (P12).
+  public var seenAt: Milliseconds?
 
   /// A target.
-  public init(deviceId: String, token: String, version: Int64, platform: Platform, projectId: String? = nil) {
+  public init(
+    deviceId: String, token: String, version: Int64, platform: Platform, projectId: String? = nil,
+    seenAt: Milliseconds? = nil
+  ) {
     self.deviceId = deviceId
     self.token = token
     self.version = version
     self.platform = platform
     self.projectId = projectId
+    self.seenAt = seenAt
   }
 }
 
@@ -146,6 +153,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var senderId: String?
   /// Names of sender and conversation, by which phones show a conversation; nil: the push shows no message, or an edit.
   public var conversation: PushConversation?
+  /// The language of its texts, as the first part of a BCP 47 tag; nil: English.
+  public var language: String?
   /// The content of a catch-up; nil unless `kind` is `digest`.
   public var digest: Digest?
   /// How long FCM keeps it for a device that is off, in seconds, 0 to 2,419,200.
@@ -162,7 +171,8 @@ public struct Push: Codable, Sendable, Equatable {
     replaces: Bool? = nil, mentioned: Bool? = nil, answered: Bool? = nil, quietHours: QuietHours? = nil,
     sentAt: Milliseconds? = nil, reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil,
     messageId: String? = nil,
-    senderId: String? = nil, conversation: PushConversation? = nil, digest: Digest? = nil, ttlSeconds: Int,
+    senderId: String? = nil, conversation: PushConversation? = nil, language: String? = nil,
+    digest: Digest? = nil, ttlSeconds: Int,
     expiresAt: Milliseconds, decidedAt: Milliseconds
   ) {
     self.pushId = pushId
@@ -186,6 +196,7 @@ public struct Push: Codable, Sendable, Equatable {
     self.messageId = messageId
     self.senderId = senderId
     self.conversation = conversation
+    self.language = language
     self.digest = digest
     self.ttlSeconds = ttlSeconds
     self.expiresAt = expiresAt

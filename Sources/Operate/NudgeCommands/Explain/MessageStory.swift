@@ -183,7 +183,10 @@ enum OutcomeWords {
     let code = outcome["errorCode"]?.string
     let meaning =
       switch OutcomeResult(rawValue: result) {
-      case .sent: "FCM took it"
+      case .sent:
+        outcome["collapseKey"] == nil
+          ? "FCM took it"
+          : "FCM took it in place of an earlier one: the phone has confirmed nothing for long, and seems to be off"
       case .expired: "its freshness had ended before the first attempt"
       case .invalidToken: "FCM does not know the token: the device is dropped"
       case .quarantined: "FCM says the token is another sender's: nothing is sent to it before it registers again"
