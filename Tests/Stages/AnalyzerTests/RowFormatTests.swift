@@ -349,6 +349,7 @@ extension FieldGenerator {
     PersonDeviceRow(
       token: maybe { $0.text() }, tokenHash: text(), version: integer(), platform: choice(),
       projectId: maybe { $0.text() }, appVersion: maybe { $0.text() }, locale: maybe { $0.text() },
-      registeredAt: integer(), lastSeenAt: integer(), timerAt: maybe { $0.integer() }, stamp: stamp())
+      registeredAt: integer(), lastSeenAt: integer(), timerAt: maybe { $0.integer() },
+      aliveAt: maybe { $0.integer() }, stamp: stamp())
   }
 }
