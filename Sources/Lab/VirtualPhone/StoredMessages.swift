@@ -6,15 +6,21 @@
 struct StoredMessages: Sendable {
   static let mostUncollapsed = 100
   static let mostKeys = 4
+  /// What FCM takes as the key of all notifications of an app where their own keys do not count: the app's package.
+  private static let package = "\u{1}package"
 
+  /// Messages with a notification replace each other, whatever their keys, as Firebase's documentation says (decision 94).
+  let notificationsCollapse: Bool
   private(set) var messages: [(message: DeliveredMessage, until: Int64)] = []
   /// FCM has thrown messages away since the device was there last.
   private(set) var wereDeleted = false
 
+  init(notificationsCollapse: Bool = false) { self.notificationsCollapse = notificationsCollapse }
+
   /// Stores a message. Returns those that are gone for it.
   mutating func add(_ message: DeliveredMessage, until: Int64) -> [DeliveredMessage] {
     let gone = makeRoom(for: message)
-    if wereDeleted, message.isStoredOneByOne { return gone + [message] }
+    if wereDeleted, isStoredOneByOne(message) { return gone + [message] }
     messages.append((message, until))
     return gone
   }
@@ -23,19 +29,33 @@ struct StoredMessages: Sendable {
     guard message.platform == .android else {
       return message.collapseId.map { id in remove { $0.collapseId == id } } ?? []
     }
-    if let key = message.collapseKey {
-      let former = remove { $0.collapseKey == key }
-      let keys = Set(messages.compactMap(\.message.collapseKey))
-      guard former.isEmpty, keys.count >= Self.mostKeys else { return former }
+    if let key = key(of: message) {
+      let stored = messages.compactMap { self.key(of: $0.message) }
+      if stored.contains(key) { return remove(key) }
       // FCM does not say which keys it keeps.
-      let oldest = messages.first { $0.message.collapseKey != nil }?.message.collapseKey
-      return remove { $0.collapseKey == oldest }
+      guard let oldest = stored.first, Set(stored).count >= Self.mostKeys else { return [] }
+      return remove(oldest)
     }
-    guard !wereDeleted, messages.count(where: { $0.message.isStoredOneByOne }) >= Self.mostUncollapsed else {
+    guard !wereDeleted, messages.count(where: { isStoredOneByOne($0.message) }) >= Self.mostUncollapsed else {
       return []
     }
     wereDeleted = true
     return remove { _ in true }
+  }
+
+  /// The key by which a message for Android replaces others.
+  private func key(of message: DeliveredMessage) -> String? {
+    notificationsCollapse && message.hasNotification ? Self.package : message.collapseKey
+  }
+
+  /// Whether FCM stores it beside all others.
+  private func isStoredOneByOne(_ message: DeliveredMessage) -> Bool {
+    message.platform == .android && key(of: message) == nil
+  }
+
+  private mutating func remove(_ key: String) -> [DeliveredMessage] {
+    let store = self
+    return remove { store.key(of: $0) == key }
   }
 
   private mutating func remove(where isGone: (DeliveredMessage) -> Bool) -> [DeliveredMessage] {
@@ -46,12 +66,7 @@ struct StoredMessages: Sendable {
 
   /// The device is there: gives what is stored, in order.
   mutating func take() -> (messages: [(message: DeliveredMessage, until: Int64)], wereDeleted: Bool) {
-    defer { self = StoredMessages() }
+    defer { self = StoredMessages(notificationsCollapse: notificationsCollapse) }
     return (messages, wereDeleted)
   }
-}
-
-extension DeliveredMessage {
-  /// Whether FCM stores it beside all others.
-  fileprivate var isStoredOneByOne: Bool { platform == .android && collapseKey == nil }
 }

@@ -39,4 +39,24 @@ struct StoredMessagesTests {
     #expect(store.messages.suffix(2).map(\.message.pushId) == ["r1", "r2"])
     #expect(!store.wereDeleted)
   }
+
+  @Test("P12: where the keys of notifications do not count, the last notification is kept, beside messages without one")
+  func notifications() throws {
+    var store = StoredMessages(notificationsCollapse: true)
+    for number in 0..<200 { _ = store.add(try message("p\(number)", key: number % 2 == 0 ? nil : "k"), until: 1) }
+    _ = store.add(try silent("s1"), until: 1)
+    _ = store.add(try silent("s2"), until: 1)
+    #expect(store.messages.map(\.message.pushId) == ["p199", "s1", "s2"] && !store.wereDeleted)
+    for number in 0..<98 { _ = store.add(try silent("q\(number)"), until: 1) }
+    #expect(store.messages.count == 101)
+    #expect(store.add(try silent("last"), until: 1).count == 102, "the limit is one of messages without notifications")
+    #expect(store.take().wereDeleted && store.notificationsCollapse)
+  }
+
+  private func silent(_ id: String) throws -> DeliveredMessage {
+    let body: [String: Any] = [
+      "message": ["token": "t", "data": ["recipientId": "ann", "pushId": id, "type": "read"], "android": [:]]
+    ]
+    return try #require(DeliveredMessage(body: Array(JSONSerialization.data(withJSONObject: body))))
+  }
 }

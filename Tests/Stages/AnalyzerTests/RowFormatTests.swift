@@ -126,6 +126,17 @@ struct RowFormatTests {
     #expect(bytes <= withFlags && row.packed().count <= withFlags + 7)
   }
 
+  @Test("a device's row of the release before signs of life is read, with none")
+  func beforeSignsOfLife() throws {
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeSignsOfLife"))
+    for _ in 0..<60 {
+      var device = fields.deviceRow()
+      #expect(try read(PersonDeviceRow.self, Array(device.packed())) == device)
+      device.aliveAt = nil
+      #expect(try read(PersonDeviceRow.self, [1] + device.packed().dropFirst()) == device)
+    }
+  }
+
   @Test("rows of the release before levels are read, with none of the new fields")
   func beforeLevels() throws {
     var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeLevels"))

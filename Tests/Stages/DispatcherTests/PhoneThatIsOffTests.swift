@@ -160,6 +160,32 @@ struct PhoneThatIsOffTests {
     #expect(scene.bench.outcomes.allSatisfy { $0.collapseKey == nil })
   }
 
+  @Test("P12: where FCM ignores the keys of notifications, the phone shows the last push, with the rule the catch-up")
+  func keysIgnored() throws {
+    let scene = Scene()
+    scene.phone.kept = StoredMessages(notificationsCollapse: true)
+    scene.take(.network(false))
+    _ = try fiveHundred(scene)
+    scene.notes = []
+    scene.take(.network(true))
+    #expect(scene.shownMessages.isEmpty && !scene.notes.contains(.messagesDeleted))
+    #expect(scene.catchUps.count == 1 && scene.catchUps[0].messages > 200)
+    #expect(scene.phone.badge == 500)
+  }
+
+  @Test("P12: a message that is said again is counted once")
+  func saidAgain() throws {
+    let scene = Scene()
+    for _ in 0..<60 { _ = try scene.message(in: "c0") }
+    for conversation in ["c1", "c2", "c3", "c4"] { _ = try scene.message(in: conversation) }
+    var push = DispatcherBench.push("again", conversation: "c4", at: scene.bench.now, platform: .android)
+    push.escalation = Escalation(pushedAt: scene.bench.now)
+    try scene.send(push)
+    #expect(try scene.last().key == "away-rest" && scene.last().data["messages"] == "2")
+    _ = try scene.message(in: "c5")
+    #expect(try scene.last().data["messages"] == "3" && scene.last().data["conversations"] == "3")
+  }
+
   @Test("P12: an app that never reports is sent as before: nothing can be known of it")
   func neverReports() throws {
     let scene = Scene()

@@ -55,6 +55,24 @@ struct RowFormatTests {
     #expect(try GoldenRows("dispatcher").faults(samples: samples) == [])
   }
 
+  @Test("rows of the release before phones that are off are read: lanes of version 4, devices of version 2")
+  func beforeAwayPhones() throws {
+    let coder = RecordCoder()
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeAwayPhones"))
+    for number in 0..<20 {
+      fields.isFull = number == 0
+      var item = fields.waitingPush()
+      (item.push.language, item.collapse) = (nil, nil)
+      let lane = LaneRow(items: [item, item], count: 2)
+      let device = RecipientDeviceRow(
+        lastCause: fields.origin(), revoked: .init(tokenHash: "hash", version: 3))
+      #expect(try ([4] + lane.packed().dropFirst()).withUnsafeBytes { try LaneRow(bytes: $0, coder: coder) } == lane)
+      #expect(
+        try ([2] + device.packed().dropFirst()).withUnsafeBytes { try RecipientDeviceRow(bytes: $0, coder: coder) }
+          == device)
+    }
+  }
+
   @Test("rows of version 1, from before edits, quiet hours and revoked tokens, are read")
   func version1() throws {
     let coder = RecordCoder()
