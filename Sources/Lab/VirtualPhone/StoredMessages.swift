@@ -6,7 +6,7 @@
 struct StoredMessages: Sendable {
   static let mostUncollapsed = 100
   static let mostKeys = 4
-  /// What FCM takes as the key of all notifications of an app where their own keys do not count: the app's package.
+  /// FCM's key of all notifications of an app where their own keys do not count: the app's package.
   private static let package = "\u{1}package"
 
   /// Messages with a notification replace each other, whatever their keys, as Firebase's documentation says (decision 94).
@@ -64,7 +64,7 @@ struct StoredMessages: Sendable {
     return gone
   }
 
-  /// The device is there: gives what is stored, in order.
+  /// Hands over what is stored, in order, to a device that is back.
   mutating func take() -> (messages: [(message: DeliveredMessage, until: Int64)], wereDeleted: Bool) {
     defer { self = StoredMessages(notificationsCollapse: notificationsCollapse) }
     return (messages, wereDeleted)

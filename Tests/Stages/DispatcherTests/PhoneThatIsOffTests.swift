@@ -270,6 +270,29 @@ struct PhoneThatIsOffTests {
     #expect(try scene.last().data["messages"] == "3")
   }
 
+  @Test("P12: pushes that waited for FCM, and its refusals, are no sign that the device is off")
+  func outage() throws {
+    let scene = Scene()
+    var pushes = (0..<70).map {
+      DispatcherBench.push("w\($0)", conversation: "c\($0)", at: scene.bench.now, platform: .android)
+    }
+    for index in pushes.indices {
+      pushes[index].targets[0].seenAt = scene.aliveAt
+      try scene.bench.send(pushes[index])
+    }
+    // The front is refused again and again; the others wait behind it.
+    for _ in 0..<6 {
+      try scene.bench.answer(.unavailable, requests: 0)
+      try scene.bench.wakeUntilSent()
+    }
+    while !scene.bench.air.isEmpty {
+      try scene.bench.answer(.sent)
+      try scene.bench.wakeUntilSent()
+    }
+    let keys = scene.bench.outcomes.filter { $0.result == .sent }.map(\.collapseKey)
+    #expect(keys.count > 60 && keys.prefix(60).allSatisfy { $0 == nil } && keys.dropFirst(60).allSatisfy { $0 != nil })
+  }
+
   @Test("P12: only Android has such a limit", arguments: [Platform.ios, .web])
   func otherPlatforms(platform: Platform) throws {
     let bench = DispatcherBench()

@@ -3,27 +3,29 @@ import StreamRuntime
 import Wording
 
 extension RecipientDeviceRow {
-  /// Counts a push that is taken for the device. A sign of life, or another registration, begins anew.
-  mutating func countUnconfirmed(_ item: WaitingPush, _ rules: DispatcherRules) {
-    guard rules.awayAfter > 0, item.target.platform == .android, let seenAt = item.target.seenAt else {
+  /// Takes over the sign of life that a push tells of. A later one, or another registration, begins again at zero.
+  mutating func heard(by target: PushTarget, _ rules: DispatcherRules) {
+    guard rules.awayAfter > 0, target.platform == .android, let seenAt = target.seenAt else {
       unconfirmed = nil
       return
     }
-    if unconfirmed?.seenAt != seenAt || unconfirmed?.version != item.target.version {
-      unconfirmed = Unconfirmed(seenAt: seenAt, version: item.target.version)
+    if unconfirmed?.seenAt != seenAt || unconfirmed?.version != target.version {
+      unconfirmed = Unconfirmed(seenAt: seenAt, version: target.version)
     }
-    if !item.isBadgeOnly { unconfirmed?.pushes += 1 }
   }
 }
 
 extension WaitingPush {
-  /// Decides before the first request whether it replaces others. What was decided stays with the push, so that a repeat is the same.
-  mutating func collapseIfAway(_ key: DeviceKey, _ step: Step<DispatcherStage>, _ rules: DispatcherRules) throws {
-    guard rules.awayAfter > 0, attempts == 0, collapse == nil, target.platform == .android,
-      case .device(var device)? = try step.row(key.device)?.content, var unconfirmed = device.unconfirmed
+  /// Before the first request: counts it among those that FCM may store, and decides whether it replaces others. The push keeps the
+  /// decision, so that a repeat is the same request. Pushes that only wait are not counted: an outage of FCM is none of the device.
+  mutating func countAsUnconfirmed(_ key: DeviceKey, _ step: Step<DispatcherStage>, _ rules: DispatcherRules) throws {
+    // A push of the badge alone replaces the former one anyway.
+    guard rules.awayAfter > 0, !isCounted, !isBadgeOnly, !isEscalation,
+      case .device(var device)? = try step.row(key.device)?.content, var unconfirmed = device.unconfirmed,
+      unconfirmed.version == target.version
     else { return }
-    collapse = unconfirmed.collapse(push, isBadgeOnly: isBadgeOnly, after: rules.awayAfter)
-    guard device.unconfirmed != unconfirmed else { return }
+    isCounted = true
+    collapse = unconfirmed.take(push, after: rules.awayAfter)
     device.unconfirmed = unconfirmed
     try step.set(DispatcherRow(.device(device)), for: key.device)
   }

@@ -3,7 +3,7 @@ import NudgeSchema
 /// The pushes of an Android device that FCM may still hold, because the device has confirmed nothing since (P12). FCM stores 100 that
 /// do not collapse for a device that is off, and throws all of them away at the next.
 ///
-/// It is part of the device's row, which each push writes anyway. Devices that never report have none: of them nothing can be known.
+/// It is part of the device's row, which each push writes anyway, mostly in the step of its request. Devices that never report have none: of them nothing can be known.
 struct Unconfirmed: Codable, Sendable, Equatable {
   /// Conversations of which FCM stores the latest push each, by collapse keys of their own. With those of the badge and of the rest
   /// these are FCM's four.
@@ -22,7 +22,7 @@ struct Unconfirmed: Codable, Sendable, Equatable {
   var seenAt: Milliseconds
   /// The claim's version of its token: a later one is a new registration.
   var version: Int64
-  /// Pushes taken since then that FCM stores one by one.
+  /// Pushes sent since then that FCM stores one by one, or would without collapse keys.
   var pushes = 0
   /// The conversations with collapse keys of their own, by FNV-1a of their ids.
   var conversations: [UInt64] = []
@@ -32,10 +32,10 @@ struct Unconfirmed: Codable, Sendable, Equatable {
   var furtherMessages = 0
   var furtherConversations = 0
 
-  /// How a push is sent to the device, which seems to be off; nil: as any other. Counts it.
-  mutating func collapse(_ push: Push, isBadgeOnly: Bool, after limit: Int) -> Collapse? {
-    // A push of the badge alone collapses anyway.
-    guard pushes > limit, !isBadgeOnly else { return nil }
+  /// Counts a push of which the first request is made. Returns how it is sent to the device, if that seems to be off; nil: as any other.
+  mutating func take(_ push: Push, after limit: Int) -> Collapse? {
+    pushes += 1
+    guard pushes > limit else { return nil }
     let conversation = push.conversationId.map(FNV1a.hash)
     let slot = conversation.flatMap { conversations.firstIndex(of: $0) }
     switch push.kind {
@@ -43,7 +43,7 @@ struct Unconfirmed: Codable, Sendable, Equatable {
     case .read:
       rest.removeAll { $0.conversation == conversation }
       return slot.map { Collapse(.conversation, slot: $0) } ?? Collapse(.quiet)
-    // It goes to no device.
+    // The one collapses anyway, the other goes to no device.
     case .badge, .escalation: return nil
     case .message:
       if let slot { return Collapse(.conversation, slot: slot) }
@@ -53,7 +53,7 @@ struct Unconfirmed: Codable, Sendable, Equatable {
         conversations.append(conversation)
         return Collapse(.conversation, slot: conversations.count - 1)
       }
-      // What is said again was counted, or is one of those that FCM stores one by one.
+      // A message that is said again was counted, or is one of those that FCM stores one by one.
       if push.escalation == nil { count(conversation) }
     case .digest:
       furtherMessages += push.digest?.messages ?? 0
@@ -84,14 +84,14 @@ struct Collapse: Codable, Sendable, Equatable {
     case conversation
     /// The former catch-up of all other conversations, whose counts it continues.
     case rest
-    /// What shows nothing, or would change what the device does not show yet.
+    /// Another push that shows nothing, or that would change a notification that the device does not show yet.
     case quiet
   }
 
   var kind: Kind
   /// FCM's collapse key.
   var key: String
-  /// Of a catch-up: how many messages it tells of, in how many conversations.
+  /// How many messages a catch-up tells of, in how many conversations.
   var messages = 0
   var conversations = 0
 

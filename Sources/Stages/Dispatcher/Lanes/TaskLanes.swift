@@ -77,7 +77,7 @@ struct TaskLanes {
     var device = try deviceRow(key, step)
     if device.hasTaken(item.cause) { return }
     device.take(item.cause, item.target)
-    device.countUnconfirmed(item, rules)
+    device.heard(by: item.target, rules)
     try step.set(DispatcherRow(.device(device)), for: key.device)
     // Whether a push from before the loss was sent is unknown. Only its repeats can be recognised.
     if step.isRebuilding { return }
@@ -307,7 +307,7 @@ struct TaskLanes {
   ) throws -> Bool {
     var item = item
     let step = context.step
-    try item.collapseIfAway(queue.key, step, rules)
+    try item.countAsUnconfirmed(queue.key, step, rules)
     guard let body = item.requestBody(hash: rules.hash) else {
       item.errorCode = "payload_too_large"
       try finish(item, .rejected, id, queue, context)

@@ -24,6 +24,7 @@ extension WaitingPush {
     failingSince = flags.take() ? try row.signed() : nil
     // Since version 5.
     collapse = flags.take() ? try Collapse(packed: &row) : nil
+    isCounted = flags.take()
   }
 
   func pack(into row: inout RowWriter) {
@@ -45,6 +46,7 @@ extension WaitingPush {
     flags.add(withdrawn != nil)
     flags.add(failingSince != nil)
     flags.add(collapse != nil)
+    flags.add(isCounted)
     row.unsigned(flags.bits)
     if let traceparent { row.text(traceparent) }
     if let replayId { row.text(replayId) }

@@ -43,6 +43,8 @@ struct WaitingPush: Codable, Sendable, Equatable {
   var withdrawn: Withdrawal?
   /// How it replaces others that FCM stores for a device that seems to be off; nil: it does not.
   var collapse: Collapse?
+  /// It is counted among the device's unconfirmed pushes.
+  var isCounted = false
 
   /// It changes only the badge.
   var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }
