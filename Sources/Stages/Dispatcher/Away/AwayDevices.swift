@@ -17,7 +17,7 @@ extension RecipientDeviceRow {
 
 extension WaitingPush {
   /// Before the first request: counts it among those that FCM may store, and decides whether it replaces others. The push keeps the
-  /// decision, so that a repeat is the same request. Pushes that only wait are not counted: an outage of FCM is none of the device.
+  /// decision, so that a repeat is the same request. Pushes that only wait are not counted: an outage of FCM says nothing of the device.
   mutating func countAsUnconfirmed(_ key: DeviceKey, _ step: Step<DispatcherStage>, _ rules: DispatcherRules) throws {
     // A push of the badge alone replaces the former one anyway.
     guard rules.awayAfter > 0, !isCounted, !isBadgeOnly, !isEscalation,

@@ -79,14 +79,14 @@ enum PhoneOffScenario: String, CaseIterable, CustomTestStringConvertible, Scenar
     }
     #expect(world.outcomes(of: "of.bob/phone").count == before + Self.messages)
 
-    // The phone is there: the next message is one as any other.
+    // The phone is back: the next message is one as any other.
     try world.write("of.last", in: "of.c5", from: "of.ann5", "Hey, are you free?")
     try world.see("of.last", on: phone)
     #expect(try taken(before + Self.messages + 1, world).last?.collapseKey == nil)
     return nil
   }
 
-  /// Waits until so many pushes for Bob's phone have ended, and returns their outcomes.
+  /// Waits until `count` pushes for Bob's phone have ended, and returns their outcomes.
   private func taken(_ count: Int, _ world: PhoneWorld) throws -> [OutcomeBody] {
     try world.wait(for: "\(count) outcomes", atMost: 60) { world.outcomes(of: "of.bob/phone").count >= count }
     return world.outcomes(of: "of.bob/phone").map(\.body)
@@ -111,7 +111,7 @@ enum PhoneOffScenario: String, CaseIterable, CustomTestStringConvertible, Scenar
     let catchUp = try #require(catchUps.first)
     #expect(catchUps.count == 1 && catchUp.messages == keys["away-rest"])
     #expect(catchUp.conversations == Self.conversations - 2 && catchUp.lines.count == 1)
-    // What FCM did not keep says so, and nothing is counted that it did keep.
+    // Each push was shown, counted or replaced.
     let lapsed = (world.notes[phone] ?? []).count { if case .lapsed = $0.note { true } else { false } }
     #expect(shown.count + catchUps.count + lapsed == Self.messages)
     #expect(world.phone(phone).badge == Self.conversations)
