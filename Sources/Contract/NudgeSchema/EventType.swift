@@ -30,6 +30,7 @@ public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   case timerFired = "timer.fired"
   case messageWithdrawn = "message.withdrawn"
   case deviceInvalidated = "device.invalidated"
+  case pushMissed = "push.missed"
   // `nudge.decisions`, `nudge.pushes`, `nudge.banners`, `nudge.outcomes`.
   case decision
   case push

@@ -39,6 +39,8 @@ public struct OutcomeBody: EventBody, Codable {
   public var fcmName: String?
   /// FCM's collapse key, where the device seemed to be off: the push replaced an earlier one that FCM stored (P12).
   public var collapseKey: String?
+  /// The message is left to the person's catch-up, which tells of it unless another device has it (D18).
+  public var catchUp: Bool?
   /// Requests made for it.
   public var attempts: Int
   /// When the first was made.
@@ -50,7 +52,7 @@ public struct OutcomeBody: EventBody, Codable {
   public init(
     pushId: String, userId: String, deviceId: String, tokenHash: String, result: OutcomeResult, httpStatus: Int? = nil,
     errorCode: String? = nil, fcmName: String? = nil, collapseKey: String? = nil,
-    attempts: Int, firstAttemptAt: Milliseconds? = nil,
+    catchUp: Bool? = nil, attempts: Int, firstAttemptAt: Milliseconds? = nil,
     finishedAt: Milliseconds
   ) {
     self.pushId = pushId
@@ -62,6 +64,7 @@ public struct OutcomeBody: EventBody, Codable {
     self.errorCode = errorCode
     self.fcmName = fcmName
     self.collapseKey = collapseKey
+    self.catchUp = catchUp
     self.attempts = attempts
     self.firstAttemptAt = firstAttemptAt
     self.finishedAt = finishedAt

@@ -23,6 +23,8 @@ public enum TimelineEventBody: EventBody {
   case deviceLost(DeviceLost)
   /// FCM does not know the device's token any more (T3).
   case deviceInvalidated(DeviceInvalidated)
+  /// A message was not sent to a device in time (D18).
+  case pushMissed(PushMissed)
 
   /// User events that reach the timeline as they came.
   static let userTypes: [EventType] = [
@@ -34,7 +36,7 @@ public enum TimelineEventBody: EventBody {
   public static let types: [EventType] =
     userTypes + [
       .messageCandidate, .messageSent, .candidateRedecide, .replayStopped, .timerFired, .messageWithdrawn,
-      .deviceRegistered, .deviceUnregistered, .deviceInvalidated,
+      .deviceRegistered, .deviceUnregistered, .deviceInvalidated, .pushMissed,
     ]
 
   /// The type's name on the wire.
@@ -50,6 +52,7 @@ public enum TimelineEventBody: EventBody {
     case .deviceGained: .deviceRegistered
     case .deviceLost: .deviceUnregistered
     case .deviceInvalidated: .deviceInvalidated
+    case .pushMissed: .pushMissed
     }
   }
 
@@ -65,6 +68,7 @@ public enum TimelineEventBody: EventBody {
     case .deviceRegistered: self = .deviceGained(try DeviceGained(from: decoder))
     case .deviceUnregistered: self = .deviceLost(try DeviceLost(from: decoder))
     case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(from: decoder))
+    case .pushMissed: self = .pushMissed(try PushMissed(from: decoder))
     default:
       guard Self.userTypes.contains(type) else { throw EventFormatError.unknownType(type.rawValue) }
       self = .user(try UserEventBody(type: type, from: decoder))
@@ -90,6 +94,7 @@ public enum TimelineEventBody: EventBody {
     case .deviceGained(let fields): try fields.encode(to: encoder)
     case .deviceLost(let fields): try fields.encode(to: encoder)
     case .deviceInvalidated(let fields): try fields.encode(to: encoder)
+    case .pushMissed(let fields): try fields.encode(to: encoder)
     }
   }
 }

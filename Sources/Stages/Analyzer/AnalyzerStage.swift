@@ -60,6 +60,12 @@ public struct AnalyzerStage: Stage {
       try person(lost.userId, cause, step) { try $0.lose(lost) }
     case .deviceInvalidated(let invalidated):
       try person(invalidated.userId, cause, step) { try $0.invalidate(invalidated) }
+    case .pushMissed(let missed):
+      if try isDropped(missed.userId, because: cause, in: step) { return }
+      var person = try PersonContext(
+        userId: missed.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
+      try person.miss(missed, zones: &zones)
+      try person.save()
     case .user(.deleted(let user)): try delete(user.userId, because: cause, in: step)
     case .user(let body):
       if try isDropped(body.userId, because: cause, in: step) { return }

@@ -43,6 +43,7 @@ enum PushRecord {
         push: untargeted, target: target, cause: event.origin,
         origin: Origin(record.position, index: Int32(index)), source: event.source,
         occurredAt: event.envelope.occurredAt, traceparent: traceparent, replayId: replayId)
+      item.devices = push.targets.count > 1 ? push.targets.count : nil
       item.fitRow()
       return item
     }

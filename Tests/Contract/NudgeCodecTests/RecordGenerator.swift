@@ -164,7 +164,13 @@ extension FieldGenerator {
         .deviceInvalidated(
           DeviceInvalidated(userId: text(), deviceId: text(), tokenHash: text(), version: integer(), code: text()))
       case 8: .replayStopped(ReplayStopped(replayId: text(), after: maybe { $0.text() }))
-      case let number: .user(userEventBody(number - 9))
+      case 9:
+        .pushMissed(
+          PushMissed(
+            userId: text(), pushId: text(), device: int(), devices: int(), conversationId: text(), messageId: text(),
+            cause: choice(), presentation: choice(), priority: choice(), sentAt: integer(), expiresAt: integer(),
+            senderName: text(), groupName: maybe { $0.text() }, text: text(), edited: maybe { $0.flag() }))
+      case let number: .user(userEventBody(number - 10))
       }
     return derived(body)
   }
@@ -288,7 +294,7 @@ extension FieldGenerator {
       OutcomeBody(
         pushId: text(), userId: text(), deviceId: text(), tokenHash: text(), result: choice(),
         httpStatus: maybe { $0.int() }, errorCode: maybe { $0.text() }, fcmName: maybe { $0.text() },
-        collapseKey: maybe { $0.text() }, attempts: int(),
+        collapseKey: maybe { $0.text() }, catchUp: maybe { $0.flag() }, attempts: int(),
         firstAttemptAt: maybe { $0.integer() }, finishedAt: integer()))
   }
 

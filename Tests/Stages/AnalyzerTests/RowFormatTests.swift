@@ -146,7 +146,7 @@ struct RowFormatTests {
       (user.catchUpAt, user.hasMissed, user.spentAlerts) = (nil, nil, nil)
       (preferences.digestTimes, preferences.timeZone, preferences.dailyAlerts) = (nil, nil, nil)
       conversation.setOlderShown([])
-      (conversation.holds, conversation.holdTimerAt) = ([], nil)
+      (conversation.holds, conversation.holdTimerAt, conversation.late) = ([], nil, nil)
       (preferences.directLevel, preferences.groupLevel) = (nil, nil)
       (preferences.conversationLevels, preferences.mutedSenders) = (nil, nil)
       // Behind the version byte that release wrote the same bytes: the new fields have flags behind its own.
@@ -227,7 +227,11 @@ extension FieldGenerator {
       entries: list {
         MissedRow.Entry(
           key: MessageKey($0.text()), place: $0.place(), rank: $0.int(), alerts: $0.flag(),
-          line: $0.maybe { MissedRow.Line(messageId: $0.text(), sender: $0.text(), text: $0.text()) })
+          line: $0.maybe { MissedRow.Line(messageId: $0.text(), sender: $0.text(), text: $0.text()) },
+          late: $0.maybe {
+            MissedRow.Late(
+              missedBy: UInt32(truncatingIfNeeded: $0.integer()), devices: $0.int(), until: $0.integer())
+          })
       }, older: int(), olderUpTo: maybe { $0.place() }, olderAlerts: flag())
   }
 
@@ -276,6 +280,10 @@ extension FieldGenerator {
       Hold(key: MessageKey($0.text()), place: $0.place(), due: $0.integer(), kind: $0.choice())
     }
     row.holdTimerAt = maybe { $0.integer() }
+    row.late = maybe {
+      LateMessages(
+        told: $0.list { MessageKey($0.text()) }, edited: $0.list { MessageKey($0.text()) })
+    }
     row.recount()
     return row
   }

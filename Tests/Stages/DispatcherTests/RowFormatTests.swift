@@ -62,7 +62,7 @@ struct RowFormatTests {
     for number in 0..<20 {
       fields.isFull = number == 0
       var item = fields.waitingPush()
-      (item.push.language, item.collapse, item.isCounted) = (nil, nil, false)
+      (item.push.language, item.collapse, item.isCounted, item.devices) = (nil, nil, false, nil)
       let lane = LaneRow(items: [item, item], count: 2)
       let device = RecipientDeviceRow(
         lastCause: fields.origin(), revoked: .init(tokenHash: "hash", version: 3))
@@ -89,7 +89,7 @@ struct RowFormatTests {
       item.push.answered = nil
       item.push.conversation = nil
       item.push.language = nil
-      (item.collapse, item.isCounted) = (nil, false)
+      (item.collapse, item.isCounted, item.devices) = (nil, false, nil)
       item.push.quietHours = nil
       item.push.sentAt = nil
       item.push.digest = nil
@@ -165,6 +165,6 @@ extension FieldGenerator {
       errorCode: maybe { $0.text() }, withdrawn: maybe { $0.choice() },
       collapse: maybe {
         Collapse(kind: $0.choice(), key: $0.text(), messages: $0.int(), conversations: $0.int())
-      }, isCounted: flag())
+      }, isCounted: flag(), devices: maybe { $0.int() })
   }
 }

@@ -12,6 +12,7 @@ extension OutcomeBody: FastEncodable {
     json.field("errorCode", ifPresent: errorCode)
     json.field("fcmName", ifPresent: fcmName)
     json.field("collapseKey", ifPresent: collapseKey)
+    json.field("catchUp", ifPresent: catchUp)
     json.field("attempts", attempts)
     json.field("firstAttemptAt", ifPresent: firstAttemptAt)
     json.field("finishedAt", finishedAt)

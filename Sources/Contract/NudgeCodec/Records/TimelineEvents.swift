@@ -13,6 +13,7 @@ extension TimelineEventBody: FastDecodableBody, FastEncodable {
     case .deviceRegistered: self = .deviceGained(try DeviceGained(fields))
     case .deviceUnregistered: self = .deviceLost(try DeviceLost(fields))
     case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(fields))
+    case .pushMissed: self = .pushMissed(try PushMissed(fields))
     // Devices, which are user events too, are above: here they have other fields.
     default: self = .user(try UserEventBody(type: type, fields))
     }
@@ -34,6 +35,7 @@ extension TimelineEventBody: FastDecodableBody, FastEncodable {
     case .deviceGained(let fields): fields.writeFields(to: &json)
     case .deviceLost(let fields): fields.writeFields(to: &json)
     case .deviceInvalidated(let fields): fields.writeFields(to: &json)
+    case .pushMissed(let fields): fields.writeFields(to: &json)
     }
   }
 }
@@ -145,5 +147,36 @@ extension DeviceInvalidated: FastDecodable, FastEncodable {
     json.field("tokenHash", tokenHash)
     json.field("version", version)
     json.field("code", code)
+  }
+}
+
+extension PushMissed: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(
+      userId: try fields.text("userId"), pushId: try fields.text("pushId"), device: try fields.int("device"),
+      devices: try fields.int("devices"), conversationId: try fields.text("conversationId"),
+      messageId: try fields.text("messageId"), cause: try fields.choice("cause"),
+      presentation: try fields.choice("presentation"), priority: try fields.choice("priority"),
+      sentAt: try fields.integer("sentAt"), expiresAt: try fields.integer("expiresAt"),
+      senderName: try fields.text("senderName"), groupName: try fields.text(ifPresent: "groupName"),
+      text: try fields.text("text"), edited: try fields.flag(ifPresent: "edited"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("pushId", pushId)
+    json.field("device", device)
+    json.field("devices", devices)
+    json.field("conversationId", conversationId)
+    json.field("messageId", messageId)
+    json.choice("cause", cause)
+    json.choice("presentation", presentation)
+    json.choice("priority", priority)
+    json.field("sentAt", sentAt)
+    json.field("expiresAt", expiresAt)
+    json.field("senderName", senderName)
+    json.field("groupName", ifPresent: groupName)
+    json.field("text", text)
+    json.field("edited", ifPresent: edited)
   }
 }

@@ -68,7 +68,7 @@ struct MessageStory: Encodable {
   /// Whether a push is a catch-up that tells of the message.
   func isTold(by push: JSONValue) -> Bool {
     let key = Digest.key(messageId)
-    return waitsForCatchUp
+    return (waitsForCatchUp || !pushIds.isEmpty)
       && (push["digest"]?["parts"]?.elements ?? []).contains { part in
         part["conversationId"]?.string == conversationId
           && (part["keys"]?.elements ?? []).contains { $0.string == key }
@@ -223,6 +223,7 @@ enum OutcomeWords {
     let status = outcome["httpStatus"]?.integer.map { Int($0) }
     if let answer = answer(status: status, code: code) { text += ", last answer \(answer)" }
     if let name = outcome["fcmName"]?.string { text += ", \(name)" }
+    if outcome["catchUp"]?.bool == true { text += "; the person's catch-up tells of it" }
     return text
   }
 

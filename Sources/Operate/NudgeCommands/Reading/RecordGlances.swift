@@ -72,6 +72,8 @@ package struct OutcomeGlance: Decodable {
   package let deviceId: String
   package let result: OutcomeResult
   package let errorCode: String?
+  /// The message is left to the person's catch-up.
+  package let catchUp: Bool?
   package let origin: Origin
   /// When the event happened, by its own clock.
   package let occurredAt: Milliseconds

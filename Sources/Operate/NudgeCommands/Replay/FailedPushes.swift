@@ -42,6 +42,8 @@ struct PushFates {
   private struct Fate {
     var delivered: Set<String> = []
     var failed: Set<String> = []
+    /// Those that left the message to the person's catch-up.
+    var leftToCatchUp: Set<String> = []
     /// Those of which nothing was heard. Empty where the push's record is not read.
     var targets: Set<String> = []
     var ended: Set<String> = []
@@ -68,6 +70,7 @@ struct PushFates {
   mutating func add(_ outcome: OutcomeGlance) {
     var fate = fates[outcome.pushId] ?? Fate()
     fate.ended.insert(outcome.deviceId)
+    if outcome.catchUp == true { fate.leftToCatchUp.insert(outcome.deviceId) }
     if outcome.result == .sent { fate.delivered.insert(outcome.deviceId) }
     if let result = FailedResult(outcome), results.contains(result) { fate.failed.insert(outcome.deviceId) }
     fates[outcome.pushId] = fate
@@ -92,6 +95,12 @@ struct PushFates {
     // A push of which nothing is known, as its record is gone, may still wait.
     if failed.isEmpty || known.count < pushIds.count {
       return delivered.isEmpty || !waiting.isEmpty ? .other : .delivered
+    }
+    // A catch-up tells of what no device has, so nothing is left to make again.
+    if delivered.isEmpty, waiting.isEmpty,
+      known.contains(where: { !$0.leftToCatchUp.isEmpty && $0.targets.isSubset(of: $0.leftToCatchUp) })
+    {
+      return .other
     }
     return .failed(devices: delivered.isEmpty && waiting.isEmpty ? nil : failed.sorted())
   }

@@ -13,6 +13,7 @@ extension PersonContext {
     }
     guard let messageId = withdrawn.messageId else { return try leave(withdrawn.conversationId, &conversation, before) }
     if withdrawn.cause == .edited {
+      conversation.edit(MessageKey(messageId))
       try keep(conversation, was: before, for: withdrawn.conversationId)
       return try edit(messageId, withdrawn, in: conversation, zones: &zones)
     }

@@ -15,6 +15,7 @@ extension PersonContext {
     if isWanted, let end = preferences.quietHoursEnd(at: step.now, zones: &zones) {
       return try armCatchUp(at: end + rules.catchUpOffset(of: userId))
     }
+    let ordinary = catchUpTime(preferences, zones: &zones) ?? step.now + 86_400_000
     let targets = try targets()
     // It waits for a device.
     if isWanted, targets.isEmpty { return }
@@ -25,20 +26,30 @@ extension PersonContext {
       page = try step.page(below: parent, from: next, limit: Self.maxCatchUpConversations)
     }
     var told: [(conversationId: String, row: MissedRow)] = []
-    var isLeft = false
+    // When what is left is looked at; nil: nothing is left.
+    var next: Milliseconds?
+    func leave(_ row: MissedRow) { next = min(next ?? .max, row.pendingUntil.map { $0 + Self.lateGrace } ?? ordinary) }
     for case (let key, .missed(var row)) in page.rows {
       guard let conversationId = key.parts.last else { continue }
       if isWanted, !preferences.isUnwanted(conversationId) {
         if preferences.isMuted(conversationId, at: step.now) {
-          isLeft = true
+          leave(row)
           continue
         }
-        let conversation = try conversation(conversationId)
-        // The badge does not know yet whether one of these is read.
-        let taken = row.take { entry in conversation.holds.contains { $0.key == entry.key } }
-        if !taken.isEmpty { told.append((conversationId, taken)) }
+        let before = try conversation(conversationId)
+        var conversation = before
+        // The badge does not know yet whether one of these is read, or another device may still get it.
+        let taken = row.take { entry in
+          entry.isPending
+            ? step.now < entry.pendingUntil + Self.lateGrace : before.holds.contains { $0.key == entry.key }
+        }
+        if !taken.isEmpty {
+          told.append((conversationId, taken))
+          conversation.tell(taken.entries)
+          try keep(conversation, was: before, for: conversationId)
+        }
         if !row.isEmpty {
-          isLeft = true
+          leave(row)
           try step.set(.missed(row), for: key)
           continue
         }
@@ -50,8 +61,8 @@ extension PersonContext {
     if page.next != nil {
       // Later than this one, so that a repeat of it is told from the next.
       try armCatchUp(at: max(step.now, fired.dueAt) + 1)
-    } else if isLeft {
-      try armCatchUp(at: catchUpTime(preferences, zones: &zones) ?? step.now + 86_400_000)
+    } else if let next {
+      try armCatchUp(at: next)
     }
   }
 

@@ -4,6 +4,8 @@ import NudgeSchema
 extension MissedRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "missed"
+  /// 2 has pushes that were not sent in time.
+  public static var version: UInt8 { 2 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
@@ -26,10 +28,16 @@ extension MissedRow: PackedRow {
       let rank = Int(try row.signed())
       let line =
         flags.take() ? Line(messageId: try row.text(), sender: try row.text(), text: try row.text()) : nil
+      // Since version 2.
+      let late =
+        flags.take()
+        ? Late(
+          missedBy: UInt32(truncatingIfNeeded: try row.signed()), devices: Int(try row.signed()), until: try row.signed())
+        : nil
       entries.append(
         Entry(
           key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)), rank: rank,
-          alerts: alerts, line: line))
+          alerts: alerts, line: line, late: late))
     }
     self.init(group: group, entries: entries, older: older, olderUpTo: olderUpTo, olderAlerts: olderAlerts)
   }
@@ -59,6 +67,7 @@ extension MissedRow: PackedRow {
       flags.add(entry.alerts)
       flags.add(entry.place.order.index != 0)
       flags.add(entry.line != nil)
+      flags.add(entry.late != nil)
       row.unsigned(flags.bits)
       if entry.place.order.index != 0 { row.signed(Int64(entry.place.order.index)) }
       row.signed(entry.rank)
@@ -66,6 +75,11 @@ extension MissedRow: PackedRow {
         row.text(line.messageId)
         row.text(line.sender)
         row.text(line.text)
+      }
+      if let late = entry.late {
+        row.signed(Int64(late.missedBy))
+        row.signed(late.devices)
+        row.signed(late.until)
       }
     }
   }

@@ -33,6 +33,37 @@ public struct MissedRow: Codable, Sendable, Equatable {
     var alerts: Bool
     /// nil: others matter more.
     var line: Line?
+    /// The push that was not sent in time; nil: the message was held back.
+    var late: Late?
+
+    /// Whether another device may still get the push.
+    var isPending: Bool { late.map { !$0.isMissedByAll } ?? false }
+    /// When the push ends there.
+    var pendingUntil: Milliseconds { late?.until ?? 0 }
+  }
+
+  /// A push that was not sent in time. The message is told where all of its devices missed it.
+  struct Late: Codable, Sendable, Equatable {
+    /// The devices that missed it, a bit each.
+    var missedBy: UInt32
+    /// How many the push had.
+    var devices: Int
+    /// When it ends on every device.
+    var until: Milliseconds
+
+    init(missedBy: UInt32, devices: Int, until: Milliseconds) {
+      self.missedBy = missedBy
+      self.devices = devices
+      self.until = until
+    }
+
+    init(_ missed: PushMissed) {
+      self.init(
+        missedBy: 1 << UInt32(min(max(missed.device, 0), UserRow.maxDevices - 1)),
+        devices: min(max(missed.devices, 1), UserRow.maxDevices), until: missed.expiresAt)
+    }
+
+    var isMissedByAll: Bool { missedBy.nonzeroBitCount >= devices }
   }
 
   /// The group's name; nil: the conversation is direct, or the group has none.
@@ -76,11 +107,37 @@ public struct MissedRow: Codable, Sendable, Equatable {
     if lines.count > Self.maxLines, let least = lines.min(by: { entries[$0].isLess(than: entries[$1]) }) {
       entries[least].line = nil
     }
-    guard entries.count > Self.maxEntries, let index = entries.firstIndex(where: { $0.line == nil }) else { return }
+    guard entries.count > Self.maxEntries,
+      let index = entries.firstIndex(where: { $0.line == nil && !$0.isPending })
+        ?? entries.firstIndex(where: { $0.line == nil })
+    else { return }
     let oldest = entries.remove(at: index)
+    if oldest.isPending { return }
     older += 1
     olderUpTo = max(olderUpTo ?? oldest.place, oldest.place)
     olderAlerts = olderAlerts || oldest.alerts
+  }
+
+  /// A device missed the push of a message. Returns whether all have now, and did not before.
+  mutating func miss(_ entry: Entry, _ late: Late) -> Bool {
+    guard let index = entries.firstIndex(where: { $0.key == entry.key }) else {
+      var entry = entry
+      entry.late = late
+      add(entry)
+      return late.isMissedByAll
+    }
+    guard var known = entries[index].late, !known.isMissedByAll else { return false }
+    known.missedBy |= late.missedBy
+    entries[index].late = known
+    return known.isMissedByAll
+  }
+
+  /// A message whose push no device got in time, and that waits here instead.
+  func hasLate(_ key: MessageKey) -> Bool { entries.contains { $0.key == key && $0.late?.isMissedByAll ?? false } }
+
+  /// When the last push ends, where all entries are pending; nil: others wait, too.
+  var pendingUntil: Milliseconds? {
+    older == 0 && entries.allSatisfy(\.isPending) ? entries.map(\.pendingUntil).max() : nil
   }
 
   /// Removes the messages that no longer wait.
@@ -104,10 +161,10 @@ public struct MissedRow: Codable, Sendable, Equatable {
     entries[index].line?.text = Line.cut(text)
   }
 
-  /// Takes the messages that do not satisfy a condition out; those that do stay.
+  /// Takes the messages that do not satisfy a condition out; those that do stay. A message that some device has after all is in neither.
   mutating func take(except stays: (Entry) -> Bool) -> MissedRow {
     var taken = self
-    taken.entries.removeAll(where: stays)
+    taken.entries.removeAll { $0.isPending || stays($0) }
     entries.removeAll { !stays($0) }
     forgetOlder()
     return taken

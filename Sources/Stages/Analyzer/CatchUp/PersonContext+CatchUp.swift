@@ -54,9 +54,14 @@ extension PersonContext {
     try changeMissed(in: conversationId) { $0.remove(key) }
   }
 
-  /// An edit changes the waiting message: the catch-up has its last text.
-  mutating func editMissed(_ key: MessageKey, in conversationId: String, body: String) throws {
-    try changeMissed(in: conversationId) { $0.edit(key, body) }
+  /// An edit changes the waiting message: the catch-up has its last text. Returns whether the message waits there instead of its push.
+  mutating func editMissed(_ key: MessageKey, in conversationId: String, body: String) throws -> Bool {
+    var isLate = false
+    try changeMissed(in: conversationId) {
+      isLate = $0.hasLate(key)
+      $0.edit(key, body)
+    }
+    return isLate
   }
 
   /// Nothing of a conversation waits any more.
@@ -75,7 +80,7 @@ extension PersonContext {
     if row.isEmpty { try step.remove(key) } else { try step.set(.missed(row), for: key) }
   }
 
-  private func missedRow(_ key: RowKey) throws -> MissedRow? {
+  func missedRow(_ key: RowKey) throws -> MissedRow? {
     if case .missed(let row) = try step.row(key) { return row }
     return nil
   }

@@ -148,6 +148,8 @@ extension AnalyzerStage {
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
       place: place, isRead: wasReadAhead || conversation.isRead(place, known), replay: replay, resend: resend,
       held: nil, learned: try person.learned(), rules: rules, now: person.step.now)
+    decisionChecks.isLeftToCatchUp =
+      try resend != nil && person.isLeftToCatchUp(message.key, conversation, in: conversationId)
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
     let presentation = present(&verdict, &decisionChecks, in: &conversation)

@@ -19,6 +19,8 @@ struct DecisionChecks {
   let replay: ReplayBudget?
   /// The failed push that the decision is to make again.
   let resend: Resend?
+  /// A catch-up has the message in place of its push, or told of it.
+  var isLeftToCatchUp = false
   /// The facts noted when the message was deferred; nil: this is not its final decision, or it was not deferred.
   let held: Held?
   /// The shifts that the person's feedback has made.
@@ -103,8 +105,10 @@ struct DecisionChecks {
       return checks.suppress(.duplicate, ["heldUntil": .number(hold.due)], Explanation(.duplicate))
     }
     if let resend {
-      let inputs: CheckInputs = ["failedPush": .text(resend.push.pushId)]
-      return resend.isTaken
+      var inputs: CheckInputs = ["failedPush": .text(resend.push.pushId)]
+      let isLeft = isLeftToCatchUp && [Presentation.alert, .silent].contains { $0 == resend.push.presentation }
+      if isLeft { inputs["catchUp"] = true }
+      return resend.isTaken || isLeft
         ? checks.suppress(.duplicate, inputs, Explanation(.notifiedBefore)) : checks.pass(.duplicate, inputs)
     }
     if known == nil, let forgotten = conversation.forgottenUpTo, message.sentAt <= forgotten.at {

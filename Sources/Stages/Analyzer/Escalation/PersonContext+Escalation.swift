@@ -155,6 +155,7 @@ extension PersonContext {
       anew: .again, expiresAt: step.now + rules.policy.freshness)
     push.escalation = Escalation(pushedAt: entry.pushedAt)
     try emit(.push(push))
+    try takeFromCatchUp(entry.key, in: entry.conversationId)
     return true
   }
 

@@ -21,10 +21,10 @@ extension PersonContext {
   /// Cancels pushes that wait, where the person turned notifications off or muted a conversation.
   mutating func cancelUnwanted(_ after: PreferencesRow, was before: PreferencesRow) throws {
     if after.enabled?.value == false, before.enabled?.value != false {
-      let catchesUp = EffectivePreferences(before, rules: rules).catchesUp
       for deviceId in user.devices {
         try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId, kind: .message)))
-        if catchesUp { try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId, kind: .digest))) }
+        // Anybody may have one, of pushes that were too late.
+        try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId, kind: .digest)))
       }
       return
     }

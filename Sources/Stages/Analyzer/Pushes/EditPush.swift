@@ -13,7 +13,7 @@ extension PersonContext {
     if let body = edited.body, !conversation.holds.isEmpty || rules.policy.escalates {
       try editHeld(MessageKey(messageId), in: edited.conversationId, body: body)
     }
-    if let body = edited.body { try editMissed(MessageKey(messageId), in: edited.conversationId, body: body) }
+    if let body = edited.body, try editMissed(MessageKey(messageId), in: edited.conversationId, body: body) { return }
     guard conversation.isShown(MessageKey(messageId)), let body = edited.body, let title = edited.title,
       step.now <= cause.happenedAt + rules.policy.freshness
     else { return }

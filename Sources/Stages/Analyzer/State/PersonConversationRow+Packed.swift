@@ -4,8 +4,8 @@ import NudgeSchema
 extension PersonConversationRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
-  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held.
-  public static var version: UInt8 { 4 }
+  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told.
+  public static var version: UInt8 { 5 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -33,6 +33,7 @@ extension PersonConversationRow: PackedRow {
       holds = held
     }
     if flags.take() { holdTimerAt = try row.signed() }
+    if flags.take() { late = LateMessages(told: try row.keys(), edited: try row.keys()) }
     olderUnread = Int(try row.signed())
     let count = try row.count()
     recent.reserveCapacity(count + 1)
@@ -78,6 +79,7 @@ extension PersonConversationRow: PackedRow {
     let holds = holds
     flags.add(!holds.isEmpty)
     flags.add(holdTimerAt != nil)
+    flags.add(late != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -105,6 +107,10 @@ extension PersonConversationRow: PackedRow {
       }
     }
     if let holdTimerAt { row.signed(holdTimerAt) }
+    if let late {
+      row.keys(late.told)
+      row.keys(late.edited)
+    }
     row.signed(olderUnread)
     row.count(recent.count)
     // Times and offsets as what they are after the message before: a byte or two instead of six.
@@ -151,6 +157,11 @@ extension MessageKey {
 }
 
 extension RowWriter {
+  fileprivate mutating func keys(_ keys: [MessageKey]) {
+    count(keys.count)
+    for key in keys { fixed(key.bits) }
+  }
+
   mutating func place(_ place: MessagePlace) {
     signed(place.at)
     signed(place.order.offset)
@@ -159,6 +170,12 @@ extension RowWriter {
 }
 
 extension RowReader {
+  fileprivate mutating func keys() throws(RowFormatError) -> [MessageKey] {
+    var keys: [MessageKey] = []
+    for _ in 0..<(try count()) { keys.append(MessageKey(try fixed())) }
+    return keys
+  }
+
   mutating func place() throws(RowFormatError) -> MessagePlace {
     MessagePlace(at: try signed(), order: OriginOrder(offset: try signed(), index: try signed32()))
   }

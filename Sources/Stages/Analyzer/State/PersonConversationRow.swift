@@ -28,6 +28,8 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   var burst: Burst?
   /// Messages that wait for their final decision, or for the badge, by their places, oldest first; nil: none.
   private var held: [Hold]?
+  /// What the person's catch-up must know of messages with pushes; nil: nothing.
+  var late: LateMessages?
   /// When the timer of what is held is due; nil: none is set.
   var holdTimerAt: Milliseconds?
   /// Unread messages in all.
@@ -114,6 +116,7 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
       olderUnread = 0
       olderShown = nil
     }
+    forgetReadEdits()
     recount()
   }
 

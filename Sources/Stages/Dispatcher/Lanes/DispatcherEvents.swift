@@ -26,11 +26,12 @@ struct DispatcherEvents {
   func emitOutcome(
     _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, _ context: LaneContext
   ) throws {
+    let missed = item.missed(result)
     let body = OutcomeBody(
       pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
       tokenHash: hash(item.target.token), result: result, httpStatus: item.httpStatus,
       errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
-      fcmName: fcmName, collapseKey: item.collapse?.key,
+      fcmName: fcmName, collapseKey: item.collapse?.key, catchUp: missed == nil ? nil : true,
       attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: context.step.now)
     let outcome = Outcome(
       Envelope(eventId: eventId(of: item, for: "outcome"), occurredAt: item.occurredAt), origin: item.origin,
@@ -38,6 +39,16 @@ struct DispatcherEvents {
     try context.step.emit(
       bytes: codec.encode(outcome), to: .outcomes, key: item.push.userId, headers: headers(of: item, context))
     context.step.count(OutcomeTally.place(result, item.target.platform, item.push.kind))
+    if let missed { try emitMissed(missed, item, context) }
+  }
+
+  /// Leaves a message to the person's catch-up, which the analyzer makes (D18).
+  private func emitMissed(_ missed: PushMissed, _ item: WaitingPush, _ context: LaneContext) throws {
+    let event = TimelineEvent(
+      Envelope(eventId: eventId(of: item, for: "missed"), occurredAt: context.step.now), origin: item.origin,
+      source: item.source, .pushMissed(missed))
+    try context.step.emit(
+      bytes: codec.encode(event), to: .timeline, key: item.push.userId, headers: headers(of: item, context))
   }
 
   /// The dead letter of a push that cannot be sent as it was built, with the one device it failed on. The headers say

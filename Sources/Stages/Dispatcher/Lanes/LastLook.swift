@@ -30,7 +30,7 @@ struct LastLook {
     if let hours = item.push.quietHours, let span = QuietSpan(hours),
       span.contains(QuietSpan.minuteOfDay(now, in: zones.zone(named: hours.timeZone) ?? TimeZones.utc))
     {
-      return Ending(result: .cancelled, errorCode: "quiet_hours")
+      return Ending(result: .cancelled, errorCode: WaitingPush.inQuietHours)
     }
     // The settings may have changed while it waited.
     return rules.refusal(of: item)

@@ -59,7 +59,7 @@ enum Withdrawals {
     guard items.count + start >= limit, let oldest = items.first else { return Result() }
     let victim = items.first { $0.isQuiet } ?? oldest
     var removed = try queue.remove(from: start, where: { $0.cause == victim.cause })
-    for index in removed.indices { removed[index].errorCode = "lane_full" }
+    for index in removed.indices { removed[index].errorCode = WaitingPush.laneFull }
     return Result(removed: removed, hasNewFront: !first.inAir && victim.cause == first.cause)
   }
 

@@ -3,8 +3,8 @@ import NudgeSchema
 
 extension WaitingPush {
   /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
-  /// escalations, answers and names, 5 languages and collapse keys.
-  static let rowVersion: UInt8 = 5
+  /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets.
+  static let rowVersion: UInt8 = 6
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(
@@ -25,6 +25,8 @@ extension WaitingPush {
     // Since version 5.
     collapse = flags.take() ? try Collapse(packed: &row) : nil
     isCounted = flags.take()
+    // Since version 6.
+    devices = flags.take() ? Int(try row.signed()) : nil
   }
 
   func pack(into row: inout RowWriter) {
@@ -47,6 +49,7 @@ extension WaitingPush {
     flags.add(failingSince != nil)
     flags.add(collapse != nil)
     flags.add(isCounted)
+    flags.add(devices != nil)
     row.unsigned(flags.bits)
     if let traceparent { row.text(traceparent) }
     if let replayId { row.text(replayId) }
@@ -56,6 +59,7 @@ extension WaitingPush {
     if let withdrawn { row.choice(withdrawn, of: Withdrawal.allCases) }
     if let failingSince { row.signed(failingSince) }
     collapse?.pack(into: &row)
+    if let devices { row.signed(devices) }
   }
 }
 

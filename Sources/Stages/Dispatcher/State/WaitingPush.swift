@@ -45,6 +45,8 @@ struct WaitingPush: Codable, Sendable, Equatable {
   var collapse: Collapse?
   /// It is counted among the device's unconfirmed pushes.
   var isCounted = false
+  /// How many targets the push had; nil: one.
+  var devices: Int?
 
   /// It changes only the badge.
   var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }

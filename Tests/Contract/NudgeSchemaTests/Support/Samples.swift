@@ -100,6 +100,11 @@ enum Sample {
       .deviceInvalidated(
         DeviceInvalidated(
           userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", version: 7, code: "UNREGISTERED")),
+      .pushMissed(
+        PushMissed(
+          userId: "ben", pushId: "p-1", device: 0, devices: 2, conversationId: "c-1", messageId: "m-1", cause: .laneFull,
+          presentation: .alert, priority: .medium, sentAt: 1_795_275_600_250, expiresAt: 1_795_279_200_250,
+          senderName: "Ada", groupName: "Hikers", text: "See you", edited: true)),
     ]).map { TimelineEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
   static let decision = Decision(
@@ -177,7 +182,8 @@ enum Sample {
     envelope, origin: origin, source: source, takenAt: takenAt,
     OutcomeBody(
       pushId: "p-1", userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", result: .sent, httpStatus: 200,
-      errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", collapseKey: "away-0", attempts: 2,
+      errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", collapseKey: "away-0", catchUp: true,
+      attempts: 2,
       firstAttemptAt: 1_795_275_600_261, finishedAt: 1_795_275_601_300))
 
   static let receipt = Receipt(

@@ -1,0 +1,84 @@
+import NudgeSchema
+import StreamRuntime
+
+/// Pushes that the dispatcher could not send in time wait for the catch-up with what was held back (decision 96).
+extension PersonContext {
+  /// How long others are collected, before the person's place in the window.
+  static let lateCollection: Milliseconds = 10_000
+  /// How long after the end of a push the last device may say that it missed it.
+  static let lateGrace: Milliseconds = 60_000
+
+  /// `push.missed`: where all devices missed the message, and it is unread, it waits for the catch-up.
+  mutating func miss(_ missed: PushMissed, zones: inout TimeZones) throws {
+    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    guard preferences.enabled, preferences.digestTimes?.isEmpty != true else { return }
+    let key = MessageKey(missed.messageId)
+    let before = try conversation(missed.conversationId)
+    // A conversation that is not known was deleted. What a catch-up has, or told of, is no news: the record is a repeat.
+    guard before != PersonConversationRow(), !before.isLeftToCatchUp(key) else { return }
+    let known = before.message(key)
+    let place =
+      known?.place
+      ?? MessagePlace(at: missed.sentAt, order: OriginOrder(offset: cause.source.offset, index: 0))
+    guard before.isMissed(key, place) else { return }
+    // The text of a push that was made before an edit is not the last one.
+    let isOutdated = before.wasEdited(key) && missed.edited != true
+    let entry = MissedRow.Entry(
+      key: key, place: place, rank: known?.judged.map { Int($0.score) } ?? missed.priority.rank,
+      alerts: missed.presentation == .alert,
+      line: isOutdated ? nil : MissedRow.Line(missed.messageId, from: missed.senderName, saying: missed.text))
+    let rowKey = AnalyzerRow.missedKey(userId, missed.conversationId)
+    let rowBefore = try missedRow(rowKey)
+    var row = rowBefore ?? MissedRow(group: missed.groupName)
+    let late = MissedRow.Late(missed)
+    let isMissedByAll = row.miss(entry, late)
+    guard row != rowBefore else { return }
+    try step.set(.missed(row), for: rowKey)
+    if isMissedByAll {
+      var conversation = before
+      conversation.missPush(of: key)
+      try keep(conversation, was: before, for: missed.conversationId)
+    }
+    // Without a device it waits for one.
+    if user.catchUpAt == nil, user.hasMissed == true { return }
+    let due =
+      isMissedByAll ? lateTime(preferences, zones: &zones) : max(late.until, step.now) + Self.lateGrace
+    if user.catchUpAt.map({ due < $0 }) ?? true { try armCatchUp(at: due) }
+  }
+
+  /// When a person is told of what came too late: at their own times, else soon, but never in quiet hours.
+  private func lateTime(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds {
+    let offset = rules.catchUpOffset(of: userId)
+    let soon = step.now + Self.lateCollection + offset
+    if preferences.digestTimes != nil { return catchUpTime(preferences, zones: &zones) ?? soon }
+    return preferences.quietHoursEnd(at: soon, zones: &zones).map { $0 + offset } ?? soon
+  }
+
+  /// Whether the catch-up has a message, or told of it, in place of its push.
+  func isLeftToCatchUp(_ key: MessageKey, _ conversation: PersonConversationRow, in conversationId: String) throws -> Bool {
+    if conversation.isLeftToCatchUp(key) { return true }
+    guard user.hasMissed == true else { return false }
+    return try missedRow(AnalyzerRow.missedKey(userId, conversationId))?.hasLate(key) ?? false
+  }
+
+  /// The message is pushed after all.
+  mutating func takeFromCatchUp(_ key: MessageKey, in conversationId: String) throws {
+    try dropMissed(key, in: conversationId)
+    let before = try conversation(conversationId)
+    guard before.isLeftToCatchUp(key) else { return }
+    var conversation = before
+    conversation.mark(key) { $0.insert(.shown) }
+    try keep(conversation, was: before, for: conversationId)
+  }
+}
+
+extension Priority {
+  /// What a message without a score matters, in thousandths.
+  fileprivate var rank: Int {
+    switch self {
+    case .high: 900
+    case .medium: 500
+    case .low: 100
+    }
+  }
+}
