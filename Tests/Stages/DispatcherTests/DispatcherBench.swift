@@ -12,6 +12,9 @@ final class DispatcherBench {
   private(set) var outcomes: [OutcomeBody] = []
   private(set) var outcomeRecords: [OutputRecord] = []
   private(set) var invalidated: [DeviceInvalidated] = []
+  private(set) var missed: [PushMissed] = []
+  private(set) var missedRecords: [OutputRecord] = []
+  private(set) var missedIds: [String] = []
   private(set) var rejections: [Rejection] = []
   private(set) var deadLetters: [OutputRecord] = []
   private(set) var wakeAt: Milliseconds?
@@ -142,8 +145,14 @@ final class DispatcherBench {
         outcomeRecords.append(output)
         outcomes.append(try driver.decode(Outcome.self, from: output).body)
       case .timeline:
-        if case .deviceInvalidated(let body) = try driver.decode(TimelineEvent.self, from: output).body {
-          invalidated.append(body)
+        let event = try driver.decode(TimelineEvent.self, from: output)
+        switch event.body {
+        case .deviceInvalidated(let body): invalidated.append(body)
+        case .pushMissed(let body):
+          missed.append(body)
+          missedRecords.append(output)
+          missedIds.append(event.envelope.eventId)
+        default: break
         }
       case .deadLetters: deadLetters.append(output)
       default: break

@@ -4,7 +4,7 @@ import StreamRuntime
 /// Pushes that the dispatcher could not send in time wait for the catch-up with what was held back (decision 96).
 extension PersonContext {
   /// How long others are collected, before the person's place in the window.
-  static let lateCollection: Milliseconds = 10_000
+  static let lateCollection: Milliseconds = 5_000
   /// How long after the end of a push the last device may say that it missed it.
   static let lateGrace: Milliseconds = 60_000
 

@@ -11,6 +11,12 @@ struct CatchUpOracle {
     /// It waits for the catch-up.
     var isHeld = false
     var isRead = false
+    /// A push shows it.
+    var isPushed = false
+    /// Its text was changed after its push was made: only an edit has the last one.
+    var isOutdated = false
+    /// A catch-up has told of it.
+    var isTold = false
   }
 
   /// The content of a catch-up.
@@ -77,6 +83,7 @@ struct CatchUpOracle {
       message.isHeld = true
       if due == nil { due = next(after: time) }
     }
+    message.isPushed = isEnabled && isShown
     messages.append(message)
   }
 
@@ -87,10 +94,36 @@ struct CatchUpOracle {
     }
   }
 
+  /// No device got the push of a message in time.
+  mutating func missed(_ id: String, at time: Milliseconds, after collection: Milliseconds) {
+    guard isEnabled, times?.isEmpty != true,
+      let index = messages.firstIndex(where: { $0.id == id && $0.isPushed && !$0.isRead && !$0.isHeld && !$0.isTold })
+    else { return }
+    messages[index].isHeld = true
+    if due == nil, waitsForDevice { return }
+    var late = time + collection
+    if times != nil {
+      late = next(after: time) ?? late
+    } else if isQuiet(late) {
+      late += 60_000 - late % 60_000
+      while isQuiet(late) { late += 60_000 }
+    }
+    due = min(due ?? late, late)
+  }
+
+  /// A message with a push, shown on no device as far as is known here.
+  func somePushed(_ number: Int) -> Message? {
+    let pushed = messages.filter(\.isPushed).suffix(12)
+    return pushed.isEmpty ? nil : pushed[pushed.startIndex + number % pushed.count]
+  }
+
   mutating func delete(_ id: String) { messages.removeAll { $0.id == id } }
 
   mutating func edit(_ id: String, _ text: String) {
-    for index in messages.indices where messages[index].id == id { messages[index].text = text }
+    for index in messages.indices where messages[index].id == id {
+      messages[index].text = text
+      if messages[index].isPushed, !messages[index].isHeld, !messages[index].isRead { messages[index].isOutdated = true }
+    }
   }
 
   /// Quiet hours, times or the zone changed.
@@ -131,8 +164,9 @@ struct CatchUpOracle {
       }
       messages[index].isHeld = false
       if !isWanted || mute.map({ $0 == nil }) ?? false { continue }
+      messages[index].isTold = true
       told.ids.insert(message.id)
-      told.texts[message.id] = message.text
+      if !message.isOutdated { told.texts[message.id] = message.text }
     }
     return told.ids.isEmpty ? nil : told
   }

@@ -10,7 +10,7 @@ import Testing
 struct CatchUpPropertyTests {
   private static let schedules: Int = runParameter("NUDGE_CATCH_UP_SCHEDULES") ?? 150
 
-  @Test("D18: over random days, in time zones with daylight saving, each held message is in one catch-up or was read")
+  @Test("D18: over random days, in time zones with daylight saving, each held or missed message is in one catch-up or was read")
   func schedules() throws {
     var random = SeededGenerator(announcedFor: "catch-up")
     for number in 0..<Self.schedules {
@@ -109,7 +109,7 @@ private struct Schedule {
     guard keys.count == digest.messages, Set(keys) == Set(expected.ids.map { Digest.key($0) }) else {
       return "it tells of \(digest.parts ?? []), expected \(expected)"
     }
-    guard digest.lines.count == min(3, expected.ids.count),
+    guard digest.lines.count == min(3, expected.texts.count),
       digest.lines.allSatisfy({ expected.texts[$0.messageId] == $0.text })
     else { return "its lines are \(digest.lines), expected of \(expected.texts)" }
     guard told.isDisjoint(with: expected.ids) else { return "told twice: \(told.intersection(expected.ids))" }
@@ -119,7 +119,7 @@ private struct Schedule {
 
   private mutating func act() throws -> String? {
     count += 1
-    switch random.below(14) {
+    switch random.below(16) {
     case 0...6:
       let id = "m\(count)"
       let group = random.oneIn(3) ? "Hikers" : nil
@@ -164,6 +164,12 @@ private struct Schedule {
       log.append("\(now): mutes \(oracle.mutes)")
       let muted = oracle.mutes.map { MutedConversation(conversationId: $0.key, until: $0.value) }
       try scene.prefer(PreferencesPatch(muted: muted), at: now)
+    case 12, 13:
+      guard let message = oracle.somePushed(random.below(12)) else { return nil }
+      log.append("\(now): the push of \(message.id) is missed")
+      let missed = Scene.missed(message.id, in: message.conversation, at: message.at, text: "text of \(message.id)")
+      oracle.missed(message.id, at: now, after: PersonContext.lateCollection)
+      for _ in 0..<(random.oneIn(4) ? 2 : 1) { try scene.send(.pushMissed(missed), at: now) }
     default:
       if oracle.hasDevice {
         guard random.oneIn(3) else { return nil }
