@@ -123,7 +123,7 @@ let package = Package(
       "Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance", "OTLP"]),
     Layer.stages.module(
       "Dispatcher",
-      ["NudgeSchema", "NudgeCodec", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP"]),
+      ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP"]),
     Layer.lab.module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "ServiceKit", "VirtualPhone"]),
     Layer.operate.module("NudgeConsole", ["CConsolePages", "HTTPServer"]),
     Layer.operate.module(
@@ -185,7 +185,7 @@ let package = Package(
       "DispatcherTests",
       [
         "Dispatcher", "NudgeCodec", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit",
-        "JSONCodec", "TestSupport",
+        "JSONCodec", "TestSupport", "NudgeClient", "VirtualPhone",
       ]),
     Layer.lab.tests(
       "FCMEmulatorTests",

@@ -37,6 +37,8 @@ public struct OutcomeBody: EventBody, Codable {
   public var errorCode: String?
   /// FCM's name of the message, where it was sent.
   public var fcmName: String?
+  /// FCM's collapse key, where the device seemed to be off: the push replaced an earlier one that FCM stored (P12).
+  public var collapseKey: String?
   /// Requests made for it.
   public var attempts: Int
   /// When the first was made.
@@ -47,7 +49,8 @@ public struct OutcomeBody: EventBody, Codable {
   /// The fields of an outcome.
   public init(
     pushId: String, userId: String, deviceId: String, tokenHash: String, result: OutcomeResult, httpStatus: Int? = nil,
-    errorCode: String? = nil, fcmName: String? = nil, attempts: Int, firstAttemptAt: Milliseconds? = nil,
+    errorCode: String? = nil, fcmName: String? = nil, collapseKey: String? = nil,
+    attempts: Int, firstAttemptAt: Milliseconds? = nil,
     finishedAt: Milliseconds
   ) {
     self.pushId = pushId
@@ -58,6 +61,7 @@ public struct OutcomeBody: EventBody, Codable {
     self.httpStatus = httpStatus
     self.errorCode = errorCode
     self.fcmName = fcmName
+    self.collapseKey = collapseKey
     self.attempts = attempts
     self.firstAttemptAt = firstAttemptAt
     self.finishedAt = finishedAt

@@ -57,14 +57,21 @@ public struct PushTarget: Codable, Sendable, Equatable {
   public var platform: Platform
   /// The FCM project of the token; nil: the dispatcher's own.
   public var projectId: String?
+  /// When the device last gave a sign of life, to some seconds; nil: its app does not report what arrives, or it is of another
+  /// system (P12).
+  public var seenAt: Milliseconds?
 
   /// A target.
-  public init(deviceId: String, token: String, version: Int64, platform: Platform, projectId: String? = nil) {
+  public init(
+    deviceId: String, token: String, version: Int64, platform: Platform, projectId: String? = nil,
+    seenAt: Milliseconds? = nil
+  ) {
     self.deviceId = deviceId
     self.token = token
     self.version = version
     self.platform = platform
     self.projectId = projectId
+    self.seenAt = seenAt
   }
 }
 
@@ -148,6 +155,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var senderId: String?
   /// Names of sender and conversation, by which phones show a conversation; nil: the push shows no message, or an edit.
   public var conversation: PushConversation?
+  /// The language of its texts, as the first part of a BCP 47 tag; nil: English.
+  public var language: String?
   /// The content of a catch-up; nil unless `kind` is `digest`.
   public var digest: Digest?
   /// Why the message is said again; nil: it is said for the first time.
@@ -165,8 +174,8 @@ public struct Push: Codable, Sendable, Equatable {
     imageUrl: String? = nil, avatarUrl: String? = nil, priority: Priority, presentation: Presentation,
     replaces: Bool? = nil, mentioned: Bool? = nil, answered: Bool? = nil, quietHours: QuietHours? = nil,
     sentAt: Milliseconds? = nil, reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil,
-    messageId: String? = nil, senderId: String? = nil, conversation: PushConversation? = nil, digest: Digest? = nil,
-    escalation: Escalation? = nil, ttlSeconds: Int,
+    messageId: String? = nil, senderId: String? = nil, conversation: PushConversation? = nil, language: String? = nil,
+    digest: Digest? = nil, escalation: Escalation? = nil, ttlSeconds: Int,
     expiresAt: Milliseconds, decidedAt: Milliseconds
   ) {
     self.pushId = pushId
@@ -190,6 +199,7 @@ public struct Push: Codable, Sendable, Equatable {
     self.messageId = messageId
     self.senderId = senderId
     self.conversation = conversation
+    self.language = language
     self.digest = digest
     self.escalation = escalation
     self.ttlSeconds = ttlSeconds

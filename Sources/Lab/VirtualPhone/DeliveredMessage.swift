@@ -57,6 +57,8 @@ public struct DeliveredMessage: Sendable, Equatable {
   public var hasNotification: Bool
   /// FCM stores only the last push of a collapse id for a device that is off; nil: every push.
   public var collapseId: String?
+  /// FCM's collapse key, on Android; nil: FCM stores every push.
+  public var collapseKey: String?
   /// How long FCM stores the push for a device that is off.
   var keeping: Keeping
 
@@ -104,6 +106,7 @@ public struct DeliveredMessage: Sendable, Equatable {
       message.apns?.headers?["apns-collapse-id"] ?? message.android?.notification?.tag
       ?? message.webpush?.notification?.tag
     collapseId = tag ?? message.android?.collapseKey
+    collapseKey = message.android?.collapseKey
     let expiration = message.apns?.headers?["apns-expiration"].flatMap { Int64($0) }
     let lifetime =
       message.android?.ttl.flatMap { Int64($0.dropLast()) } ?? message.webpush?.headers?["TTL"].flatMap { Int64($0) }

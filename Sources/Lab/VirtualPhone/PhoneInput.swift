@@ -74,6 +74,10 @@ public enum PhoneNote: Sendable, Equatable {
   case dropped(pushId: String, recipientId: String, NotificationPresenter.DropReason)
   /// FCM discarded a push while the phone was off: it expired, or a later one replaced it.
   case lapsed(pushId: String)
+  /// FCM has thrown away all that it stored while the phone was off.
+  case messagesDeleted
+  /// The app fetches its conversations from its backend.
+  case synchronized
   case bannerShown(BannerQueue.Item)
   case bannerHidden(BannerQueue.Item)
   /// The app told its user a text.

@@ -9,8 +9,12 @@ extension VirtualPhone {
     note(.network(isOnline))
     guard isOnline else { return }
     resend(at: now)
-    let deliveries = kept
-    kept = []
+    let (deliveries, wereDeleted) = kept.take()
+    if wereDeleted {
+      note(.messagesDeleted)
+      // An app asks its backend; this one has none, and only notes it.
+      if presenter.messagesDeleted() == .synchronize { note(.synchronized) }
+    }
     for delivery in deliveries {
       guard Int64(now.timeIntervalSince1970 * 1_000) <= delivery.until else {
         note(.lapsed(pushId: delivery.message.pushId))
@@ -24,12 +28,7 @@ extension VirtualPhone {
     // The push is for a removed installation.
     guard message.token == token else { return }
     guard !isOnline else { return receive(message, at: now) }
-    if let collapseId = message.collapseId,
-      let former = kept.firstIndex(where: { $0.message.collapseId == collapseId })
-    {
-      note(.lapsed(pushId: kept.remove(at: former).message.pushId))
-    }
-    kept.append((message, message.keptUntil(takenAt: takenAt)))
+    for gone in kept.add(message, until: message.keptUntil(takenAt: takenAt)) { note(.lapsed(pushId: gone.pushId)) }
   }
 
   mutating func receive(_ message: DeliveredMessage, at now: Date) {
@@ -68,6 +67,8 @@ extension VirtualPhone {
       if let badge { set(badge: counter.told(badge)) }
       if isForeground { self.catchUp = catchUp }
       show(message, push, options, at: now)
+    case .synchronize:
+      note(.synchronized)
     case .drop(let reason):
       note(.dropped(pushId: push.pushId, recipientId: push.recipientId, reason))
       // The owner reads it on the screen; the other devices learn of it by this event.

@@ -63,7 +63,7 @@ public struct VirtualPhone: Sendable {
   /// The ids of pending events that failed and will be published again, unchanged.
   var unsent: Set<String> = []
   /// The messages that FCM stores while the phone has no network.
-  var kept: [(message: DeliveredMessage, until: Int64)] = []
+  var kept = StoredMessages()
   /// The user who signs in after the sign-out in progress.
   var nextUser: String?
   var uploadEventId: String?

@@ -36,6 +36,9 @@ public struct DispatcherRules: Sendable {
   public var deviceRequestsPerMinute = 240
   /// Requests an hour to one Android device; 0: no limit. FCM's own limit is 5,000.
   public var deviceRequestsPerHour = 5_000
+  /// Pushes that an Android device has not confirmed, after which further ones replace each other (P12); 0: they never do. FCM stores
+  /// 100 and throws all of them away at the next.
+  public var awayAfter = 60
   /// Pushes that wait for one device. FCM stores as many for one.
   public var maxLaneLength = 100
   /// From the opening of a breaker to its first probe. The wait doubles with each probe that fails.

@@ -13,6 +13,12 @@ func banner(
 
 @Suite("C1: presentation")
 struct NotificationPresenterTests {
+  @Test("P12: where FCM threw pushes away the app asks its backend, if somebody is signed in")
+  func messagesDeleted() {
+    #expect(NotificationPresenter(userId: "ada", isForeground: false).messagesDeleted() == .synchronize)
+    #expect(NotificationPresenter(userId: nil, isForeground: true).messagesDeleted() == .drop(.otherRecipient))
+  }
+
   private func action(
     _ priority: String, foreground: Bool, open: String? = nil
   ) throws -> NotificationPresenter.Action {

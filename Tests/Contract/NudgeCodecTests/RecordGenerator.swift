@@ -242,7 +242,7 @@ extension FieldGenerator {
           targets: list {
             PushTarget(
               deviceId: $0.text(), token: $0.text(), version: $0.integer(), platform: $0.choice(),
-              projectId: $0.maybe { $0.text() })
+              projectId: $0.maybe { $0.text() }, seenAt: $0.maybe { $0.integer() })
           }, title: maybe { $0.text() }, body: maybe { $0.text() }, imageUrl: maybe { $0.text() },
           avatarUrl: maybe { $0.text() }, priority: choice(), presentation: choice(), replaces: maybe { $0.flag() },
           mentioned: maybe { $0.flag() }, answered: maybe { $0.flag() },
@@ -251,7 +251,7 @@ extension FieldGenerator {
           conversationId: maybe { $0.text() }, messageId: maybe { $0.text() }, senderId: maybe { $0.text() },
           conversation: maybe {
             PushConversation(senderName: $0.text(), kind: $0.choice(), name: $0.maybe { $0.text() })
-          },
+          }, language: maybe { $0.text() },
           digest: maybe { $0.digest() },
           escalation: maybe { fields in
             Escalation(
@@ -287,7 +287,8 @@ extension FieldGenerator {
     derived(
       OutcomeBody(
         pushId: text(), userId: text(), deviceId: text(), tokenHash: text(), result: choice(),
-        httpStatus: maybe { $0.int() }, errorCode: maybe { $0.text() }, fcmName: maybe { $0.text() }, attempts: int(),
+        httpStatus: maybe { $0.int() }, errorCode: maybe { $0.text() }, fcmName: maybe { $0.text() },
+        collapseKey: maybe { $0.text() }, attempts: int(),
         firstAttemptAt: maybe { $0.integer() }, finishedAt: integer()))
   }
 

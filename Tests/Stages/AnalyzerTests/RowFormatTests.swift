@@ -126,6 +126,17 @@ struct RowFormatTests {
     #expect(bytes <= withFlags && row.packed().count <= withFlags + 7)
   }
 
+  @Test("a device's row of the release before signs of life is read, with none")
+  func beforeSignsOfLife() throws {
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeSignsOfLife"))
+    for _ in 0..<60 {
+      var device = fields.deviceRow()
+      #expect(try read(PersonDeviceRow.self, Array(device.packed())) == device)
+      device.aliveAt = nil
+      #expect(try read(PersonDeviceRow.self, [1] + device.packed().dropFirst()) == device)
+    }
+  }
+
   @Test("rows of the release before levels are read, with none of the new fields")
   func beforeLevels() throws {
     var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeLevels"))
@@ -349,6 +360,7 @@ extension FieldGenerator {
     PersonDeviceRow(
       token: maybe { $0.text() }, tokenHash: text(), version: integer(), platform: choice(),
       projectId: maybe { $0.text() }, appVersion: maybe { $0.text() }, locale: maybe { $0.text() },
-      registeredAt: integer(), lastSeenAt: integer(), timerAt: maybe { $0.integer() }, stamp: stamp())
+      registeredAt: integer(), lastSeenAt: integer(), timerAt: maybe { $0.integer() },
+      aliveAt: maybe { $0.integer() }, stamp: stamp())
   }
 }

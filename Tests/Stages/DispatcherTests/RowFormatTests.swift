@@ -16,7 +16,8 @@ struct RowFormatTests {
       let device = RecipientDeviceRow(
         lastCause: fields.maybe { $0.origin() },
         quarantined: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
-        revoked: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) })
+        revoked: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
+        unconfirmed: fields.maybe { $0.unconfirmed() })
       let lane = LaneRow(
         items: fields.list { $0.waitingPush() }, count: fields.int(), firstOverflow: fields.int(),
         endOverflow: fields.int())
@@ -24,8 +25,8 @@ struct RowFormatTests {
       if fields.isFull {
         // A push waits without its targets: they wait one by one.
         let empty = Set(FieldWalk.emptyFields(of: [device, lane, overflow] as [any Sendable]))
-        // Nor does a catch-up wait with the list of its messages.
-        #expect(empty == ["//items//_push/targets", "//items//_push/digest/parts"])
+        // Nor does a catch-up wait with the list of its messages, or a target with a sign of life, which is in the device's row.
+        #expect(empty == ["//items//_push/targets", "//items//_push/digest/parts", "//items//target/seenAt"])
       }
       try expectAlike(device)
       try expectAlike(lane)
@@ -43,7 +44,8 @@ struct RowFormatTests {
         RecipientDeviceRow(
           lastCause: fields.maybe { $0.origin() },
           quarantined: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
-          revoked: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) }))
+          revoked: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
+          unconfirmed: fields.maybe { $0.unconfirmed() }))
       samples.append(
         LaneRow(
           items: fields.list { $0.waitingPush() }, count: fields.int(), firstOverflow: fields.int(),
@@ -51,6 +53,24 @@ struct RowFormatTests {
       samples.append(OverflowRow(items: fields.list { $0.waitingPush() }))
     }
     #expect(try GoldenRows("dispatcher").faults(samples: samples) == [])
+  }
+
+  @Test("rows of the release before phones that are off are read: lanes of version 4, devices of version 2")
+  func beforeAwayPhones() throws {
+    let coder = RecordCoder()
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeAwayPhones"))
+    for number in 0..<20 {
+      fields.isFull = number == 0
+      var item = fields.waitingPush()
+      (item.push.language, item.collapse, item.isCounted) = (nil, nil, false)
+      let lane = LaneRow(items: [item, item], count: 2)
+      let device = RecipientDeviceRow(
+        lastCause: fields.origin(), revoked: .init(tokenHash: "hash", version: 3))
+      #expect(try ([4] + lane.packed().dropFirst()).withUnsafeBytes { try LaneRow(bytes: $0, coder: coder) } == lane)
+      #expect(
+        try ([2] + device.packed().dropFirst()).withUnsafeBytes { try RecipientDeviceRow(bytes: $0, coder: coder) }
+          == device)
+    }
   }
 
   @Test("rows of version 1, from before edits, quiet hours and revoked tokens, are read")
@@ -68,6 +88,8 @@ struct RowFormatTests {
       item.push.mentioned = nil
       item.push.answered = nil
       item.push.conversation = nil
+      item.push.language = nil
+      (item.collapse, item.isCounted) = (nil, false)
       item.push.quietHours = nil
       item.push.sentAt = nil
       item.push.digest = nil
@@ -95,6 +117,13 @@ extension FieldGenerator {
       generation: maybe { max(1, $0.int32() & .max) })
   }
 
+  fileprivate mutating func unconfirmed() -> Unconfirmed {
+    Unconfirmed(
+      seenAt: integer(), version: integer(), pushes: int(), conversations: list { UInt64(bitPattern: $0.integer()) },
+      rest: list { Unconfirmed.Part(conversation: UInt64(bitPattern: $0.integer()), messages: $0.int()) },
+      furtherMessages: int(), furtherConversations: int())
+  }
+
   fileprivate mutating func digest() -> Digest {
     Digest(
       messages: int(), conversations: int(),
@@ -117,6 +146,7 @@ extension FieldGenerator {
         conversation: maybe {
           PushConversation(senderName: $0.text(), kind: $0.choice(), name: $0.maybe { $0.text() })
         },
+        language: maybe { $0.text() },
         digest: maybe { $0.digest() },
         escalation: maybe { fields in
           Escalation(
@@ -132,6 +162,9 @@ extension FieldGenerator {
       traceparent: maybe { $0.text() }, replayId: maybe { $0.text() }, attempts: int(),
       firstAttemptAt: maybe { $0.integer() }, failingSince: maybe { $0.integer() }, notBefore: integer(), inAir: flag(),
       httpStatus: maybe { $0.int() },
-      errorCode: maybe { $0.text() }, withdrawn: maybe { $0.choice() })
+      errorCode: maybe { $0.text() }, withdrawn: maybe { $0.choice() },
+      collapse: maybe {
+        Collapse(kind: $0.choice(), key: $0.text(), messages: $0.int(), conversations: $0.int())
+      }, isCounted: flag())
   }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Layers")
 struct LayerTests {
-  /// Servers and clients that tests of a lower layer talk to.
-  private static let instruments: Set<String> = ["FCMEmulator"]
+  /// Servers, and phones, that tests of a lower layer talk to.
+  private static let instruments: Set<String> = ["FCMEmulator", "VirtualPhone"]
 
   @Test("a target depends only on targets of its own layer and of those above it in Package.swift")
   func dependencies() throws {

@@ -11,6 +11,7 @@
 /// case .removeNotifications(let mark, let badge): …  // see ReadMark.covered(in:)
 /// case .removeNotification(_, let messageId, let badge): …
 /// case .presentCatchUp(let catchUp, let options, let badge): …
+/// case .synchronize: …                               // see messagesDeleted()
 /// case .drop(let reason): …
 /// }
 /// if presenter.admits(banner) { perform(banners.receive(.message(banner), at: now)) }
@@ -30,6 +31,8 @@ public struct NotificationPresenter: Sendable {
     /// Present the catch-up with these options. In the foreground show its list inside the app. Set the badge to the number, if
     /// there is one.
     case presentCatchUp(CatchUp, PresentationOptions, badge: Int?)
+    /// FCM has thrown away pushes of this device: fetch conversations and unread messages from your backend, and set the badge.
+    case synchronize
     /// Do nothing.
     case drop(DropReason)
   }
@@ -128,6 +131,9 @@ public struct NotificationPresenter: Sendable {
     }
     return .present(isForeground ? presentation.foreground : presentation.background, badge: push.badge)
   }
+
+  /// FCM has thrown away the pushes that waited for this device, because there were more than 100: Android's `onDeletedMessages`.
+  public func messagesDeleted() -> Action { userId == nil ? .drop(.otherRecipient) : .synchronize }
 
   /// The user has read a conversation up to a mark on this device, as by Mark Read. A push of a message that the mark
   /// covers is not presented any more.

@@ -11,6 +11,7 @@ extension OutcomeBody: FastEncodable {
     json.field("httpStatus", ifPresent: httpStatus)
     json.field("errorCode", ifPresent: errorCode)
     json.field("fcmName", ifPresent: fcmName)
+    json.field("collapseKey", ifPresent: collapseKey)
     json.field("attempts", attempts)
     json.field("firstAttemptAt", ifPresent: firstAttemptAt)
     json.field("finishedAt", finishedAt)

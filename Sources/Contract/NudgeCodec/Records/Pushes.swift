@@ -32,7 +32,8 @@ extension Push: FastDecodable, FastEncodable {
       badge: try fields.int("badge"),
       conversationId: try fields.text(ifPresent: "conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), senderId: try fields.text(ifPresent: "senderId"),
-      conversation: try fields.object(ifPresent: "conversation"), digest: try fields.object(ifPresent: "digest"),
+      conversation: try fields.object(ifPresent: "conversation"), language: try fields.text(ifPresent: "language"),
+      digest: try fields.object(ifPresent: "digest"),
       escalation: try fields.object(ifPresent: "escalation"),
       ttlSeconds: try fields.int("ttlSeconds"), expiresAt: try fields.integer("expiresAt"),
       decidedAt: try fields.integer("decidedAt"))
@@ -60,6 +61,7 @@ extension Push: FastDecodable, FastEncodable {
     json.field("messageId", ifPresent: messageId)
     json.field("senderId", ifPresent: senderId)
     json.object("conversation", ifPresent: conversation)
+    json.field("language", ifPresent: language)
     json.object("digest", ifPresent: digest)
     json.object("escalation", ifPresent: escalation)
     json.field("ttlSeconds", ttlSeconds)
@@ -145,7 +147,8 @@ extension PushTarget: FastDecodable, FastEncodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       deviceId: try fields.text("deviceId"), token: try fields.text("token"), version: try fields.integer("version"),
-      platform: try fields.choice("platform"), projectId: try fields.text(ifPresent: "projectId"))
+      platform: try fields.choice("platform"), projectId: try fields.text(ifPresent: "projectId"),
+      seenAt: try fields.integer(ifPresent: "seenAt"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -154,6 +157,7 @@ extension PushTarget: FastDecodable, FastEncodable {
     json.field("version", version)
     json.choice("platform", platform)
     json.field("projectId", ifPresent: projectId)
+    json.field("seenAt", ifPresent: seenAt)
   }
 }
 

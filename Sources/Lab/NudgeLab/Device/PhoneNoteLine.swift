@@ -56,6 +56,7 @@ struct PhoneNoteLine: Encodable {
         case .alreadyRead: "read already"
         }
     case .lapsed(let pushId): self.pushId = pushId
+    case .messagesDeleted, .synchronized: break
     case .bannerShown(.message(let banner)):
       title = banner.senderName
       body = banner.preview
@@ -107,6 +108,8 @@ struct PhoneNoteLine: Encodable {
     case .badge: "badge"
     case .dropped: "dropped"
     case .lapsed: "lapsed"
+    case .messagesDeleted: "messages-deleted"
+    case .synchronized: "synchronized"
     case .bannerShown(.message): "banner"
     case .bannerShown(.notice): "notice"
     case .bannerHidden: "banner-hidden"

@@ -201,7 +201,10 @@ enum OutcomeWords {
     let code = outcome["errorCode"]?.string
     let meaning =
       switch OutcomeResult(rawValue: result) {
-      case .sent: "\(receiver) took it"
+      case .sent:
+        outcome["collapseKey"] == nil
+          ? "\(receiver) took it"
+          : "\(receiver) took it in place of an earlier one: the phone has confirmed nothing for long, and seems to be off"
       case .expired: "its freshness had ended before the first attempt"
       case .invalidToken: "FCM does not know the token: the device is dropped"
       case .quarantined: "FCM says the token is another sender's: nothing is sent to it before it registers again"

@@ -82,7 +82,7 @@ extension PersonContext {
           title: words.catchUp(messages: digest.messages, conversations: digest.conversations),
           body: lines.isEmpty ? nil : lines.map { "\($0.title): \($0.text)" }.joined(separator: "\n"),
           priority: .medium, presentation: alerts ? .alert : .silent, quietHours: preferences.quietHours,
-          badge: badge, digest: digest, ttlSeconds: rules.ttlSeconds,
+          badge: badge, language: words.tag, digest: digest, ttlSeconds: rules.ttlSeconds,
           expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
   }
 

@@ -33,7 +33,8 @@ extension PersonContext {
       token: gained.token, tokenHash: hash, version: gained.version, platform: gained.platform,
       projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
       registeredAt: cause.happenedAt, lastSeenAt: max(cause.happenedAt, before?.lastSeenAt ?? .min),
-      timerAt: before?.timerAt, stamp: max(stamp, before?.stamp ?? stamp))
+      timerAt: before?.timerAt, aliveAt: before?.aliveAt.map { max($0, step.now) },
+      stamp: max(stamp, before?.stamp ?? stamp))
     // One that is set stays: when it fires it looks when the device was heard of last.
     if row.timerAt == nil { try setTimer(of: gained.deviceId, &row) }
     try set(row, for: gained.deviceId)
@@ -65,11 +66,25 @@ extension PersonContext {
 
   /// The device was seen: notes the time, to the day (T5).
   func see(_ deviceId: String) throws {
-    guard var row = try device(deviceId), row.token != nil, row.lastSeenAt + Self.seenStep <= cause.happenedAt
+    guard var row = try device(deviceId), row.token != nil else { return }
+    let before = row
+    if row.lastSeenAt + Self.seenStep <= cause.happenedAt { row.lastSeenAt = cause.happenedAt }
+    if let aliveAt = row.aliveAt, aliveAt + Self.aliveStep <= step.now { row.aliveAt = step.now }
+    if row != before { try set(row, for: deviceId) }
+  }
+
+  /// The device has reported what became of a push, however old: it is there, and its app reports (P12).
+  func confirm(_ deviceId: String, _ device: PersonDeviceRow) throws {
+    guard device.platform == .android, device.token != nil,
+      device.aliveAt.map({ $0 + Self.aliveStep <= step.now }) ?? true
     else { return }
-    row.lastSeenAt = cause.happenedAt
+    var row = device
+    row.aliveAt = step.now
     try set(row, for: deviceId)
   }
+
+  /// How exactly a sign of life is known, in milliseconds: bounds the writes of a device that reports often.
+  private static let aliveStep: Milliseconds = 10_000
 
   /// A timer drops a device that was not seen for too long and removes its row, even if no push is for it (T5).
   private static let timerName = "device"
@@ -115,7 +130,8 @@ extension PersonContext {
       } else if !excluded.contains(where: { sameId($0, deviceId) }) {
         targets.append(
           PushTarget(
-            deviceId: deviceId, token: token, version: row.version, platform: row.platform, projectId: row.projectId))
+            deviceId: deviceId, token: token, version: row.version, platform: row.platform, projectId: row.projectId,
+            seenAt: row.aliveAt))
       }
     }
     return targets

@@ -29,7 +29,8 @@ extension PersonContext {
       // A read that comes later is compared with this time, not with that of a clock that is ahead.
       sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,
-      senderId: candidate.sender.userId, conversation: shown ? candidate.names : nil, ttlSeconds: rules.ttlSeconds,
+      senderId: candidate.sender.userId, conversation: shown ? candidate.names : nil,
+      language: shown ? words.tag : nil, ttlSeconds: rules.ttlSeconds,
       expiresAt: expiresAt,
       decidedAt: step.now)
   }
@@ -44,6 +45,11 @@ extension PersonContext {
       preview: message.preview(showText: showText, words),
       groupName: candidate.conversation.kind == .group ? candidate.conversation.name : nil)
   }
+}
+
+extension Wording {
+  /// The language as a push names it.
+  var tag: String? { language == Wording.english.language ? nil : language }
 }
 
 extension MessageCandidate {

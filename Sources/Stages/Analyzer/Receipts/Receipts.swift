@@ -10,6 +10,7 @@ extension PersonContext {
   /// `notification.received`, `notification.opened`, `notification.dismissed`.
   mutating func receive(_ report: NotificationReport, _ state: ReceiptState) throws {
     guard let device = try device(report.deviceId) else { return ignore(.unknownDevice) }
+    try confirm(report.deviceId, device)
     let before = try receipts(of: report.deviceId) ?? DeviceReceiptsRow()
     var row = before
     row.forget(at: step.now)

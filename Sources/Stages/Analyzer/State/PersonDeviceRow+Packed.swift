@@ -5,6 +5,9 @@ extension PersonDeviceRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "device"
 
+  /// Version 2 added signs of life.
+  public static var version: UInt8 { 2 }
+
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     token = flags.take() ? try row.text() : nil
@@ -12,6 +15,7 @@ extension PersonDeviceRow: PackedRow {
     appVersion = flags.take() ? try row.text() : nil
     locale = flags.take() ? try row.text() : nil
     timerAt = flags.take() ? try row.signed() : nil
+    aliveAt = flags.take() ? try row.signed() : nil
     tokenHash = try row.text()
     version = try row.signed()
     platform = try row.choice(of: Platform.allCases)
@@ -27,12 +31,14 @@ extension PersonDeviceRow: PackedRow {
     flags.add(appVersion != nil)
     flags.add(locale != nil)
     flags.add(timerAt != nil)
+    flags.add(aliveAt != nil)
     row.unsigned(flags.bits)
     if let token { row.text(token) }
     if let projectId { row.text(projectId) }
     if let appVersion { row.text(appVersion) }
     if let locale { row.text(locale) }
     if let timerAt { row.signed(timerAt) }
+    if let aliveAt { row.signed(aliveAt) }
     row.text(tokenHash)
     row.signed(version)
     row.choice(platform, of: Platform.allCases)

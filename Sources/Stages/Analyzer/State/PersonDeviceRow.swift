@@ -22,6 +22,8 @@ public struct PersonDeviceRow: Codable, Sendable, Equatable {
   var lastSeenAt: Milliseconds
   /// When the timer of this device is due that asks whether it was heard of since (T5); nil: none is set.
   var timerAt: Milliseconds?
+  /// When the device was last heard of, to some seconds; nil: its app never reports what arrives.
+  var aliveAt: Milliseconds?
   /// The last registration or sign-out: of different tokens, the later wins (D12).
   var stamp: EventStamp
 

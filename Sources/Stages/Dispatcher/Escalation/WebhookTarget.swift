@@ -29,7 +29,7 @@ extension WaitingPush {
   func requestBody(hash: @escaping @Sendable (String) -> String) -> [UInt8]? {
     isEscalation
       ? WebhookBody(push).encoded
-      : FCMMessage(push: push, target: target, occurredAt: occurredAt, hash: hash).encoded()
+      : FCMMessage(self, hash: hash).encoded()
   }
 }
 

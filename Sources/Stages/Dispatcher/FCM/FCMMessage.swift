@@ -15,10 +15,14 @@ public struct FCMMessage: Sendable {
   /// The Android channel of silent notifications, of low importance.
   public static let silentChannel = "messages_silent"
 
+  /// The collapse key of pushes that change the badge alone.
+  static let badgeKey = "badge"
+
   private let push: Push
   private let target: PushTarget
   private let occurredAt: Milliseconds
   private let hash: @Sendable (String) -> String
+  private var collapse: Collapse?
 
   /// The message for a push and a target; the push's own targets are ignored.
   ///
@@ -30,6 +34,12 @@ public struct FCMMessage: Sendable {
     self.target = target
     self.occurredAt = occurredAt
     self.hash = hash
+  }
+
+  /// The message for a push that waits, as it is sent to a device that may be off.
+  init(_ item: WaitingPush, hash: @escaping @Sendable (String) -> String) {
+    self.init(push: item.sentPush, target: item.target, occurredAt: item.occurredAt, hash: hash)
+    collapse = item.collapse
   }
 
   /// The JSON with at most `maxPayloadBytes` of payload. Too large a push loses text of the body first, then of the title and
@@ -114,13 +124,13 @@ public struct FCMMessage: Sendable {
   private var collapseId: String {
     let id: String
     switch push.kind {
-    case .message: id = isVisible ? push.messageId ?? push.pushId : "badge"
-    case .badge: id = "badge"
+    case .message: id = isVisible ? push.messageId ?? push.pushId : Self.badgeKey
+    case .badge: id = Self.badgeKey
     case .read: id = "read-" + (push.conversationId ?? push.pushId)
     // The same as the message's: for a device that is off, APNs keeps the deletion instead of the message.
     case .deleted: id = push.messageId ?? push.pushId
-    // Each has other messages: a later one does not replace it.
-    case .digest, .escalation: id = push.pushId
+    // Each has other messages: a later one does not replace it, unless it continues its counts.
+    case .digest, .escalation: id = collapse?.key ?? push.pushId
     }
     return id.utf8.count <= Self.maxCollapseIdBytes ? id : hash(id)
   }
@@ -233,7 +243,8 @@ public struct FCMMessage: Sendable {
       android.field("priority", isAlert ? "HIGH" : "NORMAL")
       android.field("ttl", "\(ttlSeconds)s")
       if isVisible {
-        // Without collapse_key: FCM keeps four of them a token, and a fifth conversation would lose its messages.
+        // Without, as long as the device is there: FCM keeps four of them a token, and a fifth conversation would lose its messages.
+        android.field("collapse_key", collapse?.key)
         android.object("notification") {
           $0.field("channel_id", isAlert ? Self.alertChannel : Self.silentChannel)
           $0.field("tag", collapseId)
@@ -243,6 +254,8 @@ public struct FCMMessage: Sendable {
         }
       } else if push.kind == .badge || push.kind == .message {
         android.field("collapse_key", collapseId)
+      } else {
+        android.field("collapse_key", collapse?.key)
       }
     }
   }

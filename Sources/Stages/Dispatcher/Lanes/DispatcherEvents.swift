@@ -30,7 +30,8 @@ struct DispatcherEvents {
       pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
       tokenHash: hash(item.target.token), result: result, httpStatus: item.httpStatus,
       errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
-      fcmName: fcmName, attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: context.step.now)
+      fcmName: fcmName, collapseKey: item.collapse?.key,
+      attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: context.step.now)
     let outcome = Outcome(
       Envelope(eventId: eventId(of: item, for: "outcome"), occurredAt: item.occurredAt), origin: item.origin,
       source: item.source, body)

@@ -77,6 +77,7 @@ struct TaskLanes {
     var device = try deviceRow(key, step)
     if device.hasTaken(item.cause) { return }
     device.take(item.cause, item.target)
+    device.heard(by: item.target, rules)
     try step.set(DispatcherRow(.device(device)), for: key.device)
     // Whether a push from before the loss was sent is unknown. Only its repeats can be recognised.
     if step.isRebuilding { return }
@@ -88,6 +89,7 @@ struct TaskLanes {
 
     let queue = LaneQueue(key: key, step: step)
     var item = item
+    item.target.seenAt = nil
     if let row = try queue.row() {
       let id = schedule.id(of: key) ?? load(row, key, context)
       if item.isQuiet {
@@ -305,6 +307,7 @@ struct TaskLanes {
   ) throws -> Bool {
     var item = item
     let step = context.step
+    try item.countAsUnconfirmed(queue.key, step, rules)
     guard let body = item.requestBody(hash: rules.hash) else {
       item.errorCode = "payload_too_large"
       try finish(item, .rejected, id, queue, context)

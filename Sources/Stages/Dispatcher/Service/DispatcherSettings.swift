@@ -76,6 +76,12 @@ enum DispatcherSettings {
     "fcm-device-per-hour", default: 5_000, in: 0...60_000_000,
     help: "Most requests an hour to one Android device; the default is FCM's limit; 0: no limit.")
 
+  static let awayAfter = Setting<Int>(
+    "fcm-away-after", default: 60, in: 0...90,
+    help:
+      "Pushes that an Android device whose app reports has not confirmed, after which further ones replace each other, because FCM "
+      + "throws all away once 100 are stored; 0: never.")
+
   static let maxWaiting = Setting<Int>(
     "lane-pushes", default: 200_000, in: 0...100_000_000,
     help: "Pushes in a stream thread's lanes at which it stops reading; 0: no limit.")
@@ -118,7 +124,7 @@ enum DispatcherSettings {
   static let all: [any AnySetting] = [
     url, credentials, projects, certificateAuthorities, connections, loops, inFlight, quota, rampUp, timeout,
     timeBudget,
-    devicePerMinute, devicePerHour, maxWaiting, maxWaitingMegabytes, escalationURL, escalationSecretFile,
+    devicePerMinute, devicePerHour, awayAfter, maxWaiting, maxWaitingMegabytes, escalationURL, escalationSecretFile,
     escalationCertificateAuthorities, escalationAllowPrivate,
   ]
 
@@ -136,6 +142,7 @@ enum DispatcherSettings {
     rules.timeBudget = values[timeBudget].milliseconds
     rules.deviceRequestsPerMinute = values[devicePerMinute]
     rules.deviceRequestsPerHour = values[devicePerHour]
+    rules.awayAfter = values[awayAfter]
     rules.maxWaiting = values[maxWaiting]
     rules.maxWaitingBytes = values[maxWaitingMegabytes] << 20
     rules.unansweredAfter = (values[timeout] + beforeRequest).milliseconds

@@ -3,14 +3,15 @@ import NudgeSchema
 
 extension RecipientDeviceRow: PackedRow {
   static let name: StaticString = "device"
-  /// Version 2 added revoked tokens.
-  static var version: UInt8 { 2 }
+  /// Version 2 added revoked tokens, 3 unconfirmed pushes.
+  static var version: UInt8 { 3 }
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     lastCause = flags.take() ? try row.origin() : nil
     quarantined = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
     revoked = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
+    unconfirmed = flags.take() ? try Unconfirmed(packed: &row) : nil
   }
 
   func pack(into row: inout RowWriter) {
@@ -18,6 +19,7 @@ extension RecipientDeviceRow: PackedRow {
     flags.add(lastCause != nil)
     flags.add(quarantined != nil)
     flags.add(revoked != nil)
+    flags.add(unconfirmed != nil)
     row.unsigned(flags.bits)
     if let lastCause { row.origin(lastCause) }
     for token in [quarantined, revoked] {
@@ -25,6 +27,34 @@ extension RecipientDeviceRow: PackedRow {
       row.text(token.tokenHash)
       row.signed(token.version)
     }
+    unconfirmed?.pack(into: &row)
+  }
+}
+
+extension Unconfirmed {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init(seenAt: try row.signed(), version: try row.signed(), pushes: Int(try row.signed()))
+    for _ in 0..<(try row.count()) { conversations.append(try row.unsigned()) }
+    for _ in 0..<(try row.count()) {
+      rest.append(Part(conversation: try row.unsigned(), messages: Int(try row.signed())))
+    }
+    furtherMessages = Int(try row.signed())
+    furtherConversations = Int(try row.signed())
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    row.signed(seenAt)
+    row.signed(version)
+    row.signed(pushes)
+    row.count(conversations.count)
+    for conversation in conversations { row.unsigned(conversation) }
+    row.count(rest.count)
+    for part in rest {
+      row.unsigned(part.conversation)
+      row.signed(part.messages)
+    }
+    row.signed(furtherMessages)
+    row.signed(furtherConversations)
   }
 }
 

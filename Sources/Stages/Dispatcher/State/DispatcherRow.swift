@@ -60,6 +60,8 @@ struct RecipientDeviceRow: Codable, Sendable, Equatable {
   var quarantined: Quarantine?
   /// A token that the person no longer owns; nothing is sent with it (T2).
   var revoked: Quarantine?
+  /// What FCM may still hold for it; nil: nothing can be known, or the device is of another system.
+  var unconfirmed: Unconfirmed?
 
   /// Whether a push with this cause, or with a later one, was taken before.
   func hasTaken(_ cause: Origin) -> Bool {

@@ -3,8 +3,8 @@ import NudgeSchema
 
 extension WaitingPush {
   /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
-  /// escalations, answers and names.
-  static let rowVersion: UInt8 = 4
+  /// escalations, answers and names, 5 languages and collapse keys.
+  static let rowVersion: UInt8 = 5
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(
@@ -22,6 +22,9 @@ extension WaitingPush {
     withdrawn = flags.take() ? try row.choice(of: Withdrawal.allCases) : nil
     // Since version 2.
     failingSince = flags.take() ? try row.signed() : nil
+    // Since version 5.
+    collapse = flags.take() ? try Collapse(packed: &row) : nil
+    isCounted = flags.take()
   }
 
   func pack(into row: inout RowWriter) {
@@ -42,6 +45,8 @@ extension WaitingPush {
     flags.add(errorCode != nil)
     flags.add(withdrawn != nil)
     flags.add(failingSince != nil)
+    flags.add(collapse != nil)
+    flags.add(isCounted)
     row.unsigned(flags.bits)
     if let traceparent { row.text(traceparent) }
     if let replayId { row.text(replayId) }
@@ -50,6 +55,7 @@ extension WaitingPush {
     if let errorCode { row.text(errorCode) }
     if let withdrawn { row.choice(withdrawn, of: Withdrawal.allCases) }
     if let failingSince { row.signed(failingSince) }
+    collapse?.pack(into: &row)
   }
 }
 
@@ -86,6 +92,8 @@ extension Push {
     if flags.take() { escalation = try Escalation(packed: &row) }
     if flags.take() { answered = try row.byte() != 0 }
     if flags.take() { conversation = try PushConversation(packed: &row) }
+    // Since version 5.
+    if flags.take() { language = try row.text() }
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -115,6 +123,7 @@ extension Push {
     flags.add(escalation != nil)
     flags.add(answered != nil)
     flags.add(conversation != nil)
+    flags.add(language != nil)
     row.unsigned(flags.bits)
     if let title { row.text(title) }
     if let body { row.text(body) }
@@ -137,6 +146,22 @@ extension Push {
     if let escalation { escalation.pack(into: &row) }
     if let answered { row.byte(answered ? 1 : 0) }
     if let conversation { conversation.pack(into: &row) }
+    if let language { row.text(language) }
+  }
+}
+
+extension Collapse {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init(
+      kind: try row.choice(of: Kind.allCases), key: try row.text(), messages: Int(try row.signed()),
+      conversations: Int(try row.signed()))
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    row.choice(kind, of: Kind.allCases)
+    row.text(key)
+    row.signed(messages)
+    row.signed(conversations)
   }
 }
 

@@ -41,6 +41,10 @@ struct WaitingPush: Codable, Sendable, Equatable {
   /// The last answer's code.
   var errorCode: String?
   var withdrawn: Withdrawal?
+  /// How it replaces others that FCM stores for a device that seems to be off; nil: it does not.
+  var collapse: Collapse?
+  /// It is counted among the device's unconfirmed pushes.
+  var isCounted = false
 
   /// It changes only the badge.
   var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }
@@ -99,6 +103,7 @@ extension WaitingPush {
   private static let maxImageUrlBytes = 2048
   private static let maxAvatarUrlBytes = 704
   private static let maxNameBytes = 256
+  private static let maxLanguageBytes = 16
   /// The limit of preferences (`SchemaLimits.timeZoneBytes`).
   private static let maxTimeZoneBytes = 64
 
@@ -106,6 +111,7 @@ extension WaitingPush {
   mutating func fitRow() {
     push.digest?.fitRow()
     push.escalation?.fitRow()
+    if push.language?.utf8.count ?? 0 > Self.maxLanguageBytes { push.language = nil }
     push.body = push.body.flatMap {
       TextCut.shortened($0, toBytes: Self.maxBodyBytes, measuring: TextCut.jsonBytes)
     }

@@ -121,13 +121,15 @@ enum Sample {
   static let push = Push(
     pushId: "p-1", kind: .message, userId: "ben",
     targets: [
-      PushTarget(deviceId: "ben-phone", token: token, version: 7, platform: .ios, projectId: "chat-prod")
+      PushTarget(
+        deviceId: "ben-phone", token: token, version: 7, platform: .ios, projectId: "chat-prod",
+        seenAt: 1_795_275_600_000)
     ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     imageUrl: "https://cdn.example.com/i/plan.png", avatarUrl: avatar, priority: .high, presentation: .alert,
     replaces: true, mentioned: true, answered: true,
     quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), sentAt: 1_795_275_600_000,
     reason: .relevant, badge: 2, conversationId: "c-engines", messageId: "m-1", senderId: "ada",
-    conversation: PushConversation(senderName: "Ada Lovelace", kind: .group, name: "Engines"),
+    conversation: PushConversation(senderName: "Ada Lovelace", kind: .group, name: "Engines"), language: "de",
     digest: Digest(
       messages: 14, conversations: 3,
       lines: [
@@ -175,7 +177,7 @@ enum Sample {
     envelope, origin: origin, source: source, takenAt: takenAt,
     OutcomeBody(
       pushId: "p-1", userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", result: .sent, httpStatus: 200,
-      errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", attempts: 2,
+      errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", collapseKey: "away-0", attempts: 2,
       firstAttemptAt: 1_795_275_600_261, finishedAt: 1_795_275_601_300))
 
   static let receipt = Receipt(

@@ -74,7 +74,10 @@ final class PhoneWorld {
   /// - Parameters:
   ///   - name: tells it from the shared one.
   ///   - policy: the operator's.
-  init(_ kind: Kind, name: String = "phones", policy text: String = PhoneWorld.policy) throws {
+  ///   - settings: the services', as variables of their environment.
+  init(
+    _ kind: Kind, name: String = "phones", policy text: String = PhoneWorld.policy, settings: [String: String] = [:]
+  ) throws {
     directory = RealKafka.directory.appendingPathComponent("\(name)-\(kind.rawValue)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let which: DemoOptions.Broker =
@@ -86,7 +89,8 @@ final class PhoneWorld {
     try Data(text.utf8).write(to: policy)
     processes = DemoProcesses(
       programs: try DemoProgram.find(in: DemoProgram.directoryOfThisProgram()), directory: directory,
-      environment: broker.environment.merging(["NUDGE_POLICY": policy.path]) { $1 }, showsPhones: true)
+      environment: broker.environment.merging(["NUDGE_POLICY": policy.path]) { $1 }.merging(settings) { $1 },
+      showsPhones: true)
     try processes.start(broker: broker, logLevel: .info) { usleep(10_000) }
     let servers = broker.bootstrapServers
     watch = try Consumer(

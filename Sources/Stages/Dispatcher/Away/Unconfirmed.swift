@@ -1,0 +1,115 @@
+import NudgeSchema
+
+/// The pushes of an Android device that FCM may still hold, because the device has confirmed nothing since (P12). FCM stores 100 that
+/// do not collapse for a device that is off, and throws all of them away at the next.
+///
+/// It is part of the device's row, which each push writes anyway, mostly in the step of its request. Devices that never report have none: of them nothing can be known.
+struct Unconfirmed: Codable, Sendable, Equatable {
+  /// Conversations of which FCM stores the latest push each, by collapse keys of their own. With those of the badge and of the rest
+  /// these are FCM's four.
+  static let mostConversations = 2
+  /// Further conversations that are counted one by one.
+  static let mostCounted = 64
+
+  /// A conversation that has no collapse key of its own, and its messages.
+  struct Part: Codable, Sendable, Equatable {
+    /// FNV-1a of its id.
+    var conversation: UInt64
+    var messages: Int
+  }
+
+  /// The device's sign of life that the last push told of.
+  var seenAt: Milliseconds
+  /// The claim's version of its token: a later one is a new registration.
+  var version: Int64
+  /// Pushes sent since then that FCM stores one by one, or would without collapse keys.
+  var pushes = 0
+  /// The conversations with collapse keys of their own, by FNV-1a of their ids.
+  var conversations: [UInt64] = []
+  /// Those without.
+  var rest: [Part] = []
+  /// Messages that are in the catch-up beside those in `rest`, and their conversations.
+  var furtherMessages = 0
+  var furtherConversations = 0
+
+  /// Counts a push of which the first request is made. Returns how it is sent to the device, if that seems to be off; nil: as any other.
+  mutating func take(_ push: Push, after limit: Int) -> Collapse? {
+    pushes += 1
+    guard pushes > limit else { return nil }
+    let conversation = push.conversationId.map(FNV1a.hash)
+    let slot = conversation.flatMap { conversations.firstIndex(of: $0) }
+    switch push.kind {
+    case .message where push.replaces == true, .deleted: return Collapse(.quiet)
+    case .read:
+      rest.removeAll { $0.conversation == conversation }
+      return slot.map { Collapse(.conversation, slot: $0) } ?? Collapse(.quiet)
+    // The one collapses anyway, the other goes to no device.
+    case .badge, .escalation: return nil
+    case .message:
+      if let slot { return Collapse(.conversation, slot: slot) }
+      if let conversation, conversations.count < Self.mostConversations,
+        !rest.contains(where: { $0.conversation == conversation })
+      {
+        conversations.append(conversation)
+        return Collapse(.conversation, slot: conversations.count - 1)
+      }
+      // A message that is said again was counted, or is one of those that FCM stores one by one.
+      if push.escalation == nil { count(conversation) }
+    case .digest:
+      furtherMessages += push.digest?.messages ?? 0
+      furtherConversations += push.digest?.conversations ?? 0
+    }
+    return Collapse(
+      .rest, messages: rest.reduce(furtherMessages) { $0 + $1.messages },
+      conversations: rest.count + furtherConversations)
+  }
+
+  private mutating func count(_ conversation: UInt64?) {
+    if let index = rest.firstIndex(where: { $0.conversation == conversation }) {
+      rest[index].messages += 1
+    } else if let conversation, rest.count < Self.mostCounted {
+      rest.append(Part(conversation: conversation, messages: 1))
+    } else {
+      furtherMessages += 1
+      // Which conversations these are is not known any more: one, at least.
+      furtherConversations = max(furtherConversations, 1)
+    }
+  }
+}
+
+/// How a push replaces another that FCM stores for a device that seems to be off.
+struct Collapse: Codable, Sendable, Equatable {
+  enum Kind: String, Codable, Sendable, CaseIterable {
+    /// The former push of its conversation.
+    case conversation
+    /// The former catch-up of all other conversations, whose counts it continues.
+    case rest
+    /// Another push that shows nothing, or that would change a notification that the device does not show yet.
+    case quiet
+  }
+
+  var kind: Kind
+  /// FCM's collapse key.
+  var key: String
+  /// How many messages a catch-up tells of, in how many conversations.
+  var messages = 0
+  var conversations = 0
+
+  init(_ kind: Kind, slot: Int = 0, messages: Int = 0, conversations: Int = 0) {
+    self.kind = kind
+    switch kind {
+    case .conversation: key = "away-\(slot)"
+    case .rest: key = "away-rest"
+    case .quiet: key = FCMMessage.badgeKey
+    }
+    self.messages = messages
+    self.conversations = conversations
+  }
+
+  init(kind: Kind, key: String, messages: Int, conversations: Int) {
+    self.kind = kind
+    self.key = key
+    self.messages = messages
+    self.conversations = conversations
+  }
+}
