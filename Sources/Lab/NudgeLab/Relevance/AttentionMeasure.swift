@@ -6,7 +6,7 @@ import StreamRuntime
 /// Measures what waiting, catch-ups and a budget change, on annotated chat logs replayed through the analyzer: how often people are
 /// interrupted, and when they see what was meant for them (docs/attention.md).
 struct AttentionMeasure {
-  /// What is compared. Each has all that the one before it has.
+  /// The settings that are compared. Each has all that the one before it has.
   enum Setting: String, CaseIterable, Encodable {
     /// No alert waits, nobody catches up.
     case off

@@ -1,13 +1,13 @@
 import NudgeSchema
 
-/// What people with two devices do while a log is written: who has the app open, on which device, and what they have read. It is the
+/// The acts of people with two devices while a log is written: who has the app open, on which device, and what they have read. It is the
 /// same whatever they are notified of.
 ///
 /// The log says when somebody wrote; the rest is drawn from a seed (docs/attention.md).
 /// - Messages at most 10 minutes apart are one session, from 1 minute before the first until 1 minute after the last; two of three are
 ///   at the laptop, the others on the phone. The other device stays in the pocket, or shut.
 /// - In each minute of a session the group is open, or something else in the app: always where the person writes, else by a coin.
-/// - An open group is read as it is written, after 1 s. Of what comes while something else is open, half is read after 1 to 15 s.
+/// - An open group is read as it is written, after 1 s. Half of what comes while something else is open is read after 1 to 15 s.
 ///   Opening the group reads all of it, and so does writing. Nothing is read outside of sessions.
 struct AttentionScript {
   enum Event: Equatable {
@@ -70,7 +70,7 @@ struct AttentionScript {
       entries.append(Entry(at: message.at, event: .message(place)))
       for wait in Self.waits { entries.append(Entry(at: message.at + wait, event: .tick)) }
       for person in speakers.recipients(of: sender) {
-        // The same draws whoever is there.
+        // The same draws whoever is active.
         let (looks, seconds) = (random.chance(50), random.number(1...15))
         guard let session = sessions[person]?.first(where: { $0.start <= message.at && message.at < $0.end }),
           let isOpen = session.isOpen(at: message.at), isOpen || looks
@@ -89,7 +89,7 @@ struct AttentionScript {
         time += Self.day
       }
     }
-    // Of one time, the first to be added comes first.
+    // The first to be added comes first of one time.
     entries = entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 import NudgeSchema
 
-/// What a setting costs and shows, with intervals that hold 95 of 100 resamples of the logs.
+/// A setting's cost and what it shows, with intervals that hold 95 of 100 resamples of the logs.
 struct AttentionSummary: Encodable {
   let setting: AttentionMeasure.Setting
   let personDays: Int
@@ -62,6 +62,13 @@ struct AttentionSummary: Encodable {
   }
 }
 
+extension ResampledFigure {
+  /// The value of a number of alerts: with two decimals where it is small.
+  var rounded: String { Self.rounded(value) }
+
+  static func rounded(_ value: Double) -> String { String(format: value < 10 ? "%.2f" : "%.1f", value) }
+}
+
 /// A picture of the summaries, as SVG: alerts a day with their intervals, and when people see what was meant for them.
 struct AttentionPlot {
   private static let (width, row, top) = (820, 44, 64)
@@ -97,7 +104,7 @@ struct AttentionPlot {
       lines.append(
         "<path class=\"axis\" d=\"M\(text(place(alerts.low))) \(y + 12)H\(text(place(alerts.high)))\" "
           + "stroke-width=\"3\"/>")
-      lines.append(label(text(alerts.value), x: Int(place(alerts.high)) + 6, y: y + 17, anchor: "start"))
+      lines.append(label(alerts.rounded, x: Int(place(alerts.high)) + 6, y: y + 17, anchor: "start"))
       var left = 0.0
       let heard = min(summary.heardSoon.value, summary.seenSoon.value)
       let parts = [heard, summary.seenSoon.value - heard, summary.seenThatDay.value, summary.late.value]

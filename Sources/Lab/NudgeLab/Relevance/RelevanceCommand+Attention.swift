@@ -39,7 +39,7 @@ extension RelevanceCommand {
       let alerts = summary.alertsPerDay
       print(
         "\(summary.setting.rawValue): "
-          + String(format: "%.1f (%.1f to %.1f)", alerts.value, alerts.low, alerts.high)
+          + "\(alerts.rounded) (\(ResampledFigure.rounded(alerts.low)) to \(ResampledFigure.rounded(alerts.high)))"
           + " interruptions a person and active day, \(share(summary.fewerAlerts)) fewer; \(summary.personDays) people and "
           + "days")
       print(

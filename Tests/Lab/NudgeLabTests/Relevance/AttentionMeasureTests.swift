@@ -92,7 +92,8 @@ struct AttentionMeasureTests {
     #expect(summary.fewerAlerts == .init(value: 0.5, low: 0.5, high: 0.5))
     #expect(summary.heardSoon.value == 0.4 && summary.seenSoon.value == 0.7 && summary.seenThatDay.value == 0.2)
     #expect(summary.caughtUp.value == 0.1 && summary.late.value == 0.1 && summary.lateMessages == 2)
+    #expect(ResampledFigure.rounded(31.42) == "31.4")
     let svg = AttentionPlot(title: "t", summaries: [summary]).svg
-    #expect(svg.hasPrefix("<svg") && svg.contains("40.0 % with a sound within 10 s") && svg.contains(">5.0<"))
+    #expect(svg.hasPrefix("<svg") && svg.contains("40.0 % with a sound within 10 s") && svg.contains(">5.00<"))
   }
 }

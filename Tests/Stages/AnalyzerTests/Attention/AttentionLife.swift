@@ -56,7 +56,7 @@ struct AttentionLife {
   /// Plays it to the end. Returns what went wrong.
   mutating func play() throws -> String? {
     for _ in 0..<(30 + random.below(90)) {
-      // A talk goes on for a while; then hours pass.
+      // A talk lasts a while; then hours pass.
       if random.oneIn(10) { pace = [4 * second, 4 * second, 15 * minute][random.below(3)] }
       let most = random.oneIn(12) ? 6 * hour : pace
       if let fault = try advance(to: now + 1 + Int64(random.below(Int(most)))) ?? act() { return fault }
@@ -77,7 +77,9 @@ struct AttentionLife {
     if oracle.devices.isEmpty { try gain("phone") }
     for _ in 0..<200 {
       let user = try scene.driver.row(AnalyzerRow.userKey("ann"))
-      guard case .user(let row)? = user, let due = [row.catchUpAt, oracle.nextDue].compactMap({ $0 }).min() else { break }
+      guard case .user(let row)? = user, let due = [row.catchUpAt, oracle.nextDue].compactMap({ $0 }).min() else {
+        break
+      }
       if let fault = try advance(to: due) { return fault }
     }
     if let fault = try advance(to: now + 10 * minute) { return fault }
@@ -88,7 +90,8 @@ struct AttentionLife {
     }
     let missed = try scene.driver.rows(below: AnalyzerRow.missedKey("ann")).count
     if missed > 0 { return "\(missed) rows of a catch-up are left" }
-    return try scene.driver.row(AnalyzerRow.escalationsKey("ann")) == nil ? nil : "a list of messages to say again is left"
+    return try scene.driver.row(AnalyzerRow.escalationsKey("ann")) == nil
+      ? nil : "a list of messages to say again is left"
   }
 
   /// Fires what is due up to a time, each at its time.
@@ -117,7 +120,8 @@ struct AttentionLife {
     for push in written.pushes {
       log.append(
         "\(now):   push \(push.kind.rawValue) \(push.messageId ?? "") \(push.priority) \(push.presentation) "
-          + "\(push.escalation == nil ? "" : "again ")\(push.digest?.parts?.flatMap(\.keys).joined(separator: " ") ?? "")")
+          + "\(push.escalation == nil ? "" : "again ")\(push.digest?.parts?.flatMap(\.keys).joined(separator: " ") ?? "")"
+      )
     }
     return oracle.judge(written, at: now, isReplay: isReplay).map { "\(now): \($0)" }
   }

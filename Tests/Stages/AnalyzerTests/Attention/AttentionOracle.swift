@@ -1,8 +1,8 @@
 import Foundation
 import NudgeSchema
 
-/// What must hold whatever a person has turned on, said of the records alone: waits, catch-ups, a bound on alerts and messages said again at
-/// once. It knows what happened and which preferences hold, and judges each record that is written.
+/// The requirements that hold whatever a person has turned on, said of the records alone: waits, catch-ups, a bound on alerts and messages
+/// said again at once. It knows what happened and which preferences hold, and judges each record that is written.
 ///
 /// - No push of a message that was read, was taken back, or is of a conversation that was left.
 /// - One final decision a message, by the time that its deferred one names; one first push, where that decision notifies.
@@ -108,7 +108,8 @@ struct AttentionOracle {
   mutating func shows(_ conversation: String?, on device: String, at time: Milliseconds) {
     shown[device] = conversation.map { ($0, time) }
     guard let conversation else { return }
-    let last = messages.values.filter { $0.candidate.conversationId == conversation && $0.heldUntil != nil }.map(\.at).max()
+    let last = messages.values.filter { $0.candidate.conversationId == conversation && $0.heldUntil != nil }.map(\.at)
+      .max()
     if let last { read(conversation, upTo: last) }
     change(in: conversation, upTo: time) { message, _ in
       message.mayBeRead = true
@@ -245,7 +246,7 @@ struct AttentionOracle {
 
   // MARK: Time passes
 
-  /// All timers of a time have fired, and wrote these pushes. What is wrong, else nil.
+  /// All timers of a time have fired, and wrote these pushes. Returns a fault; nil: there is none.
   mutating func passed(_ now: Milliseconds, _ pushes: [Push]) -> String? {
     var said: [String: Int] = [:]
     for push in pushes where push.escalation != nil {
@@ -307,7 +308,7 @@ struct AttentionOracle {
     return nil
   }
 
-  /// What is missing once all is over; nil: nothing.
+  /// A message of which something is missing once all is over; nil: there is none.
   var missing: String? {
     for id in order {
       guard let message = messages[id] else { continue }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Waits, catch-ups, a bound on alerts and messages said again, all at once")
 struct AttentionPropertyTests {
   private static let first: UInt64 = runParameter("SEED") ?? UInt64.random(in: 0..<1 << 48)
-  private static let schedules: UInt64 = runParameter("SCHEDULES") ?? 25
+  private static let schedules: UInt64 = runParameter("SCHEDULES") ?? 60
 
   @Test(
     """
