@@ -4,8 +4,8 @@ import TestSupport
 
 @testable import Analyzer
 
-/// Some days of a person with two devices, two direct chats, a starred sender's and a group, with everything turned on at once; drawn from a
-/// seed.
+/// Some days of a person with two devices, two direct chats, a starred sender's and a group, with everything turned on at once; drawn from
+/// a seed.
 struct AttentionLife {
   static let zones = [
     "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland", "Pacific/Honolulu",
