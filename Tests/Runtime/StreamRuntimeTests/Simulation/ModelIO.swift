@@ -476,6 +476,7 @@ final class ModelIO: StreamIO {
     let request = ModelBroker.Produce(
       id: id, producer: producer, epoch: epoch, place: place, key: record.key, value: record.value,
       headers: record.headers)
+    try checkConnection("produce")
     if world.random.oneIn(world.faults.refusal) {
       // Given up by the client; it may arrive all the same.
       if world.random.oneIn(2) { broker.delayed.append(.produce(request)) }
@@ -506,6 +507,7 @@ final class ModelIO: StreamIO {
   private func end() throws(IOFailure) {
     let (id, producer, epoch) = try current()
     isEnding = true
+    try checkConnection("end transaction")
     let request = ModelBroker.EndRequest(id: id, producer: producer, epoch: epoch, commit: true)
     if world.random.oneIn(world.faults.delayedEnd) { broker.delayed.append(.end(request)) }
     if world.random.oneIn(world.faults.commitUnknown) {
