@@ -7,16 +7,29 @@ import VirtualPhone
 @testable import NudgeLab
 
 /// Catch-ups: notifications for messages that were held back.
-enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
+///
+/// A catch-up comes at a full minute, so each story has two parts, and all of them wait for their minute together.
+enum CatchUpScenario: String, CaseIterable {
   case morning = "D18: Bob sleeps: what came is one notification when quiet hours end, without what was read or deleted"
   case ownTime = "D18: Bob's own time, previews off: he sees counts alone, once, on each of his devices"
   case budget =
     "D20: Bob wants one alert a day: the first sounds, mentions do too, the rest is silent and in his catch-up"
 
-  var testDescription: String { rawValue }
-  var title: String { rawValue }
+  /// What a story expects once its minute has come. Returns the phone whose observations are worth printing.
+  private typealias Ending = () throws -> Int
 
-  func play(in world: PhoneWorld) throws -> Int? {
+  /// All stories at once.
+  struct Together: Scenario {
+    let title = "Catch-ups"
+
+    func play(in world: PhoneWorld) throws -> Int? {
+      let endings = try CatchUpScenario.allCases.map { story in (story, try story.begin(in: world)) }
+      for (story, ending) in endings { world.printTimeline(of: try ending(), story.rawValue) }
+      return nil
+    }
+  }
+
+  private func begin(in world: PhoneWorld) throws -> Ending {
     switch self {
     case .morning: try Self.morning(world)
     case .ownTime: try Self.ownTime(world)
@@ -30,7 +43,7 @@ enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenari
     return (QuietSpan.text((minute - 60) % 1_440), QuietSpan.text(minute % 1_440))
   }
 
-  private static func morning(_ world: PhoneWorld) throws -> Int {
+  private static func morning(_ world: PhoneWorld) throws -> Ending {
     let phone = try world.phone(of: "cm.bob")
     let tablet = try world.phone(of: "cm.bob", "tablet", platform: .android)
     try world.conversation("cm.c", ["cm.ann", "cm.bob"])
@@ -52,21 +65,23 @@ enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenari
     try world.revise("cm.m3", in: "cm.c2", to: "Lunch at two?")
     try world.fleet.tell(tablet, .read(conversationId: "cm.c3"))
     try world.settle()
-    for device in [phone, tablet] {
-      let seen = try world.seeCatchUp(on: device)
-      let (entry, catchUp) = seen[0]
-      #expect(seen.count == 1 && entry.title == "2 messages in 2 conversations" && entry.isAlert)
-      #expect(Set(catchUp.lines.map(\.text)) == ["Can you feed the cat?", "Lunch at two?"])
-      for message in ["cm.m1", "cm.m2", "cm.m3", "cm.m4"] { #expect(world.shown(message, on: device).isEmpty) }
+    return {
+      for device in [phone, tablet] {
+        let seen = try world.seeCatchUp(on: device)
+        let (entry, catchUp) = seen[0]
+        #expect(seen.count == 1 && entry.title == "2 messages in 2 conversations" && entry.isAlert)
+        #expect(Set(catchUp.lines.map(\.text)) == ["Can you feed the cat?", "Lunch at two?"])
+        for message in ["cm.m1", "cm.m2", "cm.m3", "cm.m4"] { #expect(world.shown(message, on: device).isEmpty) }
+      }
+      // A tap opens the first of its conversations.
+      try world.fleet.tell(phone, .respond(.open, messageId: nil))
+      let first = try #require(try world.seeCatchUp(on: phone)[0].catchUp.lines.first)
+      try world.wait(for: "the conversation is open") { world.phone(phone).conversationId == first.conversationId }
+      return phone
     }
-    // A tap opens the first of its conversations.
-    try world.fleet.tell(phone, .respond(.open, messageId: nil))
-    let first = try #require(try world.seeCatchUp(on: phone)[0].catchUp.lines.first)
-    try world.wait(for: "the conversation is open") { world.phone(phone).conversationId == first.conversationId }
-    return phone
   }
 
-  private static func ownTime(_ world: PhoneWorld) throws -> Int {
+  private static func ownTime(_ world: PhoneWorld) throws -> Ending {
     let phone = try world.phone(of: "co.bob")
     try world.conversation("co.g", ["co.ann", "co.bob"] + (0..<30).map { "co.p\($0)" }, group: "Hikers")
     var change = PreferencesChange()
@@ -77,13 +92,15 @@ enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenari
     try world.settle()
     for number in 1...3 { try world.write("co.m\(number)", in: "co.g", from: "co.ann", "the weather is fine") }
     #expect(try world.decision("co.m3", for: "co.bob").outcome == .notify)
-    let seen = try world.seeCatchUp(on: phone)
-    #expect(seen.count == 1 && seen[0].entry.title == "3 messages in 1 conversation")
-    #expect(seen[0].entry.body.isEmpty && seen[0].catchUp.lines.isEmpty && !seen[0].entry.isAlert)
-    return phone
+    return {
+      let seen = try world.seeCatchUp(on: phone)
+      #expect(seen.count == 1 && seen[0].entry.title == "3 messages in 1 conversation")
+      #expect(seen[0].entry.body.isEmpty && seen[0].catchUp.lines.isEmpty && !seen[0].entry.isAlert)
+      return phone
+    }
   }
 
-  private static func budget(_ world: PhoneWorld) throws -> Int {
+  private static func budget(_ world: PhoneWorld) throws -> Ending {
     let phone = try world.phone(of: "cb.bob")
     try world.conversation("cb.c", ["cb.ann", "cb.bob"])
     try world.conversation("cb.c2", ["cb.cleo", "cb.bob"])
@@ -113,29 +130,27 @@ enum CatchUpScenario: String, CaseIterable, CustomTestStringConvertible, Scenari
     sooner.timeZone = "UTC"
     try world.fleet.tell(phone, .prefer(sooner))
     try world.settle()
-    let seen = try world.seeCatchUp(on: phone)
-    #expect(seen.count == 1 && seen[0].entry.title == "1 message in 1 conversation" && !seen[0].entry.isAlert)
-    #expect(seen[0].catchUp.lines.map(\.text) == ["Lunch at one?"])
-    return phone
+    return {
+      let seen = try world.seeCatchUp(on: phone)
+      #expect(seen.count == 1 && seen[0].entry.title == "1 message in 1 conversation" && !seen[0].entry.isAlert)
+      #expect(seen[0].catchUp.lines.map(\.text) == ["Lunch at one?"])
+      return phone
+    }
   }
 }
 
 extension EmbeddedPipelineTests {
   @Suite("Catch-ups, embedded broker")
   struct CatchUpTests {
-    @Test(arguments: CatchUpScenario.allCases)
-    func plays(_ scenario: CatchUpScenario) throws {
-      try SharedWorld.play(scenario, in: try SharedWorld.embedded.get())
-    }
+    @Test("D18, D20: what was held back comes in one notification, when its time comes")
+    func plays() throws { try SharedWorld.play(CatchUpScenario.Together(), in: try SharedWorld.embedded.get()) }
   }
 }
 
 extension PipelineTests {
   @Suite("Catch-ups")
   struct CatchUpTests {
-    @Test(arguments: CatchUpScenario.allCases)
-    func plays(_ scenario: CatchUpScenario) throws {
-      try SharedWorld.play(scenario, in: try SharedWorld.kafka.get())
-    }
+    @Test("D18, D20: what was held back comes in one notification, when its time comes")
+    func plays() throws { try SharedWorld.play(CatchUpScenario.Together(), in: try SharedWorld.kafka.get()) }
   }
 }
