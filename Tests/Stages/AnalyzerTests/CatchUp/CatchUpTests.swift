@@ -179,7 +179,7 @@ struct CatchUpTests {
     #expect(try rows(scene) == 0)
   }
 
-  @Test("D18: quiet hours that leave a minute a day: it comes in that minute, whatever the person's share of the spread")
+  @Test("D18: quiet hours that leave a minute a day: it comes in that minute, whatever the share of the spread")
   func narrowWindow() throws {
     let scene = try asleep(PreferencesPatch(quietHours: .set(QuietHours(start: "13:01", end: "13:00")))) {
       $0.catchUpSpreadSeconds = 3_600
