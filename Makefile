@@ -14,6 +14,7 @@ BENCH_FLAGS ?=
 DATA ?=
 SEEDS ?= 100000
 SEED ?= 1
+SCHEDULES ?= 100000
 MINUTES ?= 3
 BROKERS ?= 1
 OLDER ?=
@@ -35,7 +36,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 # Programs from PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build test-build unit test test-all check services demo bench train numbers simulate \
+.PHONY: help deps tools build test-build unit test test-all check services demo bench train numbers simulate schedules \
   chaos older soak soak-short mutants night explain image fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
@@ -82,6 +83,7 @@ test: deps ## Unit tests, servers, embedded broker; with KAFKA_HOME=/path/to/kaf
 test-all: test sanitize ## make test, sanitizers, long chaos, simulation and soak: over an hour; needs KAFKA_HOME
 	@$(MAKE) --no-print-directory chaos SEEDS=3
 	@$(MAKE) --no-print-directory simulate SEEDS=20000
+	@$(MAKE) --no-print-directory schedules SCHEDULES=20000
 	@$(MAKE) --no-print-directory soak MINUTES=10
 	NUDGE_HOSTILE_INPUTS=1000000 Tests/Tiers/run --filter HostileInputTests
 
@@ -118,12 +120,17 @@ train: deps ## Train the relevance model on DATA=chat.jsonl.gz (docs/relevance.m
 numbers:
 	@[[ "$(SEED)" =~ ^[0-9]+$$ ]] || { echo "SEED=$(SEED): this must be a whole number from 0 on" >&2; exit 2; }
 	@[[ "$(SEEDS)" =~ ^[1-9][0-9]*$$ ]] || { echo "SEEDS=$(SEEDS): this must be a whole number from 1 on" >&2; exit 2; }
+	@[[ "$(SCHEDULES)" =~ ^[1-9][0-9]*$$ ]] || { echo "SCHEDULES=$(SCHEDULES): this must be a whole number from 1 on" >&2; exit 2; }
 	@[[ "$(MINUTES)" =~ ^[0-9]+(\.[0-9]+)?$$ ]] || { echo "MINUTES=$(MINUTES): this must be a number" >&2; exit 2; }
 	@[[ "$(BROKERS)" =~ ^[1-9]$$ ]] || { echo "BROKERS=$(BROKERS): this must be a whole number from 1 to 9" >&2; exit 2; }
 
 simulate: numbers deps ## Simulate SEEDS schedules of crashes, stalls and late requests, from SEED on
 	SEEDS=$(SEEDS) SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-simulate \
 	  --filter SimulationTests/schedules
+
+schedules: numbers deps ## Random days of people with waits, catch-ups, budgets and escalations: SCHEDULES, from SEED on
+	SCHEDULES=$(SCHEDULES) SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-simulate \
+	  --filter AttentionPropertyTests
 
 chaos: SEEDS = 1
 chaos: numbers deps ## Chaos on a real broker: MINUTES for each of SEEDS seeds from SEED on; BROKERS=3; needs KAFKA_HOME

@@ -146,13 +146,15 @@ def read(paths):
     ]
 
 
+COPIED = ["Sources", "Tests", "Package.swift", "Schemas", "docs", "Deploy", "README.md", "Makefile"]
+
+
 def copy_sources(root):
-    """What git knows of this checkout, as it is now; a build that is there stays."""
-    root.mkdir(parents=True, exist_ok=True)
-    for name in ["Sources", "Tests", "Package.swift", "Schemas", "docs", "Deploy", "README.md", "Makefile"]:
+    """This checkout as it is now."""
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for name in COPIED:
         target = root / name
-        if target.is_dir():
-            shutil.rmtree(target)
         source = REPOSITORY / name
         if source.is_dir():
             shutil.copytree(source, target)
@@ -160,6 +162,22 @@ def copy_sources(root):
             shutil.copy2(source, target)
     package = root / "Package.swift"
     package.write_text(only_needed(package.read_text()))
+
+
+def replace_changed(root, staged):
+    """Moves the files that differ into the copy, and removes those that are no more, so that only what has changed is built again."""
+    for name in COPIED:
+        for file in [it for it in [root / name, *(root / name).rglob("*")] if it.is_file() or it.is_symlink()]:
+            if not (staged / file.relative_to(root)).exists():
+                file.unlink()
+        for file in [it for it in [staged / name, *(staged / name).rglob("*")] if it.is_file()]:
+            target = root / file.relative_to(staged)
+            if not target.is_file() or target.read_bytes() != file.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                # As of now: an older time would not be seen as a change.
+                shutil.copyfile(file, target)
+                shutil.copymode(file, target)
+    shutil.rmtree(staged)
 
 
 def only_needed(manifest):
@@ -303,8 +321,10 @@ def main():
     if options.reuse:
         planted, wrong = recall(mutants, options.copy)
     else:
-        copy_sources(options.copy)
-        planted, wrong = plant(mutants, options.copy)
+        staged = options.copy / "staged"
+        copy_sources(staged)
+        planted, wrong = plant(mutants, staged)
+        replace_changed(options.copy, staged)
     numbers = {int(it) for it in options.only.split(",")} if options.only else None
     chosen = [
         it for it in planted

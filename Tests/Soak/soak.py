@@ -341,8 +341,8 @@ def main():
         parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make soak")
     # FCM takes 5,000 pushes an hour for one Android device: the busiest of them must stay below.
     options.groups = options.groups or max(64, int(options.rate * options.minutes / 5))
-    # A file or thread more is a connection that was renewed at the end; a leak of one a minute is found.
-    options.bounds = {"memory without cached rows": options.memory, "memory": options.memory * 3, "files": 3, "threads": 1}
+    # A file or thread more is a connection that was renewed late: the line through it rises by up to 1.5. A leak of one a minute is found.
+    options.bounds = {"memory without cached rows": options.memory, "memory": options.memory * 3, "files": 3, "threads": 2}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     directory = pathlib.Path(tempfile.mkdtemp(prefix="nudge-soak-"))

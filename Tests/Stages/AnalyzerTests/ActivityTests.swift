@@ -42,6 +42,15 @@ struct ActivityTests {
     #expect(try scene.message("m1", at: noon + 2).decision?.outcome == .notify)
   }
 
+  @Test("D1: a report from the background opens nothing, whichever conversation it names: what is unread stays so")
+  func backgroundReadsNothing() throws {
+    let scene = try Scene.withPhone()
+    try scene.gain("tablet")
+    #expect(try scene.message("m1").decision?.badge == 1)
+    #expect(try scene.activity("phone", .background, in: "c1", at: noon + minute).pushEvents.isEmpty)
+    #expect(try scene.message("m2", in: "c2", at: noon + minute + 1).decision?.badge == 2)
+  }
+
   @Test("D12: a late report does not bring an older state back, whichever way they arrive")
   func lateReport() throws {
     for reports in [[0, 1], [1, 0]] {

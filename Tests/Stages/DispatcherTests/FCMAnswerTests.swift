@@ -128,6 +128,20 @@ struct FCMAnswerTests {
     }
   }
 
+  @Test("P4, P5: a device's quota stays the device's where the answer names its project, too")
+  func deviceQuotaOfAProject() {
+    func verdict(_ subject: String, _ description: String) -> Answer.Verdict {
+      let body = #"""
+        {"error":{"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure",
+        "violations":[{"subject":"\#(subject)","description":"\#(description)"}]}]}}
+        """#
+      return Answer(status: 429, retryAfter: nil, body: Array(body.utf8), now: 0).verdict
+    }
+    #expect(verdict("project:demo", "Message rate of the device exceeded") == .quotaExceeded(.device))
+    #expect(verdict("device:4711", "quota of a device in project demo") == .quotaExceeded(.device))
+    #expect(verdict("project:demo", "Message rate exceeded") == .quotaExceeded(.project))
+  }
+
   @Test("P4: the limit of Google's front end counts as the project's quota")
   func frontEndQuota() {
     let body =

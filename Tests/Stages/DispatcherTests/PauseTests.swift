@@ -163,4 +163,40 @@ struct PauseTests {
     #expect(bench.outcomes.count == 60)
     #expect(bench.outcomes.filter { $0.result == .invalidToken }.count == 9)
   }
+
+  @Test("T3: the breaker over invalid tokens closes with the last answer of its trial, not before")
+  func wholeTrial() throws {
+    let bench = DispatcherBench {
+      $0.invalidTokenWindow = 4
+      $0.invalidTokenRatio = 0.5
+      $0.tokenTrialLength = 5
+    }
+    for answer in [FCMAnswer.sent, .sent, .unregistered, .unregistered] {
+      try bench.send(DispatcherBench.push("p\(bench.outcomes.count)", user: "u\(bench.outcomes.count)"))
+      try bench.answer(answer)
+    }
+    for number in 10..<30 { try bench.send(DispatcherBench.push("p\(number)", user: "u\(number)")) }
+    #expect(bench.air.isEmpty)
+    try bench.wakeUntilSent()
+    for number in 1...4 {
+      try bench.answer(.sent)
+      #expect(bench.air.count == 1, "after \(number) good answers")
+    }
+    try bench.answer(.sent)
+    #expect(bench.air.count == 16, "all that waited: twenty, and the one that tripped the breaker, without the five")
+  }
+
+  @Test("T3: dead tokens that are further apart than the window is long never open a breaker")
+  func fewInvalid() throws {
+    let bench = DispatcherBench {
+      $0.invalidTokenWindow = 4
+      $0.invalidTokenRatio = 0.5
+    }
+    for number in 0..<40 {
+      try bench.send(DispatcherBench.push("p\(number)", user: "u\(number)"))
+      try bench.answer(number.isMultiple(of: 4) ? .unregistered : .sent)
+    }
+    #expect(bench.outcomes.count == 40)
+    #expect(bench.invalidated.count == 10)
+  }
 }

@@ -39,6 +39,28 @@ struct RetryTests {
     #expect(bench.air.map(\.pushId) == ["p3", "p4"])
   }
 
+  @Test("P3, P6: the time for which a breaker was open does not count against a push that was failing before")
+  func breakerTime() throws {
+    let bench = DispatcherBench { $0.timeBudget = 60_000 }
+    try bench.send(DispatcherBench.push("p1", user: "u1"))
+    try bench.send(DispatcherBench.push("p2", user: "u2"))
+    try bench.answer(.unavailable)
+    var refusal = FCMAnswer.noProject
+    refusal.retryAfter = 120_000
+    try bench.answer(refusal)
+    // p1 is due meanwhile, and waits for the breaker. The first that is sent is p2, whose answer closes it.
+    try bench.wakeUntilSent()
+    #expect(bench.now == DispatcherBench.start + 120_000)
+    #expect(bench.air.map(\.pushId) == ["p2"])
+    try bench.answer(.sent)
+    #expect(bench.air.map(\.pushId) == ["p1"])
+    try bench.answer(.unavailable)
+    #expect(bench.outcomes.map(\.pushId) == ["p2"])
+    try bench.wakeUntilSent()
+    try bench.answer(.sent)
+    #expect(bench.outcomes.map(\.result) == [.sent, .sent])
+  }
+
   @Test("P3: a restart does not change when a retry is due")
   func survives() throws {
     let bench = DispatcherBench()

@@ -165,6 +165,20 @@ import Testing
     #expect(next.map(\.type) == [.deviceRegistered])
   }
 
+  @Test("D12: a sign-out older than the registration leaves the device as it is: its next token replaces this one")
+  func lateSignOutOfTheSamePerson() throws {
+    let pipeline = IngestPipeline()
+    _ = try timeline(pipeline, registered("ann", "phone", "t1"), after: 10)
+    #expect(try timeline(pipeline, unregistered("ann", "phone"), after: 5).isEmpty)
+    #expect(try owner(pipeline, "t1")?.owner?.userId == "ann")
+    // Older than the registration, newer than the sign-out.
+    #expect(try timeline(pipeline, registered("ann", "phone", "t0"), after: 7).isEmpty)
+    let bodies = try timeline(pipeline, registered("ann", "phone", "t2"), after: 20)
+    #expect(bodies.map(\.type) == [.deviceUnregistered, .deviceRegistered])
+    guard case .deviceLost(let lost)? = bodies.first else { return }
+    #expect(lost.tokenHash == "hash-of-t1" && lost.cause == .tokenReplaced)
+  }
+
   @Test("D12: a registration older than the sign-out does not bring the device back")
   func lateRegistrationAfterSignOut() throws {
     let pipeline = IngestPipeline()

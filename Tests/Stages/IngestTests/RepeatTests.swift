@@ -86,6 +86,42 @@ import Testing
       try marks(pipeline.message("c", "late", from: "ann", envelope: pipeline.envelope(after: 800))) == [nil, nil])
   }
 
+  @Test("M6: a forgotten event's retry stays in doubt after hundreds of messages of long ago have come in")
+  func lateFlood() throws {
+    let pipeline = IngestPipeline()
+    try pipeline.group(["ann", "ben"], envelope: pipeline.envelope(after: -500_000))
+    let forgotten = pipeline.envelope("forgotten")
+    try pipeline.message("c", "m", from: "ann", envelope: forgotten)
+    for number in 1...1_000 {
+      try pipeline.message("c", "m\(number)", from: "ben", envelope: pipeline.envelope(after: Int64(number)))
+    }
+    for number in 1...1_000 {
+      try pipeline.message(
+        "c", "l\(number)", from: "ben", envelope: pipeline.envelope(after: Int64(number) - 400_000))
+    }
+    #expect(try marks(pipeline.message("c", "m", from: "ann", envelope: forgotten)) == [true, nil])
+  }
+
+  @Test("M6: hundreds of messages of long ago cast no doubt on newer ones, and make no newer one forgotten")
+  func newerThanAFlood() throws {
+    let pipeline = IngestPipeline()
+    try pipeline.group(["ann", "ben"], envelope: pipeline.envelope(after: -500_000))
+    let known = pipeline.envelope("known")
+    try pipeline.message("c", "m", from: "ann", envelope: known)
+    // The memory puts the older half of what is in its row with the late ones that come next.
+    for number in 1...64 {
+      try pipeline.message("c", "m\(number)", from: "ben", envelope: pipeline.envelope(after: Int64(number)))
+    }
+    for number in 1...1_000 {
+      try pipeline.message(
+        "c", "l\(number)", from: "ben", envelope: pipeline.envelope(after: Int64(number) - 400_000))
+    }
+    // Written before the one that is known, and on its way for longer.
+    #expect(
+      try marks(pipeline.message("c", "new", from: "ann", envelope: pipeline.envelope(after: -1_000))) == [nil, nil])
+    #expect(try pipeline.message("c", "m", from: "ann", envelope: known).outputs.isEmpty)
+  }
+
   @Test("M6: every repeat among many is found or marked, whatever the order of the events' times")
   func noRepeatNotifies() throws {
     var random = SeededGenerator(announcedFor: "noRepeatNotifies")

@@ -80,6 +80,25 @@ struct SteppedFanOutTests {
     #expect(reached == everybody.filter { $0 != "user-0" })
   }
 
+  @Test("M7: a conversation that gets more than it can be served has no more pending fan-outs than the bound")
+  func boundedPending() throws {
+    let pipeline = IngestPipeline(
+      rules: IngestPipeline.rules {
+        $0.fanOutStep = 3
+        $0.pendingFanOuts = 2
+      })
+    let everybody = (0..<20).map { "user-\($0)" }.sorted()
+    try pipeline.group(everybody)
+    for number in 0..<6 {
+      let result = try pipeline.message("c", "m\(number)", from: "user-0")
+      #expect(try pipeline.driver.rows(below: RowKey("f")).count == min(number + 1, 2))
+      // The oldest one makes room: it is written to its end.
+      let told = number < 2 ? [] : everybody.filter { $0 != "user-0" }
+      #expect(try pipeline.recipients(result) == told)
+      #expect(try pipeline.candidates(result).allSatisfy { $0.messageId == "m\(number - 2)" })
+    }
+  }
+
   @Test("what is caused names the generation of its cause's topic: that of a fan-out stays the one it began with")
   func generations() throws {
     let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.fanOutStep = 3 })

@@ -23,6 +23,7 @@ enum StagesBenchmark: Benchmark {
     var judging: [Measurement] = []
     var dispatcher: [Measurement] = []
     var cold: [Measurement] = []
+    var attentive: [Measurement] = []
     for _ in 1...options.repetitions {
       let pipeline = try Pipeline(messages: messages)
       ingest.append(try pipeline.measureIngest())
@@ -31,6 +32,9 @@ enum StagesBenchmark: Benchmark {
       let unlimited = try Pipeline(messages: messages, analysesPerHour: .max)
       _ = try unlimited.measureIngest()
       judging.append(try unlimited.measureAnalyzer())
+      let attention = try Pipeline(messages: messages, attention: true)
+      _ = try attention.measureIngest()
+      attentive.append(try attention.measureAnalyzer())
       let groups = max(1, options.people / Pipeline.members)
       let many = try Pipeline(messages: groups, conversations: groups, cacheBytes: Self.coldCacheBytes)
       _ = try many.measureIngest()
@@ -41,6 +45,7 @@ enum StagesBenchmark: Benchmark {
     )
     report(context, "ingest", unit: "candidate", ingest)
     report(context, "analyzer", unit: "candidate", analyzer)
+    report(context, "analyzer, ten alerts a day, catch-ups, escalation", unit: "candidate", attentive)
     report(context, "analyzer, each message by the relevance model", unit: "candidate", judging)
     report(context, "analyzer, \(options.people) people, a message each", unit: "candidate", cold)
     report(context, "dispatcher", unit: "push with its answer", dispatcher)
@@ -100,10 +105,18 @@ private final class Pipeline {
   private let dispatcher: StageDriver<DispatcherStage>
   private let coder = RecordCoder()
 
-  init(messages count: Int, conversations: Int = 200, analysesPerHour: Int = 10, cacheBytes: Int = 64 << 20) throws {
+  /// - Parameter attention: everybody has ten alerts a day, the rest is in a catch-up, and what matters is told again after two minutes.
+  init(
+    messages count: Int, conversations: Int = 200, analysesPerHour: Int = 10, attention: Bool = false,
+    cacheBytes: Int = 64 << 20
+  ) throws {
     self.conversations = conversations
     var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
     rules.policy.analysesPerHour = analysesPerHour
+    if attention {
+      rules.policy.dailyAlerts = 10
+      rules.policy.againSeconds = 120
+    }
     ingest = StageDriver(IngestStage(IngestRules()), now: Self.start)
     analyzer = StageDriver(AnalyzerStage(rules: rules), now: Self.start, cacheBytes: cacheBytes)
     dispatcher = StageDriver(DispatcherStage(rules: DispatcherRules()), now: Self.start)

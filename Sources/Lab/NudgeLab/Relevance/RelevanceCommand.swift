@@ -7,7 +7,7 @@ import ServiceKit
 
 /// `nudge relevance FILE…`.
 enum RelevanceCommand {
-  private static let json = Setting<Bool>(
+  static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Prints JSON, for machines.")
 
   private static let threshold = Setting<Double?>(
@@ -52,8 +52,9 @@ enum RelevanceCommand {
       "Decides all messages by the policies all, smart, smart with visible small groups, and mentions: alerts a person and day, "
       + "and what of the messages meant for somebody is shown.")
 
-  private static let seed = Setting<Int>(
-    "seed", environment: .none, default: 1, help: "Which senders people of a different taste like.")
+  static let seed = Setting<Int>(
+    "seed", environment: .none, default: 1,
+    help: "Which senders people of a different taste like, when people of --attention look, and what intervals draw.")
 
   static let command = Command(
     "relevance",
@@ -61,15 +62,19 @@ enum RelevanceCommand {
     discussion:
       "The logs say which messages each message answers. For each of them, the command compares the model's answer for "
       + "the last 20 other speakers with the log's.",
-    settings: [threshold, names, split, taste, signals, cost, budgets, seed, features, explain, json],
+    settings: [
+      threshold, names, split, taste, signals, cost, budgets, attention, plot, seed, features, explain, json,
+    ],
     arguments: [PositionalArgument("file", help: "Chat logs, JSON lines, plain or gzip.", count: .many)],
     examples: [
       "nudge relevance chat.jsonl.gz --json", "nudge relevance chat.jsonl.gz --split held-out --names removed",
       "nudge relevance chat.jsonl.gz --split held-out --taste different --signals 20",
       "nudge relevance chat.jsonl.gz --split held-out --budget 3,5,10",
+      "nudge relevance chat.jsonl.gz --split held-out --attention all --plot attention.svg",
     ]
   ) { input in
     if input[cost] { return try showCost(input) }
+    if let level = input[attention] { return try showAttention(level, input) }
     if let limits = input[budgets] { return try showBudgets(limits.compactMap { Int($0) }, input) }
     let measure = RelevanceMeasure(names: input[names].names, explains: input[explain] > 0)
     let limit = input[threshold] ?? measure.threshold
@@ -117,24 +122,14 @@ enum RelevanceCommand {
 
   private static func showBudgets(_ limits: [Int], _ input: CommandInput) throws -> Int32 {
     var measure = BudgetMeasure()
-    for path in input.arguments("file") {
-      try forEachLog(in: path) { log in
-        if input[split].contains(log[0].log) { measure.add(log) }
-      }
-    }
-    guard !measure.logs.isEmpty else { throw CommandError("none of the logs is in the part that --split names") }
+    try forEachChosenLog(input) { measure.add($0) }
     try show(measure, limits, seed: UInt64(bitPattern: Int64(input[seed])), asJSON: input[json])
     return ExitCode.success
   }
 
   private static func showCost(_ input: CommandInput) throws -> Int32 {
     var measure = CostMeasure()
-    for path in input.arguments("file") {
-      try forEachLog(in: path) { log in
-        if input[split].contains(log[0].log) { try measure.add(log) }
-      }
-    }
-    guard !measure.logs.isEmpty else { throw CommandError("none of the logs is in the part that --split names") }
+    try forEachChosenLog(input) { try measure.add($0) }
     let summaries = CostMeasure.Policy.allCases.map {
       CostSummary(
         $0, measure.logs[$0] ?? [], measure.counts[$0] ?? [], seed: UInt64(bitPattern: Int64(input[seed])))
@@ -184,6 +179,19 @@ enum RelevanceCommand {
     return
       "\(pair.log) \(pair.message): \(pair.isTrue ? "for the person" : "not for the person"), score \(pair.score), "
       + "\(isFound == pair.isTrue ? "right" : "wrong"): \(pair.text) [\(signals)]"
+  }
+
+  /// Passes the messages of each log in the part that `--split` names to `body`, in order.
+  static func forEachChosenLog(_ input: CommandInput, _ body: ([ChatMessage]) throws -> Void) throws {
+    var isEmpty = true
+    for path in input.arguments("file") {
+      try forEachLog(in: path) { log in
+        guard input[split].contains(log[0].log) else { return }
+        isEmpty = false
+        try body(log)
+      }
+    }
+    if isEmpty { throw CommandError("none of the logs is in the part that --split names") }
   }
 
   /// Passes the messages of each log to `body`, in order; a file has each log's lines together.

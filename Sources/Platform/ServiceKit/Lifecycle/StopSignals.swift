@@ -22,6 +22,16 @@ final class StopSignals {
     signal(SIGINT, SignalPipe.handler)
     signal(SIGUSR1, SignalPipe.handler)
     if withHangup { signal(SIGHUP, SignalPipe.handler) }
+    unblock([SIGTERM, SIGINT, SIGUSR1, SIGHUP])
+  }
+
+  /// A process inherits the signal mask of the thread that started it, and a parent may block them all, as Dispatch's threads do: only
+  /// SIGKILL would end the service.
+  private func unblock(_ numbers: [Int32]) {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in numbers { sigaddset(&signals, number) }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
   // The handlers stay installed: the process is about to end, and another signal must not end it halfway.

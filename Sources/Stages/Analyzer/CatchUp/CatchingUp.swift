@@ -13,7 +13,7 @@ extension PersonContext {
     let preferences = EffectivePreferences(try preferences(), rules: rules)
     let isWanted = preferences.enabled && preferences.digestTimes?.isEmpty != true
     if isWanted, let end = preferences.quietHoursEnd(at: step.now, zones: &zones) {
-      return try armCatchUp(at: end + rules.catchUpOffset(of: userId))
+      return try armCatchUp(at: spread(end, preferences, zones: &zones))
     }
     let ordinary = catchUpTime(preferences, zones: &zones) ?? step.now + 86_400_000
     let targets = try targets()
@@ -32,7 +32,7 @@ extension PersonContext {
     for case (let key, .missed(var row)) in page.rows {
       guard let conversationId = key.parts.last else { continue }
       if isWanted, !preferences.isUnwanted(conversationId) {
-        if preferences.isMuted(conversationId, at: step.now) {
+        if preferences.mutesForATime(conversationId, at: step.now) {
           leave(row)
           continue
         }
@@ -114,10 +114,17 @@ extension PersonContext {
 }
 
 extension EffectivePreferences {
-  /// Whether the person has chosen since to be told of nothing in a conversation.
+  /// Whether the person has chosen since to be told of nothing in a conversation. Where a mute excepts mentions, what waits may be one.
   fileprivate func isUnwanted(_ conversationId: String) -> Bool {
     let key = MessageKey(conversationId)
     return conversationLevels.contains { $0.conversation == key && $0.level == .none }
-      || isMutedForGood(conversationId)
+      || muted.contains {
+        sameId($0.conversationId, conversationId) && $0.until == nil && $0.exceptMentions != true
+      }
+  }
+
+  /// Whether the person muted a conversation until a later time.
+  fileprivate func mutesForATime(_ conversationId: String, at time: Milliseconds) -> Bool {
+    mute(of: conversationId, at: time).map { $0.until != nil } ?? false
   }
 }

@@ -90,7 +90,16 @@ extension PersonContext {
   /// When the person catches up next; nil: never.
   func catchUpTime(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds? {
     let offset = rules.catchUpOffset(of: userId)
-    return preferences.catchUpTime(after: step.now - offset, zones: &zones).map { $0 + offset }
+    guard let time = preferences.catchUpTime(after: step.now - offset, zones: &zones) else { return nil }
+    let due = spread(time, preferences, zones: &zones)
+    // Without its offset it may be over.
+    return due > step.now ? due : preferences.catchUpTime(after: step.now, zones: &zones)
+  }
+
+  /// A time with the person's offset, or without it where quiet hours have begun again by then: they may leave less than the spread.
+  func spread(_ time: Milliseconds, _ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds {
+    let later = time + rules.catchUpOffset(of: userId)
+    return preferences.quietHoursEnd(at: later, zones: &zones) == nil ? later : time
   }
 
   /// Sets the timer, in place of one that is set. The catch-up is made when it fires.

@@ -13,7 +13,7 @@ struct KafkaRecord: Equatable {
   var headerBytes: [String: [UInt8]] = [:]
 }
 
-/// A request to send a message, as FCM received it.
+/// A request to send a message, as FCM received it, or the webhook.
 struct SeenRequest: Equatable {
   /// When it arrived, in milliseconds since the epoch.
   var time: Int64
@@ -23,6 +23,9 @@ struct SeenRequest: Equatable {
   var recipientId: String
   /// The message it shows; nil for badges, and for reads, which only say up to which message.
   var messageId: String?
+
+  /// The token of requests to the webhook, whose push is the `webhook-id`.
+  static let webhook = ""
 }
 
 /// The committed offset of a group for a partition of an input.

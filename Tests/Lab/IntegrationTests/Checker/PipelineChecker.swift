@@ -188,6 +188,10 @@ struct PipelineChecker {
       push.body.targets.map { (push: push.body, deviceId: $0.deviceId) }
     }
   }
+  /// The pushes by which messages are said again, and those told to the webhook.
+  var escalations: [Wire.Push] { pushes.map(\.body).filter { $0.escalation != nil } }
+  /// The pushes that the webhook was told of, or never will be.
+  var webhookOutcomes: Set<String> { Set(outcomes.filter { $0.deviceId == "webhook" }.map(\.pushId)) }
   /// The receipts.
   var receiptCount: Int { receipts.count }
   /// Receipts by state, for a report.
@@ -506,9 +510,13 @@ struct PipelineChecker {
     // decided before.
     for push in pushes
     where push.body.messageId != nil && !["deleted", "read"].contains(push.body.kind) && push.body.replaces != true
-      && !decided.contains(push.body.pushId)
+      && push.body.escalation == nil && !decided.contains(push.body.pushId)
     {
       found.append(.init(rule: .pushUndecided, detail: push.body.pushId))
+    }
+    let steps = Dictionary(grouping: escalations) { [$0.kind ?? "", $0.messageId ?? "", $0.userId] }
+    for (step, pushes) in steps where pushes.count > 1 {
+      found.append(.init(rule: .escalatedTwice, detail: "\(step): \(pushes.map(\.pushId))"))
     }
     return found
   }
@@ -521,6 +529,10 @@ struct PipelineChecker {
           pushId: push.body.pushId, userId: push.body.userId, deviceId: target.deviceId, token: target.token,
           expiresAt: push.body.expiresAt, place: push.place)
       }
+      guard push.body.kind == "escalation" else { continue }
+      targets[Delivery(pushId: push.body.pushId, deviceId: "webhook")] = Target(
+        pushId: push.body.pushId, userId: push.body.userId, deviceId: "webhook", token: SeenRequest.webhook,
+        expiresAt: push.body.expiresAt, place: push.place)
     }
     return targets
   }

@@ -126,6 +126,18 @@ struct PipelineCheckerTests {
         $0.committed[index].offset = 5
       }
     },
+    Fault(.escalatedTwice, "the webhook is told of a message by two pushes") {
+      try $0.escalate(as: "w1")
+      try $0.escalate(as: "w2")
+    },
+    Fault(.requestMissing, "the webhook got nothing") {
+      try $0.escalate(as: "w1")
+      $0.requests.removeLast()
+    },
+    Fault(.sentAgain, "the webhook had taken it") {
+      try $0.escalate(as: "w1")
+      $0.requests.append($0.requests[$0.requests.count - 1])
+    },
     Fault(.outcomeUncaused, "an outcome of no target") {
       try $0.again("nudge.outcomes", 0) {
         $0["deviceId"] = "bob-2"
@@ -193,7 +205,9 @@ struct PipelineCheckerTests {
 
   @Test("a run in which everything holds has no violation, and nothing is open")
   func good() throws {
-    let run = try SampleRun()
+    var run = try SampleRun()
+    #expect(run.violations() == [])
+    try run.escalate(as: "w1")
     #expect(run.violations() == [])
     var checker = run.checker
     for record in run.records { checker.read(record) }

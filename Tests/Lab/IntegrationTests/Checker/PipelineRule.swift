@@ -42,6 +42,8 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case pushUndecided
   /// Two pushes have one id.
   case pushTwice
+  /// A message was pushed again twice, or told to the webhook twice.
+  case escalatedTwice
   /// An outcome without a target.
   case outcomeUncaused
   /// A target has two outcomes.

@@ -85,6 +85,24 @@ struct SampleRun {
         value: Array(try JSONSerialization.data(withJSONObject: fields))))
   }
 
+  /// Tells the webhook of bob's first message.
+  mutating func escalate(as pushId: String) throws {
+    try again("nudge.pushes", 0) {
+      $0["pushId"] = pushId
+      $0["kind"] = "escalation"
+      $0["escalation"] = ["pushedAt": Self.start]
+      $0["targets"] = [[String: String]]()
+    }
+    try again("nudge.outcomes", 0) {
+      $0["pushId"] = pushId
+      $0["deviceId"] = "webhook"
+    }
+    requests.append(
+      SeenRequest(time: Self.start + 15, status: 200, token: SeenRequest.webhook, pushId: pushId, recipientId: ""))
+    let end = (records.last { $0.topic == "nudge.pushes" }?.offset ?? 0) + 1
+    try advance("dispatcher", "nudge.pushes", to: end)
+  }
+
   /// A receipt of a push on bob's first device.
   mutating func addReceipt(_ pushId: String, state: String = "arrived") throws {
     try again("nudge.outcomes", 0) {

@@ -74,12 +74,15 @@ enum Wire {
       var deviceId: String
       var token: String
     }
+    struct Escalation: Decodable { var pushedAgainAt: Int64? }
     var pushId: String
     var userId: String
     var messageId: String?
     var conversationId: String?
     var kind: String?
     var replaces: Bool?
+    /// The message is said again, or told to the webhook.
+    var escalation: Escalation?
     var targets: [Target]
     var expiresAt: Int64
   }

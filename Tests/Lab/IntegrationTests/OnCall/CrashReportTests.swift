@@ -4,7 +4,7 @@ import Testing
 @testable import NudgeLab
 
 /// No broker is needed: a service that waits for one crashes as well as any.
-@Suite("A service that crashes")
+@Suite("A service that crashes or is stopped")
 struct CrashReportTests {
   @Test("O3: its log ends with a backtrace, and the next process counts an unclean start; a stop is not counted")
   func crash() throws {
@@ -56,5 +56,35 @@ struct CrashReportTests {
     let last = try run(endingBy: "TERM")
     #expect(last.status == 0)
     #expect(!last.log.contains(unclean))
+  }
+
+  @Test("A service whose parent blocks all signals stops on SIGTERM all the same")
+  func blockedSignals() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-blocked-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let log = directory.appendingPathComponent("ingest.log")
+    try Data().write(to: log)
+    let process = Process()
+    process.executableURL = try DemoProgram.find(in: DemoProgram.directoryOfThisProgram())[.ingest]
+    process.arguments = [
+      "--bootstrap-servers", "127.0.0.1:1", "--state-dir", directory.path, "--admin-address", "127.0.0.1:0",
+      "--instance", "blocked",
+    ]
+    process.environment = Pipeline.environment
+    process.standardError = try FileHandle(forWritingTo: log)
+    process.standardOutput = process.standardError
+    var (everything, before) = (sigset_t(), sigset_t())
+    sigfillset(&everything)
+    pthread_sigmask(SIG_SETMASK, &everything, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    try process.run()
+    defer { kill(process.processIdentifier, SIGKILL) }
+    func text() -> String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+    try waitUntil("the service looks for its broker", atMost: 30, state: text) { text().contains("no broker") }
+    process.terminate()
+    try waitUntil("the service stops", atMost: 30, state: text) { !process.isRunning }
+    #expect(process.terminationReason == .exit)
+    #expect(process.terminationStatus == 0, "\(text().suffix(2_000))")
   }
 }

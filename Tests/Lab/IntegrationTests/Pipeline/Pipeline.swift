@@ -31,6 +31,8 @@ final class Pipeline {
   private var requests: RequestFile
   private let emulator: DemoProcess
   private let fcm: [String]
+  /// The dispatcher's settings for a webhook, which the emulator stands in for.
+  let webhook: [String]
   private var services: [DemoProcess] = []
   private var mayBeFenced: DemoProcess?
 
@@ -82,6 +84,14 @@ final class Pipeline {
     fcm = [
       "--fcm-url", ready.url, "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile,
       "--fcm-timeout", Self.fcmTimeout,
+    ]
+    let secret = directory.appendingPathComponent("webhook.secret")
+    try Data("whsec_\(Data((0..<32).map { UInt8($0) }).base64EncodedString())\n".utf8).write(to: secret)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
+    // A webhook has a name.
+    webhook = [
+      "--escalation-url", ready.url.replacingOccurrences(of: "127.0.0.1", with: "localhost") + "/webhook",
+      "--escalation-secret-file", secret.path, "--escalation-ca-file", ready.caFile, "--escalation-allow-private",
     ]
     requests = RequestFile(path: record)
     reader = try TopicReader(brokers: brokers, names: names, partitions: Self.partitions)

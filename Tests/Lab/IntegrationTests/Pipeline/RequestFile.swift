@@ -6,6 +6,10 @@ import Foundation
 struct RequestFile {
   /// A request with its whole message.
   struct Line: Decodable {
+    struct Headers: Decodable {
+      var webhookId: String?
+      enum CodingKeys: String, CodingKey { case webhookId = "webhook-id" }
+    }
     struct Body: Decodable { var message: Message? }
     struct Message: Decodable {
       var token: String?
@@ -14,6 +18,7 @@ struct RequestFile {
     var time: Int64
     var path: String
     var status: Int
+    var headers: Headers?
     var body: Body?
   }
 
@@ -27,6 +32,12 @@ struct RequestFile {
     let decoder = decoder
     try file.readLines { bytes in
       let line = try decoder.decode(Line.self, from: Data(bytes))
+      if line.path == "/webhook" {
+        return body(
+          SeenRequest(
+            time: line.time, status: line.status, token: SeenRequest.webhook, pushId: line.headers?.webhookId ?? "",
+            recipientId: ""), Array(bytes))
+      }
       guard line.path.hasSuffix("/messages:send"), let message = line.body?.message, let data = message.data else {
         return
       }

@@ -105,6 +105,28 @@
       try turn(thread) { performer.count == 3 }
     }
 
+    @Test("effects that wait for a slow commit are not done once the group does not know the member any more")
+    func outOfGroup() throws {
+      let io = RecordingIO()
+      let performer = HeldReplies()
+      let thread = try thread(AskingStage(), io, performer: performer)
+      try turn(thread) { thread.task(0)?.position.sequence == 1 }
+      io.isOnTheWire = true
+      io.fails = { $0 == "commit" ? IOFailure(kind: .notMember, operation: "commit", reason: "expelled") : nil }
+      io.polls = [PollResult(records: [record(0, .pushes)])]
+      let before = commits(io)
+      try turn(thread) { commits(io) > before }
+      let sent = io.steadyClock
+      try turn(thread) { io.steadyClock > sent + StreamLimits().maxEffectLead }
+      io.polls = [PollResult(records: [record(1, .pushes)])]
+      #expect(thread.turn() == nil)
+      #expect(performer.count == 1)
+      io.isOnTheWire = false
+      // Less than what the last proof of ownership would hold for.
+      for _ in 0..<10 { #expect(thread.turn() == nil) }
+      #expect(performer.count == 1)
+    }
+
     @Test("with the next transaction full nothing more is taken, and inputs pause only if that lasts")
     func bounded() throws {
       let io = RecordingIO()

@@ -18,9 +18,12 @@
     /// Tasks in whose changelogs a transaction is pending.
     var heldBack: Set<Int32> = [] { didSet { wereHeldBack.formUnion(heldBack) } }
     private var wereHeldBack: Set<Int32> = []
+    /// Where such a changelog ends.
+    var heldBackEnd: Int64 = 5
     private(set) var isPaused = false
     private var isAssigned = false
-    private var read: [Int32: Int64] = [:]
+    /// The changelogs that are being read, and where that began.
+    private(set) var read: [Int32: Int64] = [:]
     private var now: Milliseconds = 1_000_000
     var wallClock: Milliseconds { now }
     var steadyClock: Milliseconds { now }
@@ -109,7 +112,7 @@
     func interruptTransactions(_ fails: @escaping @Sendable (FailPoint) -> Bool) { interrupt = fails }
     func changelogEnds(of task: Int32) throws(IOFailure) -> LogEnds {
       calls.append("changelogEnds")
-      return LogEnds(start: 0, high: wereHeldBack.contains(task) ? 5 : position == nil ? 0 : 1)
+      return LogEnds(start: 0, high: wereHeldBack.contains(task) ? heldBackEnd : position == nil ? 0 : 1)
     }
     func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure) {
       calls.append("readChangelogs")
@@ -119,6 +122,7 @@
     var position: PositionRecord?
     func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
       calls.append("pollChangelogs")
+      if read.keys.contains(where: { heldBack.contains($0) }) { now += timeout }
       if let position, let bytes = try? RecordCoder().encode(position) {
         return read.keys.flatMap { task -> [ChangelogItem] in
           [
@@ -128,7 +132,7 @@
         }
       }
       return read.map { task, start in
-        .end(task: task, offset: wereHeldBack.contains(task) && !heldBack.contains(task) ? 5 : start)
+        .end(task: task, offset: wereHeldBack.contains(task) && !heldBack.contains(task) ? heldBackEnd : start)
       }
     }
     /// The rows of each store when it is opened.

@@ -172,6 +172,30 @@
       #expect(bench.count("readChangelogs") > 1)
     }
 
+    @Test(
+      "after an unknown outcome the changelog is read on behind the last known commit to the end it had, before anything is sent again"
+    )
+    func wholeLook() throws {
+      let bench = try Bench(CountingStage())
+      bench.io.polls = [PollResult(records: [record(0)])]
+      try bench.turn { bench.thread.task(0)?.position.sequence == 1 }
+      // A transaction is open in the changelog, behind the commit, whose position record has the offset 4.
+      bench.io.heldBackEnd = 9
+      bench.io.heldBack = [0]
+      var isUnknown = true
+      bench.io.fails = { isUnknown && $0 == "commit" ? failure(.retriable) : nil }
+      bench.io.polls = [PollResult(records: [record(1)])]
+      try bench.turn { bench.count("commit") == 2 }
+      isUnknown = false
+      let start = bench.io.steadyClock
+      while bench.io.steadyClock - start < 60_000 { #expect(bench.thread.turn() == nil) }
+      #expect(bench.count("commit") == 2)
+      #expect(bench.io.read == [0: 5])
+      bench.io.heldBack = []
+      try bench.turn { bench.thread.task(0)?.position.sequence == 2 }
+      #expect(bench.count("commit") == 3)
+    }
+
     @Test("a refusal for good inside a transaction ends the thread with its reason")
     func fatal() throws {
       let bench = try Bench(CountingStage())

@@ -172,6 +172,33 @@ struct TimerQueueTests {
     #expect(queue.nextDue == nil)
   }
 
+  @Test(
+    "a timer that has fired is not read with the ones behind it when the window has shrunk to earlier ones",
+    arguments: [false, true])
+  func firedOnce(_ isStored: Bool) throws {
+    let store = MemoryRowStore()
+    var queue = TimerQueue(store: store, windowSize: 8)
+    queue.set(TimerKey(due: 50, name: "t").row, [1])
+    _ = queue.seal()
+    queue.committed()
+    if isStored {
+      store.apply(queue.unstoredRows())
+      queue.stored()
+    }
+    try queue.load()
+    #expect(queue.fireNext(now: 100)?.key.due == 50)
+    // Set after it, and due before it, so many that the window keeps the first eight only.
+    for number in 0..<40 { queue.set(TimerKey(due: Milliseconds(number), name: "t").row, [1]) }
+    #expect(queue.count <= 33)
+    var fired: [Milliseconds] = []
+    while fired.count < 100 {
+      if queue.needsLoad(now: 100) { try queue.load() }
+      guard let (key, _) = queue.fireNext(now: 100) else { break }
+      fired.append(key.due)
+    }
+    #expect(fired == (0..<40).map(Milliseconds.init))
+  }
+
   @Test("fired timers are bounded: the others wait until the records of earlier ones are processed")
   func bounded() throws {
     let store = MemoryRowStore()

@@ -161,6 +161,41 @@ struct CatchUpTests {
     #expect(try digests(later).isEmpty && rows(later) == 0)
   }
 
+  @Test("D18: a mention that waits where mentions are excepted from a mute is told; so is what came before that mute")
+  func exceptedMention() throws {
+    var rules = AnalyzerRules(hash: standInHash)
+    rules.policy.catchUpSpreadSeconds = 0
+    let scene = Scene(rules)
+    try scene.prefer(PreferencesPatch(digestTimes: .set(["13:00"])))
+    try scene.message("m1", at: noon, RecipientContext(mentioned: true), group: "Hikers")
+    try scene.prefer(
+      PreferencesPatch(muted: [MutedConversation(conversationId: "c1", exceptMentions: true)]), at: noon + minute)
+    let mention = try scene.message(
+      "m2", at: noon + 2 * minute, RecipientContext(mentioned: true), group: "Hikers")
+    #expect(mention.decision?.reason == .noDevice && due(mention) == noon + hour)
+    #expect(try scene.message("m3", at: noon + 3 * minute, group: "Hikers").decision?.reason == .conversationMuted)
+    try scene.gain("phone", at: noon + 4 * minute)
+    #expect(try digests(scene).map { $0.digest?.parts?.map(\.keys) } == [[["m1", "m2"].map { Digest.key($0) }]])
+    #expect(try rows(scene) == 0)
+  }
+
+  @Test("D18: quiet hours that leave a minute a day: it comes in that minute, whatever the share of the spread")
+  func narrowWindow() throws {
+    let scene = try asleep(PreferencesPatch(quietHours: .set(QuietHours(start: "13:01", end: "13:00")))) {
+      $0.catchUpSpreadSeconds = 3_600
+    }
+    var rules = AnalyzerRules(hash: standInHash)
+    rules.policy.catchUpSpreadSeconds = 3_600
+    #expect(rules.catchUpOffset(of: "ann") > minute)
+    #expect(try due(scene.message("m1", at: noon)) == noon + hour)
+    #expect(try digests(scene).count == 1 && rows(scene) == 0)
+    // At 13:00:30 that minute is not over, and the next one is tomorrow's.
+    #expect(try due(scene.message("m2", at: noon + hour + minute)) == noon + 25 * hour)
+    // The person's own time is in quiet hours.
+    try scene.prefer(PreferencesPatch(digestTimes: .set(["22:00"])), at: noon + hour + 2 * minute)
+    #expect(try digests(scene, at: noon + 25 * hour).count == 1)
+  }
+
   @Test("D18: without a device it waits for one, and is then shown without a sound; it does not grow meanwhile")
   func noDevice() throws {
     let scene = Scene(now: noon)

@@ -1,0 +1,23 @@
+import Foundation
+import Testing
+
+@testable import NudgeLab
+
+@Suite("A soak", .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
+struct SoakTests {
+  /// What `make soak MINUTES=30` proves at length: no process ends, memory, files and threads stay flat, the account balances. Beside
+  /// other tests two cores commit some 200 small transactions a second; hence the time and the number of wake-ups.
+  @Test("of the three services as processes: 48 seconds of steady load, 5,000 wake-ups, everything accounted for")
+  func short() throws {
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../../Soak/soak.py").standardizedFileURL
+    let (status, output) = try RealKafka.run(
+      script,
+      [
+        "--programs", DemoProgram.directoryOfThisProgram().path, "--minutes", "0.8", "--rate", "60", "--threads", "4",
+        "--partitions", "8", "--all-wake-ups", "5000",
+      ])
+    #expect(status == 0, "\(output)")
+    #expect(output.contains("ok: targets of pushes = outcomes"), "\(output)")
+  }
+}

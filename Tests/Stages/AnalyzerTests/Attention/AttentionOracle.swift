@@ -1,0 +1,341 @@
+import Foundation
+import NudgeSchema
+
+/// The requirements that hold whatever a person has turned on, said of the records alone: waits, catch-ups, a bound on alerts and messages
+/// said again at once. It knows what happened and which preferences hold, and judges each record that is written.
+///
+/// - No push of a message that was read, was taken back, or is of a conversation that was left.
+/// - One final decision a message, by the time that its deferred one names; one first push, where that decision notifies.
+/// - What a decision keeps for the catch-up is in one of them, at the time that it names, unless it was read before.
+/// - No date of the person's has more alerts than the bound.
+/// - In quiet hours nothing of less than high priority, and no catch-up.
+/// - A message is said again and told once, at its times, and not where it was read, arrived, or is not wanted.
+struct AttentionOracle {
+  struct Message {
+    let candidate: MessageCandidate
+    let at: Milliseconds
+    var finals = 0
+    var pushes = 0
+    /// Its final decision comes by then.
+    var heldUntil: Milliseconds?
+    var isRead = false
+    /// It may count as read: nobody but the analyzer knows whether it still waited when a device showed the conversation.
+    var mayBeRead = false
+    var isGone = false
+    var hasArrived = false
+    var catchUp: CatchUp?
+
+    var isMention: Bool { candidate.recipients[0].context.mentioned }
+    var isDirect: Bool { candidate.conversation.kind == .direct }
+  }
+
+  /// A decision keeps the message for the catch-up.
+  struct CatchUp: Equatable {
+    /// nil: it moved since, with the person's preferences, or waits for a device.
+    var due: Milliseconds?
+    /// It may be dropped: the person did not want it for a time.
+    var mayBeDropped = false
+  }
+
+  private struct Again {
+    let id: String
+    var due: Milliseconds
+    var isAgain = true
+    /// There were too many: it may not be in the list.
+    var isUncertain: Bool
+  }
+
+  /// How often it was about what.
+  struct Tally {
+    var held = 0
+    var alerts = 0
+    var caughtUp = 0
+    var again = 0
+    var told = 0
+    var readInTime = 0
+
+    static func += (a: inout Tally, b: Tally) {
+      a.held += b.held
+      a.alerts += b.alerts
+      a.caughtUp += b.caughtUp
+      a.again += b.again
+      a.told += b.told
+      a.readInTime += b.readInTime
+    }
+  }
+
+  // The operator's policy, and the person's preferences.
+  var again: Milliseconds = 0
+  var webhook: Milliseconds = 0
+  var isEnabled = true
+  var limit: Int?
+  var zone = "UTC"
+  var quiet: QuietHours?
+  var catchesUp = true
+  var mutes: [String: (until: Milliseconds?, exceptMentions: Bool)] = [:]
+  /// Conversations at level `none`.
+  var silenced: Set<String> = []
+  var devices: Set<String> = []
+  /// The conversations that devices showed last, and when.
+  private var shown: [String: (conversation: String, at: Milliseconds)] = [:]
+
+  private(set) var tally = Tally()
+  private(set) var messages: [String: Message] = [:]
+  /// The ids in order.
+  private(set) var order: [String] = []
+  /// The ids by the keys that catch-ups have.
+  private var ids: [String: String] = [:]
+  private var waiting: [Again] = []
+  private var alerts: [Int64: Int] = [:]
+
+  // MARK: What happens
+
+  mutating func wrote(_ candidate: MessageCandidate, at time: Milliseconds) {
+    messages[candidate.messageId] = Message(candidate: candidate, at: time)
+    ids[Digest.key(candidate.messageId)] = candidate.messageId
+    order.append(candidate.messageId)
+  }
+
+  mutating func read(_ conversation: String, upTo time: Milliseconds) {
+    change(in: conversation, upTo: time) { message, tally in
+      if message.heldUntil != nil { tally.readInTime += 1 }
+      message.isRead = true
+      message.catchUp = nil
+    }
+  }
+
+  /// A device shows a conversation: it is read up to the last message that waits. nil: it shows none.
+  mutating func shows(_ conversation: String?, on device: String, at time: Milliseconds) {
+    shown[device] = conversation.map { ($0, time) }
+    guard let conversation else { return }
+    let last = messages.values.filter { $0.candidate.conversationId == conversation && $0.heldUntil != nil }.map(\.at)
+      .max()
+    if let last { read(conversation, upTo: last) }
+    change(in: conversation, upTo: time) { message, _ in
+      message.mayBeRead = true
+      message.catchUp?.mayBeDropped = true
+    }
+  }
+
+  /// A message was taken back; nil: the person left the conversation.
+  mutating func removed(_ id: String?, in conversation: String, at time: Milliseconds) {
+    change(in: conversation, upTo: time) { message, _ in
+      guard id == nil || message.candidate.messageId == id else { return }
+      message.isGone = true
+      message.catchUp = nil
+    }
+  }
+
+  mutating func arrived(_ id: String) { messages[id]?.hasArrived = true }
+
+  /// Preferences or devices are others now. `movesCatchUp`: also when the person catches up.
+  mutating func changed(movesCatchUp: Bool) {
+    for id in order where messages[id]?.catchUp != nil {
+      if movesCatchUp { messages[id]?.catchUp?.due = nil }
+      guard let message = messages[id] else { continue }
+      let conversation = message.candidate.conversationId
+      let isUnwanted = mutes[conversation].map { $0.until == nil } ?? false || silenced.contains(conversation)
+      if !isEnabled || !catchesUp || isUnwanted { messages[id]?.catchUp?.mayBeDropped = true }
+      if mutes[conversation] != nil { messages[id]?.catchUp?.due = nil }
+    }
+  }
+
+  private mutating func change(
+    in conversation: String, upTo time: Milliseconds, _ body: (inout Message, inout Tally) -> Void
+  ) {
+    for id in order where messages[id]?.candidate.conversationId == conversation && messages[id]!.at <= time {
+      body(&messages[id]!, &tally)
+    }
+  }
+
+  // MARK: What is written
+
+  /// The next time at which something must come.
+  var nextDue: Milliseconds? {
+    let holds = order.compactMap { messages[$0]?.heldUntil } + order.compactMap { messages[$0]?.catchUp?.due }
+    return (holds + waiting.map(\.due)).min()
+  }
+
+  /// Judges what a step wrote; what is wrong with it, else nil. `isReplay`: a replay asked for it.
+  mutating func judge(_ written: Written, at now: Milliseconds, isReplay: Bool = false) -> String? {
+    if let rejection = written.rejection { return "refused: \(rejection)" }
+    for decision in written.decisions.map(\.body) where !isReplay {
+      if let fault = decided(decision) { return fault }
+    }
+    for push in written.pushes {
+      let fault: String? =
+        switch push.kind {
+        case .message: push.escalation == nil ? pushed(push, written, at: now, isReplay: isReplay) : nil
+        case .digest: caughtUp(push, at: now)
+        case .badge, .read, .deleted, .escalation: nil
+        }
+      if let fault { return fault }
+    }
+    return nil
+  }
+
+  private mutating func decided(_ decision: DecisionBody) -> String? {
+    let id = decision.messageId
+    guard let message = messages[id] else { return "\(id) is decided, and unknown" }
+    if message.finals > 0 { return "\(id) is decided after its final decision" }
+    guard decision.outcome.isFinal else {
+      guard let until = decision.heldUntil else { return "\(id) is deferred without an end" }
+      messages[id]?.heldUntil = until
+      tally.held += 1
+      return nil
+    }
+    messages[id]?.finals = 1
+    messages[id]?.heldUntil = nil
+    // Where a device shows the conversation, the badge waits, and so may the catch-up.
+    let isShown = shown.values.contains {
+      $0.conversation == message.candidate.conversationId && message.at - $0.at <= 120_000
+    }
+    for case .number(let due)? in decision.checks.map({ $0.check == "catch_up" ? $0.inputs["dueAt"] : nil }) {
+      if message.isRead || message.isGone { return "\(id) is kept for a catch-up, and read" }
+      messages[id]?.catchUp = CatchUp(due: isShown ? nil : due)
+    }
+    return nil
+  }
+
+  private mutating func pushed(_ push: Push, _ written: Written, at now: Milliseconds, isReplay: Bool) -> String? {
+    guard let id = push.messageId, let message = messages[id] else { return "a push of an unknown message" }
+    if message.isRead || message.isGone { return "\(id) is pushed after it was read or taken back" }
+    if push.targets.contains(where: { !devices.contains($0.deviceId) }) { return "\(id) is pushed to a lost device" }
+    if push.priority != .high, isQuiet(now) { return "\(id) is pushed in quiet hours" }
+    // Edits and replays cost nothing, and are not said again.
+    if push.replaces == true { return nil }
+    if isReplay {
+      messages[id]?.catchUp = nil
+      return nil
+    }
+    messages[id]?.pushes += 1
+    guard message.pushes == 0,
+      written.decisions.contains(where: { $0.body.messageId == id && $0.body.outcome == .notify })
+    else { return "\(id) is pushed \(message.pushes + 1) times, or without a decision" }
+    if again > 0, push.priority == .high, message.isMention || message.isDirect {
+      waiting.append(Again(id: id, due: now + again, isUncertain: waiting.count >= 16))
+    }
+    let isFree = message.isMention || message.isDirect && message.candidate.sender.userId == "star"
+    return push.presentation == .alert && !isFree ? spend("\(id)", at: now) : nil
+  }
+
+  private mutating func spend(_ what: String, at now: Milliseconds) -> String? {
+    guard let limit else { return nil }
+    let used = alerts[day(now), default: 0] + 1
+    alerts[day(now)] = used
+    tally.alerts += 1
+    return used <= limit ? nil : "\(what) is alert \(used) of \(limit)"
+  }
+
+  private mutating func caughtUp(_ push: Push, at now: Milliseconds) -> String? {
+    if isQuiet(now) { return "a catch-up in quiet hours" }
+    guard let digest = push.digest, let parts = digest.parts else { return "a catch-up of nothing" }
+    let keys = parts.flatMap(\.keys)
+    guard keys.count == digest.messages, Set(keys).count == keys.count else { return "it tells of \(parts)" }
+    for key in keys {
+      guard let id = ids[key], let message = messages[id] else { return "a catch-up tells of an unknown message" }
+      if message.isRead || message.isGone { return "a catch-up tells of \(id), which was read or taken back" }
+      guard let catchUp = message.catchUp else { return "a catch-up tells of \(id), which is not held, or once more" }
+      if let due = catchUp.due, now < due { return "\(id) is told at \(now), before \(due)" }
+      messages[id]?.catchUp = nil
+      tally.caughtUp += 1
+    }
+    if let line = digest.lines.first(where: { !keys.contains(Digest.key($0.messageId)) }) { return "a line of \(line)" }
+    return push.presentation == .alert ? spend("a catch-up", at: now) : nil
+  }
+
+  // MARK: Time passes
+
+  /// All timers of a time have fired, and wrote these pushes. Returns a fault; nil: there is none.
+  mutating func passed(_ now: Milliseconds, _ pushes: [Push]) -> String? {
+    var said: [String: Int] = [:]
+    for push in pushes where push.escalation != nil {
+      said["\(push.kind == .escalation ? "webhook" : "again") \(push.messageId ?? "")", default: 0] += 1
+    }
+    if let fault = escalated(now, &said) { return fault }
+    if let more = said.keys.first { return "it says \(more), which is not due, or once more" }
+    for id in order {
+      guard let message = messages[id] else { continue }
+      if let until = message.heldUntil, until <= now { return "\(id) is not decided at \(until)" }
+      guard let due = message.catchUp?.due, due <= now else { continue }
+      // It waits for the end of quiet hours or of a mute, or for a device.
+      let mute = mutes[message.candidate.conversationId]
+      if isQuiet(now) || devices.isEmpty || mute.map({ $0.until.map { now < $0 } ?? false }) ?? false {
+        messages[id]?.catchUp?.due = nil
+      } else if message.catchUp?.mayBeDropped == true {
+        messages[id]?.catchUp?.due = nil
+      } else {
+        return "\(id) is not told at \(due)"
+      }
+    }
+    return nil
+  }
+
+  private mutating func escalated(_ now: Milliseconds, _ said: inout [String: Int]) -> String? {
+    var next: [Again] = []
+    for var one in waiting {
+      guard one.due <= now, let message = messages[one.id] else {
+        next.append(one)
+        continue
+      }
+      let conversation = message.candidate.conversationId
+      let isMuted =
+        mutes[conversation].map {
+          $0.until.map { now < $0 } ?? true && !($0.exceptMentions && message.isMention)
+        } ?? false
+      let step = "\(one.isAgain ? "again" : "webhook") \(one.id)"
+      let count = said.removeValue(forKey: step) ?? 0
+      if count > 1 { return "it says \(step) twice" }
+      if message.isRead || message.isGone || message.hasArrived || !isEnabled || isMuted
+        || silenced.contains(conversation)
+      {
+        if count > 0 { return "it says \(step), which is read, has arrived, or is not wanted" }
+        continue
+      }
+      let mustBe = !one.isAgain || !devices.isEmpty
+      if mustBe, count == 0 {
+        if message.mayBeRead || one.isUncertain { continue }
+        return "it does not say \(step)"
+      }
+      if !mustBe, count > 0 { return "it says \(step) without a device" }
+      if one.isAgain { tally.again += count } else { tally.told += count }
+      guard one.isAgain, webhook > 0 else { continue }
+      one.isAgain = false
+      one.due = now + webhook
+      next.append(one)
+    }
+    waiting = next
+    return nil
+  }
+
+  /// A message of which something is missing once all is over; nil: there is none.
+  var missing: String? {
+    for id in order {
+      guard let message = messages[id] else { continue }
+      if message.finals != 1 { return "\(id) has no final decision" }
+      if let catchUp = message.catchUp, !catchUp.mayBeDropped { return "\(id) is in no catch-up" }
+    }
+    return waiting.isEmpty ? nil : "\(waiting.map(\.id)) still wait to be said again"
+  }
+
+  // MARK: The person's clock
+
+  private static let zones: [String: TimeZone] = Dictionary(
+    uniqueKeysWithValues: AttentionLife.zones.compactMap { name in TimeZone(identifier: name).map { (name, $0) } })
+
+  /// Minutes since 1970 by the person's clocks.
+  private func minutes(_ time: Milliseconds, _ zone: String?) -> Int64 {
+    let seconds = time / 1_000
+    let offset = zone.flatMap { Self.zones[$0] }?.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))) ?? 0
+    return (seconds + Int64(offset)) / 60
+  }
+
+  private func day(_ time: Milliseconds) -> Int64 { minutes(time, zone) / 1_440 }
+
+  private func isQuiet(_ time: Milliseconds) -> Bool {
+    guard let quiet else { return false }
+    func minute(_ text: String) -> Int64 { Int64(text.prefix(2))! * 60 + Int64(text.suffix(2))! }
+    let (start, end, now) = (minute(quiet.start), minute(quiet.end), minutes(time, quiet.timeZone) % 1_440)
+    return start <= end ? start <= now && now < end : now >= start || now < end
+  }
+}

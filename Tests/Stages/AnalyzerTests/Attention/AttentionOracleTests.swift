@@ -1,0 +1,163 @@
+import NudgeSchema
+import Testing
+
+@testable import Analyzer
+
+/// An oracle that finds nothing proves nothing: each of its statements is broken once.
+@Suite("The oracle of all at once finds what it is for")
+struct AttentionOracleTests {
+  /// With a phone, and m1 of Bob, at noon.
+  private func oracle(_ change: (inout AttentionOracle) -> Void = { _ in }) -> AttentionOracle {
+    var oracle = AttentionOracle()
+    oracle.devices = ["phone"]
+    change(&oracle)
+    oracle.wrote(Scene.candidate("m1"), at: noon)
+    return oracle
+  }
+
+  private func decision(
+    _ outcome: DecisionBody.Outcome = .notify, of id: String = "m1", heldUntil: Milliseconds? = nil,
+    catchUp: Milliseconds? = nil
+  ) -> Decision {
+    let reason: DecisionReason =
+      switch outcome {
+      case .notify: .notifyAll
+      case .suppress: .quietHours
+      case .deferred: .activeElsewhere
+      }
+    var body = DecisionBody(
+      userId: "ann", messageId: id, conversationId: "c1", outcome: outcome, reason: reason, text: "", badge: 1,
+      mode: .live, decidedAt: noon, heldUntil: heldUntil)
+    if let catchUp { body.checks = [Check(check: "catch_up", inputs: ["dueAt": .number(catchUp)])] }
+    return event(body)
+  }
+
+  private func push(
+    _ kind: Push.Kind = .message, _ priority: Priority = .medium, again: Bool = false, keys: [String]? = nil,
+    to device: String = "phone", of id: String = "m1"
+  ) -> Push {
+    Push(
+      pushId: "p", kind: kind, userId: "ann",
+      targets: [PushTarget(deviceId: device, token: "t", version: 1, platform: .ios)], priority: priority,
+      presentation: .alert, badge: 1, messageId: kind == .digest ? nil : id,
+      digest: keys.map {
+        Digest(
+          messages: $0.count, conversations: 1, lines: [],
+          parts: [Digest.Part(conversationId: "c1", messages: $0.count, keys: $0)])
+      },
+      escalation: again || kind == .escalation ? Escalation(pushedAt: noon) : nil, ttlSeconds: 0, expiresAt: noon,
+      decidedAt: noon)
+  }
+
+  private func written(_ decision: Decision?, _ push: Push? = nil) -> Written {
+    Written(decisions: decision.map { [$0] } ?? [], pushEvents: push.map { [event(.push($0))] } ?? [])
+  }
+
+  private func event<Body: EventBody>(_ body: Body) -> DerivedEvent<Body> {
+    let origin = Origin(topic: "t", partition: 0, offset: 0)
+    return DerivedEvent(Envelope(eventId: "e", occurredAt: noon), origin: origin, source: origin.position, body)
+  }
+
+  private func digest() -> Push { push(.digest, keys: [Digest.key("m1")]) }
+
+  @Test("a push after a read, a deletion, to a lost device or without a decision; the second one; one in quiet hours")
+  func pushes() {
+    var read = oracle()
+    #expect(read.judge(written(decision(), push()), at: noon) == nil)
+    read.read("c1", upTo: noon)
+    #expect(read.judge(written(nil, push()), at: noon) == "m1 is pushed after it was read or taken back")
+    var deleted = oracle()
+    deleted.removed("m1", in: "c1", at: noon)
+    #expect(deleted.judge(written(decision(), push()), at: noon) == "m1 is pushed after it was read or taken back")
+    var lost = oracle()
+    #expect(lost.judge(written(decision(), push(to: "tablet")), at: noon) == "m1 is pushed to a lost device")
+    var undecided = oracle()
+    #expect(undecided.judge(written(nil, push()), at: noon) == "m1 is pushed 1 times, or without a decision")
+    var twice = oracle()
+    #expect(twice.judge(written(decision(), push()), at: noon) == nil)
+    #expect(twice.judge(written(nil, push()), at: noon) == "m1 is pushed 2 times, or without a decision")
+    var quiet = oracle { $0.quiet = QuietHours(start: "11:00", end: "13:00", timeZone: "UTC") }
+    #expect(quiet.judge(written(decision(), push()), at: noon) == "m1 is pushed in quiet hours")
+    var high = oracle { $0.quiet = QuietHours(start: "11:00", end: "13:00", timeZone: "UTC") }
+    #expect(high.judge(written(decision(), push(.message, .high)), at: noon) == nil)
+  }
+
+  @Test("no final decision, two of them, and one after its time")
+  func decisions() {
+    var none = oracle()
+    #expect(none.missing == "m1 has no final decision")
+    #expect(none.judge(written(decision(.deferred, heldUntil: noon + 8 * second)), at: noon) == nil)
+    #expect(none.nextDue == noon + 8 * second && none.passed(noon + 7 * second, []) == nil)
+    #expect(none.passed(noon + 8 * second, []) == "m1 is not decided at \(noon + 8 * second)")
+    #expect(none.judge(written(decision(.suppress)), at: noon + 8 * second) == nil && none.missing == nil)
+    #expect(none.judge(written(decision(.suppress)), at: noon) == "m1 is decided after its final decision")
+  }
+
+  @Test("a held message that no catch-up tells of, or two do; one too early, in quiet hours, or of what was read")
+  func catchUps() {
+    func held(_ change: (inout AttentionOracle) -> Void = { _ in }) -> AttentionOracle {
+      var oracle = oracle(change)
+      #expect(oracle.judge(written(decision(.suppress, catchUp: noon + hour)), at: noon) == nil)
+      return oracle
+    }
+    var missed = held()
+    #expect(missed.missing == "m1 is in no catch-up")
+    #expect(missed.judge(written(nil, digest()), at: noon) == "m1 is told at \(noon), before \(noon + hour)")
+    #expect(missed.passed(noon + hour, []) == "m1 is not told at \(noon + hour)")
+    var twice = held()
+    #expect(twice.judge(written(nil, digest()), at: noon + hour) == nil && twice.missing == nil)
+    #expect(
+      twice.judge(written(nil, digest()), at: noon + hour) == "a catch-up tells of m1, which is not held, or once more")
+    var read = held()
+    read.read("c1", upTo: noon)
+    #expect(read.missing == nil)
+    #expect(
+      read.judge(written(nil, digest()), at: noon + hour) == "a catch-up tells of m1, which was read or taken back")
+    var quiet = held { $0.quiet = QuietHours(start: "12:30", end: "14:00", timeZone: "UTC") }
+    #expect(quiet.judge(written(nil, digest()), at: noon + hour) == "a catch-up in quiet hours")
+  }
+
+  @Test("one alert too many on a date; the next date has its own, where the clocks of the person say so")
+  func budget() {
+    var over = oracle { $0.limit = 0 }
+    #expect(over.judge(written(decision(), push()), at: noon) == "m1 is alert 1 of 0")
+    // 23:30 and 0:30 of the person's clocks, in daylight saving.
+    let (late, next) = (noon - hour * 3 / 2, noon - hour / 2)
+    var two = oracle { ($0.limit, $0.zone) = (1, "Pacific/Auckland") }
+    two.wrote(Scene.candidate("m2"), at: noon)
+    #expect(two.judge(written(decision(), push()), at: late) == nil)
+    var same = two
+    #expect(same.judge(written(decision(of: "m2"), push(of: "m2")), at: late + 1) == "m2 is alert 2 of 1")
+    #expect(two.judge(written(decision(of: "m2"), push(of: "m2")), at: next) == nil)
+  }
+
+  @Test("a message said again too early, twice, after a read or an arrival, or not at all; the webhook likewise")
+  func again() {
+    func pushed() -> AttentionOracle {
+      var oracle = oracle { ($0.again, $0.webhook) = (minute, minute) }
+      #expect(oracle.judge(written(decision(), push(.message, .high)), at: noon) == nil)
+      return oracle
+    }
+    let (again, webhook) = (push(again: true), push(.escalation))
+    var early = pushed()
+    #expect(early.passed(noon, [again]) == "it says again m1, which is not due, or once more")
+    var twice = pushed()
+    #expect(twice.passed(noon + minute, [again, again]) == "it says again m1 twice")
+    var never = pushed()
+    #expect(never.passed(noon + minute, []) == "it does not say again m1")
+    var read = pushed()
+    read.read("c1", upTo: noon)
+    #expect(
+      read.passed(noon + minute, [again]) == "it says again m1, which is read, has arrived, or is not wanted")
+    var arrived = pushed()
+    #expect(arrived.passed(noon + minute, [again]) == nil && arrived.missing == "[\"m1\"] still wait to be said again")
+    arrived.arrived("m1")
+    #expect(
+      arrived.passed(noon + 2 * minute, [webhook]) == "it says webhook m1, which is read, has arrived, or is not wanted"
+    )
+    var told = pushed()
+    #expect(told.passed(noon + minute, [again]) == nil)
+    #expect(told.passed(noon + 2 * minute, [webhook]) == nil && told.missing == nil)
+    #expect(told.passed(noon + 3 * minute, [webhook]) == "it says webhook m1, which is not due, or once more")
+  }
+}

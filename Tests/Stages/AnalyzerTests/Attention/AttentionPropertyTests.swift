@@ -1,0 +1,39 @@
+import TestSupport
+import Testing
+
+@testable import Analyzer
+
+/// `SCHEDULES` says how many schedules, from seed `SEED` on: `make schedules`.
+@Suite("Waits, catch-ups, a bound on alerts and messages said again, all at once")
+struct AttentionPropertyTests {
+  private static let first: UInt64 = runParameter("SEED") ?? UInt64.random(in: 0..<1 << 48)
+  private static let schedules: UInt64 = runParameter("SCHEDULES") ?? 60
+
+  @Test(
+    """
+    issue 41: never a push after a read, one final decision, each held message in one catch-up or read, no bound broken across time \
+    zones and daylight saving, nothing said again after a read
+    """)
+  func schedules() throws {
+    print("attention: SEED=\(Self.first) SCHEDULES=\(Self.schedules)")
+    var total = AttentionOracle.Tally()
+    for seed in Self.first..<Self.first + Self.schedules {
+      var life = try AttentionLife(seed: seed)
+      if let fault = try life.play() {
+        Issue.record(
+          """
+          \(fault)
+          again with: make schedules SCHEDULES=1 SEED=\(seed)
+          \(life.log.suffix(120).joined(separator: "\n"))
+          """)
+        return
+      }
+      total += life.oracle.tally
+    }
+    print("attention: \(Self.schedules) schedules, \(total)")
+    // The schedules reach what they are about.
+    guard Self.schedules >= 100 else { return }
+    #expect(total.held > 100 && total.readInTime > 20 && total.alerts > 100 && total.caughtUp > 100, "\(total)")
+    #expect(total.again > 20 && total.told > 10, "\(total)")
+  }
+}
