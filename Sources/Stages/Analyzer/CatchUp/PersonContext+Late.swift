@@ -61,11 +61,11 @@ extension PersonContext {
     return try missedRow(AnalyzerRow.missedKey(userId, conversationId))?.hasLate(key) ?? false
   }
 
-  /// The message is pushed after all.
+  /// A message whose push was missed is pushed again. What was only silent, by a bound on alerts, stays in the catch-up.
   mutating func takeFromCatchUp(_ key: MessageKey, in conversationId: String) throws {
-    try dropMissed(key, in: conversationId)
     let before = try conversation(conversationId)
     guard before.isLeftToCatchUp(key) else { return }
+    try dropMissed(key, in: conversationId)
     var conversation = before
     conversation.mark(key) { $0.insert(.shown) }
     try keep(conversation, was: before, for: conversationId)

@@ -17,6 +17,8 @@ struct CatchUpOracle {
     var isOutdated = false
     /// A catch-up has told of it.
     var isTold = false
+    /// Its push was missed once: what says so again is a repeat.
+    var wasMissed = false
   }
 
   /// The content of a catch-up.
@@ -97,9 +99,10 @@ struct CatchUpOracle {
   /// No device got the push of a message in time.
   mutating func missed(_ id: String, at time: Milliseconds, after collection: Milliseconds) {
     guard isEnabled, times?.isEmpty != true,
-      let index = messages.firstIndex(where: { $0.id == id && $0.isPushed && !$0.isRead && !$0.isHeld && !$0.isTold })
+      let index = messages.firstIndex(where: { $0.id == id && $0.isPushed && !$0.isRead && !$0.isTold && !$0.wasMissed })
     else { return }
     messages[index].isHeld = true
+    messages[index].wasMissed = true
     if due == nil, waitsForDevice { return }
     var late = time + collection
     if times != nil {
