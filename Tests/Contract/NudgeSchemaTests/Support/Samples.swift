@@ -102,8 +102,8 @@ enum Sample {
           userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", version: 7, code: "UNREGISTERED")),
       .pushMissed(
         PushMissed(
-          userId: "ben", pushId: "p-1", device: 0, devices: 2, conversationId: "c-1", messageId: "m-1", cause: .laneFull,
-          presentation: .alert, priority: .medium, sentAt: 1_795_275_600_250, expiresAt: 1_795_279_200_250,
+          userId: "ben", pushId: "p-1", device: 0, devices: 2, conversationId: "c-1", messageId: "m-1",
+          cause: .laneFull, presentation: .alert, priority: .medium, sentAt: 1_795_275_600_250, expiresAt: 1_795_279_200_250,
           senderName: "Ada", groupName: "Hikers", text: "See you", edited: true)),
     ]).map { TimelineEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
 
