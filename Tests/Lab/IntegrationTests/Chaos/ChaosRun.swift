@@ -294,7 +294,8 @@ final class ChaosRun {
 
   /// Topics whose absence may end a service: its own outputs, and the timeline, which all three write.
   private func outputs(of service: DemoProgram) -> Set<String> {
-    Set([output(of: service), pipeline.names(.timeline)] + (service == .analyzer ? [pipeline.names(.banners)] : []))
+    let ofAnalyzer = [pipeline.names(.banners), pipeline.names(.outcomes)]
+    return Set([output(of: service), pipeline.names(.timeline)] + (service == .analyzer ? ofAnalyzer : []))
   }
 
   /// The topic that this service writes most.
