@@ -36,7 +36,7 @@ public struct NudgeCLI: Sendable {
   public func main() -> Int32 {
     let process = ProcessInfo.processInfo
     return run(
-      Array(process.arguments.dropFirst()), environment: process.environment, output: { print($0) },
+      Array(ProcessArguments.all().dropFirst()), environment: process.environment, output: { print($0) },
       errors: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
   }
 

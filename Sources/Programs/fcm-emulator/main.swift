@@ -1,5 +1,6 @@
 import FCMEmulator
 import Foundation
+import ServiceKit
 
 /// Writes a line without buffering: the parent process may wait for it.
 func say(_ line: String, to file: FileHandle = .standardOutput) {
@@ -9,7 +10,7 @@ func say(_ line: String, to file: FileHandle = .standardOutput) {
 func run() -> Int32 {
   let options: Options
   do {
-    options = try Options(Array(CommandLine.arguments.dropFirst()))
+    options = try Options(Array(ProcessArguments.all().dropFirst()))
   } catch {
     say("fcm-emulator: \(error); --help lists the flags", to: .standardError)
     return 2

@@ -22,8 +22,11 @@ enum CrashBacktrace {
       })
     else { return }
     setenv(variable, "\(options),swift-backtrace=\(helper)", 1)
-    // The same arguments, including the name. execv returns only if it fails.
-    execv("/proc/self/exe", CommandLine.unsafeArgv)
+    // The same arguments, including the name.
+    var arguments = ProcessArguments.all().map { strdup($0) } + [nil]
+    // It returns only if it fails.
+    execv("/proc/self/exe", &arguments)
+    for argument in arguments { free(argument) }
     unsetenv(variable)
   }
 
@@ -41,11 +44,8 @@ enum CrashBacktrace {
 
   /// The file of the Swift runtime; nil where it is linked into the program.
   private static func runtimePath() -> String? {
-    // Foundation's readers of whole files stop after a page of a file in /proc, whose size is 0.
-    guard let maps = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd(),
-      let line = String(decoding: maps, as: UTF8.self).split(separator: "\n")
-        .first(where: { $0.hasSuffix("/libswiftCore.so") })
-    else { return nil }
+    let maps = String(decoding: ProcessArguments.contents(of: "/proc/self/maps"), as: UTF8.self)
+    guard let line = maps.split(separator: "\n").first(where: { $0.hasSuffix("/libswiftCore.so") }) else { return nil }
     return line.firstIndex(of: "/").map { String(line[$0...]) }
   }
 }

@@ -30,7 +30,7 @@ public struct ServiceProgram: Sendable {
   func main() -> Int32 {
     let process = ProcessInfo.processInfo
     return main(
-      Array(process.arguments.dropFirst()), environment: process.environment,
+      Array(ProcessArguments.all().dropFirst()), environment: process.environment,
       output: { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) },
       errors: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
   }

@@ -55,7 +55,5 @@ final class FencingNote: Sendable {
     return Milliseconds(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
-  private func write(_ time: Milliseconds) throws {
-    try Data("\(time)\n".utf8).write(to: URL(fileURLWithPath: path))
-  }
+  private func write(_ time: Milliseconds) throws { try PrivateFiles.replace(path, with: "\(time)\n") }
 }

@@ -27,8 +27,5 @@ struct UncleanStarts {
   /// Notes that it stopped in order.
   func end() throws { try write("stopped") }
 
-  private func write(_ word: String) throws {
-    // Written beside it and renamed: a full disk leaves the old file whole.
-    try Data("\(word) \(count)\n".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-  }
+  private func write(_ word: String) throws { try PrivateFiles.replace(path, with: "\(word) \(count)\n") }
 }

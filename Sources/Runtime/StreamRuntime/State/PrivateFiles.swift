@@ -28,6 +28,23 @@ enum PrivateFiles {
     }
   }
 
+  /// Replaces a file with this text; a full disk leaves the old file whole. Only the owner may read the new one, from the start.
+  /// - Throws: the system's error.
+  static func replace(_ path: String, with text: String) throws {
+    let next = path + ".next"
+    let file = open(next, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure(errno, next) }
+    defer { close(file) }
+    let bytes = Array(text.utf8)
+    let written = write(file, bytes, bytes.count)
+    guard written == bytes.count else { throw failure(written < 0 ? errno : ENOSPC, next) }
+    guard rename(next, path) == 0 else { throw failure(errno, path) }
+  }
+
+  private static func failure(_ code: Int32, _ path: String) -> StateDirectoryLock.Failure {
+    StateDirectoryLock.Failure(description: "\(path): \(String(cString: strerror(code)))")
+  }
+
   /// Creates an empty file that only its owner may read, if it does not exist. SQLite would create a readable one, and gives its log
   /// the permissions of the file.
   static func make(_ path: String) {

@@ -45,8 +45,10 @@ final class ChaosBroker: Sendable {
     var absences: [ClosedRange<Int64>] = []
     /// When each topic stopped taking writes: the right was revoked, or the topic deleted.
     var refusedSince: [String: Int64] = [:]
-    /// Whether a producer quota is set.
-    var hasQuota = false
+    /// Since when a producer quota is set.
+    var quotaSince: Int64?
+    /// When one was.
+    var quotas: [ClosedRange<Int64>] = []
     var refusals: [(topic: String, time: ClosedRange<Int64>)] = []
 
     /// The broker that was away serves again; the next fault is for another one.
@@ -286,7 +288,7 @@ final class ChaosBroker: Sendable {
   /// Sets a quota for each producing client, or removes it. Returns at once.
   func setQuota(bytesPerSecond: Int?) {
     enqueue { [self] in
-      state.withLock { $0.hasQuota = true }
+      state.withLock { $0.quotaSince = $0.quotaSince ?? ChatLoad.now() }
       let change =
         bytesPerSecond.map { ["--add-config", "producer_byte_rate=\($0)"] } ?? [
           "--delete-config", "producer_byte_rate",
@@ -295,7 +297,12 @@ final class ChaosBroker: Sendable {
         "kafka-configs.sh",
         ["--bootstrap-server", bootstrapServers, "--alter", "--entity-type", "clients", "--entity-default"] + change)
       guard status == 0 else { throw CommandError("the clients' quota could not be changed: \(output)") }
-      state.withLock { $0.hasQuota = bytesPerSecond != nil }
+      guard bytesPerSecond == nil else { return }
+      state.withLock { state in
+        // Requests that are being throttled are answered some seconds later.
+        if let since = state.quotaSince { state.quotas.append(since...ChatLoad.now() + 10_000) }
+        state.quotaSince = nil
+      }
     }
   }
 
@@ -323,11 +330,14 @@ final class ChaosBroker: Sendable {
 
   /// Whether all brokers serve, every right is granted and no quota is set.
   var isWell: Bool {
-    state.withLock { $0.awaySince == nil && $0.refusedSince.isEmpty && !$0.hasQuota && $0.waiting == 0 }
+    state.withLock { $0.awaySince == nil && $0.refusedSince.isEmpty && $0.quotaSince == nil && $0.waiting == 0 }
   }
 
   /// The times when a broker did not serve, and a second more, in milliseconds since the epoch.
   var absences: [ClosedRange<Int64>] { state.withLock { $0.absences } }
+
+  /// When clients were limited to a rate: a service may then need longer to commit.
+  var quotas: [ClosedRange<Int64>] { state.withLock { $0.quotas } }
 
   private func enqueue(_ body: @escaping @Sendable () throws -> Void) {
     state.withLock { $0.waiting += 1 }

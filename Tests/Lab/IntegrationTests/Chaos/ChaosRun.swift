@@ -165,7 +165,9 @@ final class ChaosRun {
     }
     let published = start.duration(to: .now)
     try wait("every service is ready again", atMost: Self.recoveryTime) { try isWell }
-    try wait("everything is worked off", atMost: Self.recoveryTime, pause: .milliseconds(500)) {
+    // What waits until a time of a clock that was ahead waits for as much longer.
+    let patience = Self.recoveryTime + Double(schedule.fastestClock)
+    try wait("everything is worked off", atMost: patience, pause: .milliseconds(500)) {
       try pipeline.isSettled(load.expected)
     }
     let settled = start.duration(to: .now)
@@ -294,7 +296,8 @@ final class ChaosRun {
 
   /// Topics whose absence may end a service: its own outputs, and the timeline, which all three write.
   private func outputs(of service: DemoProgram) -> Set<String> {
-    Set([output(of: service), pipeline.names(.timeline)] + (service == .analyzer ? [pipeline.names(.banners)] : []))
+    let ofAnalyzer = [pipeline.names(.banners), pipeline.names(.outcomes)]
+    return Set([output(of: service), pipeline.names(.timeline)] + (service == .analyzer ? ofAnalyzer : []))
   }
 
   /// The topic that this service writes most.
@@ -335,12 +338,13 @@ final class ChaosRun {
 
   private func judge(published: Double, settled: Double) throws -> Report {
     if let troubledSince { pipeline.troubles.append(troubledSince...ChatLoad.now()) }
+    pipeline.dispatcherClocks = of(.dispatcher).flatMap(\.slowClocks)
     pipeline.dispatcherAbsences = of(.dispatcher).flatMap(\.absences) + broker.absences
     let (judge, violations) = try pipeline.verdict(load.expected)
     var report = Report(violations: violations, skipped: skipped)
     report.failures = instances.joined().flatMap { instance in
-      // A service that cannot reach a broker may be unable to drain: 79.
-      let excuses = broker.absences + instance.absences.filter { $0.count > 1 }
+      // A service that cannot reach a broker, or is limited to a few kilobytes a second, may be unable to drain: 79.
+      let excuses = broker.absences + broker.quotas + instance.absences.filter { $0.count > 1 }
       return instance.failures.filter { failure in
         if failure.status == 79 { return !excuses.contains { $0.overlaps(failure.time) } }
         let refusals = broker.refusals.filter { outputs(of: instance.target.service).contains($0.topic) }

@@ -75,6 +75,11 @@ struct ChaosSchedule: Equatable, Sendable {
     var action: Action
   }
 
+  /// How far any clock is ahead at most, in seconds.
+  var fastestClock: Int {
+    entries.map { if case .setClock(_, let ahead) = $0.action { ahead } else { 0 } }.max() ?? 0
+  }
+
   /// A kind of trouble: one action or several.
   enum Fault: String, CaseIterable, Sendable {
     case kill, killLosingState, suspend, brokerRestart, brokerKill, rollingRestart, diskFull, readOnlyStore, scale,

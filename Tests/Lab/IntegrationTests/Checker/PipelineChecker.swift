@@ -14,6 +14,13 @@ struct PipelineChecker {
   /// The spans in which a dispatcher was stopped, cut off or without a broker. FCM's answers in a span are lost with the
   /// partitions, as in a crash, and requests begun before may still arrive until its end.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
+  /// A time in which a dispatcher's clock was behind, and by how many milliseconds.
+  struct SlowClock {
+    var time: ClosedRange<Int64>
+    var behind: Int64
+  }
+  /// When clocks of dispatchers were behind. Their outcomes bear an earlier time.
+  var dispatcherClocks: [SlowClock] = []
   /// A crash may lose the outcome of an answer that came this long before, in milliseconds: the time for gathering replies
   /// (10 ms) and for a transaction, on a loaded machine.
   var inFlightTime: Int64 = 5_000
@@ -613,13 +620,18 @@ struct PipelineChecker {
     return (found, excused)
   }
 
+  /// The latest moment at which a dispatcher can have written this time.
+  private func latest(_ time: Int64) -> Int64 {
+    dispatcherClocks.filter { $0.time.contains(time + $0.behind) }.map { time + $0.behind }.max() ?? time
+  }
+
   private func requestsOfTargets() -> [PipelineViolation] {
     var found: [PipelineViolation] = []
     var bySending: [Sending: Target] = [:]
     for target in targets().values { bySending[Sending(pushId: target.pushId, token: target.token)] = target }
     var finished: [Delivery: Int64] = [:]
     for outcome in outcomes {
-      finished[Delivery(pushId: outcome.pushId, deviceId: outcome.deviceId)] = outcome.finishedAt
+      finished[Delivery(pushId: outcome.pushId, deviceId: outcome.deviceId)] = latest(outcome.finishedAt)
     }
     for (sending, requests) in requestsBySending() {
       guard let target = bySending[sending], let first = requests.first else {

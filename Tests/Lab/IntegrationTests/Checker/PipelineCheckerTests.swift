@@ -165,6 +165,12 @@ struct PipelineCheckerTests {
       run.requests.append(run.requests[0])
       run.requests[run.requests.count - 1].time = SampleRun.start + 200
     },
+    Fault(.sentAfterOutcome, "its end was on record, and the clock was right again") { run in
+      run.checker.dispatcherCrashes = [SampleRun.start + 100]
+      run.checker.dispatcherClocks = [.init(time: SampleRun.start + 500...SampleRun.start + 900, behind: 100)]
+      run.requests.append(run.requests[0])
+      run.requests[run.requests.count - 1].time = SampleRun.start + 200
+    },
     Fault(.sentUncaused, "a request for no push") {
       $0.requests.append($0.requests[0])
       $0.requests[$0.requests.count - 1].pushId = "unknown"
@@ -317,6 +323,17 @@ struct PipelineCheckerTests {
     var checker = run.checker
     for request in run.requests { checker.read(request) }
     #expect(checker.resends.count == 1)
+  }
+
+  @Test("P7: a dispatcher whose clock was behind writes an earlier time into its outcomes")
+  func slowClock() throws {
+    var run = try SampleRun()
+    run.checker.dispatcherCrashes = [SampleRun.start + 15]
+    run.requests.append(run.requests[0])
+    run.requests[run.requests.count - 1].time = SampleRun.start + 90
+    #expect(run.violations().map(\.rule) == [.sentAfterOutcome])
+    run.checker.dispatcherClocks = [.init(time: SampleRun.start...SampleRun.start + 200, behind: 100)]
+    #expect(run.violations() == [])
   }
 
   @Test("P7: what a dispatcher was told while it was cut off may be sent once more")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import NudgeLab
@@ -6,6 +7,22 @@ import Testing
 /// No broker is needed: a service that waits for one crashes as well as any.
 @Suite("A service that crashes or is stopped")
 struct CrashReportTests {
+  @Test(
+    "a service finds its arguments though a library that is loaded before it moved the environment",
+    .enabled(if: ChaosClock.library != nil, "apt-get install libfaketime"))
+  func movedEnvironment() throws {
+    let directory = try TemporaryDirectory()
+    let executable = try #require(DemoProgram.find(in: DemoProgram.directoryOfThisProgram())[.ingest])
+    let clock = try #require(try ChaosClock(URL(fileURLWithPath: directory.path + "/clock")))
+    let log = URL(fileURLWithPath: directory.path + "/ingest.log")
+    let moved = clock.environment.merging(["FAKETIME_NO_CACHE": "1"]) { $1 }
+    let process = try SupervisedProcess(
+      executable, ["--version"], environment: Pipeline.environment.merging(moved) { $1 }, log: log)
+    #expect(process.waitForEnd(timeout: .seconds(30)) && process.exitStatus == 0)
+    let text = try String(contentsOf: log, encoding: .utf8)
+    #expect(text.hasPrefix("nudge-ingest "), "\(text)")
+  }
+
   @Test("O3: its log ends with a backtrace, and the next process counts an unclean start; a stop is not counted")
   func crash() throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-crash-\(UUID().uuidString)")

@@ -170,6 +170,9 @@ final class PhoneWorld {
   /// The decisions about messages of the load.
   var decidedOfLoad: Int { load?.decided ?? 0 }
 
+  /// The messages of the load so far.
+  var publishedOfLoad: Int { load?.published ?? 0 }
+
   /// Publishes no more of the load, and says how many messages it published in which time.
   func pauseLoad() -> (published: Int, seconds: Double) {
     load?.isPaused = true

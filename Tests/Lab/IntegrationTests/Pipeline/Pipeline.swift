@@ -252,6 +252,8 @@ final class Pipeline {
   private(set) var dispatcherCrashes: [Int64] = []
   /// The checker's property.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
+  /// When clocks of dispatchers were behind.
+  var dispatcherClocks: [PipelineChecker.SlowClock] = []
 
   // MARK: Events
 
@@ -357,6 +359,7 @@ final class Pipeline {
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
     judge.dispatcherAbsences = dispatcherAbsences
+    judge.dispatcherClocks = dispatcherClocks
     judge.troubles = troubles
     if let brokerData {
       let logs = try (0..<partitions).map {

@@ -27,9 +27,6 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
 
   case oldEdit = "D13: the edit of a message behind 140 others replaces what is shown of it"
   case taps = "C3: ten taps on ten notifications each land on their own message"
-  case latency = "P9: one recipient gets a message within 3 s, a group of ten within 5 s, behind 200 other messages"
-  case underLoad =
-    "P9, C3: the same at 100 other messages a second; ten taps on ten notifications land where they should"
 
   var testDescription: String { rawValue }
   var title: String { rawValue }
@@ -54,8 +51,6 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     case .limit: try Self.limit(world)
     case .oldEdit: try Self.oldEdit(world)
     case .taps: try Self.taps(world)
-    case .latency: try Self.latency(world)
-    case .underLoad: try Self.underLoad(world)
     }
   }
 

@@ -31,6 +31,22 @@ struct UncleanStartsTests {
     #expect(try start().count == 3)
   }
 
+  @Test("only the owner may read the file, from the start")
+  func isPrivate() throws {
+    let directory = try TemporaryDirectory()
+    try UncleanStarts(directory: directory.path).begin()
+    let attributes = try FileManager.default.attributesOfItem(atPath: directory.path + "/last-run")
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["last-run"])
+  }
+
+  @Test("a folder that takes no file is named")
+  func unwritable() throws {
+    let starts = UncleanStarts(directory: "/nowhere")
+    let error = #expect(throws: StateDirectoryLock.Failure.self) { try starts.begin() }
+    #expect(error?.description == "/nowhere/last-run.next: No such file or directory")
+  }
+
   @Test(
     "a file that does not make sense counts as none", arguments: ["", "running", "running x", "stopped -1", "a b c"])
   func unreadable(_ text: String) throws {
