@@ -37,7 +37,7 @@ public struct PushMissed: Codable, Sendable, Equatable {
   public var senderName: String
   /// The group's name; nil: the conversation is direct, or the group has none.
   public var groupName: String?
-  /// What the push would have said.
+  /// The content of the push.
   public var text: String
   /// The text is that of an edit.
   public var edited: Bool?

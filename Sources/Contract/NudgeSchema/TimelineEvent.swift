@@ -277,7 +277,7 @@ public struct MessageSent: Codable, Sendable, Equatable {
 public struct ReplayStopped: Codable, Sendable, Equatable {
   /// The replay.
   public var replayId: String
-  /// In the analyzer's own next step: its pushes for people up to here have been taken back. Absent: for nobody yet.
+  /// In the analyzer's own next step: its pushes for people up to here have been taken back. Absent: none yet.
   public var after: String?
 
   /// The event's fields.

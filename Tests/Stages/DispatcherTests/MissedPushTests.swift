@@ -8,7 +8,8 @@ import Testing
 struct MissedPushTests {
   /// A push that shows a message of a group.
   private func push(
-    _ id: String, devices: [String] = ["phone"], presentation: Presentation = .alert, expiresIn: Milliseconds = 3_600_000
+    _ id: String, devices: [String] = ["phone"], presentation: Presentation = .alert,
+    expiresIn: Milliseconds = 3_600_000
   ) -> Push {
     var push = DispatcherBench.push(id, devices: devices, presentation: presentation, expiresIn: expiresIn)
     push.conversation = PushConversation(senderName: "Bob", kind: .group, name: "Hikers")
@@ -67,7 +68,9 @@ struct MissedPushTests {
     #expect(bench.missed.map(\.cause) == [.quietHours])
   }
 
-  @Test("D18: nothing else is: what FCM failed, what was taken back, replays, second pushes, badges, edits of what is shown")
+  @Test(
+    "D18: nothing else is: what FCM failed, what was taken back, replays, second pushes, badges, edits of what is shown"
+  )
   func others() throws {
     let bench = DispatcherBench()
     try bench.send(push("failed", expiresIn: 1_000))

@@ -105,7 +105,7 @@ private final class Pipeline {
   private let dispatcher: StageDriver<DispatcherStage>
   private let coder = RecordCoder()
 
-  /// - Parameter attention: everybody has ten alerts a day, the rest is in a catch-up, and what matters is told again after two minutes.
+  /// - Parameter attention: everybody has ten alerts a day and a catch-up for the rest, and important pushes are escalated after two minutes.
   init(
     messages count: Int, conversations: Int = 200, analysesPerHour: Int = 10, attention: Bool = false,
     cacheBytes: Int = 64 << 20

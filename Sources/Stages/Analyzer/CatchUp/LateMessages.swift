@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// What a conversation remembers of messages with pushes, so that a push that is not sent in time is told once, and by its last text.
+/// A conversation's memory of messages with pushes: a push that is not sent in time is told once, and by its last text.
 struct LateMessages: Codable, Sendable, Equatable {
   /// The last messages kept of each kind.
   private static let maxTold = 64
@@ -24,7 +24,9 @@ struct LateMessages: Codable, Sendable, Equatable {
     edited = Array((edited.filter { $0 != key } + [key]).suffix(Self.maxEdited))
   }
 
-  fileprivate mutating func forgetEdits(where isForgotten: (MessageKey) -> Bool) { edited.removeAll(where: isForgotten) }
+  fileprivate mutating func forgetEdits(where isForgotten: (MessageKey) -> Bool) {
+    edited.removeAll(where: isForgotten)
+  }
 
   fileprivate var isEmpty: Bool { told.isEmpty && edited.isEmpty }
 }
@@ -59,7 +61,7 @@ extension PersonConversationRow {
 
   func wasEdited(_ key: MessageKey) -> Bool { late?.edited.contains(key) ?? false }
 
-  /// What was read is not missed.
+  /// A message that was read is not missed.
   mutating func forgetReadEdits() {
     guard var row = late, !row.edited.isEmpty else { return }
     row.forgetEdits { !isShown($0) }

@@ -32,7 +32,8 @@ extension MissedRow: PackedRow {
       let late =
         flags.take()
         ? Late(
-          missedBy: UInt32(truncatingIfNeeded: try row.signed()), devices: Int(try row.signed()), until: try row.signed())
+          missedBy: UInt32(truncatingIfNeeded: try row.signed()), devices: Int(try row.signed()),
+          until: try row.signed())
         : nil
       entries.append(
         Entry(

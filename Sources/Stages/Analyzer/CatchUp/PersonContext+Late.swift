@@ -14,7 +14,7 @@ extension PersonContext {
     guard preferences.enabled, preferences.digestTimes?.isEmpty != true else { return }
     let key = MessageKey(missed.messageId)
     let before = try conversation(missed.conversationId)
-    // A conversation that is not known was deleted. What a catch-up has, or told of, is no news: the record is a repeat.
+    // An unknown conversation was deleted. If a catch-up has the message, or told of it, the record is a repeat.
     guard before != PersonConversationRow(), !before.isLeftToCatchUp(key) else { return }
     let known = before.message(key)
     let place =
@@ -46,7 +46,7 @@ extension PersonContext {
     if user.catchUpAt.map({ due < $0 }) ?? true { try armCatchUp(at: due) }
   }
 
-  /// When a person is told of what came too late: at their own times, else soon, but never in quiet hours.
+  /// The time at which a catch-up tells what came too late: the next of the person's own times, else soon, but never in quiet hours.
   private func lateTime(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds {
     let offset = rules.catchUpOffset(of: userId)
     let soon = step.now + Self.lateCollection + offset
@@ -55,7 +55,9 @@ extension PersonContext {
   }
 
   /// Whether the catch-up has a message, or told of it, in place of its push.
-  func isLeftToCatchUp(_ key: MessageKey, _ conversation: PersonConversationRow, in conversationId: String) throws -> Bool {
+  func isLeftToCatchUp(_ key: MessageKey, _ conversation: PersonConversationRow, in conversationId: String) throws
+    -> Bool
+  {
     if conversation.isLeftToCatchUp(key) { return true }
     guard user.hasMissed == true else { return false }
     return try missedRow(AnalyzerRow.missedKey(userId, conversationId))?.hasLate(key) ?? false

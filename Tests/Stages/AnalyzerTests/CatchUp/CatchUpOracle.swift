@@ -19,6 +19,10 @@ struct CatchUpOracle {
     var isTold = false
     /// Its push was missed once: what says so again is a repeat.
     var wasMissed = false
+
+    var canBeMissed: Bool { isPushed && !isRead && !isTold && !wasMissed }
+    /// A push shows its text, and no catch-up will.
+    var isUnreadPush: Bool { isPushed && !isHeld && !isRead }
   }
 
   /// The content of a catch-up.
@@ -99,7 +103,7 @@ struct CatchUpOracle {
   /// No device got the push of a message in time.
   mutating func missed(_ id: String, at time: Milliseconds, after collection: Milliseconds) {
     guard isEnabled, times?.isEmpty != true,
-      let index = messages.firstIndex(where: { $0.id == id && $0.isPushed && !$0.isRead && !$0.isTold && !$0.wasMissed })
+      let index = messages.firstIndex(where: { $0.id == id && $0.canBeMissed })
     else { return }
     messages[index].isHeld = true
     messages[index].wasMissed = true
@@ -125,7 +129,7 @@ struct CatchUpOracle {
   mutating func edit(_ id: String, _ text: String) {
     for index in messages.indices where messages[index].id == id {
       messages[index].text = text
-      if messages[index].isPushed, !messages[index].isHeld, !messages[index].isRead { messages[index].isOutdated = true }
+      if messages[index].isUnreadPush { messages[index].isOutdated = true }
     }
   }
 

@@ -10,7 +10,9 @@ import Testing
 struct CatchUpPropertyTests {
   private static let schedules: Int = runParameter("NUDGE_CATCH_UP_SCHEDULES") ?? 150
 
-  @Test("D18: over random days, in time zones with daylight saving, each held or missed message is in one catch-up or was read")
+  @Test(
+    "D18: over random days, in time zones with daylight saving, each held or missed message is in one catch-up or was read"
+  )
   func schedules() throws {
     var random = SeededGenerator(announcedFor: "catch-up")
     for number in 0..<Self.schedules {
