@@ -91,6 +91,9 @@ struct HoldTests {
       try $0.wrote("mine", in: "c2", at: noon + minute)
     },
     End(name: "the background", reason: .relevant) { try $0.activity("phone", .background, at: noon + minute) },
+    End(name: "the background, whichever conversation it names", reason: .relevant) {
+      try $0.activity("phone", .background, in: "c1", at: noon + minute)
+    },
     End(name: "the list of conversations", reason: .relevant) { try $0.activity("phone", in: nil, at: noon + minute) },
     End(name: "another conversation is opened", reason: .relevant) {
       try $0.activity("tablet", in: "c2", at: noon + minute)
