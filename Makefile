@@ -37,7 +37,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 TOOLS := .build/python
 
 .PHONY: help deps tools build test-build unit test test-all check services demo bench train numbers simulate schedules \
-  chaos older soak soak-short mutants night explain image fuzz sanitize newest-librdkafka check-deploy lint \
+  chaos older soak soak-short mutants night catch-ups explain image fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
 help: ## Print this list
@@ -169,6 +169,11 @@ night: services ## Rehearse a night on call: alerts find incidents, the runbook 
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make night" >&2; exit 1; }
 	@command -v prometheus > /dev/null || { echo "prometheus is missing; run: sudo apt-get install -y prometheus" >&2; exit 1; }
 	Tests/Night/night.py --programs "$$($(RELEASE) --show-bin-path)" $(INCIDENTS)
+
+catch-ups: PEOPLE = 100000
+catch-ups: services ## Quiet hours of PEOPLE people end in the same minute: their catch-ups are spread; needs KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make catch-ups" >&2; exit 1; }
+	Tests/Night/catch_ups.py --programs "$$($(RELEASE) --show-bin-path)" --people $(PEOPLE)
 
 explain: deps ## Time nudge explain for a message of yesterday among 10 million; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make explain" >&2; exit 1; }
