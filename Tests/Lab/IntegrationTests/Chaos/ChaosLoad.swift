@@ -3,14 +3,17 @@ import NudgeSchema
 
 @testable import NudgeLab
 
-/// A chat of small groups, made from a seed: messages, and between them reads, activity and changes of devices.
+/// A chat of small groups, made from a seed: messages, and between them reads, activity and changes of devices. The third member of
+/// each group only reads; that of some groups has a bound on alerts, and that of others quiet hours and never opens the app.
 struct ChaosLoad {
   private let chat: ChatLoad
   /// In order; each gets its time when it is published.
   let events: [@Sendable () -> PublishedEvent]
   /// The number of chat events among them.
   var messages: Int { chat.messages }
-  var introductions: [PublishedEvent] { chat.introductions }
+  let introductions: [PublishedEvent]
+  /// Who has which limits of attention.
+  let attention: PipelineChecker.Attention
   /// One of its conversations.
   var conversation: String { chat.group(0) }
   /// The recipients of each message.
@@ -20,12 +23,52 @@ struct ChaosLoad {
   private static let messagesPerUserEvent = 8
   var eventsPerMessage: Double { 1 + 1 / Double(Self.messagesPerUserEvent) }
 
-  init(seed: UInt64, messages: Int) {
+  /// The member whose attention is limited, and the alerts in a day of those with a bound.
+  private static let (reader, dailyAlerts) = (2, 2)
+
+  /// What the reader of a group has.
+  private enum Limit { case none, alerts, quietHours }
+
+  private static func limit(of group: Int) -> Limit {
+    switch group {
+    case ..<100: .none
+    case ..<200: .alerts
+    default: .quietHours
+    }
+  }
+
+  /// Quiet hours of UTC that began an hour before `now` and end at the first full minute after `seconds` more.
+  static func quietHours(now: Int64, endingAfter seconds: Int) -> String {
+    func text(_ minute: Int64) -> String {
+      let ofDay = (minute % 1_440 + 1_440) % 1_440
+      return String(format: "%02d:%02d", Int(ofDay / 60), Int(ofDay % 60))
+    }
+    let (minute, end) = (now / 60_000, (now + Int64(seconds) * 1_000) / 60_000 + 1)
+    return #""quietHours":{"start":"\#(text(minute - 60))","end":"\#(text(end))","timeZone":"UTC"}"#
+  }
+
+  /// `seconds`: how long the messages take; quiet hours end in the second half of that. nil: nobody's attention is limited.
+  init(seed: UInt64, messages: Int, limitingAttentionFor seconds: Int?, now: Int64 = ChatLoad.now()) {
     // Enough people that each gets a push every few seconds at most: a full lane would give pushes up, which would hide lost
     // ones.
     let (groups, members) = (300, 3)
-    let chat = ChatLoad("c", groups: groups, members: members, messages: messages)
+    // No divisor of the groups: each has some that cannot wait.
+    let chat = ChatLoad("c", groups: groups, members: members, messages: messages, urgentEvery: 31)
     self.chat = chat
+    func limit(_ group: Int) -> Limit { seconds == nil ? .none : Self.limit(of: group) }
+    let quietHours = Self.quietHours(now: now, endingAfter: (seconds ?? 0) * 3 / 5)
+    introductions = chat.introductions { group, member in
+      guard member == Self.reader else { return nil }
+      return switch limit(group) {
+      case .none: nil
+      case .alerts: #""dailyAlerts":\#(Self.dailyAlerts)"#
+      case .quietHours: quietHours
+      }
+    }
+    let readers = Dictionary(grouping: 0..<groups, by: limit).mapValues { $0.map { chat.user($0, Self.reader) } }
+    attention = PipelineChecker.Attention(
+      silent: Set(readers[.quietHours] ?? []),
+      dailyAlerts: Dictionary(uniqueKeysWithValues: (readers[.alerts] ?? []).map { ($0, Self.dailyAlerts) }))
     var random = SeededRandom(seed: seed)
     // The token of each person's first device, unless somebody else registered it.
     var tokens: [String: String] = [:]
@@ -39,6 +82,8 @@ struct ChaosLoad {
       let group = Int.random(in: 0..<groups, using: &random)
       let member = Int.random(in: 0..<members, using: &random)
       let other = chat.user(.random(in: 0..<groups, using: &random), .random(in: 0..<members, using: &random))
+      // What is held back from these waits for their catch-up, however long.
+      if attention.silent.contains(chat.user(group, member)) || attention.silent.contains(other) { continue }
       events.append(
         Self.doing(
           of: chat.user(group, member), in: chat.group(group), number, or: other, tokens: &tokens, using: &random))

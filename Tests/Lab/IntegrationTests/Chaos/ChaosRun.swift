@@ -22,6 +22,9 @@ final class ChaosRun {
     /// Whether clocks jump. librdkafka's threads sleep by the wall clock: one that is set back by 98 s leaves a starting service
     /// without a connection for as long, which is more patience than a short run has.
     var clocksJump = true
+    /// Whether some people have quiet hours or a bound on alerts, and what nobody reads is escalated. Quiet hours end at a full minute,
+    /// which makes a short run long.
+    var limitsAttention = true
     /// Where programs of another build are; nil: upgrades and rollbacks go to a copy of the same build.
     var otherPrograms: URL?
     /// The command that repeats the run.
@@ -67,6 +70,16 @@ final class ChaosRun {
   /// When the current trouble with services or brokers began, in milliseconds since the epoch.
   private var troubledSince: Int64?
 
+  /// Nobody in the load says twice that a conversation is open: all that is held for that is told after all, some seconds later.
+  private static let policy = #"{"waits": {"presenceSeconds": 4}}"#
+  /// All of attention, in seconds that a run has.
+  private static let policyOfAttention = """
+    {"waits": {"presenceSeconds": 4}, "bursts": {"groupSeconds": 5}, "catchUp": {"spreadSeconds": 10},
+     "escalation": {"againSeconds": 6, "webhookSeconds": 4}}
+    """
+  /// Longer than one of its steps takes, in milliseconds.
+  private static let longestStep: Int64 = 15_000
+
   /// Starts the brokers; nothing else runs yet.
   init(_ plan: Plan) throws {
     Self.cleanup
@@ -82,13 +95,15 @@ final class ChaosRun {
     directory = pipeline.directory
     pipeline.brokerData = broker.data
     try broker.grantAll(prefix: pipeline.names.prefix)
-    load = ChaosLoad(seed: plan.seed, messages: Int(Double(plan.seconds) * plan.rate))
+    load = ChaosLoad(
+      seed: plan.seed, messages: Int(Double(plan.seconds) * plan.rate),
+      limitingAttentionFor: plan.limitsAttention ? plan.seconds : nil)
+    pipeline.attention = load.attention
     stranger = try ChaosStranger(
       brokers: broker.bootstrapServers, names: pipeline.names, seed: plan.seed, conversation: load.conversation)
     let (broker, directory) = (broker, directory)
-    // Nobody in this load says twice that a conversation is open: all that is held is told after all, some seconds later.
     let policy = directory.appendingPathComponent("policy.json")
-    try Data(#"{"waits": {"presenceSeconds": 4}}"#.utf8).write(to: policy)
+    try Data((plan.limitsAttention ? Self.policyOfAttention : Self.policy).utf8).write(to: policy)
     programs = try Self.builds(plan.otherPrograms, copyingTo: directory.appendingPathComponent("second-build"))
     instances = try services.enumerated().map { index, service in
       try (1...max(3, plan.instances)).map { slot in
@@ -103,7 +118,7 @@ final class ChaosRun {
         return ChaosInstance(
           .init(service: service, slot: slot), executable: command.executable,
           arguments: command.arguments + ["--kafka-property", "session.timeout.ms=\(ChaosSchedule.sessionTimeout)"]
-            + (service == .analyzer ? ["--policy", policy.path] : []),
+            + (service == .analyzer ? ["--policy", policy.path] : service == .dispatcher ? pipeline.webhook : []),
           store: store, directory: directory,
           clock: slot == 2 && plan.clocksJump
             ? try ChaosClock(directory.appendingPathComponent("clock-\(service.shortName)")) : nil)
@@ -166,13 +181,26 @@ final class ChaosRun {
     let published = start.duration(to: .now)
     try wait("every service is ready again", atMost: Self.recoveryTime) { try isWell }
     // What waits until a time of a clock that was ahead waits for as much longer.
-    let patience = Self.recoveryTime + Double(schedule.fastestClock)
+    let patience = Self.recoveryTime + Double(schedule.fastestAnalyzer)
     try wait("everything is worked off", atMost: patience, pause: .milliseconds(500)) {
       try pipeline.isSettled(load.expected)
     }
     let settled = start.duration(to: .now)
+    if plan.limitsAttention { try waitForEscalations(atMost: patience) }
     try stop()
     return try judge(published: published / .seconds(1), settled: settled / .seconds(1))
+  }
+
+  /// Waits until no timer makes another push: what nobody read is said again, and then the webhook is told.
+  private func waitForEscalations(atMost patience: Double) throws {
+    // A timer of a clock that was ahead comes as much later.
+    let calm = Self.longestStep + Int64(schedule.fastestAnalyzer) * 1_000
+    var (count, since) = (0, ChatLoad.now())
+    try wait("nothing is escalated any more", atMost: patience + Double(2 * calm) / 1_000, pause: .milliseconds(500)) {
+      let pushes = pipeline.checker.count(of: "nudge.pushes")
+      if pushes != count { (count, since) = (pushes, ChatLoad.now()) }
+      return try ChatLoad.now() - since > calm && pipeline.isSettled(load.expected)
+    }
   }
 
   /// Supervises all processes and reads topics and requests until a condition holds. A time-out ends the run with the ends of the
@@ -360,7 +388,8 @@ final class ChaosRun {
       + "\(judge.outcomeCount) outcomes \(judge.outcomesByResult), \(judge.requests.count) requests, "
       + "\(judge.resends.count) resends, \(judge.ownerChanges.all) changes of owner "
       + "(\(judge.ownerChanges.judgedByTime) judged by time), "
-      + "\(judge.hostileByCode.values.reduce(0, +)) hostile records of \(judge.hostileByCode.count) kinds; faults: \(faults.joined(separator: ", ")); actions skipped: \(skipped); "
+      + "\(judge.hostileByCode.values.reduce(0, +)) hostile records of \(judge.hostileByCode.count) kinds; "
+      + "\(judge.attentionFigures); faults: \(faults.joined(separator: ", ")); actions skipped: \(skipped); "
       + "exits: \(exits.sorted { $0.key < $1.key }.map { "\($0.key) × \($0.value)" }.joined(separator: ", ")); "
       + "\(Int(settled)) s until settled; \(violations.count) violations"
     for instance in instances.joined() { instance.store.close() }

@@ -75,9 +75,12 @@ struct ChaosSchedule: Equatable, Sendable {
     var action: Action
   }
 
-  /// How far any clock is ahead at most, in seconds.
-  var fastestClock: Int {
-    entries.map { if case .setClock(_, let ahead) = $0.action { ahead } else { 0 } }.max() ?? 0
+  /// How far any clock of an analyzer is ahead at most, in seconds. Analyzers wait until a time of their clock.
+  var fastestAnalyzer: Int {
+    entries.map { entry in
+      guard case .setClock(let target, let ahead) = entry.action, target.service == .analyzer else { return 0 }
+      return ahead
+    }.max() ?? 0
   }
 
   /// A kind of trouble: one action or several.

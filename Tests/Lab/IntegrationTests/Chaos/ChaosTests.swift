@@ -34,7 +34,9 @@ struct ChaosTests {
   @Test("a short run of a fixed seed, for every build: faults of many kinds and a small load; everything balances")
   func short() throws {
     _ = try check(
-      ChaosRun.Plan(seed: 5, seconds: 40, rate: 40, clocksJump: false, again: "swift test --filter ChaosTests/short"))
+      ChaosRun.Plan(
+        seed: 5, seconds: 40, rate: 40, clocksJump: false, limitsAttention: false,
+        again: "swift test --filter ChaosTests/short"))
   }
 
   @Test(

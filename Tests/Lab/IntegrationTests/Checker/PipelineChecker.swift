@@ -19,6 +19,8 @@ struct PipelineChecker {
     var time: ClosedRange<Int64>
     var behind: Int64
   }
+  /// Who has which limits of attention.
+  var attention = Attention()
   /// When clocks of dispatchers were behind. Their outcomes bear an earlier time.
   var dispatcherClocks: [SlowClock] = []
   /// A crash may lose the outcome of an answer that came this long before, in milliseconds: the time for gathering replies
@@ -37,7 +39,7 @@ struct PipelineChecker {
 
   // MARK: Evidence
 
-  private struct Place: Hashable, Comparable {
+  struct Place: Hashable, Comparable {
     var partition: Int32
     var offset: Int64
     static func < (a: Place, b: Place) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
@@ -68,10 +70,10 @@ struct PipelineChecker {
   private var forced = Set<Place>()
   /// The people for whom a candidate asks to make a failed push again.
   private var failedPushes: [Place: Set<String>] = [:]
-  private var candidates: [(place: Place, header: Wire.Header, body: Wire.Candidate)] = []
-  private var decisions: [(place: Place, header: Wire.Header, body: Wire.Decision)] = []
-  private var pushes: [(place: Place, header: Wire.Header, body: Wire.Push)] = []
-  private var outcomes: [Wire.Outcome] = []
+  private(set) var candidates: [(place: Place, header: Wire.Header, body: Wire.Candidate)] = []
+  private(set) var decisions: [(place: Place, header: Wire.Header, body: Wire.Decision)] = []
+  private(set) var pushes: [(place: Place, header: Wire.Header, body: Wire.Push)] = []
+  private(set) var outcomes: [Wire.Outcome] = []
   private var receipts: [Wire.Receipt] = []
   /// A gain or a loss of a token on a person's timeline.
   private struct Ownership {
@@ -243,7 +245,8 @@ struct PipelineChecker {
   var open: [PipelineViolation] {
     unprocessed() + missingCandidates() + decisionsOfCandidates().filter(\.rule.isOpen)
       + pushesOfDecisions().filter(\.rule.isOpen)
-      + outcomesOfTargets().filter(\.rule.isOpen) + missingRequests() + refusals().filter(\.rule.isOpen)
+      + outcomesOfTargets().filter(\.rule.isOpen) + missingRequests() + catchUps().filter(\.rule.isOpen)
+      + refusals().filter(\.rule.isOpen)
   }
 
   /// All violations. `committed` are the groups' offsets, fetched after the end of all work.
@@ -252,7 +255,7 @@ struct PipelineChecker {
     found += unreadable.map { PipelineViolation(rule: .unreadable, detail: $0) }
     found += refusals() + unprocessed() + missingCandidates() + doubledCandidates()
     found += decisionsOfCandidates() + notifications() + pushesOfDecisions() + outcomesOfTargets() + missingRequests()
-    found += receiptsOfTargets()
+    found += receiptsOfTargets() + catchUps() + budgets()
     found += sentAgain().violations + requestsOfTargets() + formerOwners() + userOrder() + deviceOrder() + limits()
     found += sequences()
     if let committed { found += mismatches(committed) }

@@ -160,6 +160,32 @@ struct PipelineCheckerTests {
       run.checker.dispatcherAbsences = [SampleRun.start - 60_000...SampleRun.start + 9]
       run.requests.insert(run.requests[0], at: 1)
     },
+    Fault(.catchUpMissing, "quiet hours held a message back, and no catch-up told of it") { run in
+      run.checker.attention.silent = ["bob"]
+      try run.hold("m1")
+    },
+    Fault(.catchUpMissing, "the catch-up left one out") { run in
+      run.checker.attention.silent = ["bob"]
+      try run.hold("m1")
+      try run.hold("m2")
+      try run.catchUp(["k1"])
+    },
+    Fault(.catchUpMissing, "it was not sent in time, and no catch-up told of it") { run in
+      run.checker.attention.silent = ["bob"]
+      try run.change("nudge.outcomes", 0) { $0["catchUp"] = true }
+    },
+    Fault(.caughtUpTwice, "in two catch-ups") { run in
+      try run.catchUp(["k1"])
+      try run.catchUp(["k2", "k1"])
+    },
+    Fault(.caughtUpTwice, "nothing was held back") { run in
+      run.checker.attention.silent = ["bob"]
+      try run.catchUp(["k1"])
+    },
+    Fault(.overBudget, "a second alert") { run in
+      run.checker.attention.dailyAlerts = ["bob": 1]
+      for index in [0, 2] { try run.change("nudge.decisions", index) { $0["presentation"] = "alert" } }
+    },
     Fault(.sentAfterOutcome, "its end was on record") { run in
       run.checker.dispatcherCrashes = [SampleRun.start + 100]
       run.requests.append(run.requests[0])
@@ -323,6 +349,31 @@ struct PipelineCheckerTests {
     var checker = run.checker
     for request in run.requests { checker.read(request) }
     #expect(checker.resends.count == 1)
+  }
+
+  @Test("D18: what was held back is in one catch-up; what was missed, too")
+  func catchUps() throws {
+    var run = try SampleRun()
+    run.checker.attention.silent = ["bob"]
+    try run.hold("m1")
+    try run.change("nudge.outcomes", 3) { $0["catchUp"] = true }
+    try run.catchUp(["k1", "k2"])
+    #expect(run.violations() == [])
+  }
+
+  @Test("D19: mentions are on no budget, and each day has its own")
+  func budget() throws {
+    var run = try SampleRun()
+    run.checker.attention.dailyAlerts = ["bob": 1]
+    for index in [0, 2] { try run.change("nudge.decisions", index) { $0["presentation"] = "alert" } }
+    try run.change("nudge.decisions", 2) { $0["decidedAt"] = Int64(86_400_000) }
+    #expect(run.violations() == [])
+    try run.change("nudge.decisions", 2) { $0["decidedAt"] = Int64(0) }
+    #expect(run.violations().map(\.rule) == [.overBudget])
+    try run.change("nudge.timeline", 1) {
+      $0["recipients"] = [["userId": "bob", "context": ["mentioned": true]], ["userId": "cem", "context": [:]]]
+    }
+    #expect(run.violations() == [])
   }
 
   @Test("P7: a dispatcher whose clock was behind writes an earlier time into its outcomes")

@@ -16,6 +16,8 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case outcomeMissing
   /// An outcome says `sent`, and FCM received no request.
   case requestMissing
+  /// A message that was held back from a person who never opened the app is in no catch-up.
+  case catchUpMissing
   /// A hostile record has no dead letter.
   case deadLetterMissing
 
@@ -44,6 +46,10 @@ enum PipelineRule: String, CaseIterable, Comparable {
   case pushTwice
   /// A message was pushed again twice, or told to the webhook twice.
   case escalatedTwice
+  /// A catch-up tells of a message that another told of, or of more messages than were held back.
+  case caughtUpTwice
+  /// A person had more alerts in a day than they allow, mentions left out.
+  case overBudget
   /// An outcome without a target.
   case outcomeUncaused
   /// A target has two outcomes.

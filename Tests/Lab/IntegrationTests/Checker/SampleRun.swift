@@ -103,6 +103,46 @@ struct SampleRun {
     try advance("dispatcher", "nudge.pushes", to: end)
   }
 
+  /// Quiet hours hold a message of bob back: a third candidate is made of it.
+  mutating func hold(_ messageId: String) throws {
+    let offset = (records.filter { $0.topic == "nudge.timeline" }.map(\.offset).max() ?? -1) + 1
+    let place = Self.place("nudge.timeline", offset)
+    try again("nudge.timeline", messageId == "m1" ? 0 : 1) {
+      $0["recipients"] = [["userId": "bob", "context": [String: Any]()]]
+      $0["replayId"] = nil
+      $0["source"] = Self.place("chat.events", 100 + offset)
+    }
+    try again("nudge.decisions", messageId == "m1" ? 0 : 2) {
+      $0["origin"] = place
+      $0["outcome"] = "suppress"
+      $0["reason"] = "quiet_hours"
+      $0["pushId"] = nil
+      $0["analysis"] = nil
+    }
+    try advance("analyzer", "nudge.timeline", to: offset + 1)
+  }
+
+  /// A catch-up of bob, which his phone gets.
+  mutating func catchUp(_ keys: [String]) throws {
+    let pushId = "catch-up-\(records.count)"
+    try again("nudge.pushes", 0) {
+      $0["pushId"] = pushId
+      $0["kind"] = "digest"
+      $0["messageId"] = nil
+      $0["digest"] = ["messages": keys.count, "parts": [["keys": keys]]] as [String: Any]
+    }
+    try again("nudge.outcomes", 0) {
+      $0["pushId"] = pushId
+      $0["finishedAt"] = Self.start + 3_000
+    }
+    requests.append(
+      SeenRequest(
+        time: Self.start + 2_000 + Int64(requests.count), status: 200, token: "token-bob-1", pushId: pushId,
+        recipientId: "bob"))
+    try advance(
+      "dispatcher", "nudge.pushes", to: (records.last { $0.topic == "nudge.pushes" }?.offset ?? 0) + 1)
+  }
+
   /// A receipt of a push on bob's first device.
   mutating func addReceipt(_ pushId: String, state: String = "arrived") throws {
     try again("nudge.outcomes", 0) {

@@ -23,7 +23,11 @@ enum Wire {
   }
 
   struct Candidate: Decodable {
-    struct Recipient: Decodable { var userId: String }
+    struct Recipient: Decodable {
+      struct Context: Decodable { var mentioned: Bool? }
+      var userId: String
+      var context: Context?
+    }
     var messageId: String
     var recipients: [Recipient]
     struct FailedPush: Decodable { var userId: String }
@@ -67,6 +71,7 @@ enum Wire {
     var analysis: Analysis?
     var pushId: String?
     var replayId: String?
+    var decidedAt: Int64?
   }
 
   struct Push: Decodable {
@@ -75,8 +80,15 @@ enum Wire {
       var token: String
     }
     struct Escalation: Decodable { var pushedAgainAt: Int64? }
+    struct Digest: Decodable {
+      struct Part: Decodable { var keys: [String] }
+      var messages: Int
+      var parts: [Part]?
+    }
     var pushId: String
     var userId: String
+    /// The content of a catch-up.
+    var digest: Digest?
     var messageId: String?
     var conversationId: String?
     var kind: String?
@@ -94,6 +106,8 @@ enum Wire {
     var result: String
     var attempts: Int
     var errorCode: String?
+    /// It was not sent in time, and is left to the catch-up.
+    var catchUp: Bool?
     var finishedAt: Int64
   }
 

@@ -10,8 +10,14 @@ struct ChatLoad {
   let messages: Int
   /// The number of the first message, so that a second load can continue the first.
   let firstMessage: Int
+  /// Every so many messages one cannot wait; nil: none.
+  let urgentEvery: Int?
 
-  init(_ name: String, groups: Int = 12, members: Int = 5, messages: Int = 400, firstMessage: Int = 0) {
+  init(
+    _ name: String, groups: Int = 12, members: Int = 5, messages: Int = 400, firstMessage: Int = 0,
+    urgentEvery: Int? = nil
+  ) {
+    self.urgentEvery = urgentEvery
     self.name = name
     self.groups = groups
     self.members = members
@@ -28,7 +34,10 @@ struct ChatLoad {
 
   /// Devices and preferences of all people, and the groups. Every second person is notified of everything, the others by smart
   /// analysis.
-  var introductions: [PublishedEvent] {
+  var introductions: [PublishedEvent] { introductions { _, _ in nil } }
+
+  /// The same, with more preferences of a group's member as JSON fields; nil: no more.
+  func introductions(preferring more: (_ group: Int, _ member: Int) -> String?) -> [PublishedEvent] {
     var events: [PublishedEvent] = []
     let now = Self.now()
     for group in 0..<groups {
@@ -52,7 +61,8 @@ struct ChatLoad {
           PublishedEvent(
             topic: .userEvents, key: user,
             value: Self.event(
-              "preferences.updated", "\(user)-p", now, #""userId":"\#(user)","preferences":{\#(preferences)}"#)))
+              "preferences.updated", "\(user)-p", now,
+              #""userId":"\#(user)","preferences":{\#(preferences)\#(more(group, member).map { ",\($0)" } ?? "")}"#)))
       }
       events.append(
         PublishedEvent(
@@ -73,9 +83,11 @@ struct ChatLoad {
       let sender = user(group, member)
       // Some messages name a person, which makes them alerts.
       let mention = number % 3 == 0 ? user(group, 2 + number % max(1, members - 2)) : nil
+      let isUrgent = urgentEvery.map { number % $0 == 0 } ?? false
       let fields =
         #""conversationId":"\#(conversation)","messageId":"\#(message(number))","senderId":"\#(sender)","#
-        + #""text":"Message number \#(number)""# + (mention.map { #","mentions":["\#($0)"]"# } ?? "")
+        + #""text":"\#(isUrgent ? "This is urgent, call me" : "Message number \(number)")""#
+        + (mention.map { #","mentions":["\#($0)"]"# } ?? "")
       let id = "\(message(number))-e"
       return {
         PublishedEvent(

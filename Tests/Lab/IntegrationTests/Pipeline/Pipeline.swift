@@ -252,6 +252,10 @@ final class Pipeline {
   private(set) var dispatcherCrashes: [Int64] = []
   /// The checker's property.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
+  /// Who has which limits of attention.
+  var attention = PipelineChecker.Attention() {
+    didSet { checker.attention = attention }
+  }
   /// When clocks of dispatchers were behind.
   var dispatcherClocks: [PipelineChecker.SlowClock] = []
 
@@ -360,6 +364,7 @@ final class Pipeline {
     judge.dispatcherCrashes = dispatcherCrashes
     judge.dispatcherAbsences = dispatcherAbsences
     judge.dispatcherClocks = dispatcherClocks
+    judge.attention = attention
     judge.troubles = troubles
     if let brokerData {
       let logs = try (0..<partitions).map {
