@@ -41,7 +41,7 @@ class Reader:
 
     def __init__(self, deployment, topic, take):
         self.process = subprocess.Popen(
-            ["kcat", "-C", "-q", "-b", deployment.servers, "-t", topic, "-o", "beginning", "-f", "%T %s\n",
+            ["kcat", "-C", "-q", "-u", "-b", deployment.servers, "-t", topic, "-o", "beginning", "-f", "%T %s\n",
              "-X", "isolation.level=read_committed", "-X", "topic.metadata.refresh.interval.ms=1000"],
             stdout=subprocess.PIPE, env=deployment.environment, text=True)
         self.thread = threading.Thread(target=self._run, args=(take,), daemon=True)
