@@ -81,9 +81,11 @@ struct ChatLoad {
       let (group, member) = sender(of: number)
       let conversation = self.group(group)
       let sender = user(group, member)
-      // Some messages name a person, which makes them alerts.
-      let mention = number % 3 == 0 ? user(group, 2 + number % max(1, members - 2)) : nil
       let isUrgent = urgentEvery.map { number % $0 == 0 } ?? false
+      // Some messages name a person, which makes them alerts. One that cannot wait names the second writer, who has smart analysis.
+      let mention =
+        isUrgent && member == 0
+        ? user(group, 1) : number % 3 == 0 ? user(group, 2 + number % max(1, members - 2)) : nil
       let fields =
         #""conversationId":"\#(conversation)","messageId":"\#(message(number))","senderId":"\#(sender)","#
         + #""text":"\#(isUrgent ? "This is urgent, call me" : "Message number \(number)")""#
