@@ -3,7 +3,8 @@ import NudgeSchema
 /// Hands the effects of a thread's tasks to the performer while ownership is proven, and runs their replies as steps.
 ///
 /// A task may be lost and returned while requests are in flight. `OutlivingEffects` keeps their replies: when the task asks for the same
-/// effect again, it gets that reply, and the effect is not performed a second time.
+/// effect again, it gets that reply, and the effect is not performed a second time. Until the task has read as
+/// far as it had, its effects wait: what it reads again may withdraw them, and effects for what comes behind them may have left.
 final class EffectRunner<S: Stage, IO: StreamIO> {
   private struct Flight {
     var task: Int32
@@ -21,6 +22,8 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   /// By the number of the request.
   private var flights: [Int: Flight] = [:]
   private var lastRequest = 0
+  /// Since when tasks that returned catch up, by the steady clock, and in which epoch.
+  private var catchingUp: [Int32: (epoch: Int, since: Milliseconds)] = [:]
   /// Whether the stage has effects.
   let isEnabled = S.Effect.self != Never.self
 
@@ -83,6 +86,31 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     }
   }
 
+  /// Lets tasks go on that returned and have read as far as before: their effects are given back, so that the stage, which is woken, asks for
+  /// those that still apply. Tasks that do not come so far within `catchUpPatience` go on as well.
+  func catchUp() throws {
+    guard isEnabled, outliving.hasPlaces else { return }
+    let (now, steady) = (context.io.wallClock, context.io.steadyClock)
+    for task in tasks.all {
+      guard let place = outliving.place(of: task.number) else { continue }
+      if catchingUp[task.number]?.epoch != task.epoch { catchingUp[task.number] = (task.epoch, steady) }
+      let waited = steady - (catchingUp[task.number]?.since ?? steady)
+      let isBehind = place.contains { task.next[$0.key] ?? 0 < $0.value }
+      if isBehind, waited < context.limits.catchUpPatience { continue }
+      outliving.forgetPlace(of: task.number)
+      catchingUp[task.number] = nil
+      try giveBackWaiting(of: task, now: now)
+      try tasks.run(task, record: nil, now: now) { try $0.wake(in: $1) }
+    }
+  }
+
+  private func giveBackWaiting(of task: StreamTask<S, IO.Store>, now: Milliseconds) throws {
+    let effects = task.waitingEffects
+    task.waitingEffects.removeAll()
+    for effect in effects { tasks.effectBudget.remove(S.group(of: effect)) }
+    for effect in effects { try tasks.run(task, record: nil, now: now) { try $0.effectCancelled(effect, in: $1) } }
+  }
+
   private func keep(_ ticket: EffectTicket, of task: Int32, _ reply: S.Reply) {
     outliving.answered(ticket, of: task, with: reply, now: context.io.steadyClock)
   }
@@ -96,7 +124,9 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
       return
     }
     let mayHaveLeft = outliving.count > 0
+    let someCatchUp = outliving.hasPlaces
     for task in tasks.all {
+      if someCatchUp, outliving.place(of: task.number) != nil { continue }
       for effect in task.waitingEffects {
         lastRequest += 1
         task.effectsInFlight += 1
@@ -126,12 +156,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   func cancelWaiting() throws {
     guard isEnabled else { return }
     let now = context.io.wallClock
-    for task in tasks.all {
-      let effects = task.waitingEffects
-      task.waitingEffects.removeAll()
-      for effect in effects { tasks.effectBudget.remove(S.group(of: effect)) }
-      for effect in effects { try tasks.run(task, record: nil, now: now) { try $0.effectCancelled(effect, in: $1) } }
-    }
+    for task in tasks.all { try giveBackWaiting(of: task, now: now) }
   }
 
   /// Tasks are about to be closed: keeps requests in flight, and replies that are not committed, for their next epoch here.
@@ -147,6 +172,8 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     for task in numbers.compactMap({ tasks[$0] }) {
       for effect in task.waitingEffects { tasks.effectBudget.remove(S.group(of: effect)) }
       for (ticket, reply) in task.sealedReplies + task.openReplies { keep(ticket, of: task.number, reply) }
+      outliving.leave(task.number, at: task.next)
+      catchingUp[task.number] = nil
     }
   }
 }

@@ -39,6 +39,8 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
     var effects: [Key: Effect] = [:]
     /// Keys in the order they were added. May hold keys that are gone.
     var order: [Key] = []
+    /// How far tasks had read when they were given up with effects that are kept here, unless they have read so far again.
+    var places: [Int32: [Topic: Int64]] = [:]
   }
 
   private let limit: Int
@@ -55,6 +57,23 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
 
   /// How many are kept.
   var count: Int { state.withLock { $0.effects.count } }
+
+  /// A task whose effects are kept was given up, and had read up to these offsets.
+  func leave(_ task: Int32, at next: [Topic: Int64]) {
+    state.withLock { state in
+      guard state.places[task] != nil || state.effects.keys.contains(where: { $0.task == task }) else { return }
+      state.places[task, default: [:]].merge(next) { max($0, $1) }
+    }
+  }
+
+  /// How far a task must read before it has read as far as before it was given up; nil: it has, or no effects of it were kept.
+  func place(of task: Int32) -> [Topic: Int64]? { state.withLock { $0.places[task] } }
+
+  /// Whether there is any such task.
+  var hasPlaces: Bool { state.withLock { !$0.places.isEmpty } }
+
+  /// The task has read so far, or does not wait for it any longer.
+  func forgetPlace(of task: Int32) { state.withLock { $0.places[task] = nil } }
 
   /// A task was given up while the request was in flight.
   func leave(_ ticket: EffectTicket, of task: Int32, now: Milliseconds) {

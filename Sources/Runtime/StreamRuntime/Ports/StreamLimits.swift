@@ -38,6 +38,8 @@ public struct StreamLimits: Sendable, Equatable {
   public var maxOutlivingEffects = 10_000
   /// How long the reply to an effect of a lost task is kept, in milliseconds by the steady clock.
   public var replyRetention: Milliseconds = 600_000
+  /// How long the effects of a task that returned wait, in milliseconds, until it has read as far as when it was lost.
+  public var catchUpPatience: Milliseconds = 5000
   /// How often an idle stage with effects proves that it owns its tasks, in milliseconds.
   public var proofInterval: Milliseconds = 1600
   /// The group's session time-out, in milliseconds: how long the partitions of a dead process stay idle. A proof of ownership holds for

@@ -66,8 +66,9 @@ public protocol Stage: SendableMetatype {
   /// lost before. The runtime commits the step even if transactions fail in between.
   mutating func receive(_ reply: Reply, in step: Step<Self>) throws
 
-  /// Takes back what was noted about an effect that is not performed because the task is given up. No reply will come, and the
-  /// next owner should not wait for one.
+  /// Takes back what was noted about an effect that is not performed because the task is given up, or has only now read as far as
+  /// it had before it was lost and returned. No reply will come, and the next owner should not wait for one. In the second case `wake`
+  /// follows: there the stage asks for the effect again, if it still applies.
   mutating func effectCancelled(_ effect: Effect, in step: Step<Self>) throws
 
   /// The group of an effect, such as the project of a request; nil: it has none. A stage that names groups asks `Step.hasRoom(forEffectsOf:)` before it asks for an effect, and keeps what has no room in its state.

@@ -115,6 +115,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try process()
     if !isFull {
       try effects.takeReplies()
+      try effects.catchUp()
       try tasks.wake()
       try tasks.fireTimers()
     }

@@ -13,11 +13,24 @@
       static let definition = StageDefinition(
         name: "asking", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
 
-      func process(_ record: InputRecord, in step: Step<Self>) throws { step.perform(record.offset) }
+      /// Given back, in order.
+      private var waiting: [Int64] = []
+
+      /// A record without a value withdraws what waits.
+      mutating func process(_ record: InputRecord, in step: Step<Self>) throws {
+        step.perform(record.offset)
+        if record.value == nil { withdrawn.formUnion(0..<record.offset) }
+      }
+      private var withdrawn: Set<Int64> = []
+      mutating func wake(in step: Step<Self>) throws {
+        for effect in waiting where !withdrawn.contains(effect) { step.perform(effect) }
+        waiting = []
+      }
+      mutating func open(in step: Step<Self>) throws { (waiting, withdrawn) = ([], []) }
       func receive(_ reply: String, in step: Step<Self>) throws {
         try step.emit(bytes: Array(reply.utf8), to: .outcomes, key: "reply", partition: 0)
       }
-      func effectCancelled(_ effect: Int64, in step: Step<Self>) throws {}
+      mutating func effectCancelled(_ effect: Int64, in step: Step<Self>) throws { waiting.append(effect) }
       static func ticket(for effect: Int64) -> EffectTicket? { EffectTicket(RowKey("\(effect)"), attempt: 1) }
       static func reply(_ reply: String, to sent: EffectTicket, asReplyTo effect: Int64) -> String? {
         reply == "busy" ? nil : reply
@@ -70,12 +83,12 @@
       }
 
       /// Polls the record with this offset, as before the loss: nothing of it was committed.
-      func poll(_ offset: Int64) throws {
+      func poll(_ offset: Int64, withdrawing: Bool = false) throws {
         io.polls = [
           PollResult(records: [
             InputRecord(
               topic: .pushes, topicName: "nudge.pushes", partition: 0, offset: offset, timestamp: 0, key: [1],
-              value: [1])
+              value: withdrawing ? nil : [1])
           ])
         ]
         try turn { io.polls.isEmpty }
@@ -163,6 +176,44 @@
       try bench.turn { bench.outside.effects == [0, 0] }
       try bench.poll(1)
       try bench.turn { bench.outside.effects == [0, 0, 1] }
+    }
+
+    @Test("a task that returns performs nothing until it has read as far as before: what comes behind may withdraw it")
+    func order() throws {
+      let bench = try Bench()
+      // Not committed, and not performed: the thread cannot prove yet that it owns the task.
+      try bench.poll(0)
+      try bench.turn { bench.outside.effects == [0] }
+      try bench.poll(1)
+      try bench.poll(2, withdrawing: true)
+      try bench.turn { bench.outside.effects == [0, 1, 2] }
+      bench.outside.reply("busy", to: 0)
+      bench.outside.reply("busy", to: 1)
+      bench.outside.reply("sent", to: 2)
+      try bench.lose()
+      try bench.assign()
+      try bench.poll(0)
+      try bench.poll(1)
+      #expect(bench.outside.effects == [0, 1, 2])
+      try bench.poll(2, withdrawing: true)
+      try bench.turn { bench.replies.last == "sent" }
+      #expect(bench.outside.effects == [0, 1, 2], "those before it are withdrawn, and its own reply serves")
+      try bench.poll(3)
+      try bench.turn { bench.outside.effects == [0, 1, 2, 3] }
+    }
+
+    @Test("a task that does not come as far as before goes on after a while")
+    func patience() throws {
+      let bench = try Bench()
+      for offset in 0..<2 { try bench.poll(Int64(offset)) }
+      try bench.turn { bench.outside.effects == [0, 1] }
+      bench.outside.reply("busy", to: 0)
+      try bench.lose()
+      try bench.assign()
+      try bench.poll(0)
+      #expect(bench.outside.effects == [0, 1])
+      bench.io.now += StreamLimits().catchUpPatience
+      try bench.turn { bench.outside.effects == [0, 1, 0] }
     }
 
     @Test("a task that returns to another thread of the process gets the reply there")

@@ -24,7 +24,7 @@
     private var isAssigned = false
     /// The changelogs that are being read, and where that began.
     private(set) var read: [Int32: Int64] = [:]
-    private var now: Milliseconds = 1_000_000
+    var now: Milliseconds = 1_000_000
     var wallClock: Milliseconds { now }
     var steadyClock: Milliseconds { now }
 
