@@ -90,7 +90,9 @@ final class ChaosRun {
     broker = try ChaosBroker(
       directory: RealKafka.directory.appendingPathComponent("\(name)-kafka"), proxies: services.count,
       brokers: plan.brokers, isCombined: plan.seed.isMultiple(of: 2))
-    let pipeline = try Pipeline(name, brokers: broker.bootstrapServers)
+    // As long as FCM takes: a clock of libfaketime is some milliseconds behind, and an outcome must not be older than its request.
+    let pipeline = try Pipeline(
+      name, faults: #"{"faults":[{"endpoint":"webhook","delayMs":50}]}"#, brokers: broker.bootstrapServers)
     self.pipeline = pipeline
     directory = pipeline.directory
     pipeline.brokerData = broker.data
