@@ -3,8 +3,8 @@ import NudgeSchema
 /// Hands the effects of a thread's tasks to the performer while ownership is proven, and runs their replies as steps.
 ///
 /// A task may be lost and returned while requests are in flight. `OutlivingEffects` keeps their replies: when the task asks for the same
-/// effect again, it gets that reply, and the effect is not performed a second time. Until the task has read as
-/// far as it had, its effects wait: what it reads again may withdraw them, and effects for what comes behind them may have left.
+/// effect again, it gets that reply, and the effect is not performed a second time. Until the task has read as far as it had, its effects
+/// wait: a record that it reads again may withdraw them, and the effects of that record may have left.
 final class EffectRunner<S: Stage, IO: StreamIO> {
   private struct Flight {
     var task: Int32
@@ -22,8 +22,6 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   /// By the number of the request.
   private var flights: [Int: Flight] = [:]
   private var lastRequest = 0
-  /// Since when tasks that returned catch up, by the steady clock, and in which epoch.
-  private var catchingUp: [Int32: (epoch: Int, since: Milliseconds)] = [:]
   /// Whether the stage has effects.
   let isEnabled = S.Effect.self != Never.self
 
@@ -86,19 +84,20 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// Lets tasks go on that returned and have read as far as before: their effects are given back, so that the stage, which is woken, asks for
-  /// those that still apply. Tasks that do not come so far within `catchUpPatience` go on as well.
+  /// Lets tasks that returned go on once they have read as far as before. The stage gets their effects back, is woken, and asks for those
+  /// that still apply. After `catchUpPatience` the task continues in any case.
   func catchUp() throws {
-    guard isEnabled, outliving.hasPlaces else { return }
+    guard isEnabled else { return }
+    let places = outliving.places
+    guard !places.isEmpty else { return }
     let (now, steady) = (context.io.wallClock, context.io.steadyClock)
-    for task in tasks.all {
-      guard let place = outliving.place(of: task.number) else { continue }
-      if catchingUp[task.number]?.epoch != task.epoch { catchingUp[task.number] = (task.epoch, steady) }
-      let waited = steady - (catchingUp[task.number]?.since ?? steady)
+    for task in tasks.all where task.rebuild == nil {
+      guard let place = places[task.number] else { continue }
+      let since = task.catchingUpSince ?? steady
+      task.catchingUpSince = since
       let isBehind = place.contains { task.next[$0.key] ?? 0 < $0.value }
-      if isBehind, waited < context.limits.catchUpPatience { continue }
+      if isBehind, steady - since < context.limits.catchUpPatience { continue }
       outliving.forgetPlace(of: task.number)
-      catchingUp[task.number] = nil
       try giveBackWaiting(of: task, now: now)
       try tasks.run(task, record: nil, now: now) { try $0.wake(in: $1) }
     }
@@ -124,9 +123,8 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
       return
     }
     let mayHaveLeft = outliving.count > 0
-    let someCatchUp = outliving.hasPlaces
-    for task in tasks.all {
-      if someCatchUp, outliving.place(of: task.number) != nil { continue }
+    let places = outliving.places
+    for task in tasks.all where places[task.number] == nil {
       for effect in task.waitingEffects {
         lastRequest += 1
         task.effectsInFlight += 1
@@ -173,7 +171,6 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
       for effect in task.waitingEffects { tasks.effectBudget.remove(S.group(of: effect)) }
       for (ticket, reply) in task.sealedReplies + task.openReplies { keep(ticket, of: task.number, reply) }
       outliving.leave(task.number, at: task.next)
-      catchingUp[task.number] = nil
     }
   }
 }

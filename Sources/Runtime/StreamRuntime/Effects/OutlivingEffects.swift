@@ -39,7 +39,7 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
     var effects: [Key: Effect] = [:]
     /// Keys in the order they were added. May hold keys that are gone.
     var order: [Key] = []
-    /// How far tasks had read when they were given up with effects that are kept here, unless they have read so far again.
+    /// How far tasks had read when they were given up with effects that are kept here.
     var places: [Int32: [Topic: Int64]] = [:]
   }
 
@@ -66,13 +66,11 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
     }
   }
 
-  /// How far a task must read before it has read as far as before it was given up; nil: it has, or no effects of it were kept.
-  func place(of task: Int32) -> [Topic: Int64]? { state.withLock { $0.places[task] } }
+  /// By task, how far it must read to be where it was when it was given up. A task is missing where it has, or where none of its effects
+  /// were kept.
+  var places: [Int32: [Topic: Int64]] { state.withLock { $0.places } }
 
-  /// Whether there is any such task.
-  var hasPlaces: Bool { state.withLock { !$0.places.isEmpty } }
-
-  /// The task has read so far, or does not wait for it any longer.
+  /// The task has read as far, or does not wait for it any longer.
   func forgetPlace(of task: Int32) { state.withLock { $0.places[task] = nil } }
 
   /// A task was given up while the request was in flight.

@@ -47,6 +47,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   /// Effects that were not handed to the performer yet.
   var waitingEffects: [S.Effect] = []
+  /// Since when the task reads what it had read before it was lost and returned, by the steady clock; nil: it has not begun.
+  var catchingUpSince: Milliseconds?
   /// Effects handed to the performer whose replies have not come.
   var effectsInFlight = 0
   /// Replies processed since the last transaction was sealed, with what they answer.
