@@ -11,16 +11,15 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-from deployment import Deployment, NightError, say, wait_for
+from deployment import Deployment, NightError, cpu_seconds, finish, say, wait_for
 
-# Of a group; more would not fit into one record.
+# A group has this many; more would not fit into one record.
 MEMBERS = 500
 SPREAD = 300
 MASK = (1 << 64) - 1
@@ -71,11 +70,9 @@ def publish(deployment, topic, events):
         raise NightError(f"kcat could not write to {topic}")
 
 
-def usage(pid):
-    """CPU seconds and resident MiB of a process."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
-    ticks = os.sysconf("SC_CLK_TCK")
-    return (int(fields[11]) + int(fields[12])) / ticks, int(fields[21]) * os.sysconf("SC_PAGE_SIZE") >> 20
+def resident_mib(pid):
+    """Memory that a process has in RAM."""
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
 def clock(minute):
@@ -129,21 +126,23 @@ def run(deployment, people, lead):
                 "conversationId": group, "messageId": f"m-{group}", "senderId": "ada", "text": "See you tomorrow"})
             for group in groups))
         wait_for("a decision for each", lambda: counts["held"] + counts["others"] >= people, at_most=lead, every=1)
-        if counts["others"] or time.time() > end * 60:
-            raise NightError(f"{counts} by {time.strftime('%H:%M:%S', time.gmtime())}: a larger --lead gives them more time")
+        if time.time() > end * 60:
+            raise NightError("quiet hours ended before all was decided: a larger --lead gives more time")
+        if counts["others"]:
+            raise NightError(f"{counts['others']} messages were not held back by quiet hours")
         pid = deployment.services["analyzer"].process.pid
-        say(f"all are held back, {end * 60 - time.time():.0f} s before the end; the analyzer has {usage(pid)[1]} MiB")
+        say(f"all are held back, {end * 60 - time.time():.0f} s before the end; the analyzer has {resident_mib(pid)} MiB")
         time.sleep(max(0, end * 60 - 1 - time.time()))
-        before = usage(pid)[0]
+        before = cpu_seconds(pid)
         peak = [0]
 
         def is_told():
-            peak[0] = max(peak[0], usage(pid)[1])
+            peak[0] = max(peak[0], resident_mib(pid))
             return len(catch_ups) >= people
 
-        wait_for(f"all catch-ups; {len(catch_ups)} so far", is_told, at_most=2 * SPREAD, every=1)
-        spent = usage(pid)[0] - before
-        # Whoever had two would have them by now.
+        wait_for("the catch-ups of all people", is_told, at_most=2 * SPREAD, every=1)
+        spent = cpu_seconds(pid) - before
+        # A second catch-up of a person would have come by now.
         time.sleep(5)
     finally:
         for reader in readers:
@@ -187,6 +186,8 @@ def main():
     parser.add_argument("--lead", type=int, help="seconds before the quiet hours end; default: 120 and 1 for each 1,500 people")
     parser.add_argument("--late", type=float, default=10, help="seconds that a catch-up may be late")
     options = parser.parse_args()
+    if options.people < 1 or options.lead is not None and options.lead < 1:
+        parser.error("--people and --lead are at least 1")
     if not os.environ.get("KAFKA_HOME"):
         parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make catch-ups")
     directory = pathlib.Path(tempfile.mkdtemp(prefix="nudge-catch-ups-"))
@@ -203,11 +204,7 @@ def main():
         wrong.append(str(error))
     finally:
         wrong += deployment.stop()
-    for text in wrong:
-        say(f"WRONG: {text}")
-    if not wrong:
-        shutil.rmtree(directory, ignore_errors=True)
-    return 1 if wrong else 0
+    return finish(directory, wrong)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,23 @@ def get(url, timeout=3):
         return None
 
 
+def cpu_seconds(pid):
+    """User and system time of a process until now."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def finish(directory, wrong, keep=False):
+    """Says what is wrong, and removes the directory of a good run. Returns the exit code."""
+    for text in wrong:
+        say(f"WRONG: {text}")
+    if wrong or keep:
+        say(f"logs and data are in {directory}")
+    else:
+        shutil.rmtree(directory, ignore_errors=True)
+    return 1 if wrong else 0
+
+
 class Supervised:
     """A program that is started again a second after it ends by itself, as any supervisor does."""
 

@@ -12,13 +12,12 @@ import argparse
 import importlib
 import os
 import pathlib
-import shutil
 import signal
 import sys
 import tempfile
 import time
 
-from deployment import Deployment, NightError, say, wait_for
+from deployment import Deployment, NightError, finish, say, wait_for
 from traffic import Traffic
 
 # In the order of the night. The deploy comes last: its rule compares with the time before.
@@ -113,13 +112,7 @@ def main():
     say(f"{len(traffic.messages)} messages, {sum(it['expected'] for it in traffic.messages.values())} of them to notify; "
         f"{len(counts)} notifications by collapse id, {sum(1 for it in counts.values() if it > 1)} of them twice; "
         f"{time.monotonic() - began:.0f} s")
-    for failure in failures[:20]:
-        say(f"WRONG: {failure}")
-    if failures or options.keep:
-        say(f"logs and data are in {directory}")
-    else:
-        shutil.rmtree(directory, ignore_errors=True)
-    return 1 if failures else 0
+    return finish(directory, failures[:20], options.keep)
 
 
 if __name__ == "__main__":

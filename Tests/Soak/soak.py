@@ -20,7 +20,6 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -30,7 +29,7 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "Tests/Night"))
-from deployment import STAGES, Deployment, NightError, free_ports, get, say, wait_for  # noqa: E402
+from deployment import STAGES, Deployment, NightError, cpu_seconds, finish, free_ports, get, say, wait_for  # noqa: E402
 
 # Sampled values, with the unit that is printed and the bytes or pieces of one. Cached rows fill up to a bound of their own, so memory
 # without them must stay flatter.
@@ -166,12 +165,6 @@ class Watcher:
         for process in (self.browser, self.console):
             process.terminate()
             process.wait(20)
-
-
-def cpu_seconds(pid):
-    """User and system time of a process until now."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def processes(deployment, watcher):
@@ -354,13 +347,7 @@ def main():
         wrong.append(str(error))
     finally:
         wrong += deployment.stop()
-    for it in wrong:
-        say(f"WRONG: {it}")
-    if wrong or options.keep:
-        say(f"logs and data are in {directory}")
-    else:
-        shutil.rmtree(directory, ignore_errors=True)
-    return 1 if wrong else 0
+    return finish(directory, wrong, options.keep)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ final class ChaosInstance {
   /// How long a service may take to end after SIGTERM before it is killed: more than the 10 s it promises, because the broker may be
   /// away.
   private static let patience: Duration = .seconds(20)
-  /// The reason of an end is among so many lines at the end of the log: threads of librdkafka may write after it.
+  /// The log gives the reason of an end in its last lines. Threads of librdkafka may write a few more after it.
   private static let linesOfAnEnd = 8
   private static let firstBackOff: Duration = .milliseconds(500)
   private static let longestBackOff: Duration = .seconds(4)
@@ -185,22 +185,20 @@ final class ChaosInstance {
 
   private func endOfLog(lines: Int) -> String { GrowingFile.tail(log.path, lines: lines) }
 
+  private func ended(saying reason: String) -> Bool { endOfLog(lines: Self.linesOfAnEnd).contains(reason) }
+
   private func ended(_ status: Int32) throws {
     exits[status, default: 0] += 1
     let now = ChatLoad.now()
     if status != 0 { absences.append(min(now, disturbedSince ?? now)...now) }
     var isExplained = status == 137 || status == 75 || (status == 70 && diskTroubleEnds.map { .now < $0 } ?? false)
     // An end for another reason, such as a missing right, leaves the damaged files to be found.
-    if status == 70, !isExplained, damagedFiles > 0, endOfLog(lines: Self.linesOfAnEnd).contains("malformed") {
+    if status == 70, !isExplained, damagedFiles > 0, ended(saying: "malformed") {
       damagedFiles -= 1
       isExplained = true
     }
     // librdkafka waits for its first threads by the wall clock, and libfaketime ends that wait at once where the clock is behind.
-    if status == 70, clockError.ahead != 0,
-      endOfLog(lines: Self.linesOfAnEnd).contains("background thread(s) to initialize")
-    {
-      isExplained = true
-    }
+    if status == 70, clockError.ahead != 0, ended(saying: "background thread(s) to initialize") { isExplained = true }
     var restarts = true
     if case .ending(_, let restarting) = life {
       restarts = restarting

@@ -12,7 +12,7 @@ struct ChaosLoad {
   /// The number of chat events among them.
   var messages: Int { chat.messages }
   let introductions: [PublishedEvent]
-  /// Who has which limits of attention.
+  /// The people whose attention is limited.
   let attention: PipelineChecker.Attention
   /// One of its conversations.
   var conversation: String { chat.group(0) }
@@ -26,7 +26,7 @@ struct ChaosLoad {
   /// The member whose attention is limited, and the alerts in a day of those with a bound.
   private static let (reader, dailyAlerts) = (2, 2)
 
-  /// What the reader of a group has.
+  /// The limit of a group's reader.
   private enum Limit { case none, alerts, quietHours }
 
   private static func limit(of group: Int) -> Limit {
@@ -39,12 +39,9 @@ struct ChaosLoad {
 
   /// Quiet hours of UTC that began an hour before `now` and end at the first full minute after `seconds` more.
   static func quietHours(now: Int64, endingAfter seconds: Int) -> String {
-    func text(_ minute: Int64) -> String {
-      let ofDay = (minute % 1_440 + 1_440) % 1_440
-      return String(format: "%02d:%02d", Int(ofDay / 60), Int(ofDay % 60))
-    }
-    let (minute, end) = (now / 60_000, (now + Int64(seconds) * 1_000) / 60_000 + 1)
-    return #""quietHours":{"start":"\#(text(minute - 60))","end":"\#(text(end))","timeZone":"UTC"}"#
+    func text(_ time: Int64) -> String { QuietSpan.text(Int(time / 60_000 % 1_440)) }
+    let (start, end) = (now - 3_600_000, now + Int64(seconds) * 1_000 + 60_000)
+    return #""quietHours":{"start":"\#(text(start))","end":"\#(text(end))","timeZone":"UTC"}"#
   }
 
   /// `seconds`: how long the messages take; quiet hours end in the second half of that. nil: nobody's attention is limited.
@@ -82,7 +79,7 @@ struct ChaosLoad {
       let group = Int.random(in: 0..<groups, using: &random)
       let member = Int.random(in: 0..<members, using: &random)
       let other = chat.user(.random(in: 0..<groups, using: &random), .random(in: 0..<members, using: &random))
-      // What is held back from these waits for their catch-up, however long.
+      // The silent never read: each message that is held back from them comes in a catch-up.
       if attention.silent.contains(chat.user(group, member)) || attention.silent.contains(other) { continue }
       events.append(
         Self.doing(

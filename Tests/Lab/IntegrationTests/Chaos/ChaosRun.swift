@@ -70,15 +70,17 @@ final class ChaosRun {
   /// When the current trouble with services or brokers began, in milliseconds since the epoch.
   private var troubledSince: Int64?
 
-  /// Nobody in the load says twice that a conversation is open: all that is held for that is told after all, some seconds later.
-  private static let policy = #"{"waits": {"presenceSeconds": 4}}"#
-  /// All of attention, in seconds that a run has.
-  private static let policyOfAttention = """
-    {"waits": {"presenceSeconds": 4}, "bursts": {"groupSeconds": 5}, "catchUp": {"spreadSeconds": 10},
-     "escalation": {"againSeconds": 6, "webhookSeconds": 4}}
-    """
-  /// Longer than one of its steps takes, in milliseconds.
-  private static let longestStep: Int64 = 15_000
+  /// The operator's policy. Nobody in the load says twice that a conversation is open: all that is held for that is told after all, some
+  /// seconds later. With limits of attention, catch-ups and escalation take seconds, too.
+  private static func policy(limitingAttention: Bool) -> String {
+    let ofAttention = """
+      , "bursts": {"groupSeconds": 5}, "catchUp": {"spreadSeconds": 10}, "escalation": {"againSeconds": 6, "webhookSeconds": 4}
+      """
+    return #"{"waits": {"presenceSeconds": 4}"# + (limitingAttention ? ofAttention : "") + "}"
+  }
+
+  /// Longer than a step of an escalation takes, in milliseconds.
+  private static let escalationStep: Int64 = 15_000
 
   /// Starts the brokers; nothing else runs yet.
   init(_ plan: Plan) throws {
@@ -105,7 +107,8 @@ final class ChaosRun {
       brokers: broker.bootstrapServers, names: pipeline.names, seed: plan.seed, conversation: load.conversation)
     let (broker, directory) = (broker, directory)
     let policy = directory.appendingPathComponent("policy.json")
-    try Data((plan.limitsAttention ? Self.policyOfAttention : Self.policy).utf8).write(to: policy)
+    try Data(Self.policy(limitingAttention: plan.limitsAttention).utf8).write(to: policy)
+    let settings: [DemoProgram: [String]] = [.analyzer: ["--policy", policy.path], .dispatcher: pipeline.webhook]
     programs = try Self.builds(plan.otherPrograms, copyingTo: directory.appendingPathComponent("second-build"))
     instances = try services.enumerated().map { index, service in
       try (1...max(3, plan.instances)).map { slot in
@@ -120,7 +123,7 @@ final class ChaosRun {
         return ChaosInstance(
           .init(service: service, slot: slot), executable: command.executable,
           arguments: command.arguments + ["--kafka-property", "session.timeout.ms=\(ChaosSchedule.sessionTimeout)"]
-            + (service == .analyzer ? ["--policy", policy.path] : service == .dispatcher ? pipeline.webhook : []),
+            + settings[service, default: []],
           store: store, directory: directory,
           clock: slot == 2 && plan.clocksJump
             ? try ChaosClock(directory.appendingPathComponent("clock-\(service.shortName)")) : nil)
@@ -196,7 +199,7 @@ final class ChaosRun {
   /// Waits until no timer makes another push: what nobody read is said again, and then the webhook is told.
   private func waitForEscalations(atMost patience: Double) throws {
     // A timer of a clock that was ahead comes as much later.
-    let calm = Self.longestStep + Int64(schedule.fastestAnalyzer) * 1_000
+    let calm = Self.escalationStep + Int64(schedule.fastestAnalyzer) * 1_000
     var (count, since) = (0, ChatLoad.now())
     try wait("nothing is escalated any more", atMost: patience + Double(2 * calm) / 1_000, pause: .milliseconds(500)) {
       let pushes = pipeline.checker.count(of: "nudge.pushes")

@@ -1,6 +1,6 @@
-/// What people with limits of attention get.
+/// The rules about people whose attention is limited.
 extension PipelineChecker {
-  /// Who has which limits.
+  /// People whose attention is limited.
   struct Attention {
     /// People who never open the app: each message that quiet hours hold back from them, or that was not sent in time, comes in a
     /// catch-up.
@@ -11,6 +11,7 @@ extension PipelineChecker {
 
   /// The messages that wait for a silent person's catch-up: as many as it and those before it must tell of.
   private func heldBack() -> [String: Int] {
+    guard !attention.silent.isEmpty else { return [:] }
     var held: [String: Int] = [:]
     for decision in decisions where decision.body.reason == "quiet_hours" && decision.body.replayId == nil {
       if attention.silent.contains(decision.body.userId) { held[decision.body.userId, default: 0] += 1 }

@@ -19,7 +19,7 @@ struct PipelineChecker {
     var time: ClosedRange<Int64>
     var behind: Int64
   }
-  /// Who has which limits of attention.
+  /// The people whose attention is limited.
   var attention = Attention()
   /// When clocks of dispatchers were behind. Their outcomes bear an earlier time.
   var dispatcherClocks: [SlowClock] = []

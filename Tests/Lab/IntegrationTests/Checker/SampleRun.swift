@@ -99,20 +99,20 @@ struct SampleRun {
     }
     requests.append(
       SeenRequest(time: Self.start + 15, status: 200, token: SeenRequest.webhook, pushId: pushId, recipientId: ""))
-    let end = (records.last { $0.topic == "nudge.pushes" }?.offset ?? 0) + 1
-    try advance("dispatcher", "nudge.pushes", to: end)
+    try advance("dispatcher", "nudge.pushes", to: end(of: "nudge.pushes"))
   }
 
   /// Quiet hours hold a message of bob back: a third candidate is made of it.
   mutating func hold(_ messageId: String) throws {
-    let offset = (records.filter { $0.topic == "nudge.timeline" }.map(\.offset).max() ?? -1) + 1
+    let offset = end(of: "nudge.timeline")
     let place = Self.place("nudge.timeline", offset)
-    try again("nudge.timeline", messageId == "m1" ? 0 : 1) {
+    let candidate = messageId == "m1" ? 0 : 1
+    try again("nudge.timeline", candidate) {
       $0["recipients"] = [["userId": "bob", "context": [String: Any]()]]
       $0["replayId"] = nil
       $0["source"] = Self.place("chat.events", 100 + offset)
     }
-    try again("nudge.decisions", messageId == "m1" ? 0 : 2) {
+    try again("nudge.decisions", 2 * candidate) {
       $0["origin"] = place
       $0["outcome"] = "suppress"
       $0["reason"] = "quiet_hours"
@@ -139,8 +139,7 @@ struct SampleRun {
       SeenRequest(
         time: Self.start + 2_000 + Int64(requests.count), status: 200, token: "token-bob-1", pushId: pushId,
         recipientId: "bob"))
-    try advance(
-      "dispatcher", "nudge.pushes", to: (records.last { $0.topic == "nudge.pushes" }?.offset ?? 0) + 1)
+    try advance("dispatcher", "nudge.pushes", to: end(of: "nudge.pushes"))
   }
 
   /// A receipt of a push on bob's first device.
@@ -154,10 +153,15 @@ struct SampleRun {
 
   /// Repeats a record at the end of its partition, after `change`.
   mutating func again(_ topic: String, _ index: Int, _ change: (inout [String: Any]) -> Void = { _ in }) throws {
-    let all = records.filter { $0.topic == topic }
-    var value = try Self.object(all[index])
+    let record = records.filter { $0.topic == topic }[index]
+    var value = try Self.object(record)
     change(&value)
-    try add(topic, (all.map(\.offset).max() ?? -1) + 1, key: all[index].key ?? "", value)
+    try add(topic, end(of: topic), key: record.key ?? "", value)
+  }
+
+  /// The offset after a topic's last record.
+  private func end(of topic: String) -> Int64 {
+    (records.filter { $0.topic == topic }.map(\.offset).max() ?? -1) + 1
   }
 
   /// Changes a record of a topic.

@@ -10,7 +10,7 @@ struct ChatLoad {
   let messages: Int
   /// The number of the first message, so that a second load can continue the first.
   let firstMessage: Int
-  /// Every so many messages one cannot wait; nil: none.
+  /// One message of this many cannot wait; nil: none.
   let urgentEvery: Int?
 
   init(

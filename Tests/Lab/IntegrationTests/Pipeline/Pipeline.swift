@@ -252,7 +252,7 @@ final class Pipeline {
   private(set) var dispatcherCrashes: [Int64] = []
   /// The checker's property.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
-  /// Who has which limits of attention.
+  /// The people whose attention is limited.
   var attention = PipelineChecker.Attention() {
     didSet { checker.attention = attention }
   }
