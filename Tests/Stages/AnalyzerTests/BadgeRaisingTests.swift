@@ -26,19 +26,42 @@ struct BadgeRaisingTests {
     #expect(try fire(scene, at: noon + hour).isEmpty)
   }
 
-  @Test("D2, D6: what quiet hours suppressed is on the badge when they end, with one push")
-  func quietHours() throws {
-    let scene = try Scene.withPhone()
-    try scene.prefer(
-      PreferencesPatch(
-        quietHours: .set(QuietHours(start: "12:30", end: "15:00", timeZone: "Europe/Berlin")), badgeMode: .messages))
+  private let quiet = QuietHours(start: "12:30", end: "15:00", timeZone: "Europe/Berlin")
+
+  /// What a scene pushes after quiet hours of a message each ten minutes, and when.
+  private func pushesAfterQuietHours(_ scene: Scene) throws -> [(at: Milliseconds, push: Push)] {
     for number in 1...3 {
       let written = try scene.message("m\(number)", at: noon + Int64(number) * 10 * minute)
       #expect(written.decision?.reason == .quietHours && written.pushEvents.isEmpty)
     }
-    #expect(try fire(scene, at: noon + 2 * hour - 1).isEmpty)
-    let end = try fire(scene, at: noon + 2 * hour)
-    #expect(end.flatMap(\.pushes).map(\.kind) == [.badge] && end.first?.push?.badge == 3)
+    var pushes: [(at: Milliseconds, push: Push)] = []
+    let end = noon + 2 * hour
+    for seconds in -1...360 {
+      let time = end + Milliseconds(seconds) * second
+      for written in try fire(scene, at: time) {
+        for push in written.pushes { pushes.append((at: time, push: push)) }
+      }
+    }
+    return pushes
+  }
+
+  @Test("D2, D6: what quiet hours suppressed is on the badge with the catch-up after them, and no other push")
+  func quietHours() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(quietHours: .set(quiet), badgeMode: .messages))
+    let pushes = try pushesAfterQuietHours(scene)
+    #expect(pushes.map(\.push.kind) == [.digest] && pushes.first?.push.badge == 3)
+  }
+
+  @Test("D6, D18: who catches up later has the badge after quiet hours, at the person's moment in the spread")
+  func spread() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(quietHours: .set(quiet), badgeMode: .messages, digestTimes: .set(["18:00"])))
+    let pushes = try pushesAfterQuietHours(scene)
+    #expect(pushes.map(\.push.kind) == [.badge] && pushes.first?.push.badge == 3)
+    let moment = noon + 2 * hour + AnalyzerRules(hash: standInHash).catchUpOffset(of: "ann")
+    #expect(moment > noon + 2 * hour + 10 * second)
+    #expect(try (moment...moment + second).contains(#require(pushes.first?.at)))
   }
 
   @Test("D6: an expired message and one that a level keeps from being shown raise it too")

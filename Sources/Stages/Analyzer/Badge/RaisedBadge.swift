@@ -10,11 +10,14 @@ extension PersonContext {
 
   static func isBadgeTimer(_ name: String) -> Bool { name.utf8.starts(with: timerPrefix.utf8) }
 
-  /// A message that is not shown has raised the badge. Pushes it when quiet hours end, and at most once a minute.
+  /// A message that is not shown has raised the badge. Pushes it at most once a minute, and after quiet hours at the person's moment
+  /// in the spread: many people's end at once. A catch-up due then goes first, and shows the badge itself.
   mutating func raiseBadge(_ preferences: EffectivePreferences, zones: inout TimeZones) throws {
     guard user.badgeDueAt == nil, !user.devices.isEmpty else { return }
     var due = user.badgeRaisedAt.map { $0 + Self.badgeInterval } ?? step.now
-    if let end = preferences.quietHoursEnd(at: step.now, zones: &zones) { due = max(due, end) }
+    if let end = preferences.quietHoursEnd(at: step.now, zones: &zones) {
+      due = max(due, spread(end, preferences, zones: &zones) + 1)
+    }
     guard due > step.now else {
       user.badgeRaisedAt = step.now
       return try pushBadge()
