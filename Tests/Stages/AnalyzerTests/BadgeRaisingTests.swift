@@ -28,7 +28,7 @@ struct BadgeRaisingTests {
 
   private let quiet = QuietHours(start: "12:30", end: "15:00", timeZone: "Europe/Berlin")
 
-  /// What a scene pushes after quiet hours of a message each ten minutes, and when.
+  /// Writes three messages in quiet hours. Returns the pushes that follow these, each with its time.
   private func pushesAfterQuietHours(_ scene: Scene) throws -> [(at: Milliseconds, push: Push)] {
     for number in 1...3 {
       let written = try scene.message("m\(number)", at: noon + Int64(number) * 10 * minute)
