@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -41,6 +42,8 @@ struct Written {
 /// An analyzer and the world around it: events in, what was written out. The person is `ann` unless said otherwise.
 final class Scene {
   let driver: StageDriver<AnalyzerStage>
+  /// Encodes events and decodes pushes as the services do, in a tenth of the reference's time.
+  private let codec = RecordCodec()
   private var chatOffset: Int64 = 0
   private var userOffset: Int64 = 0
 
@@ -78,7 +81,8 @@ final class Scene {
     let event = TimelineEvent(
       Envelope(eventId: eventId ?? "event-\(userOffset)", occurredAt: time), origin: origin, source: origin.position,
       body)
-    return try written(driver.send(event, to: .timeline, key: key, headers: headers))
+    return try written(
+      driver.send(bytes: codec.encode(event), to: .timeline, key: Array(key.utf8), headers: headers))
   }
 
   func written(_ result: StageDriver<AnalyzerStage>.StepResult) throws -> Written {
@@ -87,7 +91,7 @@ final class Scene {
       switch output.topic {
       case .decisions: written.decisions.append(try driver.decode(Decision.self, from: output))
       case .outcomes: written.receipts.append(try driver.decode(Receipt.self, from: output))
-      case .pushes: written.pushEvents.append(try driver.decode(PushEvent.self, from: output))
+      case .pushes: written.pushEvents.append(try codec.decode(PushEvent.self, from: output.value ?? []))
       case .banners:
         switch try driver.decode(BannerEvent.self, from: output).body {
         case .banner(let banner): written.banners.append(banner)
