@@ -171,8 +171,9 @@ struct ServiceGroupTests {
       let last = Probe(
         "b", diary,
         onStart: { _ in
-          kill(getpid(), SIGTERM)
-          kill(getpid(), SIGUSR1)
+          // `raise` returns after its handler ran. Of two signals that `kill` leaves pending, SIGUSR1 would be delivered first.
+          raise(SIGTERM)
+          raise(SIGUSR1)
         })
       let code = ServiceGroup([Keeper(name: "a", diary: diary), last], logger: Logger(label: "main")).run()
       exit(diary.entries == ["start a", "start b", "stop b", "stop a"] ? code : 99)
