@@ -23,7 +23,7 @@ struct HandlerThreadsTests {
       }
     }
     #expect(ran.load(ordering: .relaxed) == rounds)
-    #expect(growth < 16 << 20)
+    #expect(growth < Endurance.tolerance)
   }
 
   private func withThreads(_ count: Int, _ body: @escaping @Sendable (HandlerThreads) -> Void) -> Int {

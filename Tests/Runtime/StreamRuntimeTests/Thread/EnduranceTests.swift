@@ -12,8 +12,6 @@ import Testing
 @Suite("A million rounds of thread communication", .serialized)
 struct EnduranceTests {
   private static let rounds = 1_000_000
-  /// The memory that the allocator may keep, in bytes.
-  private static let tolerance = 16 << 20
 
   @Test("wake-ups of a poll: flat memory, no growth of the stack")
   func signal() {
@@ -22,7 +20,7 @@ struct EnduranceTests {
       for _ in 0..<Self.rounds { signal.raise() }
     }
     #expect(woken.load(ordering: .relaxed) == Self.rounds)
-    #expect(growth < Self.tolerance)
+    #expect(growth < Endurance.tolerance)
   }
 
   @Test("alternating wake-ups and waits: each wait ends")
@@ -33,7 +31,7 @@ struct EnduranceTests {
         signal.wait(atMost: 60_000)
       }
     }
-    #expect(growth < Self.tolerance)
+    #expect(growth < Endurance.tolerance)
   }
 
   private func withSignal(_ wake: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (ThreadSignal) -> Void)
@@ -57,7 +55,7 @@ struct EnduranceTests {
     }
     #expect(taken.value == Self.rounds)
     #expect(woken.value > Self.rounds / 4)
-    #expect(growth < Self.tolerance)
+    #expect(growth < Endurance.tolerance)
   }
 
   @Test("steps of the store's writer: each runs once")
@@ -69,7 +67,7 @@ struct EnduranceTests {
       writer.wait()
     }
     #expect(ran.value == Self.rounds)
-    #expect(growth < Self.tolerance)
+    #expect(growth < Endurance.tolerance)
   }
 
   @Test("commits by the commit thread, each waking the poll: each has its outcome")
@@ -98,7 +96,7 @@ struct EnduranceTests {
     }
     #expect(committed.value == rounds)
     #expect(woken.value == rounds)
-    #expect(growth < Self.tolerance)
+    #expect(growth < Endurance.tolerance)
   }
 
   #if DEBUG
@@ -120,7 +118,7 @@ struct EnduranceTests {
       for loop in [counting, asking] {
         #expect(loop.wakeUps >= Loop.wakeUps && loop.exit == nil, "\(loop)")
         #expect(loop.records > 10_000 && loop.outputs == loop.records, "\(loop)")
-        #expect(loop.growth < Self.tolerance, "\(loop)")
+        #expect(loop.growth < Endurance.tolerance, "\(loop)")
       }
     }
   #endif
