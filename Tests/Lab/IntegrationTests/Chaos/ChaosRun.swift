@@ -223,10 +223,18 @@ final class ChaosRun {
         let tails = instances.joined().filter { !$0.isOff && !$0.isReady }.map(\.tail)
         throw StillWaiting(
           description: "still waiting after \(seconds) s until \(what); open: "
-            + "\(pipeline.checker.open.prefix(5)); not ready: \(tails.joined(separator: "\n"))")
+            + "\(pipeline.checker.open.prefix(5)); pending: \(pending); not ready: \(tails.joined(separator: "\n"))")
       }
       _ = semaphore.wait(timeout: .now() + .milliseconds(Int(pause / .milliseconds(1))))
     }
+  }
+
+  /// What keeps the deployment from being well although every instance is ready: orders and connections.
+  private var pending: String {
+    let restarts = rolling.map { "restarts of \($0.key.shortName), \($0.value.waiting.count) to come" }
+    let connections = hampered.map { "\($0)'s connection" }
+    let brokers = (try? broker.isSettled()) == true ? [] : ["a broker"]
+    return (restarts + connections + brokers).sorted().joined(separator: "; ")
   }
 
   /// How long the services may take to catch up after the last trouble, in milliseconds.
