@@ -4,6 +4,18 @@ import TestSupport
 
 @testable import Analyzer
 
+/// What happens in a life, a line each. Writing it takes a tenth of a schedule's time, so only a life with a fault is told.
+final class AttentionLog {
+  private(set) var lines: [String] = []
+  private let isKept: Bool
+
+  init(isKept: Bool) { self.isKept = isKept }
+
+  func add(_ line: @autoclosure () -> String) {
+    if isKept { lines.append(line()) }
+  }
+}
+
 /// Some days of a person with two devices, two direct chats, a starred sender's and a group, with everything turned on at once; drawn from
 /// a seed.
 struct AttentionLife {
@@ -27,9 +39,10 @@ struct AttentionLife {
   private var digestTimes: [String]?
   /// The versions of the devices that the person has.
   private var versions: [String: Int64] = [:]
-  private(set) var log: [String] = []
+  let log: AttentionLog
 
-  init(seed: UInt64) throws {
+  init(seed: UInt64, log: AttentionLog = AttentionLog(isKept: false)) throws {
+    self.log = log
     random = SeededGenerator(seed: seed)
     now = Self.days[random.below(Self.days.count)]
     var rules = AnalyzerRules(hash: standInHash)
@@ -45,7 +58,7 @@ struct AttentionLife {
     oracle.webhook = Milliseconds(rules.policy.webhookSeconds) * second
     oracle.limit = rules.policy.dailyAlerts
     let policy = rules.policy
-    log.append(
+    log.add(
       "\(now): waits \(policy.presenceSeconds), \(policy.highWaitSeconds), \(policy.mediumWaitSeconds), said again "
         + "\(policy.againSeconds), \(policy.webhookSeconds), alerts \(policy.dailyAlerts ?? -1)")
     for device in ["phone", "tablet"] { try gain(device) }
@@ -115,10 +128,10 @@ struct AttentionLife {
 
   private mutating func note(_ written: Written, isReplay: Bool = false) -> String? {
     for decision in written.decisions.map(\.body) {
-      log.append("\(now):   \(decision.messageId) \(decision.outcome.rawValue), \(decision.reason.rawValue)")
+      log.add("\(now):   \(decision.messageId) \(decision.outcome.rawValue), \(decision.reason.rawValue)")
     }
     for push in written.pushes {
-      log.append(
+      log.add(
         "\(now):   push \(push.kind.rawValue) \(push.messageId ?? "") \(push.priority) \(push.presentation) "
           + "\(push.escalation == nil ? "" : "again ")\(push.digest?.parts?.flatMap(\.keys).joined(separator: " ") ?? "")"
       )
@@ -136,7 +149,7 @@ struct AttentionLife {
     case 11, 12: return try read()
     case 13:
       let conversation = Self.conversations[random.below(4)]
-      log.append("\(now): the person writes in \(conversation)")
+      log.add("\(now): the person writes in \(conversation)")
       oracle.read(conversation, upTo: now)
       return try note(scene.wrote("own\(count)", in: conversation, at: now))
     case 14, 15: return try takeBack()
@@ -160,7 +173,7 @@ struct AttentionLife {
     if conversation == "star" || isGroup && random.oneIn(4) {
       candidate.sender = Member(userId: "star", displayName: "Star")
     }
-    log.append("\(now): \(id) in \(conversation), \(candidate.body), \(context.mentioned) \(candidate.sender.userId)")
+    log.add("\(now): \(id) in \(conversation), \(candidate.body), \(context.mentioned) \(candidate.sender.userId)")
     oracle.wrote(candidate, at: now)
     let origin = scene.nextOrigin()
     // As on a broker without transactions.
@@ -175,20 +188,20 @@ struct AttentionLife {
     guard let device = oracle.devices.sorted().randomElement(using: &random) else { return nil }
     let open = random.oneIn(2) ? nil : Self.conversations[random.below(4)]
     let state: Activity.State = open == nil && random.oneIn(3) ? .background : .foreground
-    log.append("\(now): \(device) shows \(open ?? "nothing"), \(state)")
+    log.add("\(now): \(device) shows \(open ?? "nothing"), \(state)")
     oracle.shows(open, on: device, at: now)
     return try note(scene.activity(device, state, in: open, at: now))
   }
 
   private mutating func read() throws -> String? {
     if random.oneIn(2), let message = someMessage() {
-      log.append("\(now): read up to \(message.candidate.messageId)")
+      log.add("\(now): read up to \(message.candidate.messageId)")
       oracle.read(message.candidate.conversationId, upTo: message.at)
       return try note(
         scene.read(message.candidate.conversationId, upTo: message.candidate.messageId, at: now, on: "tablet"))
     }
     let conversation = Self.conversations[random.below(4)]
-    log.append("\(now): \(conversation) is read")
+    log.add("\(now): \(conversation) is read")
     oracle.read(conversation, upTo: now)
     return try note(scene.read(conversation, at: now))
   }
@@ -196,7 +209,7 @@ struct AttentionLife {
   /// An edit, a deletion, or the person leaves the group.
   private mutating func takeBack() throws -> String? {
     if random.oneIn(6) {
-      log.append("\(now): the person leaves g")
+      log.add("\(now): the person leaves g")
       oracle.removed(nil, in: "g", at: now)
       // The level of a conversation that one leaves is forgotten.
       oracle.silenced.remove("g")
@@ -205,10 +218,10 @@ struct AttentionLife {
     guard let message = someMessage() else { return nil }
     let (id, conversation) = (message.candidate.messageId, message.candidate.conversationId)
     if random.oneIn(2) {
-      log.append("\(now): \(id) is edited")
+      log.add("\(now): \(id) is edited")
       return try note(scene.edit(id, in: conversation, body: "edit \(count)", at: now))
     }
-    log.append("\(now): \(id) is deleted")
+    log.add("\(now): \(id) is deleted")
     oracle.removed(id, in: conversation, at: now)
     return try note(scene.withdraw(id, in: conversation, at: now))
   }
@@ -218,7 +231,7 @@ struct AttentionLife {
     var candidate = message.candidate
     candidate.replayId = "replay-\(count)"
     candidate.forced = random.oneIn(2) ? true : nil
-    log.append("\(now): \(candidate.messageId) is decided again, by force: \(candidate.forced == true)")
+    log.add("\(now): \(candidate.messageId) is decided again, by force: \(candidate.forced == true)")
     return try note(scene.send(.redecide(candidate), at: message.at), isReplay: true)
   }
 
@@ -227,7 +240,7 @@ struct AttentionLife {
       message.pushes > 0
     else { return nil }
     let id = message.candidate.messageId
-    log.append("\(now): \(device) has \(id)")
+    log.add("\(now): \(device) has \(id)")
     oracle.arrived(id)
     let pushId = rules.pushId(
       userId: "ann", kind: .message,
@@ -245,7 +258,7 @@ struct AttentionLife {
     let device = random.oneIn(2) ? "phone" : "tablet"
     guard oracle.devices.contains(device) else { return try gain(device) }
     guard case .device(let row)? = try scene.driver.row(AnalyzerRow.deviceKey("ann", device)) else { return nil }
-    log.append("\(now): \(device) is lost")
+    log.add("\(now): \(device) is lost")
     oracle.devices.remove(device)
     oracle.shows(nil, on: device, at: now)
     return try note(
@@ -258,7 +271,7 @@ struct AttentionLife {
 
   @discardableResult
   private mutating func gain(_ device: String) throws -> String? {
-    log.append("\(now): \(device) is gained")
+    log.add("\(now): \(device) is gained")
     oracle.devices.insert(device)
     return try note(scene.gain(device, token: "\(device)-\(now)", version: now, at: now))
   }
@@ -287,7 +300,7 @@ struct AttentionLife {
           conversationId: $0.key, until: $0.value.until, exceptMentions: $0.value.exceptMentions ? true : nil)
       }
     }
-    log.append("\(now): enabled \(oracle.isEnabled), mutes \(oracle.mutes), nothing of \(oracle.silenced)")
+    log.add("\(now): enabled \(oracle.isEnabled), mutes \(oracle.mutes), nothing of \(oracle.silenced)")
     oracle.changed(movesCatchUp: false)
     return try note(scene.prefer(patch, at: now))
   }
@@ -308,7 +321,7 @@ struct AttentionLife {
     default: digestTimes = nil
     }
     let limit = random.oneIn(3) ? nil : random.below(7)
-    log.append(
+    log.add(
       "\(now): \(limit.map { "\($0)" } ?? "the operator's") a day in \(zone), quiet \(quiet.map { "\($0)" } ?? "never"), "
         + "times \(digestTimes.map { "\($0)" } ?? "default")")
     (oracle.zone, oracle.quiet) = (zone, quiet)

@@ -20,11 +20,14 @@ struct AttentionPropertyTests {
     for seed in Self.first..<Self.first + Self.schedules {
       var life = try AttentionLife(seed: seed)
       if let fault = try life.play() {
+        let log = AttentionLog(isKept: true)
+        var again = try AttentionLife(seed: seed, log: log)
+        _ = try again.play()
         Issue.record(
           """
           \(fault)
           again with: make schedules SCHEDULES=1 SEED=\(seed)
-          \(life.log.suffix(120).joined(separator: "\n"))
+          \(log.lines.suffix(120).joined(separator: "\n"))
           """)
         return
       }
