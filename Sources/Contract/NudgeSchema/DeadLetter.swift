@@ -43,7 +43,10 @@ public struct Rejection: Error, Equatable, Sendable, CustomStringConvertible {
   public var mayBeOfLaterRelease: Bool
 
   /// Refuses a record.
-  /// - Parameter isUnknownValue: a field has the right type and a value this release does not know.
+  /// - Parameters:
+  ///   - code: The reason for machines.
+  ///   - message: The reason for people, without tokens and texts of messages.
+  ///   - isUnknownValue: Whether a field has the right type and a value that this release does not know.
   public init(_ code: DeadLetterCode, _ message: String, isUnknownValue: Bool = false) {
     self.code = code
     self.message = message

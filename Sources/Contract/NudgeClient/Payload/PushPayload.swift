@@ -100,6 +100,7 @@ public struct PushPayload: Sendable, Equatable {
   /// Decodes FCM's `data`, as Android and web apps receive it.
   ///
   /// - Parameters:
+  ///   - data: The fields of the push, strings by name.
   ///   - title: The title of the notification beside the data, if the app was given one (`RemoteMessage.notification`).
   ///   - body: Its text.
   /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
