@@ -192,8 +192,10 @@ fuzz: deps ## Fuzz the HTTP API's parsers for SECONDS; new inputs go to Tests/Co
 	$(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release \
 	  -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld --product nudge-fuzz
 	@mkdir -p .build-fuzz/corpus
-	"$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
-	  -max_total_time=$(SECONDS) -timeout=5 -max_len=8192 -print_final_stats=1 \
+	@# libFuzzer keeps the input that a crash comes from only where no other handler, such as Swift's, takes the signal.
+	SWIFT_BACKTRACE=enable=no \
+	  "$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
+	  -max_total_time=$(SECONDS) -timeout=5 -max_len=8192 -print_final_stats=1 -artifact_prefix=.build-fuzz/ \
 	  .build-fuzz/corpus Tests/Corpus/http-inputs
 	@# Keep only inputs that reach new code.
 	"$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \

@@ -19,7 +19,7 @@ var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine
 exit(
   LLVMFuzzerRunDriver(&argumentCount, &arguments) { data, size in
     guard let violation = inputs.violation(of: Array(UnsafeBufferPointer(start: data, count: size))) else { return 0 }
-    print("broken rule: \(violation)")
+    FileHandle.standardError.write(Data("broken rule: \(violation)\n".utf8))
     // libFuzzer keeps the input that a crash comes from.
     abort()
   })

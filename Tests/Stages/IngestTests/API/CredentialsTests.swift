@@ -23,8 +23,11 @@ struct CredentialsTests {
     "what is wrong with a file names the line, and never the key",
     arguments: [
       ("a \(key.dropLast())", "line 1"), ("\n\na \(key) b", "line 3"), ("a", "line 1"),
-      ("a \(key)\na \(key)x", "line 2"),
-      ("a \(key)ü", "line 1"),
+      ("a \(key)\na \(key)x", "line 2: line 1 has the same name"),
+      ("a \(key)ü", "line 1"), ("a\u{0} \(key)", "line 1: the name has control characters"),
+      // Name and key in the wrong order.
+      ("\(key) chat", "line 1: the key is too short; use NAME KEY"), ("\(key) \(key)ü", "line 1"),
+      ("\(key) \(key)\n\(key) \(key)x", "line 2"),
     ])
   func wrongKeys(contents: String, place: String) throws {
     let error = #expect(throws: SettingsError.self) { try APIKeys(contents: Array(contents.utf8)) }

@@ -10,29 +10,34 @@ struct APIKeys: Sendable {
 
   private let keys: [(name: String, digest: [UInt8])]
 
-  /// Reads a file's content. No reason holds a key or a part of one.
+  /// Reads a file's content. No reason holds a word of the file: where name and key are in the wrong order, the name is the secret.
   /// - Throws: `SettingsError` that names the line and the fix.
   init(contents: [UInt8]) throws(SettingsError) {
     guard let text = String(validating: contents, as: UTF8.self) else { throw SettingsError("the file is not UTF-8") }
     var keys: [(name: String, digest: [UInt8])] = []
+    var lines: [Int] = []
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = line.split { $0 == " " || $0 == "\t" }
       guard let name = words.first, !name.hasPrefix("#") else { continue }
       guard words.count == 2 else {
         throw SettingsError("line \(index + 1): use NAME KEY, with blanks between and none within")
       }
+      guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        throw SettingsError("line \(index + 1): the name has control characters; logs and metrics show it")
+      }
       guard words[1].unicodeScalars.count >= Self.shortest else {
         throw SettingsError(
-          "line \(index + 1): the key of \(name) is too short; use \(Self.shortest) characters or more, such as those of: "
-            + "openssl rand -base64 32")
+          "line \(index + 1): the key is too short; use NAME KEY with \(Self.shortest) characters or more for the key, such as "
+            + "those of: openssl rand -base64 32")
       }
       guard words[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        throw SettingsError("line \(index + 1): the key has characters that no HTTP header carries; use ASCII")
+      }
+      if let other = keys.firstIndex(where: { sameId($0.name, String(name)) }) {
         throw SettingsError(
-          "line \(index + 1): the key of \(name) has characters that no HTTP header carries; use ASCII")
+          "line \(index + 1): line \(lines[other]) has the same name; give each key a name of its own")
       }
-      guard !keys.contains(where: { sameId($0.name, String(name)) }) else {
-        throw SettingsError("line \(index + 1): there is another key named \(name); give each a name of its own")
-      }
+      lines.append(index + 1)
       keys.append((String(name), Self.digest(words[1])))
     }
     self.keys = keys

@@ -151,19 +151,16 @@ final class HTTPInputs {
     return claims == nil || Self.tokens.contains { token.utf8.elementsEqual($0.utf8) } ? nil : "\(token) is believed"
   }
 
-  /// A file of keys is read, or refused without any of its keys in the reason.
+  /// A file of keys is read, or refused without any of its words in the reason: a name may be a key in the wrong place.
   private func apiKeys(_ contents: [UInt8]) -> String? {
     do throws(SettingsError) {
       _ = try APIKeys(contents: contents)
       return nil
     } catch {
-      let lines = String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline).map {
-        $0.split { $0 == " " || $0 == "\t" }
-      }
-      // Names may be repeated.
-      let names = Set(lines.compactMap(\.first))
-      let keys = lines.flatMap { $0.dropFirst() }.filter { $0.utf8.count >= 12 && !names.contains($0) }
-      return keys.contains { error.description.contains($0) } ? "the reason has a key: \(error)" : nil
+      let words = String(decoding: contents, as: UTF8.self).split { $0.isNewline || $0 == " " || $0 == "\t" }
+      // No word of our own is as long.
+      return words.contains { $0.utf8.count >= 12 && error.description.contains($0) }
+        ? "the reason has a word of the file: \(error)" : nil
     }
   }
 
