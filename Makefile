@@ -36,7 +36,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 # Programs from PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools build test-build unit test test-all check services demo bench train numbers simulate schedules \
+.PHONY: help deps tools browser build test-build unit test test-all check services demo bench train numbers simulate schedules \
   chaos older soak soak-short mutants night catch-ups explain image fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
@@ -64,6 +64,11 @@ $(TOOLS)/installed: Tests/requirements.txt Tests/requirements-alone.txt
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/requirements.txt
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --no-deps -r Tests/requirements-alone.txt
 	@touch $@
+
+browser: ## Install Chromium as root for the tests of the console's pages, which are skipped without it
+	@for program in chromium chromium-browser google-chrome; do [ -x /usr/bin/$$program ] && exit 0; done; \
+	  [ "$$(id -u)" = 0 ] || { echo "Chromium is missing; run: sudo apt-get install -y chromium" >&2; exit 1; }; \
+	  apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium
 
 build: deps ## Build everything, for debugging
 	$(SWIFT) build
@@ -183,7 +188,7 @@ explain: deps ## Time nudge explain for a message of yesterday among 10 million;
 image: ## Build the image with buildah, without a registry, and send a message through it; root, KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make image" >&2; exit 1; }
 	@[ "$$(id -u)" = 0 ] || { echo "buildah, debootstrap and chroot need root: sudo -E make image" >&2; exit 1; }
-	@command -v buildah debootstrap kcat > /dev/null || { apt-get update -q \
+	@{ command -v buildah && command -v debootstrap && command -v kcat; } > /dev/null || { apt-get update -q \
 	    && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends buildah debootstrap kcat; }
 	Deploy/try-image
 
