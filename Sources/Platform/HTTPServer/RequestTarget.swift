@@ -7,9 +7,11 @@ struct RequestTarget: Sendable {
   let query: [String: String]
 
   /// Nil if the target is not a path, or if an escape is malformed or not UTF-8.
+  ///
+  /// It is read by scalars: as characters, a slash and the combining mark behind it would be one, and no slash.
   init?(_ target: String) {
-    let target = Self.withoutAuthority(target)
-    guard target.hasPrefix("/") else { return nil }
+    let target = Self.withoutAuthority(Substring(target).unicodeScalars)
+    guard target.first == "/" else { return nil }
     let question = target.firstIndex(of: "?")
     path = String(target[..<(question ?? target.endIndex)])
     var segments: [String] = []
@@ -32,14 +34,14 @@ struct RequestTarget: Sendable {
   }
 
   static func segments(of path: String) -> [String] {
-    path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+    path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { String($0) }
   }
 
   /// A proxy may send the absolute form, `http://host/path`.
-  private static func withoutAuthority(_ target: String) -> String {
-    guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
+  private static func withoutAuthority(_ target: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
+    guard target.first != "/", let scheme = target.firstRange(of: "://".unicodeScalars) else { return target }
     let rest = target[scheme.upperBound...]
-    return rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? "/"
+    return rest.firstIndex(of: "/").map { rest[$0...] } ?? Substring("/").unicodeScalars
   }
 
   private static func decoded(_ text: String, plusIsBlank: Bool) -> String? {

@@ -169,7 +169,8 @@ final class HTTPInputs {
   /// A path is as it was sent, and has a segment behind each slash.
   private func target(_ text: String) -> String? {
     guard let target = RequestTarget(text) else { return nil }
-    guard target.path.hasPrefix("/"), text.contains(target.path) || target.path == "/" else {
+    let isPart = Array(text.utf8).firstRange(of: Array(target.path.utf8)) != nil
+    guard target.path.utf8.first == 0x2F, isPart || target.path == "/" else {
       return "\(text) has the path \(target.path)"
     }
     return target.segments.count == target.path.utf8.count(where: { $0 == 0x2F }) ? nil : "\(target.segments)"
