@@ -93,7 +93,9 @@ enum OpenAPIDocument {
             "responses": {
               "202": \(batch("All are accepted: Kafka has acknowledged each.")),
               "207": \(batch("Some are accepted; results says which, and why the others are not.")),
-              "400": \(batch("None is accepted, or the body is not JSON.")),
+              "400": {"description": "None is accepted, the body is not JSON, or wait cannot be read.", "content": \
+    {"application/json": {"schema": {"anyOf": [\
+    {"$ref": "#/components/schemas/Results"}, {"$ref": "#/components/schemas/Error"}]}}}},
               "401": \(error("No credentials, or wrong ones.", challenge)),
               "403": \(batch("A user's token, and no event that is theirs.")),
               "413": \(error("The body, or what it inflates to, is too large, or has too many events: send fewer at once.")),
