@@ -14,8 +14,7 @@ struct APIKeys: Sendable {
   /// - Throws: `SettingsError` that names the line and the fix.
   init(contents: [UInt8]) throws(SettingsError) {
     guard let text = String(validating: contents, as: UTF8.self) else { throw SettingsError("the file is not UTF-8") }
-    var keys: [(name: String, digest: [UInt8])] = []
-    var lines: [Int] = []
+    var keys: [(line: Int, name: String, digest: [UInt8])] = []
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = line.split { $0 == " " || $0 == "\t" }
       guard let name = words.first, !name.hasPrefix("#") else { continue }
@@ -33,14 +32,13 @@ struct APIKeys: Sendable {
       guard words[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
         throw SettingsError("line \(index + 1): the key has characters that no HTTP header carries; use ASCII")
       }
-      if let other = keys.firstIndex(where: { sameId($0.name, String(name)) }) {
+      if let other = keys.first(where: { sameId($0.name, String(name)) }) {
         throw SettingsError(
-          "line \(index + 1): line \(lines[other]) has the same name; give each key a name of its own")
+          "line \(index + 1): line \(other.line) has the same name; give each key a name of its own")
       }
-      lines.append(index + 1)
-      keys.append((String(name), Self.digest(words[1])))
+      keys.append((index + 1, String(name), Self.digest(words[1])))
     }
-    self.keys = keys
+    self.keys = keys.map { ($0.name, $0.digest) }
   }
 
   /// How many there are.

@@ -35,6 +35,18 @@ enum OpenAPIDocument {
     """
   }
 
+  private static func batchOrError(_ description: String, _ headers: String = "") -> String {
+    """
+    {"description": "\(description)", \(headers)"content": {"application/json": {"schema": {"anyOf": [\
+    {"$ref": "#/components/schemas/Results"}, {"$ref": "#/components/schemas/Error"}]}}}}
+    """
+  }
+
+  private static let unacknowledged = """
+    Kafka has not acknowledged all of them within 5 s, or the service stops. What results calls unknown may be there or not: \
+    send all again.
+    """
+
   private static let retryAfter = """
     "headers": {"Retry-After": {"required": true, "description": "Seconds to wait before the same events are sent again.", \
     "schema": {"type": "integer", "minimum": 1}}},
@@ -93,17 +105,13 @@ enum OpenAPIDocument {
             "responses": {
               "202": \(batch("All are accepted: Kafka has acknowledged each.")),
               "207": \(batch("Some are accepted; results says which, and why the others are not.")),
-              "400": {"description": "None is accepted, the body is not JSON, or wait cannot be read.", "content": \
-    {"application/json": {"schema": {"anyOf": [\
-    {"$ref": "#/components/schemas/Results"}, {"$ref": "#/components/schemas/Error"}]}}}},
+              "400": \(batchOrError("None is accepted, the body is not JSON, or wait cannot be read.")),
               "401": \(error("No credentials, or wrong ones.", challenge)),
               "403": \(batch("A user's token, and no event that is theirs.")),
               "413": \(error("The body, or what it inflates to, is too large, or has too many events: send fewer at once.")),
               "415": \(error("Content-Type or Content-Encoding is none of those taken here.")),
               "429": \(error("Over the caller's rate (--http-rate, --http-user-rate), or too many events wait for Kafka.", retryAfter)),
-              "503": {"description": "Kafka has not acknowledged all of them within 5 s, or the service stops. What results \
-    calls unknown may be there or not: send all again.", \(retryAfter) "content": {"application/json": {"schema": {"anyOf": [\
-    {"$ref": "#/components/schemas/Results"}, {"$ref": "#/components/schemas/Error"}]}}}}
+              "503": \(batchOrError(unacknowledged, retryAfter))
             }
           }
         },
