@@ -46,6 +46,9 @@ public struct AnalyzerStage: Stage {
     case .sent(let sent):
       try person(sent.userId, cause, step) { try $0.wrote(sent) }
     case .withdrawn(let withdrawn):
+      if withdrawn.cause == .conversationDeleted {
+        try forget(conversation: withdrawn.conversationId, because: cause, in: step)
+      }
       for (number, userId) in withdrawn.userIds.enumerated() {
         if try isDropped(userId, because: cause, in: step) { continue }
         var person = try PersonContext(

@@ -113,7 +113,7 @@ struct RowFormatTests {
     var fields = FieldGenerator(SeededGenerator(announcedFor: "beforeBudgets"))
     for _ in 0..<60 {
       var (user, preferences) = (fields.userRow(), fields.preferencesRow())
-      user.spentAlerts = nil
+      (user.spentAlerts, user.erasedUpTo) = (nil, nil)
       preferences.dailyAlerts = nil
       #expect(try read(UserRow.self, [6] + user.packed().dropFirst()) == user)
       #expect(try read(PreferencesRow.self, [3] + preferences.packed().dropFirst()) == preferences)
@@ -143,10 +143,12 @@ struct RowFormatTests {
     for _ in 0..<60 {
       var (user, conversation, preferences) = (fields.userRow(), fields.conversationRow(), fields.preferencesRow())
       (user.badgeRaisedAt, user.badgeDueAt) = (nil, nil)
-      (user.catchUpAt, user.hasMissed, user.spentAlerts) = (nil, nil, nil)
+      (user.catchUpAt, user.hasMissed, user.spentAlerts, user.erasedUpTo) = (nil, nil, nil, nil)
       (preferences.digestTimes, preferences.timeZone, preferences.dailyAlerts) = (nil, nil, nil)
       conversation.setOlderShown([])
       (conversation.holds, conversation.holdTimerAt, conversation.late) = ([], nil, nil)
+      conversation.deleted = nil
+      for index in conversation.recent.indices { conversation.recent[index].sender = nil }
       (preferences.directLevel, preferences.groupLevel) = (nil, nil)
       (preferences.conversationLevels, preferences.mutedSenders) = (nil, nil)
       // Behind the version byte that release wrote the same bytes: the new fields have flags behind its own.
@@ -218,7 +220,8 @@ extension FieldGenerator {
       unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() },
       hasTaught: flag() ? true : nil, conversations: maybe { $0.int() }, badgeRaisedAt: maybe { $0.integer() },
       badgeDueAt: maybe { $0.integer() }, catchUpAt: maybe { $0.integer() }, hasMissed: flag() ? true : nil,
-      spentAlerts: maybe { SpentAlerts(day: $0.int(), used: $0.list { $0.int() }) })
+      spentAlerts: maybe { SpentAlerts(day: $0.int(), used: $0.list { $0.int() }) },
+      erasedUpTo: maybe { $0.integer() })
   }
 
   fileprivate mutating func missedRow() -> MissedRow {
@@ -263,6 +266,7 @@ extension FieldGenerator {
       RecentMessage(
         key: MessageKey($0.text()), place: $0.place(),
         marks: RecentMessage.Marks(rawValue: UInt8($0.random.below(128))),
+        sender: $0.maybe { [$0.integer(), 17, -4].randomElement(using: &$0.random)! },
         judged: $0.maybe {
           RecentMessage.Judged(
             sender: [$0.integer(), 17, -4].randomElement(using: &$0.random)!, score: Int16($0.random.below(1_001)))
@@ -274,6 +278,11 @@ extension FieldGenerator {
     row.readUpTo = maybe { $0.place() }
     row.readAhead = maybe { ReadAhead(key: MessageKey($0.text()), stamp: $0.stamp()) }
     row.withdrawnUpTo = maybe { $0.integer() }
+    row.deleted = maybe {
+      DeletedMessages(
+        known: $0.list { .init(key: MessageKey($0.text()), writtenBy: $0.integer()) },
+        unknownUpTo: $0.maybe { $0.integer() })
+    }
     row.setOlderShown(list { MessageKey($0.text()) })
     row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int()) }
     row.holds = list {

@@ -18,8 +18,16 @@ package struct DecisionGlance: Decodable {
 /// Fields of a push on `nudge.pushes`.
 struct PushGlance: Decodable {
   struct Target: Decodable { let deviceId: String }
+  struct Digest: Decodable { let parts: [NudgeSchema.Digest.Part]? }
   let pushId: String
   let targets: [Target]
+  let userId: String
+  let kind: Push.Kind
+  let conversationId: String?
+  let messageId: String?
+  /// It shows another text of a message that was pushed before.
+  let replaces: Bool?
+  let digest: Digest?
 }
 
 /// Fields of a person's report about a notification, on `nudge.timeline`.

@@ -31,8 +31,18 @@ struct RederivePlanning {
     var value: [UInt8]
     /// Conversation and message.
     var id: String
+    var conversationId: String
+    /// By its sender's clock.
+    var sentAt: Milliseconds
     /// The dead letter that it became; nil: ingest took it.
     var deadLetter: DeadLetterSelection.Place?
+  }
+
+  /// The last change of a message.
+  private struct Change {
+    var stamp: EventStamp
+    /// Absent: it was deleted.
+    var text: String?
   }
 
   /// Codes of dead letters that a late membership explains.
@@ -48,7 +58,7 @@ struct RederivePlanning {
     guard try browser.partitionCount(of: .chatEvents) == count else {
       throw CommandError("\(browser.names(.chatEvents)) and \(browser.names(.timeline)) differ in partitions")
     }
-    var (messages, changes) = try readMessages()
+    var (messages, changes, ended) = try readMessages()
     let letters = try readDeadLetters()
     // Refused ones are on chat.events, too.
     let refused = Set(letters.map { "\($0.position.partition)@\($0.position.offset)" })
@@ -63,8 +73,9 @@ struct RederivePlanning {
     var plan = ReplayPlan()
     for message in messages {
       var text: String?
+      if ended[message.conversationId].map({ message.sentAt <= $0 }) ?? false { continue }
       if let change = changes[message.id] {
-        guard let edited = change else { continue }
+        guard let edited = change.text else { continue }
         text = edited
       }
       guard
@@ -129,10 +140,13 @@ struct RederivePlanning {
     "\(conversationId)\u{0}\(messageId)"
   }
 
-  /// Messages of the time, and what later became of any: its new text, or nil where it was deleted.
-  private func readMessages() throws -> (messages: [Message], changes: [String: String?]) {
+  /// Messages of the time, what later became of any, and when conversations were deleted.
+  private func readMessages() throws -> (
+    messages: [Message], changes: [String: Change], ended: [String: Milliseconds]
+  ) {
     var messages: [Message] = []
-    var changes: [String: String?] = [:]
+    var changes: [String: Change] = [:]
+    var ended: [String: Milliseconds] = [:]
     let partitions = try selection.conversation.map { try browser.partitions(of: $0, on: .chatEvents) }
     let ranges = try browser.ranges(of: .chatEvents, partitions: partitions, from: selection.since)
     let ends = Dictionary(
@@ -140,8 +154,10 @@ struct RederivePlanning {
         of: .chatEvents, partitions: partitions, from: selection.since, until: selection.until
       ).map { ($0.place.partition, $0.to) })
     let type = Array("\"message.".utf8)
+    let end = Array("\"\(EventType.conversationDeleted.rawValue)\"".utf8)
     try browser.read(ranges, "reading \(browser.names(.chatEvents))") { record in
-      guard record.valueContains(type), let value = record.valueBytes(), let key = record.keyBytes(),
+      guard record.valueContains(type) || record.valueContains(end), let value = record.valueBytes(),
+        let key = record.keyBytes(),
         let event = try? browser.coder.decode(ChatEvent.self, from: value)
       else { return true }
       let position = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
@@ -156,15 +172,24 @@ struct RederivePlanning {
         messages.append(
           Message(
             position: position, timestamp: record.timestamp, key: key, value: value,
-            id: Self.id(fields.conversationId, fields.messageId)))
+            id: Self.id(fields.conversationId, fields.messageId), conversationId: fields.conversationId,
+            sentAt: event.envelope.occurredAt))
       case .messageEdited(let fields):
-        if let text = fields.text { changes[Self.id(fields.conversationId, fields.messageId)] = .some(text) }
-      case .messageDeleted(let fields): changes[Self.id(fields.conversationId, fields.messageId)] = .some(nil)
+        guard let text = fields.text else { return true }
+        let id = Self.id(fields.conversationId, fields.messageId)
+        let stamp = EventStamp(event.envelope, takenAt: record.timestamp)
+        if let known = changes[id], known.text == nil || stamp <= known.stamp { return true }
+        changes[id] = Change(stamp: stamp, text: text)
+      case .messageDeleted(let fields):
+        changes[Self.id(fields.conversationId, fields.messageId)] = Change(
+          stamp: EventStamp(event.envelope, takenAt: record.timestamp), text: nil)
+      case .conversationDeleted(let fields):
+        ended[fields.conversationId] = max(ended[fields.conversationId] ?? 0, event.envelope.occurredAt)
       default: break
       }
       return true
     }
-    return (messages, changes)
+    return (messages, changes, ended)
   }
 
   /// The most messages held.
@@ -186,7 +211,8 @@ struct RederivePlanning {
         messages.append(
           Message(
             position: origin, timestamp: sent, key: key, value: value,
-            id: Self.id(fields.conversationId, fields.messageId),
+            id: Self.id(fields.conversationId, fields.messageId), conversationId: fields.conversationId,
+            sentAt: event.envelope.occurredAt,
             deadLetter: .init(partition: letter.position.partition, offset: letter.position.offset)))
         return true
       }

@@ -23,7 +23,11 @@ struct ReplayForecast {
     guard !items.isEmpty else { return result }
     let count = try browser.partitionCount(of: .timeline)
     let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count, now: now)
-    for (partition, rows) in try rows(of: items) { driver.load(rows, partition: partition) }
+    for (partition, rows) in try rows(of: items) {
+      driver.load(rows, partition: partition)
+      // Whom and what it has erased a task learns when it begins.
+      try driver.restart(partition: partition)
+    }
     for item in items {
       let event = ReplayRecord.event(item, replayId: "dry-run", mode: mode)
       let step = try driver.send(
@@ -53,7 +57,7 @@ struct ReplayForecast {
     try browser.read(ranges, "reading \(browser.names(.analyzerState))") { record in
       // kind NUL userId [NUL …], or r NUL resent/DAY NUL …
       guard let key = record.key, key.count > 2, key[1] == 0, let wanted = people[record.partition] else { return true }
-      if Resend.isRow(key) {
+      if Resend.isRow(key) || key[0] == UInt8(ascii: "x") {
         rows[record.partition, default: []].append((RowKey(bytes: [UInt8](key)), record.valueBytes()))
         return true
       }

@@ -43,6 +43,10 @@ struct ReplayPlan {
     case decided
     /// The person became a member after the message.
     case joinedLater = "joined_later"
+    /// The message was deleted, or the person left, or the conversation was deleted.
+    case withdrawn
+    /// The person was deleted.
+    case erased
   }
 
   /// Pairs of a person and a message, by standing.
@@ -80,6 +84,23 @@ struct ReplayPlanning {
     init(_ userId: String, _ conversationId: String, _ messageId: String) {
       bytes = Array("\(userId)\u{0}\(conversationId)\u{0}\(messageId)".utf8)
     }
+
+    /// The pair as catch-ups name it.
+    fileprivate var message: ReplayedMessage { ReplayedMessage(bytes) }
+  }
+
+  /// A person and a message, by `Digest.key` of its id.
+  fileprivate struct ReplayedMessage: Hashable {
+    private let bytes: [UInt8]
+
+    init(_ userId: String, _ conversationId: String, _ key: String) {
+      bytes = Array("\(userId)\u{0}\(conversationId)\u{0}\(key)".utf8)
+    }
+
+    init(_ pair: [UInt8]) {
+      let message = pair.lastIndex(of: 0).map { $0 + 1 } ?? 0
+      bytes = Array(pair[..<message]) + Digest.key(String(decoding: pair[message...], as: UTF8.self)).utf8
+    }
   }
 
   /// A pair's decision.
@@ -89,13 +110,17 @@ struct ReplayPlanning {
     var pushIds: [String] = []
     /// How the last push appeared.
     var presentation: Presentation?
+    /// A catch-up told of the message.
+    var isInCatchUp = false
   }
 
   /// The plan. `next`: offsets to resume at, by partition of the timeline.
   func plan(resumingAt next: [Int32: Int64] = [:]) throws -> ReplayPlan {
     try browser.find([.timeline, .decisions, .outcomes])
-    let decisions = try readDecisions()
+    var decisions = try readDecisions()
+    if mode != .force { try addPushes(to: &decisions) }
     let fates = try readFates(of: decisions)
+    let changes = try readChanges()
     var plan = ReplayPlan()
     var ranges = try browser.ranges(
       of: .timeline, partitions: try partitions(of: .timeline), from: selection.since, until: selection.until)
@@ -116,7 +141,9 @@ struct ReplayPlanning {
         let decided = decisions[Pair(recipient.userId, fields.conversationId, fields.messageId)]
         if let reason = selection.reason, decided?.firstReason != reason { return false }
         if mode == .resendFailed, decided?.pushIds.isEmpty ?? true { return false }
-        let standing = standing(decided, fates, occurredAt: event.envelope.occurredAt)
+        let standing =
+          changes.standing(of: recipient.userId, fields, sentAt: event.cappedAt)
+          ?? standing(decided, fates, occurredAt: event.envelope.occurredAt)
         if standing == .failed, let decided, let pushId = decided.pushIds.last,
           case .failed(let devices) = fates.standing(of: decided.pushIds)
         {
@@ -128,6 +155,7 @@ struct ReplayPlanning {
         return isWritten(standing)
       }
       guard !fields.recipients.isEmpty else { return true }
+      changes.apply(to: &fields)
       if mode == .resendFailed { fields.failedPushes = failedPushes }
       if longestAge > freshness { fields.maxAgeSeconds = Int(longestAge / 1_000) }
       plan.items.append(
@@ -145,7 +173,7 @@ struct ReplayPlanning {
     case .missing: mode == .resendMissing || mode == .force
     case .failed: mode == .resendFailed
     case .alreadySent, .alreadyNotified: mode == .force
-    case .undecided, .expired, .decided, .joinedLater: false
+    case .undecided, .expired, .decided, .joinedLater, .withdrawn, .erased: false
     }
   }
 
@@ -154,6 +182,7 @@ struct ReplayPlanning {
 
   private func standing(_ decided: Decided?, _ fates: PushFates, occurredAt: Milliseconds) -> ReplayPlan.Standing {
     guard let decided else { return .undecided }
+    if mode != .force, decided.isInCatchUp { return .alreadyNotified }
     if mode == .resendFailed {
       switch fates.standing(of: decided.pushIds) {
       case .delivered: return .alreadySent
@@ -200,6 +229,46 @@ struct ReplayPlanning {
       return true
     }
     return decisions
+  }
+
+  /// Adds the pushes that no decision names: those that were made again, and catch-ups.
+  private func addPushes(to decisions: inout [Pair: Decided]) throws {
+    guard !decisions.isEmpty else { return }
+    try browser.find([.pushes])
+    var told: Set<ReplayedMessage> = []
+    let ranges = try browser.ranges(
+      of: .pushes, partitions: try partitions(of: .pushes), from: selection.since - Self.clockSlack)
+    try browser.read(ranges, "reading \(browser.names(.pushes))") { record in
+      guard let value = record.value, let it = try? browser.coder.decode(PushGlance.self, from: value) else {
+        return true
+      }
+      for part in it.digest?.parts ?? [] {
+        for key in part.keys { told.insert(ReplayedMessage(it.userId, part.conversationId, key)) }
+      }
+      guard it.kind == .message, it.replaces != true, let conversationId = it.conversationId,
+        let messageId = it.messageId
+      else { return true }
+      let pair = Pair(it.userId, conversationId, messageId)
+      if let known = decisions[pair], !known.pushIds.contains(it.pushId) { decisions[pair]?.pushIds.append(it.pushId) }
+      return true
+    }
+    guard !told.isEmpty else { return }
+    for pair in decisions.keys where told.contains(pair.message) { decisions[pair]?.isInCatchUp = true }
+  }
+
+  /// What became of the selected messages, and of their people, since they were written.
+  private func readChanges() throws -> ReplayChanges {
+    var changes = ReplayChanges()
+    let ranges = try browser.ranges(
+      of: .timeline, partitions: try partitions(of: .timeline), from: selection.since - Self.clockSlack)
+    try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
+      guard ReplayChanges.mayConcern(record), let value = record.value,
+        let event = try? browser.coder.decode(TimelineEvent.self, from: value)
+      else { return true }
+      changes.add(event, selection)
+      return true
+    }
+    return changes
   }
 
   /// The fates of these pushes. Only `resend-failed` needs those of single devices.

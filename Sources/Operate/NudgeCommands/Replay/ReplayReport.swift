@@ -52,6 +52,8 @@ struct ReplayReport: Encodable {
       ("already_notified", "already notified: its push waits, or its outcome says why it was not sent"),
       ("undecided", "not decided yet: the analyzer will"), ("expired", "expired: past its freshness"),
       ("decided", "decided when the message came"),
+      ("withdrawn", "taken back: the message or the conversation was deleted, or the person left"),
+      ("erased", "the person was deleted after the message"),
       ("joined_later", "became members after the message: --members current decides for them, too"),
     ]
     for (name, meaning) in meanings {

@@ -7,7 +7,7 @@ extension PersonContext {
     var conversation = before
     if let messageId = read.messageId {
       let key = MessageKey(messageId)
-      if let message = conversation.message(key) {
+      if let message = conversation.recent.last(where: { $0.isNamed(key) }) {
         conversation.read(upTo: message.place)
       } else if conversation.readAhead.map({ $0.stamp < cause.stamp }) ?? true {
         // Not here yet, or too old to be known one by one; what matters is the first.

@@ -17,25 +17,33 @@ extension PersonContext {
       try keep(conversation, was: before, for: withdrawn.conversationId)
       return try edit(messageId, withdrawn, in: conversation, zones: &zones)
     }
-    let key = MessageKey(messageId)
-    let known = before.message(key)
-    let isOlder = known == nil && conversation.removeOlderShown(key)
-    conversation.mark(key) {
-      $0.remove(.unread)
-      $0.remove(.shown)
-      $0.insert(.withdrawn)
+    let keys = before.keys(of: messageId)
+    var isOlder = false
+    for key in keys {
+      if before.message(key) == nil {
+        isOlder = conversation.removeOlderShown(key)
+        // It may come later, or a replay may ask for it. Its sender's clock may be ahead of that of who deleted it.
+        conversation.delete(key, writtenBy: cause.happenedAt + rules.clockTolerance)
+      }
+      conversation.mark(key) {
+        $0.remove(.unread)
+        $0.remove(.shown)
+        $0.insert(.withdrawn)
+      }
+      conversation.holds.removeAll { $0.key == key }
     }
-    if !before.holds.isEmpty { conversation.holds.removeAll { $0.key == key } }
     try keep(conversation, was: before, for: withdrawn.conversationId)
-    try dropMissed(key, in: withdrawn.conversationId)
-    try endEscalations(of: key, in: withdrawn.conversationId)
+    for key in keys {
+      try dropMissed(key, in: withdrawn.conversationId)
+      try endEscalations(of: key, in: withdrawn.conversationId)
+    }
     // A message too old to be known one by one may still wait for its next attempt.
-    if known?.marks.contains(.notified) ?? true {
+    if keys.contains(where: { before.message($0)?.marks.contains(.notified) ?? true }) {
       try emit(
         .cancelled(PushCancelled(userId: userId, messageId: messageId, conversationId: withdrawn.conversationId)))
     }
     // A message that the person has read left their screens at that time.
-    if isOlder || before.isShown(key) {
+    if isOlder || keys.contains(where: { before.isShown($0) }) {
       try pushDeleted(messageId, in: withdrawn.conversationId)
     } else if conversation.unread < before.unread {
       try pushBadge()

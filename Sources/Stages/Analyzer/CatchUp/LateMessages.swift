@@ -6,7 +6,7 @@ struct LateMessages: Codable, Sendable, Equatable {
   private static let maxTold = 64
   private static let maxEdited = 8
 
-  /// Messages that a catch-up told of, although they had a push.
+  /// Messages that a catch-up told of: their pushes may be missed no more, and a replay makes none.
   private(set) var told: [MessageKey] = []
   /// Unread messages whose text was changed after their push was made.
   private(set) var edited: [MessageKey] = []
@@ -42,9 +42,9 @@ extension PersonConversationRow {
   /// No device got the message's push in time: nothing is shown of it.
   mutating func missPush(of key: MessageKey) { mark(key) { $0.remove(.shown) } }
 
-  /// A catch-up tells of messages. Those whose push may still be missed are remembered.
+  /// A catch-up tells of messages. Those are remembered whose push may still be missed, or be asked for by a replay.
   mutating func tell(_ entries: [MissedRow.Entry]) {
-    let keys = entries.filter { isShown($0.key) || $0.late != nil && message($0.key) == nil }.map(\.key)
+    let keys = entries.filter { message($0.key) != nil || isShown($0.key) || $0.late != nil }.map(\.key)
     guard !keys.isEmpty else { return }
     var row = late ?? LateMessages()
     row.tell(keys)

@@ -36,6 +36,7 @@ extension AnalyzerStage {
     let before = try person.conversation(conversationId)
     var conversation = before
     guard conversation.advance(to: person.cause.origin) else { return }
+    let message = message.apart(in: conversation)
     let place = MessagePlace(at: message.sentAt, order: person.cause.origin.order)
     let wasRead =
       conversation.settleReadAhead(message.key, at: place)
@@ -46,6 +47,7 @@ extension AnalyzerStage {
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
       place: place, isRead: wasRead, replay: nil, resend: nil, held: nil, learned: try person.learned(),
       rules: rules, now: person.step.now)
+    decisionChecks.isErased = try isErased(message, isReplayed: false, for: person)
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
     var presentation = present(&verdict, &decisionChecks, in: &conversation)
@@ -74,7 +76,8 @@ extension AnalyzerStage {
         person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
       let wait = Milliseconds(rules.policy.presenceSeconds) * 1_000
       if isOpen, wait == 0 { conversation.read(upTo: place) }
-      let counts = !wasRead && message.candidate.possibleRepeat != true
+      let isWithdrawn = verdict.reason == .withdrawn
+      let counts = !wasRead && !isWithdrawn && message.candidate.possibleRepeat != true
       if isOpen, wait > 0, counts {
         hold = Hold(
           key: message.key, place: place, due: person.step.now + wait,
@@ -84,8 +87,10 @@ extension AnalyzerStage {
       if counts && !isOpen { marks.insert(.unread) }
       if verdict.reason.notifies, !isHeldAlert { marks.insert(.notified) }
       if isShown { marks.insert(.shown) }
+      if isWithdrawn { marks.insert(.withdrawn) }
       let forgotten = conversation.add(
-        RecentMessage(key: message.key, place: place, marks: marks, judged: decisionChecks.judged))
+        RecentMessage(
+          key: message.key, place: place, marks: marks, sender: message.sender.value, judged: decisionChecks.judged))
       if let forgotten, forgotten.marks.isSuperset(of: [.notified, .unread]),
         forgotten.marks.isDisjoint(with: [.foundHelpful, .foundUnhelpful, .reactedTo])
       {
@@ -139,6 +144,7 @@ extension AnalyzerStage {
     let conversationId = message.candidate.conversationId
     let before = try person.conversation(conversationId)
     var conversation = before
+    let message = message.apart(in: conversation)
     let known = conversation.message(message.key)
     let place = known?.place ?? MessagePlace(at: message.sentAt, order: OriginOrder(offset: 0, index: 0))
     let resend = try replay.resend(to: person.userId, sentAt: message.sentAt, in: person.step)
@@ -148,8 +154,8 @@ extension AnalyzerStage {
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,
       place: place, isRead: wasReadAhead || conversation.isRead(place, known), replay: replay, resend: resend,
       held: nil, learned: try person.learned(), rules: rules, now: person.step.now)
-    decisionChecks.isLeftToCatchUp =
-      try resend != nil && person.isLeftToCatchUp(message.key, conversation, in: conversationId)
+    decisionChecks.isLeftToCatchUp = try person.isLeftToCatchUp(message.key, conversation, in: conversationId)
+    decisionChecks.isErased = try isErased(message, isReplayed: true, for: person)
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
     let presentation = present(&verdict, &decisionChecks, in: &conversation)
@@ -158,13 +164,13 @@ extension AnalyzerStage {
         person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
       var marks: RecentMessage.Marks = []
       if !decisionChecks.isRead, !isOpen, message.candidate.possibleRepeat != true { marks.insert(.unread) }
-      conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
+      conversation.add(RecentMessage(key: message.key, place: place, marks: marks, sender: message.sender.value))
     }
     if verdict.reason.notifies {
       let isShown = presentation != .badge
       let marks: RecentMessage.Marks = isShown ? [.notified, .shown] : .notified
       if conversation.message(message.key) == nil {
-        conversation.add(RecentMessage(key: message.key, place: place, marks: marks))
+        conversation.add(RecentMessage(key: message.key, place: place, marks: marks, sender: message.sender.value))
       } else {
         conversation.mark(message.key) { $0.formUnion(marks) }
       }
@@ -243,7 +249,7 @@ extension PersonContext {
     step.count(
       heldUntil != nil
         ? DecisionTally.place(deferredBy: verdict.reason) : DecisionTally.place(verdict.reason, priority))
-    if let push { try emit(.push(push), hasOwnId: decisionChecks.anew == nil) }
+    if let push { try emit(.push(push), hasOwnId: decisionChecks.anew == nil && message.apartFrom == nil) }
     if var notice = decisionChecks.limitNotice {
       notice.text = words.limitNotice(notice.fallback, limit: notice.limit)
       try emit(.notice(notice))

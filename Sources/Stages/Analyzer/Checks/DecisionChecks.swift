@@ -21,6 +21,8 @@ struct DecisionChecks {
   let resend: Resend?
   /// A catch-up has the message in place of its push, or told of it.
   var isLeftToCatchUp = false
+  /// The person, or the conversation, was deleted after the message was written.
+  var isErased = false
   /// The facts noted when the message was deferred; nil: this is not its final decision, or it was not deferred.
   let held: Held?
   /// The shifts that the person's feedback has made.
@@ -117,19 +119,20 @@ struct DecisionChecks {
         .duplicate, ["knownSince": .number(forgotten.at)], Explanation(.notifiedUnknown))
     }
     if replay.isRederived, known != nil { return checks.suppress(.duplicate, .duplicate) }
+    if isLeftToCatchUp { return checks.suppress(.duplicate, ["catchUp": true], Explanation(.notifiedBefore)) }
     return known?.marks.contains(.notified) != true
       ? checks.pass(.duplicate)
       : checks.suppress(.duplicate, .notifiedBefore)
   }
 
-  /// Only where a message is decided again: the first time, nothing can have been withdrawn before.
+  /// Where a message is decided again, whatever may have been withdrawn is; the first time, what was withdrawn before it came.
   private mutating func withdrawn() -> Verdict? {
-    guard replay != nil else { return nil }
-    let marked = conversation.message(message.key)?.marks.contains(.withdrawn) ?? false
-    let all = conversation.withdrawnUpTo.map { message.sentAt <= $0 } ?? false
-    return !marked && !all
-      ? checks.pass(.withdrawn)
-      : checks.suppress(.withdrawn, .withdrawn)
+    if isErased { return checks.suppress(.withdrawn, .withdrawn) }
+    guard replay != nil else {
+      return held == nil && conversation.isDeleted(message.key) ? checks.suppress(.withdrawn, .withdrawn) : nil
+    }
+    return conversation.mayBeWithdrawn(message.key, sentAt: message.sentAt)
+      ? checks.suppress(.withdrawn, .withdrawn) : checks.pass(.withdrawn)
   }
 
   private mutating func disabled() -> Verdict? {

@@ -85,7 +85,37 @@ extension AnalyzerStage {
     guard isRegistration, cause.stamp > row.stamp else { return true }
     if row.pendingUserId != nil { _ = try eraseRows(of: userId, limit: .max, in: step) }
     try step.remove(key)
+    // Of what was written before, a replay must not tell them.
+    var user = UserRow.first
+    user.erasedUpTo = row.stamp.occurredAt
+    try step.set(.user(user), for: AnalyzerRow.userKey(userId))
     return false
+  }
+
+  // MARK: Conversations
+
+  private func erasureKey(conversation id: String) -> RowKey {
+    AnalyzerRow.erasureKey(rules.tokenHash("conversation " + id))
+  }
+
+  /// `conversation.deleted`: no row of it is left, so the task remembers when it was deleted.
+  mutating func forget(conversation id: String, because cause: Cause, in step: Step<AnalyzerStage>) throws {
+    let key = erasureKey(conversation: id)
+    let stamp = cause.stamp.hashed(cause.envelope.eventId, by: rules.tokenHash)
+    if case .erasure(let known)? = try step.row(key), stamp <= known.stamp { return }
+    try step.set(.erasure(PersonErasureRow(stamp: stamp)), for: key)
+    erased.add(key, isPending: false, partition: step.partition)
+  }
+
+  /// Whether the person, or by what a replay asks for the conversation, was deleted after a message was written.
+  func isErased(_ message: CandidateMessage, isReplayed: Bool, for person: PersonContext) throws -> Bool {
+    if person.user.erasedUpTo.map({ message.sentAt <= $0 }) ?? false { return true }
+    guard isReplayed, !erased.isEmpty(partition: person.step.partition) else { return false }
+    let key = erasureKey(conversation: message.candidate.conversationId)
+    guard erased.mayHave(key, partition: person.step.partition),
+      case .erasure(let row)? = try person.step.row(key)
+    else { return false }
+    return message.sentAt <= row.stamp.occurredAt
   }
 
   /// Removes the next rows of a person. Returns whether those were the last.
@@ -121,6 +151,7 @@ extension AnalyzerStage {
     if case .escalations(let row)? = try step.row(AnalyzerRow.escalationsKey(userId)), let due = row.timerAt {
       step.cancelTimer(PersonContext.escalationTimerName(userId), due: due)
     }
+    try eraseReplays(of: userId, in: step)
     for key in [
       AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), AnalyzerRow.learnedKey(userId),
       AnalyzerRow.escalationsKey(userId),
@@ -128,5 +159,19 @@ extension AnalyzerStage {
       try step.remove(key)
     }
     return true
+  }
+
+  /// Removes the rows that count how often replays notified a person: they have the person at the ends of their keys.
+  private func eraseReplays(of userId: String, in step: Step<AnalyzerStage>) throws {
+    var first: RowKey?
+    repeat {
+      let page = try step.page(below: AnalyzerRow.replays, from: first, limit: 1)
+      for (key, _) in page.rows {
+        for row in AnalyzerRow.replayKeys(of: userId, in: key) where try step.row(row) != nil { try step.remove(row) }
+      }
+      // Behind all rows of the replay.
+      first = page.rows.last.map { RowKey(bytes: $0.0.bytes + [1]) } ?? page.next
+      if page.next == nil { return }
+    } while true
   }
 }

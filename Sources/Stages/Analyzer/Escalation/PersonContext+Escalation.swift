@@ -149,12 +149,17 @@ extension PersonContext {
     guard !targets.isEmpty else { return false }
     let badge = user.badge(preferences.badgeMode)
     user.toldBadge = badge
+    let message = CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules)
+      .apart(in: try conversation(entry.conversationId))
     var push = self.push(
-      CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules), entry.reason, .high, .alert, to: targets,
+      message, entry.reason, .high, .alert, to: targets,
       preferences, held.recipient?.context ?? RecipientContext(), words: try words(preferences), badge: badge,
       anew: .again, expiresAt: step.now + rules.policy.freshness)
     push.escalation = Escalation(pushedAt: entry.pushedAt)
     try emit(.push(push))
+    let first = ownPushId(
+      conversationId: entry.conversationId, messageId: held.candidate.messageId, senderId: message.apartFrom)
+    try Resend.take(first, sentAt: held.sentAt, because: cause, in: step)
     try takeFromCatchUp(entry.key, in: entry.conversationId)
     return true
   }

@@ -24,9 +24,9 @@ extension AnalyzerStage {
     _ hold: Hold, in conversationId: String, for person: inout PersonContext
   ) throws {
     guard let held = try person.takeHeld(hold.key, in: conversationId), let recipient = held.recipient else { return }
-    let message = CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules)
     let before = try person.conversation(conversationId)
     var conversation = before
+    let message = CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules).apart(in: conversation)
     let preferences = EffectivePreferences(try person.preferences(), rules: rules)
     var decisionChecks = DecisionChecks(
       message: message, context: recipient.context, preferences: preferences, conversation: conversation,

@@ -21,14 +21,29 @@ final class CandidateMessage {
   private lazy var preview = candidate.body.cut(toCharacters: policyVersion.policy.previewCharacters)
   private let policyVersion: PolicyVersion
 
-  init(_ candidate: MessageCandidate, sentAt: Milliseconds, rules: AnalyzerRules) {
+  convenience init(_ candidate: MessageCandidate, sentAt: Milliseconds, rules: AnalyzerRules) {
+    self.init(candidate, MessageKey(candidate.messageId), sentAt: sentAt, rules.policyVersion)
+  }
+
+  private init(
+    _ candidate: MessageCandidate, _ key: MessageKey, sentAt: Milliseconds, _ policyVersion: PolicyVersion
+  ) {
     self.candidate = candidate
+    self.key = key
     self.sentAt = sentAt
-    key = MessageKey(candidate.messageId)
+    self.policyVersion = policyVersion
     sender = MessageKey(candidate.sender.userId)
     features = candidate.conversation.features.flatMap(Base64Text.decode) ?? []
-    policyVersion = rules.policyVersion
   }
+
+  /// The message as a conversation knows it: by sender and id, where somebody else has used the id there.
+  func apart(in conversation: PersonConversationRow) -> CandidateMessage {
+    let key = conversation.key(of: MessageKey(candidate.messageId), from: sender.value)
+    return key == self.key ? self : CandidateMessage(candidate, key, sentAt: sentAt, policyVersion)
+  }
+
+  /// The sender, where somebody else has used the message's id.
+  var apartFrom: String? { key == MessageKey(candidate.messageId) ? nil : candidate.sender.userId }
 
   /// The title in the person's language: ingest, which knows no recipient, wrote it in English. Where no text may be shown, it is
   /// made of names alone.

@@ -18,7 +18,8 @@ extension PersonContext {
       pushId: rules.pushId(
         userId: userId, kind: kind,
         cause: .message(
-          conversationId: candidate.conversationId, messageId: candidate.messageId, anew: anew)),
+          conversationId: candidate.conversationId, messageId: candidate.messageId,
+          senderId: message.apartFrom, anew: anew)),
       kind: kind, userId: userId, targets: targets,
       title: shown ? message.title(showText: showText, words) : nil,
       body: shown ? message.body(showText: showText, words) : nil,

@@ -3,8 +3,8 @@ import ServiceKit
 
 /// The cause of a push. The push's id is a function of person, kind and cause alone, so that deciding again gives the same id.
 enum PushCause {
-  /// A message, whether it is shown or only counts on the badge.
-  case message(conversationId: String, messageId: String, anew: Anew? = nil)
+  /// A message, whether it is shown or only counts on the badge; with its sender, where somebody else has used the id.
+  case message(conversationId: String, messageId: String, senderId: String? = nil, anew: Anew? = nil)
   /// A record that changed the badge, or read a conversation.
   case record(RecordPosition)
 
@@ -33,10 +33,14 @@ extension AnalyzerRules {
     add(userId)
     add(kind.rawValue)
     switch cause {
-    case .message(let conversationId, let messageId, let anew):
+    case .message(let conversationId, let messageId, let senderId, let anew):
       add("message")
       add(conversationId)
       add(messageId)
+      if let senderId {
+        add("sender")
+        add(senderId)
+      }
       switch anew {
       case nil: break
       case .forced(let replayId):

@@ -113,10 +113,12 @@ extension PersonContext {
   }
 
   /// The id of a message's first push, or of a later one; those of edits follow from their records.
-  func ownPushId(conversationId: String, messageId: String, anew: PushCause.Anew? = nil) -> String {
+  func ownPushId(
+    conversationId: String, messageId: String, senderId: String? = nil, anew: PushCause.Anew? = nil
+  ) -> String {
     rules.pushId(
       userId: userId, kind: .message,
-      cause: .message(conversationId: conversationId, messageId: messageId, anew: anew))
+      cause: .message(conversationId: conversationId, messageId: messageId, senderId: senderId, anew: anew))
   }
 
   func receipts(of deviceId: String) throws -> DeviceReceiptsRow? {

@@ -130,7 +130,11 @@ public struct Resend {
   static func person(ofKeyPart part: String) -> String? { part.hasPrefix("/") ? String(part.dropFirst()) : nil }
 
   /// No push has such an id.
-  private static func personKey(_ bucket: String, _ userId: String) -> RowKey { RowKey("r", bucket, "/" + userId) }
+  static func keyPart(ofPerson userId: String) -> String { "/" + userId }
+
+  private static func personKey(_ bucket: String, _ userId: String) -> RowKey {
+    RowKey("r", bucket, keyPart(ofPerson: userId))
+  }
 
   /// Whether a row of the analyzer's changelog is one of these.
   public static func isRow(_ key: some Sequence<UInt8>) -> Bool { key.starts(with: Array("r\u{0}\(prefix)".utf8)) }
@@ -140,12 +144,25 @@ public struct Resend {
 
   /// Remembers that the push was made again, and that the person was told of an old message.
   func take(for userId: String, because cause: Cause, in step: Step<AnalyzerStage>) throws {
+    try Self.take(push.pushId, bucket, because: cause, in: step)
+    try step.set(.replay(ReplayRow()), for: Self.personKey(bucket, userId))
+  }
+
+  /// Remembers that a message was pushed again, without a replay: its first push is made again no more.
+  static func take(
+    _ pushId: String, sentAt: Milliseconds, because cause: Cause, in step: Step<AnalyzerStage>
+  ) throws {
+    try take(pushId, bucket(of: sentAt), because: cause, in: step)
+  }
+
+  private static func take(
+    _ pushId: String, _ bucket: String, because cause: Cause, in step: Step<AnalyzerStage>
+  ) throws {
     if try ReplayBudget.row(RowKey("r", bucket), in: step) == nil {
       try step.set(.replay(ReplayRow()), for: RowKey("r", bucket))
       try ReplayBudget.setTimer(bucket, because: cause, in: step)
     }
-    try step.set(.replay(ReplayRow()), for: RowKey("r", bucket, push.pushId))
-    try step.set(.replay(ReplayRow()), for: Self.personKey(bucket, userId))
+    try step.set(.replay(ReplayRow()), for: RowKey("r", bucket, pushId))
   }
 
   /// Whether a push of a message of the last day was made again for a person.

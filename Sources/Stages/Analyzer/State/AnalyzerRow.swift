@@ -34,7 +34,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `e`, userId: which messages are said again unless they arrive or are read. At most 6 kB, usually 60 bytes; absent without
   /// such messages.
   case escalations(EscalationsRow)
-  /// `x`, hash of a userId: that the person was deleted.
+  /// `x`, hash of a userId or a conversationId: that the person, or the conversation, was deleted.
   case erasure(PersonErasureRow)
 
   /// The kind of a row, by the first byte of its key. `home` says for each kind where its rows belong when tasks are split.
@@ -95,6 +95,13 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
 
   /// The parent of the keys of the receipts of a person's devices.
   static func receiptsKey(_ userId: String) -> RowKey { RowKey("n", userId) }
+
+  /// The parent of the keys of all replays, and of the days of pushes that were made again.
+  static let replays = RowKey("r")
+  /// The keys of the rows of a replay, or of such a day, that name a person.
+  static func replayKeys(of userId: String, in replay: RowKey) -> [RowKey] {
+    [userId, Resend.keyPart(ofPerson: userId)].map { RowKey(bytes: replay.bytes + [0] + $0.utf8) }
+  }
 
   /// The parent of the keys of all erasures.
   static let erasures = RowKey("x")

@@ -4,8 +4,9 @@ import NudgeSchema
 extension PersonConversationRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
-  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told.
-  public static var version: UInt8 { 5 }
+  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders
+  /// and the deleted messages.
+  public static var version: UInt8 { 6 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -34,6 +35,8 @@ extension PersonConversationRow: PackedRow {
     }
     if flags.take() { holdTimerAt = try row.signed() }
     if flags.take() { late = LateMessages(told: try row.keys(), edited: try row.keys()) }
+    let hasSenders = flags.take()
+    if flags.take() { deleted = try row.deletedMessages() }
     olderUnread = Int(try row.signed())
     let count = try row.count()
     recent.reserveCapacity(count + 1)
@@ -50,11 +53,29 @@ extension PersonConversationRow: PackedRow {
           marks: RecentMessage.Marks(rawValue: bits & ~RecentMessage.hasIndex)))
     }
     recount()
-    guard hasScores else { return }
     var senders: [Int64] = []
+    if hasSenders {
+      for _ in 0..<(try row.count()) { senders.append(Int64(bitPattern: try row.fixed())) }
+      for index in recent.indices {
+        let place = Int(try row.byte())
+        if place == 0 { continue }
+        guard place <= senders.count else { throw row.error("it has messages of senders that it does not have") }
+        recent[index].sender = senders[place - 1]
+      }
+    }
+    guard hasScores else { return }
     var index = 0
     for _ in 0..<(try row.count()) {
-      index += Int(try row.byte())
+      let way = try row.byte()
+      index += Int(way & ~RecentMessage.hasSender)
+      if way & RecentMessage.hasSender != 0 {
+        guard index < recent.count, let sender = recent[index].sender else {
+          throw row.error("it has a score of a message whose sender it does not have")
+        }
+        recent[index].judged = RecentMessage.Judged(
+          sender: sender, score: Int16(truncatingIfNeeded: try row.signed()))
+        continue
+      }
       let place = Int(try row.byte())
       if place == senders.count { senders.append(Int64(bitPattern: try row.fixed())) }
       guard index < recent.count, place < senders.count else {
@@ -80,6 +101,10 @@ extension PersonConversationRow: PackedRow {
     flags.add(!holds.isEmpty)
     flags.add(holdTimerAt != nil)
     flags.add(late != nil)
+    var senders: [Int64] = []
+    for case let sender? in recent.lazy.map(\.sender) where !senders.contains(sender) { senders.append(sender) }
+    flags.add(!senders.isEmpty)
+    flags.add(deleted != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -111,6 +136,7 @@ extension PersonConversationRow: PackedRow {
       row.keys(late.told)
       row.keys(late.edited)
     }
+    if let deleted { row.deletedMessages(deleted) }
     row.signed(olderUnread)
     row.count(recent.count)
     // Times and offsets as what they are after the message before: a byte or two instead of six.
@@ -124,16 +150,28 @@ extension PersonConversationRow: PackedRow {
       row.byte(message.marks.rawValue & ~RecentMessage.hasIndex | (index == 0 ? 0 : RecentMessage.hasIndex))
       if index != 0 { row.signed(Int64(index)) }
     }
-    // The scores of those that have one, with the way from the one before. Few people write most messages: each is
-    // written once.
+    // Few people write most messages: each is written once.
+    if !senders.isEmpty {
+      row.count(senders.count)
+      for sender in senders { row.fixed(UInt64(bitPattern: sender)) }
+      for message in recent {
+        row.byte(message.sender.flatMap { senders.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
+      }
+    }
+    // The scores of those that have one, with the way from the one before.
     guard scores > 0 else { return }
     row.count(scores)
-    var senders: [Int64] = []
     var last = 0
     for (index, message) in recent.enumerated() {
       guard let judged = message.judged else { continue }
-      row.byte(UInt8(index - last))
+      let way = UInt8(index - last)
       last = index
+      if judged.sender == message.sender {
+        row.byte(way | RecentMessage.hasSender)
+        row.signed(Int(judged.score))
+        continue
+      }
+      row.byte(way)
       if let place = senders.firstIndex(of: judged.sender) {
         row.byte(UInt8(place))
       } else {
@@ -149,6 +187,8 @@ extension PersonConversationRow: PackedRow {
 extension RecentMessage {
   /// Beside the marks: the index of the place follows; else it is 0.
   fileprivate static let hasIndex: UInt8 = 0x80
+  /// Beside the way to a score: it is of a message by the sender that is known of it.
+  fileprivate static let hasSender: UInt8 = 0x80
 }
 
 extension MessageKey {
@@ -160,6 +200,16 @@ extension RowWriter {
   fileprivate mutating func keys(_ keys: [MessageKey]) {
     count(keys.count)
     for key in keys { fixed(key.bits) }
+  }
+
+  fileprivate mutating func deletedMessages(_ deleted: DeletedMessages) {
+    count(deleted.known.count)
+    for entry in deleted.known {
+      fixed(entry.key.bits)
+      signed(entry.writtenBy)
+    }
+    byte(deleted.unknownUpTo == nil ? 0 : 1)
+    if let time = deleted.unknownUpTo { signed(time) }
   }
 
   mutating func place(_ place: MessagePlace) {
@@ -174,6 +224,12 @@ extension RowReader {
     var keys: [MessageKey] = []
     for _ in 0..<(try count()) { keys.append(MessageKey(try fixed())) }
     return keys
+  }
+
+  fileprivate mutating func deletedMessages() throws(RowFormatError) -> DeletedMessages {
+    var known: [DeletedMessages.Entry] = []
+    for _ in 0..<(try count()) { known.append(.init(key: MessageKey(try fixed()), writtenBy: try signed())) }
+    return DeletedMessages(known: known, unknownUpTo: try byte() == 0 ? nil : try signed())
   }
 
   mutating func place() throws(RowFormatError) -> MessagePlace {

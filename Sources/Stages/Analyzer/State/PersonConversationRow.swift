@@ -24,6 +24,8 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   var readAhead: ReadAhead?
   /// When the person last left, or the conversation was deleted: older messages are withdrawn.
   var withdrawnUpTo: Milliseconds?
+  /// Deleted messages that are not in `recent`; absent until there is one.
+  var deleted: DeletedMessages?
   /// The last alert; nil: none, or bursts are off.
   var burst: Burst?
   /// Messages that wait for their final decision, or for the badge, by their places, oldest first; nil: none.
@@ -56,12 +58,26 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     if message.marks.contains(.unread) { unread += 1 }
     guard recent.count > Self.maxRecent else { return nil }
     let oldest = recent.removeFirst()
+    if oldest.marks.contains(.withdrawn) { delete(oldest.key, writtenBy: oldest.place.at) }
     if oldest.marks.contains(.unread) { olderUnread += 1 }
     if oldest.marks.isSuperset(of: [.unread, .shown]) {
       olderShown = Array(((olderShown ?? []) + [oldest.key]).suffix(Self.maxOlderShown))
     }
     forgottenUpTo = max(forgottenUpTo ?? oldest.place, oldest.place)
     return oldest
+  }
+
+  /// The key of a message with an id and a sender.
+  func key(of id: MessageKey, from sender: Int64) -> MessageKey {
+    guard let other = message(id)?.sender, other != sender else { return id }
+    return id.apart(from: sender)
+  }
+
+  /// The keys of the messages with an id: one, or where several senders used the id, theirs.
+  func keys(of messageId: String) -> [MessageKey] {
+    let key = MessageKey(messageId)
+    let known = recent.filter { $0.isNamed(key) }.map(\.key)
+    return known.isEmpty ? [key] : known
   }
 
   /// Messages that wait for their final decision, or for the badge, by their places, oldest first.
@@ -162,16 +178,19 @@ struct MessagePlace: Codable, Sendable, Hashable, Comparable {
   }
 }
 
-/// Stands for an id in a row, in 8 bytes.
-///
-/// It is FNV-1a over the id's bytes. Ids that were made to collide would only let a sender's own second message pass for
-/// a duplicate of the first.
+/// Stands for an id in a row, in 8 bytes: FNV-1a over the id's bytes.
 struct MessageKey: Codable, Sendable, Hashable {
   var value: Int64
 
   init(_ messageId: String) { value = Int64(bitPattern: FNV1a.hash(messageId)) }
 
   init(value: Int64) { self.value = value }
+
+  /// The key of a message whose id another sender has used before: a message is known by its sender and its id.
+  func apart(from sender: Int64) -> MessageKey {
+    // Multiplied, so that the two keys are not mixed by their own bits alone.
+    MessageKey(value: value ^ (sender &* 0x9e37_79b9_7f4a_7c1))
+  }
 
   init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int64.self) }
 
@@ -203,8 +222,13 @@ struct RecentMessage: Codable, Sendable, Equatable {
   var key: MessageKey
   var place: MessagePlace
   var marks: Marks
+  /// `MessageKey` of the sender's id; absent in rows of releases that did not keep it.
+  var sender: Int64?
   /// Its score; nil: it was not judged.
   var judged: Judged?
+
+  /// Whether the message has an id that a key stands for.
+  func isNamed(_ id: MessageKey) -> Bool { key == id || sender.map { key == id.apart(from: $0) } ?? false }
 
   /// The facts about a message that a later signal needs.
   struct Judged: Sendable, Equatable {
@@ -214,10 +238,11 @@ struct RecentMessage: Codable, Sendable, Equatable {
     var score: Int16
   }
 
-  init(key: MessageKey, place: MessagePlace, marks: Marks, judged: Judged? = nil) {
+  init(key: MessageKey, place: MessagePlace, marks: Marks, sender: Int64? = nil, judged: Judged? = nil) {
     self.key = key
     self.place = place
     self.marks = marks
+    self.sender = sender
     self.judged = judged
   }
 
@@ -229,9 +254,10 @@ struct RecentMessage: Codable, Sendable, Equatable {
     let offset = try fields.decode(Int64.self)
     place = MessagePlace(at: at, order: OriginOrder(offset: offset, index: try fields.decode(Int32.self)))
     marks = Marks(rawValue: try fields.decode(UInt8.self))
-    if !fields.isAtEnd {
+    if !fields.isAtEnd, try !fields.decodeNil() {
       judged = Judged(sender: try fields.decode(Int64.self), score: try fields.decode(Int16.self))
     }
+    if !fields.isAtEnd { sender = try fields.decode(Int64.self) }
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -244,7 +270,10 @@ struct RecentMessage: Codable, Sendable, Equatable {
     if let judged {
       try fields.encode(judged.sender)
       try fields.encode(judged.score)
+    } else if sender != nil {
+      try fields.encodeNil()
     }
+    if let sender { try fields.encode(sender) }
   }
 }
 

@@ -5,8 +5,8 @@ extension UserRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "user"
   /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
-  /// badge pushes, 6 the catch-up, 7 the alerts of the day.
-  public static var version: UInt8 { 7 }
+  /// badge pushes, 6 the catch-up, 7 the alerts of the day, 8 when the person was deleted.
+  public static var version: UInt8 { 8 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -31,6 +31,7 @@ extension UserRow: PackedRow {
       for _ in 0..<(try row.count()) { used.append(Int(try row.signed())) }
       spentAlerts = SpentAlerts(day: day, used: used)
     }
+    if flags.take() { erasedUpTo = try row.signed() }
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -56,6 +57,7 @@ extension UserRow: PackedRow {
     flags.add(catchUpAt != nil)
     flags.add(hasMissed == true)
     flags.add(spentAlerts != nil)
+    flags.add(erasedUpTo != nil)
     row.unsigned(flags.bits)
     if let window {
       row.signed(window.startedAt)
@@ -72,6 +74,7 @@ extension UserRow: PackedRow {
       row.count(spentAlerts.used.count)
       for used in spentAlerts.used { row.signed(used) }
     }
+    if let erasedUpTo { row.signed(erasedUpTo) }
     row.signed(unreadConversations)
     row.signed(unreadMessages)
     row.count(devices.count)

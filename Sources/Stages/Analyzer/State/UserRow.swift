@@ -37,6 +37,8 @@ public struct UserRow: Codable, Sendable, Equatable {
   var hasMissed: Bool?
   /// The alerts of the last days that a budget paid for; nil: there were none.
   var spentAlerts: SpentAlerts?
+  /// When the person was deleted, where they registered again: of messages from before they are told nothing. Absent until then.
+  var erasedUpTo: Milliseconds?
 
   /// A person's first row: there is no conversation, and so nothing that would have to be read to count them.
   static var first: UserRow {

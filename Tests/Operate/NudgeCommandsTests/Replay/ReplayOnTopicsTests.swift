@@ -154,6 +154,47 @@ private final class TopicsOfAPipeline {
         Outcome(Envelope(eventId: "o\(count)", occurredAt: now), origin: origin, source: origin.position, body)))
   }
 
+  /// Does what ingest has to do in steps.
+  func sweep() throws {
+    for partition in 0..<partitions {
+      for _ in 0..<20 { try pass(ingest.wake(partition: partition).outputs) }
+    }
+  }
+
+  /// Writes a push to the topic, as the analyzer would.
+  private func write(_ push: Push) throws {
+    count += 1
+    now += 1_000
+    pushes.append(push)
+    let key = Array(push.userId.utf8)
+    let origin = Origin(topic: "nudge.timeline", partition: 0, offset: Int64(count))
+    _ = try write(
+      .pushes, Murmur2.partition(of: key, count: partitions), key: key,
+      try coder.encode(
+        PushEvent(Envelope(eventId: "p\(count)", occurredAt: now), origin: origin, source: origin.position, .push(push))
+      ))
+  }
+
+  /// A catch-up that tells of messages.
+  func tell(_ messageIds: [String], in conversationId: String, to userId: String) throws {
+    let parts = [
+      Digest.Part(
+        conversationId: conversationId, messages: messageIds.count, keys: messageIds.map { Digest.key($0) })
+    ]
+    try write(
+      Push(
+        pushId: "digest-\(count)", kind: .digest, userId: userId, targets: [], priority: .medium, presentation: .alert,
+        badge: 1, digest: Digest(messages: messageIds.count, conversations: 1, lines: [], parts: parts),
+        ttlSeconds: 3_600, expiresAt: now + 3_600_000, decidedAt: now))
+  }
+
+  /// The second push of an escalation, which no decision names.
+  func pushAgain(_ messageId: String, to userId: String) throws {
+    var push = try push(messageId, to: userId)
+    push.pushId = "again-\(messageId)"
+    try write(push)
+  }
+
   /// Writes the state as changelogs would have it.
   private func writeState() throws {
     for partition in 0..<partitions {
@@ -273,6 +314,87 @@ struct ReplayOnTopicsTests {
       $0.results = [.expired]
     }
     #expect(other.plan.items.isEmpty)
+  }
+
+  /// Notifications off, messages, notifications on: what `resend-missing` is for.
+  private func missed(_ topics: TopicsOfAPipeline, _ messages: [(id: String, conversation: String)]) throws {
+    try topics.device("ann")
+    for conversation in Set(messages.map(\.conversation)).sorted() {
+      try topics.conversation(conversation, ["bot", "ann"])
+    }
+    func prefer(_ enabled: Bool) throws {
+      let patch = PreferencesPatch(enabled: enabled)
+      try topics.user("ann", .user(.preferences(PreferencesUpdated(userId: "ann", preferences: patch))))
+    }
+    try prefer(false)
+    for message in messages { try topics.message(message.id, in: message.conversation, from: "bot") }
+    try prefer(true)
+  }
+
+  @Test("no mode serves what was deleted or an old text", arguments: [ReplayMode.resendMissing, .force])
+  func changed(mode: ReplayMode) throws {
+    let topics = try TopicsOfAPipeline()
+    try missed(topics, [("kept", "c1"), ("deleted", "c1"), ("edited", "c1"), ("ended", "c2")])
+    try topics.chat(.messageDeleted(MessageRevision(conversationId: "c1", messageId: "deleted", text: nil)))
+    let first = topics.now
+    try topics.chat(.messageEdited(MessageRevision(conversationId: "c1", messageId: "edited", text: "urgent: last")))
+    // An older edit that comes late changes nothing.
+    try topics.chat(
+      .messageEdited(MessageRevision(conversationId: "c1", messageId: "edited", text: "urgent: older")), dated: first)
+    try topics.chat(.conversationDeleted(ConversationDeleted(conversationId: "c2")))
+    try topics.sweep()
+    let (plan, forecast) = try topics.plan(mode) { $0.user = "ann" }
+    #expect(plan.standings == [.missing: 2, .withdrawn: 2])
+    #expect(plan.items.map(\.fields.messageId) == ["kept", "edited"])
+    #expect(plan.items.last?.fields.body == "urgent: last" && forecast.wouldSend == 2)
+    let pushes = try topics.apply(plan, mode, replayId: "r-1")
+    #expect(pushes.map(\.body) == ["urgent words of kept", "urgent: last"])
+  }
+
+  @Test("resend-failed after an outage serves neither what was deleted meanwhile nor an old text, nor who was deleted")
+  func failedAndChanged() throws {
+    let topics = try TopicsOfAPipeline()
+    for user in ["ann", "ben"] {
+      try topics.device(user)
+      try topics.conversation("with-\(user)", ["bot", user])
+      for message in ["deleted", "edited"] {
+        try topics.message("\(message)-\(user)", in: "with-\(user)", from: "bot")
+        try topics.outcome("\(message)-\(user)", of: user, .gaveUp)
+      }
+    }
+    try topics.chat(
+      .messageDeleted(MessageRevision(conversationId: "with-ann", messageId: "deleted-ann", text: nil)))
+    try topics.chat(
+      .messageEdited(MessageRevision(conversationId: "with-ann", messageId: "edited-ann", text: "urgent: last")))
+    try topics.user("ben", .user(.deleted(UserDeleted(userId: "ben"))))
+    let (plan, _) = try topics.plan(.resendFailed)
+    #expect(plan.standings == [.withdrawn: 1, .failed: 1, .erased: 2])
+    #expect(plan.items.map(\.fields.body) == ["urgent: last"])
+    #expect(try topics.apply(plan, .resendFailed, replayId: "r-1").map(\.messageId) == ["edited-ann"])
+  }
+
+  @Test("what a catch-up told of is neither missing nor failed")
+  func toldInCatchUp() throws {
+    let topics = try TopicsOfAPipeline()
+    try missed(topics, [("m1", "c1"), ("m2", "c1")])
+    try topics.tell(["m1"], in: "c1", to: "ann")
+    let (plan, _) = try topics.plan(.resendMissing)
+    #expect(plan.standings == [.missing: 1, .alreadyNotified: 1])
+    #expect(plan.items.map(\.fields.messageId) == ["m2"])
+  }
+
+  @Test("a message whose second push was delivered has not failed")
+  func saidAgain() throws {
+    let topics = try TopicsOfAPipeline()
+    try topics.device("ann")
+    try topics.conversation("c1", ["bot", "ann"])
+    try topics.message("m1", in: "c1", from: "bot")
+    try topics.outcome("m1", of: "ann", .gaveUp)
+    #expect(try topics.plan(.resendFailed).plan.standings == [.failed: 1])
+    try topics.pushAgain("m1", to: "ann")
+    #expect(try topics.plan(.resendFailed).plan.standings == [.alreadyNotified: 1], "it waits")
+    try topics.outcome("m1", of: "ann", .sent)
+    #expect(try topics.plan(.resendFailed).plan.standings == [.alreadySent: 1])
   }
 
   @Test("rederive decides for members whose membership came after the message, once, and for no one who joined later")

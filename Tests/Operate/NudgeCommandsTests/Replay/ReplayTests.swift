@@ -72,7 +72,8 @@ struct ReplayPartsTests {
 
   private func push(_ id: String, _ devices: [String]) throws -> PushGlance {
     let targets = devices.map { #"{"deviceId":"\#($0)"}"# }.joined(separator: ",")
-    return try JSONDecoder().decode(PushGlance.self, from: Data(#"{"pushId":"\#(id)","targets":[\#(targets)]}"#.utf8))
+    return try JSONDecoder().decode(
+      PushGlance.self, from: Data(#"{"pushId":"\#(id)","userId":"ann","kind":"message","targets":[\#(targets)]}"#.utf8))
   }
 
   @Test("a failed push is made again on the devices that lack it: not where one has it, waits or ended otherwise")
