@@ -6,10 +6,11 @@ internal import CLibcurl
   internal import Darwin
 #endif
 
-/// One libcurl multi handle: the connections made in it, and the requests that share them.
+/// One libcurl multi handle: a connection to each host, and the requests that share it.
 ///
 /// libcurl checks the age of idle connections only, and does not count requests; busy connections would never be replaced. So a client
-/// retires a whole set: new requests use a new set, and the old one is closed after its requests have finished. No request fails.
+/// retires a whole set: new requests use another set, and the old one is closed after its requests have finished. No request fails.
+/// A set has one connection to a host, so that a probe on a doubted connection is on no other.
 ///
 /// Owned by the client's thread, which also receives libcurl's callbacks.
 final class ConnectionSet {
@@ -24,8 +25,15 @@ final class ConnectionSet {
   private(set) var interests: [(socket: Int32, events: Int16)] = []
   /// When libcurl wants to be called even if no socket is ready; nil for never.
   private(set) var timerDue: UInt64?
-  /// All open sockets.
-  private(set) var sockets: [Int32] = []
+  /// All open connections.
+  private(set) var connections: [Connection] = []
+  /// Connections that may be dead; their hosts get no new requests in this set.
+  private(set) var doubts: [Doubt] = []
+  /// Another set was made because of a doubt.
+  var isReplaced = false
+  /// Connections that the system has given up since the last call to ``takeDied()``, and for how long nothing came from the other side,
+  /// in milliseconds.
+  private var died: [(port: Int?, silence: Int)] = []
   /// Sockets opened in its life.
   private(set) var opened = 0
   /// Requests finished by connection, told apart by their local port.
@@ -43,8 +51,9 @@ final class ConnectionSet {
     let context = Unmanaged.passUnretained(self).toOpaque()
     let codes = [
       nudge_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX)),
-      nudge_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maxConnectionsPerHost),
-      nudge_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.maxConcurrentStreams),
+      nudge_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1),
+      // With one request at a time a probe needs a second stream.
+      nudge_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, max(configuration.maxConcurrentStreams, 2)),
       nudge_multi_on_events(multi, ConnectionSet.socketChanged, ConnectionSet.timerChanged, context),
     ]
     if let failed = codes.first(where: { $0 != CURLM_OK }) {
@@ -76,9 +85,7 @@ final class ConnectionSet {
 
   /// Takes a transfer off, finished or not; libcurl then no longer touches its bytes.
   func remove(_ transfer: Transfer) {
-    var port = 0
-    nudge_easy_get_long(transfer.easy, CURLINFO_LOCAL_PORT, &port)
-    if port > 0 { countRequest(on: port) }
+    if let port = transfer.localPort { countRequest(on: port) }
     curl_multi_remove_handle(multi, transfer.easy)
     inFlight -= 1
   }
@@ -110,10 +117,47 @@ final class ConnectionSet {
   func cork(_ on: Bool) {
     #if os(Linux)
       var value: Int32 = on ? 1 : 0
-      for socket in sockets {
-        setsockopt(socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+      for connection in connections {
+        setsockopt(connection.socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
       }
     #endif
+  }
+
+  // MARK: Silence
+
+  /// Bytes arrived on a socket.
+  func heard(_ socket: Int32, now: UInt64) {
+    guard let index = connections.firstIndex(where: { $0.socket == socket }) else { return }
+    connections[index].lastHeard = now
+    if !doubts.isEmpty { doubts.removeAll { $0.socket == socket } }
+  }
+
+  /// The connection with a local port.
+  func connection(at port: Int) -> Connection? { connections.first { SocketOptions.localPort(of: $0.socket) == port } }
+
+  /// An HTTP/2 answer came.
+  func noteHTTP2(at port: Int) {
+    // Most calls are for a connection that is known already.
+    guard connections.contains(where: { !$0.speaksHTTP2 }),
+      let index = connections.firstIndex(where: { SocketOptions.localPort(of: $0.socket) == port })
+    else { return }
+    connections[index].speaksHTTP2 = true
+  }
+
+  func doubt(_ doubt: Doubt) { doubts.append(doubt) }
+
+  /// Whether requests to a URL must not use this set.
+  func isDoubted(for origin: String) -> Bool { doubts.contains { $0.origin == origin } }
+
+  /// Ends a connection that libcurl knows as alive: it finds the end, and uses the connection no more.
+  func giveUp(_ doubt: Doubt) {
+    doubts.removeAll { $0.socket == doubt.socket }
+    shutdown(doubt.socket, Int32(SHUT_RDWR))
+  }
+
+  func takeDied() -> [(port: Int?, silence: Int)] {
+    defer { died = [] }
+    return died
   }
 
   private func countRequest(on port: Int) {
@@ -155,8 +199,9 @@ final class ConnectionSet {
   /// libcurl has made a socket.
   static let socketOpened: @convention(c) (UnsafeMutableRawPointer?, curl_socket_t, curlsocktype) -> Int32 = {
     context, socket, _ in
+    SocketOptions.watchPeer(socket)
     if let set = from(context) {
-      set.sockets.append(socket)
+      set.connections.append(Connection(socket: socket, lastHeard: MonotonicClock.now()))
       set.opened += 1
     }
     return Int32(CURL_SOCKOPT_OK)
@@ -164,7 +209,13 @@ final class ConnectionSet {
 
   /// libcurl is done with a socket; closing it is left to us.
   static let closeSocket: @convention(c) (UnsafeMutableRawPointer?, curl_socket_t) -> Int32 = { context, socket in
-    from(context)?.sockets.removeAll { $0 == socket }
+    if let set = from(context) {
+      if let silence = SocketOptions.silence(ofDead: socket) {
+        set.died.append((SocketOptions.localPort(of: socket), silence))
+      }
+      set.connections.removeAll { $0.socket == socket }
+      set.doubts.removeAll { $0.socket == socket }
+    }
     return close(socket)
   }
 }

@@ -5,6 +5,8 @@ public enum HTTPClientLogLevel: Sendable, Hashable {
   /// Connections retired and replaced.
   case debug
   case info
+  /// A connection over which nothing came was given up.
+  case notice
   /// A condition that the operator should change.
   case warning
 }
@@ -29,6 +31,8 @@ public struct HTTPClientStatistics: Sendable, Equatable {
   public internal(set) var openedConnections = 0
   /// Connections closed in good order because of their age or number of requests.
   public internal(set) var retiredConnections = 0
+  /// Connections given up since the start because nothing came over them; their requests failed.
+  public internal(set) var silentConnections = 0
 }
 
 /// A multiplexed HTTP/2 client: many requests at a time over few connections, on libcurl's multi interface.

@@ -37,6 +37,10 @@ public struct HTTPClientConfiguration: Sendable {
   /// Requests after which a connection is retired; nil: unlimited, or 900 where ``HTTPClient/resetsFinishedStreams``.
   /// Must exceed ``maxConcurrentStreams``.
   public var maxRequestsPerConnection: Int?
+  /// How long a connection may give no byte while a request on it waits, before it is doubted: a probe goes out on it (`GET /`, which
+  /// any server answers at once), and requests that start meanwhile use another connection. A connection that does not answer the probe
+  /// within the same time is given up, with the requests on it.
+  public var silence: Duration
   /// How long libcurl's memory for a request (about 90 KB) is kept while fewer are on the wire than were; up to twice as long.
   public var idleTransferLifetime: Duration
   /// The most bytes of an answer's body that are kept; a longer one ends the transfer.
@@ -53,8 +57,8 @@ public struct HTTPClientConfiguration: Sendable {
     caFile: String? = nil, maxConnectionsPerHost: Int = 2, maxConcurrentStreams: Int = 100, maxInFlight: Int? = nil,
     maxQueued: Int = 10_000, connectTimeout: Duration = .seconds(5), connectionLifetime: Duration = .seconds(3_300),
     lifetimeJitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
-    maxRequestsPerConnection: Int? = nil, idleTransferLifetime: Duration = .seconds(30),
-    maxResponseBytes: Int = 64 * 1024,
+    maxRequestsPerConnection: Int? = nil, silence: Duration = .seconds(3),
+    idleTransferLifetime: Duration = .seconds(30), maxResponseBytes: Int = 64 * 1024,
     keptHeaders: [String] = ["retry-after"], plainProtocol: PlainProtocol = .http2PriorKnowledge,
     addresses: Addresses = .any
   ) {
@@ -67,6 +71,7 @@ public struct HTTPClientConfiguration: Sendable {
     self.connectionLifetime = connectionLifetime
     self.lifetimeJitter = lifetimeJitter
     self.maxRequestsPerConnection = maxRequestsPerConnection
+    self.silence = silence
     self.idleTransferLifetime = idleTransferLifetime
     self.maxResponseBytes = maxResponseBytes
     self.keptHeaders = keptHeaders

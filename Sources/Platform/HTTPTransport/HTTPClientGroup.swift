@@ -27,7 +27,7 @@ public final class HTTPClientGroup: Sendable {
     for number in 0..<count {
       clients.append(
         try HTTPClient(share) { level, line in
-          if number == 0 || level == .debug { log(level, line) }
+          if number == 0 || level == .debug || level == .notice { log(level, line) }
         })
     }
     self.clients = clients
@@ -64,6 +64,7 @@ public final class HTTPClientGroup: Sendable {
       sum.failures += one.failures
       sum.openedConnections += one.openedConnections
       sum.retiredConnections += one.retiredConnections
+      sum.silentConnections += one.silentConnections
     }
   }
 }

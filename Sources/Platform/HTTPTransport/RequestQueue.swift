@@ -22,14 +22,13 @@ struct RequestQueue {
     }
   }
 
-  mutating func popFirst() -> Submission? {
-    guard head < items.count else { return nil }
-    defer {
-      // Lets go of the request's body now, not when the array is next tidied.
-      items[head] = nil
-      head += 1
-    }
-    return items[head]
+  /// The request that has waited longest.
+  var first: Submission? { head < items.count ? items[head] : nil }
+
+  mutating func removeFirst() {
+    // Lets go of the request's body now, not when the array is next tidied.
+    items[head] = nil
+    head += 1
   }
 
   /// Takes out, from the front, those that may no longer start, up to the first that may: they wait in the order they came.

@@ -18,9 +18,13 @@ final class Transfer {
   private(set) var submission: Submission?
   /// The ``ConnectionSet/id`` of the set it was last used with; its socket callbacks point there.
   var connectionSet: Int?
+  /// When its request was given to libcurl, on ``MonotonicClock``.
+  var startedAt: UInt64 = 0
+  /// It carries no caller's request, but finds out whether a connection is alive.
+  var isProbe = false
 
   private let maxResponseBytes: Int
-  private var url: String?
+  private(set) var url: String?
   private var headers: [(String, String)] = []
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var method: HTTPRequest.Method?
@@ -50,7 +54,6 @@ final class Transfer {
       nudge_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       nudge_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1),
       nudge_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2),
-      nudge_easy_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1),
       nudge_easy_set_long(easy, CURLOPT_PIPEWAIT, 1),
       nudge_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds),
       nudge_easy_on_body(easy, Transfer.receive, context),
@@ -120,6 +123,7 @@ final class Transfer {
   ) -> (HTTPClient.Completion, Result<HTTPResponse, HTTPTransportError>)? {
     guard let submission else { return nil }
     self.submission = nil
+    isProbe = false
     var status = 0
     nudge_easy_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
     let error = code == CURLE_OK ? nil : self.error(code, status: status)
@@ -141,7 +145,10 @@ final class Transfer {
 
   /// Empties the transfer of a request that the client itself ends.
   func abandon() -> HTTPClient.Completion? {
-    defer { submission = nil }
+    defer {
+      submission = nil
+      isProbe = false
+    }
     return submission?.completion
   }
 
@@ -150,6 +157,13 @@ final class Transfer {
     var beforeTransfer: curl_off_t = 0
     nudge_easy_get_size(easy, CURLINFO_PRETRANSFER_TIME_T, &beforeTransfer)
     return beforeTransfer > 0
+  }
+
+  /// The local port of the connection that carries the request, or carried it; nil: none does yet.
+  var localPort: Int? {
+    var port = 0
+    nudge_easy_get_long(easy, CURLINFO_LOCAL_PORT, &port)
+    return port > 0 ? port : nil
   }
 
   private func error(_ code: CURLcode, status: Int) -> HTTPTransportError {

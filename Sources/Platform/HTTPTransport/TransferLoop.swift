@@ -20,23 +20,22 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private let mailbox = Mutex(Mailbox())
-  private let configuration: HTTPClientConfiguration
-  private let log: @Sendable (HTTPClientLogLevel, String) -> Void
+  let configuration: HTTPClientConfiguration
+  let log: @Sendable (HTTPClientLogLevel, String) -> Void
   private let wakeup: WakeupPipe
   private let finished = DispatchGroup()
   private let maxInFlight: Int
-  /// Requests finished on one connection after which its set is retired: early enough that those still on it end below the limit.
-  private let retireAfter: Int
+  /// ``HTTPClientConfiguration/silence`` in nanoseconds.
+  let silence: UInt64
 
   // Thread's own.
   private let share: UnsafeMutableRawPointer
-  private var current: ConnectionSet
-  private var draining: [ConnectionSet] = []
-  private var setsMade = 1
-  private var transfers: TransferPool
+  var sets: ConnectionSets
+  var transfers: TransferPool
   private var waiting = RequestQueue()
-  private var counters = HTTPClientStatistics()
-  private var openedBefore = 0
+  var counters = HTTPClientStatistics()
+  /// When connections are next checked for silence.
+  var silenceCheck: UInt64 = 0
   private var ready: [pollfd] = []
   /// How often requests that wait are asked whether they may still start, in nanoseconds.
   private static let waitingCheck: UInt64 = 100_000_000
@@ -67,12 +66,12 @@ final class TransferLoop: @unchecked Sendable {
     self.share = share
     self.configuration = configuration
     self.log = log
-    let capacity = configuration.maxConnectionsPerHost * configuration.maxConcurrentStreams
-    maxInFlight = min(configuration.maxInFlight ?? capacity, capacity)
-    retireAfter = limit - configuration.maxConcurrentStreams
+    silence = max(configuration.silence.wholeNanoseconds, 1_000_000)
     let now = MonotonicClock.now()
     transfers = TransferPool(keeping: configuration.idleTransferLifetime, now: now)
-    current = try ConnectionSet(configuration, id: 0, expiresAt: Self.expiry(configuration, from: now))
+    sets = try ConnectionSets(configuration, maxRequests: limit, now: now)
+    let capacity = configuration.maxConnectionsPerHost * sets.streams
+    maxInFlight = min(configuration.maxInFlight ?? capacity, capacity)
   }
 
   // MARK: - Any thread
@@ -151,9 +150,10 @@ final class TransferLoop: @unchecked Sendable {
     blockBrokenPipeSignal()
     while true {
       let now = MonotonicClock.now()
-      retireIfDue(now)
+      sets.retireIfDue(now) { log(.debug, $0) }
       cork(true)
-      driveReadySockets()
+      driveReadySockets(now)
+      checkSilence(now)
       let deadline = takeArrivals()
       if let deadline {
         failWaiting()
@@ -163,16 +163,17 @@ final class TransferLoop: @unchecked Sendable {
       let later = MonotonicClock.now()
       startWaiting(later)
       let started = MonotonicClock.now()
-      for set in sets { set.driveTimers(now: started) }
+      for set in sets.all { set.driveTimers(now: started) }
       finishCompleted()
       cork(false)
-      closeDrained()
+      reportDied()
+      sets.closeDrained()
       transfers.trim(now: MonotonicClock.now())
-      if deadline != nil, current.inFlight == 0, draining.isEmpty { break }
+      if deadline != nil, sets.isIdle { break }
       sleep(until: deadline)
     }
     publish()
-    current.closeConnections()
+    sets.closeAll()
     // The handles first, then the objects that they share.
     transfers.removeAll()
     curl_share_cleanup(share)
@@ -183,15 +184,14 @@ final class TransferLoop: @unchecked Sendable {
     }
   }
 
-  private var sets: [ConnectionSet] { draining.isEmpty ? [current] : draining + [current] }
-
   /// Waits until a socket is ready, a timer is due, or the mailbox has something; `ready` then has the sockets.
   private func sleep(until deadline: UInt64?) {
     publish()
     ready.removeAll(keepingCapacity: true)
     ready.append(pollfd(fd: wakeup.readEnd, events: Int16(POLLIN), revents: 0))
-    var wakeAt = min(deadline ?? .max, current.inFlight == 0 && current.opened == 0 ? .max : current.expiresAt)
-    for set in sets {
+    var wakeAt = min(deadline ?? .max, sets.nextExpiry ?? .max)
+    if counters.inFlight > 0 { wakeAt = min(wakeAt, silenceCheck) }
+    for set in sets.all {
       for interest in set.interests {
         ready.append(pollfd(fd: interest.socket, events: interest.events, revents: 0))
       }
@@ -219,10 +219,11 @@ final class TransferLoop: @unchecked Sendable {
     if ready.first?.revents ?? 0 != 0 { wakeup.drain() }
   }
 
-  private func driveReadySockets() {
+  private func driveReadySockets(_ now: UInt64) {
     for entry in ready.dropFirst() where entry.revents != 0 {
       // Driving one socket may close another, whose number may have been reused: look up the set each time.
-      for set in sets where set.interests.contains(where: { $0.socket == entry.fd }) {
+      for set in sets.all where set.interests.contains(where: { $0.socket == entry.fd }) {
+        if entry.revents & Int16(POLLIN) != 0 { set.heard(entry.fd, now: now) }
         set.drive(entry.fd, entry.revents)
       }
     }
@@ -250,7 +251,12 @@ final class TransferLoop: @unchecked Sendable {
       fail(submission, HTTPTransportError(kind: .timedOut, message: "no stream became free in the request's time"))
     }
     for submission in waiting.popWithheld() { withhold(submission) }
-    while counters.inFlight < maxInFlight, let next = waiting.popFirst() {
+    while counters.inFlight - sets.doubted < maxInFlight, let next = waiting.first {
+      var chosen: ConnectionSet?
+      var failure: HTTPTransportError?
+      do throws(HTTPTransportError) { chosen = try sets.set(for: next.request.url, now: now) } catch { failure = error }
+      if chosen == nil, failure == nil { break }
+      waiting.removeFirst()
       if let mayStart = next.request.mayStart, !mayStart() {
         withhold(next)
         continue
@@ -259,14 +265,17 @@ final class TransferLoop: @unchecked Sendable {
       let remaining = Int(min((max(next.deadline, now + 1) - now + 999_999) / 1_000_000, UInt64(Int32.max)))
       var transfer: Transfer?
       do throws(HTTPTransportError) {
+        if let failure { throw failure }
+        guard let set = chosen else { break }
         let loaded = try transfers.take(makeTransfer)
         transfer = loaded
         try loaded.load(next, plain: configuration.plainProtocol, remaining: remaining)
-        let code = current.add(loaded)
+        let code = set.add(loaded)
         guard code == CURLM_OK else {
           _ = loaded.abandon()
           throw HTTPTransportError(kind: .other, message: CurlLibrary.text(of: code))
         }
+        loaded.startedAt = now
         counters.inFlight += 1
       } catch {
         if let transfer { transfers.giveBack(transfer) }
@@ -275,7 +284,7 @@ final class TransferLoop: @unchecked Sendable {
     }
   }
 
-  private func makeTransfer() throws(HTTPTransportError) -> Transfer {
+  func makeTransfer() throws(HTTPTransportError) -> Transfer {
     try Transfer(configuration, share: share)
   }
 
@@ -290,7 +299,7 @@ final class TransferLoop: @unchecked Sendable {
 
   /// Takes finished transfers off and calls their completions.
   private func finishCompleted() {
-    for set in sets {
+    for set in sets.all {
       var left: Int32 = 0
       while let message = curl_multi_info_read(set.multi, &left) {
         guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
@@ -300,10 +309,18 @@ final class TransferLoop: @unchecked Sendable {
         nudge_easy_get_context(easy, &context)
         guard let context else { continue }
         let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        let isProbe = transfer.isProbe
         let end = transfer.finish(code, keptHeaders: configuration.keptHeaders)
+        if case .success(let response)? = end?.1 {
+          if response.httpVersion == .http2, let port = transfer.localPort { set.noteHTTP2(at: port) }
+        } else if code == CURLE_OPERATION_TIMEDOUT, !isProbe {
+          let now = MonotonicClock.now()
+          doubtConnection(of: transfer, quietFor: now - transfer.startedAt, now)
+        }
         set.remove(transfer)
-        counters.inFlight -= 1
         transfers.giveBack(transfer)
+        if isProbe { continue }
+        counters.inFlight -= 1
         guard let (completion, result) = end else { continue }
         if case .success = result { counters.responses += 1 } else { counters.failures += 1 }
         completion(result)
@@ -311,36 +328,9 @@ final class TransferLoop: @unchecked Sendable {
     }
   }
 
-  /// Gives new requests a fresh set of connections when the current one is old or has carried enough.
-  private func retireIfDue(_ now: UInt64) {
-    guard now >= current.expiresAt || current.busiest >= retireAfter else { return }
-    do throws(HTTPTransportError) {
-      let next = try ConnectionSet(
-        configuration, id: setsMade, expiresAt: Self.expiry(configuration, from: now))
-      setsMade += 1
-      let reason = current.busiest >= retireAfter ? "\(current.busiest) requests" : "its age"
-      log(.debug, "retiring \(current.sockets.count) connections after \(reason)")
-      counters.retiredConnections += current.sockets.count
-      draining.append(current)
-      current = next
-    } catch {
-      // Out of memory: keep the old connections; the next round tries again.
-      log(.warning, "cannot replace the HTTP connections yet: \(error)")
-    }
-  }
-
-  private func closeDrained() {
-    guard !draining.isEmpty else { return }
-    draining.removeAll { set in
-      guard set.inFlight == 0 else { return false }
-      openedBefore += set.opened
-      set.closeConnections()
-      return true
-    }
-  }
-
   private func failWaiting() {
-    while let next = waiting.popFirst() {
+    while let next = waiting.first {
+      waiting.removeFirst()
       fail(
         next, HTTPTransportError(kind: .shutDown, message: "the client was shut down before the request was started"))
     }
@@ -348,28 +338,37 @@ final class TransferLoop: @unchecked Sendable {
 
   private func cancelRunning() {
     for transfer in transfers.all {
-      guard let set = sets.first(where: { $0.id == transfer.connectionSet }) else { continue }
-      let mayHaveSent = transfer.mayHaveSent
-      guard let completion = transfer.abandon() else { continue }
-      set.remove(transfer)
-      transfers.giveBack(transfer)
-      counters.inFlight -= 1
-      counters.failures += 1
-      completion(
-        .failure(
-          HTTPTransportError(
-            kind: .cancelled, message: "the client was shut down and the answer did not come in its grace",
-            mayHaveBeenDelivered: mayHaveSent)))
+      guard transfer.submission != nil, let set = sets.all.first(where: { $0.id == transfer.connectionSet }) else {
+        continue
+      }
+      end(
+        transfer, in: set,
+        HTTPTransportError(
+          kind: .cancelled, message: "the client was shut down and the answer did not come in its grace",
+          mayHaveBeenDelivered: transfer.mayHaveSent))
     }
   }
 
+  /// Ends a request on the wire with an error.
+  func end(_ transfer: Transfer, in set: ConnectionSet, _ error: HTTPTransportError) {
+    let isProbe = transfer.isProbe
+    let completion = transfer.abandon()
+    set.remove(transfer)
+    transfers.giveBack(transfer)
+    guard !isProbe, let completion else { return }
+    counters.inFlight -= 1
+    counters.failures += 1
+    completion(.failure(error))
+  }
+
   private func cork(_ on: Bool) {
-    for set in sets { set.cork(on) }
+    for set in sets.all { set.cork(on) }
   }
 
   private func publish() {
-    counters.openConnections = sets.reduce(0) { $0 + $1.sockets.count }
-    counters.openedConnections = sets.reduce(openedBefore) { $0 + $1.opened }
+    counters.openConnections = sets.openConnections
+    counters.openedConnections = sets.openedConnections
+    counters.retiredConnections = sets.retired
     counters.queued = waiting.count
     counters.transfers = transfers.all.count
     mailbox.withLock { $0.statistics = counters }
@@ -381,10 +380,5 @@ final class TransferLoop: @unchecked Sendable {
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-  }
-
-  private static func expiry(_ configuration: HTTPClientConfiguration, from now: UInt64) -> UInt64 {
-    let lifetime = Double(configuration.connectionLifetime.wholeNanoseconds)
-    return now + UInt64(lifetime * (1 - 0.2 * min(max(configuration.lifetimeJitter(), 0), 1)))
   }
 }

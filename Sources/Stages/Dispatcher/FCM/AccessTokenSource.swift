@@ -76,7 +76,8 @@ final class AccessTokenSource: Sendable {
       return fail(AccessTokenError(kind: .signing, reason: "the assertion cannot be signed: \(error)"))
     }
     let request = HTTPRequest(
-      url: account.tokenURI, headers: [("content-type", "application/x-www-form-urlencoded")], body: form)
+      url: account.tokenURI, headers: [("content-type", "application/x-www-form-urlencoded")], body: form,
+      timeout: .seconds(10))
     http.send(request) { result in
       switch result {
       case .success(let response): self.read(response)

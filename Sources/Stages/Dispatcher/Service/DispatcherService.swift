@@ -74,6 +74,7 @@ public enum DispatcherService {
     switch level {
     case .debug: logger.debug(line)
     case .info: logger.info(line)
+    case .notice: logger.notice(line)
     case .warning: logger.warning(line)
     }
   }

@@ -1,0 +1,116 @@
+/// A client's sets of connections: which one a new request uses, when one is retired, and which are closed.
+///
+/// Owned by the client's thread.
+struct ConnectionSets {
+  /// Those that take new requests.
+  private(set) var open: [ConnectionSet]
+  /// Those that are closed once their requests have finished.
+  private(set) var draining: [ConnectionSet] = []
+
+  private let configuration: HTTPClientConfiguration
+  private let limit: Int
+  /// Requests of one set at a time. One stream is left for a probe.
+  let streams: Int
+  /// Requests finished on one connection after which its set is retired: early enough that those still on it end below the limit.
+  private let retireAfter: Int
+  private var made = 0
+  private var openedBefore = 0
+  /// Connections retired in good order.
+  private(set) var retired = 0
+
+  init(_ configuration: HTTPClientConfiguration, maxRequests: Int, now: UInt64) throws(HTTPTransportError) {
+    self.configuration = configuration
+    limit = configuration.maxConnectionsPerHost
+    streams = max(configuration.maxConcurrentStreams - 1, 1)
+    retireAfter = maxRequests - configuration.maxConcurrentStreams
+    open = []
+    try add(now)
+  }
+
+  var all: [ConnectionSet] { draining.isEmpty ? open : draining + open }
+
+  var isIdle: Bool { draining.isEmpty && open.allSatisfy { $0.inFlight == 0 } }
+
+  /// When the next set is too old for new requests; nil: none has a connection.
+  var nextExpiry: UInt64? { open.filter { $0.inFlight > 0 || $0.opened > 0 }.map(\.expiresAt).min() }
+
+  /// Requests on connections that may be dead. They leave room for others.
+  var doubted: Int { all.reduce(0) { $0 + ($1.doubts.isEmpty ? 0 : $1.inFlight) } }
+
+  var openConnections: Int { all.reduce(0) { $0 + $1.connections.count } }
+
+  var openedConnections: Int { all.reduce(openedBefore) { $0 + $1.opened } }
+
+  /// The set with the fewest requests of those that the URL's host may use. One more is made where all are busy and there may be more.
+  /// nil: all are full.
+  mutating func set(for url: String, now: UInt64) throws(HTTPTransportError) -> ConnectionSet? {
+    let origin = open.contains { !$0.doubts.isEmpty } ? Origin.of(url) : nil
+    var best: ConnectionSet?
+    var usable = 0
+    for set in open {
+      if let origin, set.isDoubted(for: origin) { continue }
+      usable += 1
+      if set.inFlight < best?.inFlight ?? streams { best = set }
+    }
+    if usable < limit, best?.inFlight ?? streams > 0 {
+      if origin != nil { for set in open where !set.doubts.isEmpty { set.isReplaced = true } }
+      best = try add(now)
+    }
+    return best
+  }
+
+  @discardableResult
+  private mutating func add(_ now: UInt64) throws(HTTPTransportError) -> ConnectionSet {
+    let lifetime = Double(configuration.connectionLifetime.wholeNanoseconds)
+    let age = UInt64(lifetime * (1 - 0.2 * min(max(configuration.lifetimeJitter(), 0), 1)))
+    let set = try ConnectionSet(configuration, id: made, expiresAt: now + age)
+    made += 1
+    open.append(set)
+    return set
+  }
+
+  /// Retires sets that are old or have carried enough, those that others replaced while they were in doubt, and those whose doubt nothing
+  /// will end, because no request waits there.
+  mutating func retireIfDue(_ now: UInt64, log: (String) -> Void) {
+    for set in open {
+      var reason: String?
+      if set.busiest >= retireAfter {
+        reason = "\(set.busiest) requests"
+      } else if now >= set.expiresAt {
+        reason = "its age"
+      } else if set.doubts.isEmpty ? set.isReplaced : set.inFlight == 0 {
+        reason = "a silence"
+      }
+      guard let reason else { continue }
+      log("retiring \(set.connections.count) connections after \(reason)")
+      retired += set.connections.count
+      retire(set)
+    }
+  }
+
+  /// Gives a set no new requests.
+  mutating func retire(_ set: ConnectionSet) {
+    guard let index = open.firstIndex(where: { $0 === set }) else { return }
+    draining.append(open.remove(at: index))
+  }
+
+  mutating func closeDrained() {
+    guard !draining.isEmpty else { return }
+    draining.removeAll { set in
+      guard set.inFlight == 0 else { return false }
+      openedBefore += set.opened
+      set.closeConnections()
+      return true
+    }
+  }
+
+  /// Closes all connections; all transfers must have been removed.
+  mutating func closeAll() {
+    for set in all {
+      openedBefore += set.opened
+      set.closeConnections()
+    }
+    open = []
+    draining = []
+  }
+}

@@ -1,0 +1,154 @@
+import FCMEmulator
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPTransport
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite("Connections that die in silence", .timeLimit(.minutes(2)))
+struct SilentConnectionTests {
+  /// An emulator behind a proxy that can swallow what old connections carry.
+  private final class Site: Sendable {
+    let bench: Bench
+    let proxy: SwallowingProxy
+    let client: HTTPClient
+
+    init(
+      emulator: FCMEmulatorConfiguration = FCMEmulatorConfiguration(), silence: Duration = .milliseconds(200),
+      connections: Int = 1
+    ) throws {
+      bench = try Bench(emulator: emulator)
+      let url = try #require(URL(string: bench.emulator.url))
+      proxy = try SwallowingProxy(to: try #require(url.port))
+      var configuration = HTTPClientConfiguration(caFile: bench.emulator.caFile, maxConnectionsPerHost: connections)
+      configuration.silence = silence
+      // The closure must not keep the site, which is not complete yet.
+      let lines = Lines()
+      client = try HTTPClient(configuration) { level, line in if level == .notice { lines.add(line) } }
+      log = lines
+    }
+
+    private let log: Lines
+    var notices: [String] { log.all }
+    var base: String { "https://127.0.0.1:\(proxy.port)" }
+
+    func answer(to device: String = "device", timeout: Duration = .seconds(15)) async -> Answer {
+      await client.answer(to: bench.message(to: device, base: base, timeout: timeout))
+    }
+
+    func end() {
+      client.shutdown(grace: .zero)
+      proxy.stop()
+      bench.end()
+    }
+  }
+
+  private final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+    var all: [String] { lines.withLock { $0 } }
+  }
+
+  @Test("what was on a dead connection fails as unanswered long before its time, later requests use a new one")
+  func swallowed() async throws {
+    let site = try Site()
+    defer { site.end() }
+    #expect(await site.answer().status == 200)
+    site.proxy.swallow()
+    let start = ContinuousClock.now
+    let error = try #require(await site.answer(to: "lost", timeout: .seconds(60)).failure)
+    #expect(error.kind == .reset && error.mayHaveBeenDelivered && error.isRetriable, "\(error)")
+    #expect(ContinuousClock.now - start < .seconds(20))
+    #expect(site.proxy.swallowed > 0)
+    #expect(await site.answer(to: "next").status == 200)
+    #expect(site.client.statistics.silentConnections == 1)
+    #expect(site.proxy.accepted == 2)
+    let line = try #require(site.notices.first)
+    #expect(line.contains("gave up the connection to \(site.base) from local port ") && line.contains("1 request"))
+    #expect(site.notices.count == 1)
+  }
+
+  @Test("while a connection is in doubt, requests use another one, and as many as before")
+  func others() async throws {
+    let site = try Site(silence: .milliseconds(300), connections: 2)
+    defer { site.end() }
+    // Both connections stand.
+    let first = await site.client.answers(
+      to: (0..<40).map { site.bench.message(to: "warm-\($0)", base: site.base) })
+    #expect(first.allSatisfy { $0.status == 200 })
+    site.proxy.swallow()
+    let lost = Collector(expecting: 198)
+    site.client.send(
+      (0..<198).map { number in
+        (site.bench.message(to: "lost-\(number)", base: site.base, timeout: .seconds(60)), { lost.add($0) })
+      })
+    // All streams are taken by requests that nobody answers.
+    let later = await site.client.answers(
+      to: (0..<50).map { site.bench.message(to: "later-\($0)", base: site.base, timeout: .seconds(60)) })
+    #expect(later.allSatisfy { $0.status == 200 })
+    let failures = await lost.all().compactMap(\.failure)
+    #expect(failures.count == 198 && failures.allSatisfy { $0.kind == .reset && $0.mayHaveBeenDelivered })
+    #expect(site.client.statistics.inFlight == 0)
+  }
+
+  @Test("an answer that takes long does not cost the connection: the server answers the probe")
+  func slow() async throws {
+    let site = try Site(
+      emulator: FCMEmulatorConfiguration(faults: [Fault(tokenPrefix: "slow-", delay: .milliseconds(1_500))]),
+      silence: .milliseconds(100))
+    defer { site.end() }
+    #expect(await site.answer().status == 200)
+    #expect(await site.answer(to: "slow-1").status == 200)
+    #expect(await site.answer().status == 200)
+    #expect(site.client.statistics.silentConnections == 0 && site.notices.isEmpty)
+    // Probes are no requests of a caller.
+    let client = site.client
+    #expect(try await eventually { client.statistics.responses == 3 })
+    #expect(client.statistics.requests == 3)
+  }
+
+  @Test("a request that times out takes the connection out of use, however short its time was")
+  func timedOut() async throws {
+    let site = try Site(silence: .seconds(600))
+    defer { site.end() }
+    #expect(await site.answer().status == 200)
+    site.proxy.swallow()
+    #expect(try #require(await site.answer(timeout: .milliseconds(200)).failure).kind == .timedOut)
+    #expect(await site.answer().status == 200)
+    #expect(site.proxy.accepted == 2)
+  }
+
+  @Test("the system probes a connection and gives it up after six seconds without a confirmation")
+  func options() throws {
+    #if os(Linux)
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      SocketOptions.watchPeer(descriptor)
+      func value(_ level: Int32, _ option: Int32) -> Int32 {
+        var value: Int32 = -1
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(descriptor, level, option, &value, &length)
+        return value
+      }
+      #expect(value(SOL_SOCKET, SO_KEEPALIVE) == 1)
+      #expect(value(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT) == 6_000)
+      #expect(value(Int32(IPPROTO_TCP), TCP_KEEPIDLE) == 3)
+      #expect(value(Int32(IPPROTO_TCP), TCP_KEEPINTVL) == 1)
+    #endif
+  }
+
+  @Test(
+    "an origin is the part of a URL that decides the connection, without what may be secret",
+    arguments: [
+      ("https://Fcm.example:443/v1/projects/p", "https://fcm.example:443"), ("HTTP://a", "http://a"),
+      ("https://user:word@host?token=1", "https://host"), ("https://host#part", "https://host"), ("no url", ""),
+    ])
+  func origins(_ url: String, _ origin: String) {
+    #expect(Origin.of(url) == origin)
+  }
+}
