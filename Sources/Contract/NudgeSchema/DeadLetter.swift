@@ -88,4 +88,26 @@ public enum RecordHeader {
   public static let truncatedValue = "nudge-truncated-value"
   /// Dead letters: the record's own timestamp, in milliseconds.
   public static let originTimestamp = "nudge-origin-timestamp"
+
+  /// The headers of Kafka Streams' own dead letters (KIP-1034), which a dead letter carries beside Nudge's, for tools that read those.
+  /// A dead letter of Nudge has no stack trace.
+  public enum Streams {
+    /// `DeadLetterCode`, in place of an exception's class.
+    public static let exception = "__streams.errors.exception"
+    /// The reason for people.
+    public static let message = "__streams.errors.message"
+    /// The topic of the refused record.
+    public static let topic = "__streams.errors.topic"
+    /// The partition of the refused record.
+    public static let partition = "__streams.errors.partition"
+    /// The offset of the refused record.
+    public static let offset = "__streams.errors.offset"
+  }
+
+  /// All headers that a stage adds to a refused record. A replay removes them.
+  public static let ofDeadLetters: Set<String> = [
+    errorCode, errorMessage, errorStage, originTopic, originPartition, originOffset, originTimestamp, truncatedKey,
+    truncatedHeaders, truncatedValue, Streams.exception, Streams.message, Streams.topic, Streams.partition,
+    Streams.offset,
+  ]
 }

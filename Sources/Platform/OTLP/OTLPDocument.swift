@@ -62,7 +62,7 @@ struct OTLPDocument {
     json.field("kind", span.kind.rawValue)
     json.field("startTimeUnixNano", String(span.start))
     json.field("endTimeUnixNano", String(span.end))
-    write(span.attributes, to: &json)
+    write(span.attributes + (span.failure.map { [("error.type", .string($0))] } ?? []), to: &json)
     if let failure = span.failure {
       json.key("status")
       json.beginObject()

@@ -25,7 +25,8 @@ struct OTLPDocumentTests {
         "parentSpanId": "00f067aa0ba902b7", "flags": 1, "name": "process t", "kind": 5,
         "startTimeUnixNano": "1700000000000000001", "endTimeUnixNano": "1700000000000000001",
         "attributes": [{"key": "a", "value": {"stringValue": "ä\\""}},
-                       {"key": "b", "value": {"intValue": "9223372036854775807"}}],
+                       {"key": "b", "value": {"intValue": "9223372036854775807"}},
+                       {"key": "error.type", "value": {"stringValue": "schema_violation"}}],
         "status": {"code": 2, "message": "schema_violation"}}]}]}]}
       """
     func object(_ data: Data) throws -> NSDictionary? { try JSONSerialization.jsonObject(with: data) as? NSDictionary }

@@ -75,7 +75,7 @@ struct HealthTests {
       ])
   }
 
-  @Test("/healthz follows liveness, /metrics is Prometheus' text")
+  @Test("/livez follows liveness, and so does its older name /healthz, /metrics is Prometheus' text")
   func aliveAndMetrics() async throws {
     let health = HealthState(awaiting: ["stream"])
     let metrics = MetricsRegistry()
@@ -85,11 +85,13 @@ struct HealthTests {
       logger: Logger(label: "admin", sink: LogCapture().sink))
     try admin.start { _ in }
     defer { admin.stop() }
-    #expect(try await get(admin.port, "/healthz").status == 200)
+    for path in ["/livez", "/healthz"] { #expect(try await get(admin.port, path).status == 200) }
     health.liveness.set("thread 2", .notReady("ended"))
-    let dead = try await get(admin.port, "/healthz")
-    #expect(dead.status == 503)
-    #expect(dead.body == #"{"reasons":{"thread 2":"ended"},"status":"not alive"}"#)
+    for path in ["/livez", "/healthz"] {
+      let dead = try await get(admin.port, path)
+      #expect(dead.status == 503)
+      #expect(dead.body == #"{"reasons":{"thread 2":"ended"},"status":"not alive"}"#)
+    }
     let scraped = try await get(admin.port, "/metrics")
     #expect(scraped.type == "text/plain; version=0.0.4; charset=utf-8")
     #expect(scraped.body == "# HELP nudge_x_total X.\n# TYPE nudge_x_total counter\nnudge_x_total 1\n")

@@ -63,10 +63,6 @@ struct DeadLetterReplay {
 
   /// A dead letter's headers without those that tell of its rejection.
   static func producersHeaders(of letter: ConsumerRecord) -> [Header] {
-    let ours = [
-      RecordHeader.errorCode, RecordHeader.errorMessage, RecordHeader.errorStage, RecordHeader.originTopic,
-      RecordHeader.originPartition, RecordHeader.originOffset, RecordHeader.originTimestamp, RecordHeader.replayId,
-    ]
-    return letter.headers().filter { !ours.contains($0.name) }
+    letter.headers().filter { $0.name != RecordHeader.replayId && !RecordHeader.ofDeadLetters.contains($0.name) }
   }
 }

@@ -1,6 +1,6 @@
 public import HTTPServer
 
-/// `/healthz`, `/readyz` and `/metrics` of a service. Logs its address, and `ready` once the service is ready for the first time.
+/// `/livez` (also `/healthz`), `/readyz` and `/metrics` of a service. Logs its address, and `ready` once the service is ready for the first time.
 public final class AdminServer: Service {
   /// `admin`.
   public let name = "admin"
@@ -16,6 +16,8 @@ public final class AdminServer: Service {
     server = try HTTPServer(
       address: address,
       routes: [
+        HTTPRoute(.get, "/livez") { _ in Self.answer(health.liveness, good: "alive", bad: "not alive") },
+        // The name from before Kubernetes split it into two.
         HTTPRoute(.get, "/healthz") { _ in Self.answer(health.liveness, good: "alive", bad: "not alive") },
         HTTPRoute(.get, "/readyz") { _ in Self.answer(health.readiness, good: "ready", bad: "not ready") },
         HTTPRoute(.get, "/metrics") { _ in

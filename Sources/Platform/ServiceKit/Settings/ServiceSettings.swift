@@ -31,10 +31,10 @@ public struct ServiceSettings: Sendable {
   public static let threads = Setting<Int>(
     "threads", default: 1, in: 1...64, help: "Stream threads; threads beyond the number of partitions stay idle.")
 
-  /// The address of `/healthz`, `/readyz` and `/metrics`.
+  /// The address of `/livez`, `/readyz` and `/metrics`.
   public static let adminAddress = Setting<String>(
     "admin-address", default: "127.0.0.1:0", placeholder: "HOST:PORT",
-    help: "Address of /healthz, /readyz and /metrics; port 0 chooses a free one and logs it.")
+    help: "Address of /livez, /readyz and /metrics; port 0 chooses a free one and logs it.")
 
   /// The greatest age of a message that still notifies.
   public static let freshness = Setting<Duration>(

@@ -1,4 +1,4 @@
-import NudgeSchema
+public import NudgeSchema
 
 extension OutputRecord {
   /// The dead letter of a record: its key, value and headers, and headers with the reason and the origin.
@@ -16,15 +16,9 @@ extension OutputRecord {
     // The partition of the whole key, even if the key is cut.
     let partition =
       record.key.map { OutputRecord.partition(of: $0, count: partitionCount) } ?? record.partition % partitionCount
-    let reasons = [
-      RecordHeaderField(RecordHeader.errorCode, rejection.code.rawValue),
-      RecordHeaderField(RecordHeader.errorMessage, String(rejection.message.unicodeScalars.prefix(1000))),
-      RecordHeaderField(RecordHeader.errorStage, stage),
-      RecordHeaderField(RecordHeader.originTopic, record.topicName),
-      RecordHeaderField(RecordHeader.originPartition, String(record.partition)),
-      RecordHeaderField(RecordHeader.originOffset, String(record.offset)),
-      RecordHeaderField(RecordHeader.originTimestamp, String(record.timestamp)),
-    ]
+    let reasons = RecordHeaderField.ofDeadLetter(
+      rejection.code, rejection.message, stage: stage, topic: record.topicName, partition: record.partition,
+      offset: record.offset, timestamp: record.timestamp)
     let whole = OutputRecord(
       topic: .deadLetters, partition: partition, key: record.key, value: record.value,
       headers: record.headers + reasons)
@@ -51,5 +45,34 @@ extension OutputRecord {
     note(RecordHeader.truncatedValue, value?.count ?? 0, of: record.value?.count ?? 0)
     return OutputRecord(
       topic: .deadLetters, partition: partition, key: key, value: value, headers: kept + reasons + cuts)
+  }
+}
+
+extension RecordHeaderField {
+  /// The headers that say why a record is a dead letter and where it was: Nudge's, and those of Kafka Streams (KIP-1034).
+  ///
+  /// - Parameters:
+  ///   - message: the reason for people, cut after 1,000 characters (Unicode scalars).
+  ///   - stage: the name of the stage that refused the record.
+  ///   - timestamp: the record's own, in milliseconds.
+  public static func ofDeadLetter(
+    _ code: DeadLetterCode, _ message: String, stage: String, topic: String, partition: Int32, offset: Int64,
+    timestamp: Milliseconds
+  ) -> [RecordHeaderField] {
+    let message = String(message.unicodeScalars.prefix(1000))
+    return [
+      RecordHeaderField(RecordHeader.errorCode, code.rawValue),
+      RecordHeaderField(RecordHeader.errorMessage, message),
+      RecordHeaderField(RecordHeader.errorStage, stage),
+      RecordHeaderField(RecordHeader.originTopic, topic),
+      RecordHeaderField(RecordHeader.originPartition, String(partition)),
+      RecordHeaderField(RecordHeader.originOffset, String(offset)),
+      RecordHeaderField(RecordHeader.originTimestamp, String(timestamp)),
+      RecordHeaderField(RecordHeader.Streams.exception, code.rawValue),
+      RecordHeaderField(RecordHeader.Streams.message, message),
+      RecordHeaderField(RecordHeader.Streams.topic, topic),
+      RecordHeaderField(RecordHeader.Streams.partition, String(partition)),
+      RecordHeaderField(RecordHeader.Streams.offset, String(offset)),
+    ]
   }
 }

@@ -6,10 +6,11 @@ extension Span {
   /// conventions.
   static func processing(
     _ record: InputRecord, _ trace: (span: TraceContext, parent: UInt64), from start: UInt64, stage: String,
-    refusal: DeadLetterCode?
+    group: String, refusal: DeadLetterCode?
   ) -> Span {
     var attributes: [(name: String, value: Value)] = [
-      ("messaging.system", .string("kafka")), ("messaging.operation.type", .string("process")),
+      ("messaging.system", .string("kafka")), ("messaging.operation.name", .string("process")),
+      ("messaging.operation.type", .string("process")), ("messaging.consumer.group.name", .string(group)),
       ("messaging.destination.name", .string(record.topicName)),
       ("messaging.destination.partition.id", .string(String(record.partition))),
       ("messaging.kafka.offset", .int(record.offset)), ("nudge.stage", .string(stage)),

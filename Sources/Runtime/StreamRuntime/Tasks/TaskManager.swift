@@ -167,7 +167,12 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     }
     if let trace = step.trace, let record, task.rebuild == nil {
       openSpans.append(
-        (task.number, .processing(record, trace, from: began, stage: S.definition.name, refusal: refusal?.code)))
+        (
+          task.number,
+          .processing(
+            record, trace, from: began, stage: S.definition.name, group: S.definition.group(context.topics),
+            refusal: refusal?.code)
+        ))
     }
     if let record, task.rebuild == nil,
       step.outputs.contains(where: { $0.topic == record.topic && $0.partition != record.partition })

@@ -67,16 +67,11 @@ struct DispatcherEvents {
         Envelope(eventId: eventId(of: item, for: "rejected"), occurredAt: item.occurredAt), origin: item.cause,
         source: item.source, .push(push)),
       to: .deadLetters, key: item.push.userId,
-      headers: headers(of: item, context) + [
-        RecordHeaderField(RecordHeader.errorCode, DeadLetterCode.fcmRejected.rawValue),
-        RecordHeaderField(RecordHeader.errorMessage, reason),
-        RecordHeaderField(RecordHeader.errorStage, DispatcherStage.definition.name),
-        RecordHeaderField(RecordHeader.originTopic, item.origin.topic),
-        RecordHeaderField(RecordHeader.originPartition, String(item.origin.partition)),
-        RecordHeaderField(RecordHeader.originOffset, String(item.origin.offset)),
-        // The lane does not keep the record's timestamp; the record was written when the push was decided.
-        RecordHeaderField(RecordHeader.originTimestamp, String(item.push.decidedAt)),
-      ])
+      // The lane does not keep the record's timestamp; the record was written when the push was decided.
+      headers: headers(of: item, context)
+        + RecordHeaderField.ofDeadLetter(
+          .fcmRejected, reason, stage: DispatcherStage.definition.name, topic: item.origin.topic,
+          partition: item.origin.partition, offset: item.origin.offset, timestamp: item.push.decidedAt))
   }
 
   /// Tells the analyzer that a token is gone. The analyzer checks whether the device has registered again since (T3).

@@ -51,6 +51,8 @@ extension PipelineTests {
       #expect(Set(spans.map(\.span.traceId)) == ["4bf92f3577b34da6a3ce929d0e0e4736"])
       #expect(Set(spans.map(\.span.spanId)).count == spans.count)
 
+      try compareWithConventions(Set(spans.flatMap { $0.span.attributes.map(\.key) }))
+
       // From FCM back to the producer.
       let prefix = pipeline.names.prefix
       let chains = spans.filter { $0.span.kind == 3 }.map { request in
@@ -85,6 +87,26 @@ extension PipelineTests {
       let story = try pipeline.nudge(["explain", "--user", "bob", "--message", "m1"])
       #expect(story.output.contains("4bf92f3577b34da6a3ce929d0e0e4736"), "\(story.output)")
       try pipeline.judge(nil)
+    }
+
+    /// Each attribute is one of OpenTelemetry's conventions that is not deprecated, or one of Nudge's own.
+    private func compareWithConventions(_ names: Set<String>) throws {
+      #expect(names.isSuperset(of: ["messaging.system", "messaging.consumer.group.name", "http.request.method"]))
+      let python = Repository.file(".build/python/bin/python").path
+      guard FileManager.default.isExecutableFile(atPath: python) else {
+        print("the comparison of attributes with OpenTelemetry's conventions is skipped: make tools")
+        return
+      }
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: python)
+      process.arguments = [Repository.file("Tests/Style/semantic-conventions").path] + names.sorted()
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      process.standardError = pipe
+      try process.run()
+      let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0, "\(output)")
     }
   }
 }

@@ -31,8 +31,19 @@ struct DeadLetterTests {
     #expect(text(RecordHeader.errorCode, output) == "invalid_json")
     #expect(text(RecordHeader.originOffset, output) == "4711")
     #expect(!output.headers.contains { $0.name.hasPrefix("nudge-truncated") })
+    #expect(output.headers.dropFirst().allSatisfy { RecordHeader.ofDeadLetters.contains($0.name) })
     #expect(letter(of: record(key: nil, value: nil)).value == nil)
     #expect(letter(of: record(key: nil, value: nil)).partition == 7)
+  }
+
+  @Test("a tool that reads Kafka Streams' dead letters (KIP-1034) reads these")
+  func streams() {
+    let output = letter(of: record(key: [1], value: [2]))
+    #expect(text("__streams.errors.exception", output) == "invalid_json")
+    #expect(text("__streams.errors.message", output) == "not JSON")
+    #expect(text("__streams.errors.topic", output) == "p.chat.events")
+    #expect(text("__streams.errors.partition", output) == "7")
+    #expect(text("__streams.errors.offset", output) == "4711")
   }
 
   @Test("M5: a larger record is cut to fit, and headers say what was cut and where the whole record is")

@@ -72,7 +72,8 @@
       let attributes = Dictionary(uniqueKeysWithValues: span.attributes.map { ($0.name, $0.value) })
       #expect(
         attributes == [
-          "messaging.system": .string("kafka"), "messaging.operation.type": .string("process"),
+          "messaging.system": .string("kafka"), "messaging.operation.name": .string("process"),
+          "messaging.operation.type": .string("process"), "messaging.consumer.group.name": .string("nudge-counting"),
           "messaging.destination.name": .string("nudge.timeline"), "messaging.destination.partition.id": .string("0"),
           "messaging.kafka.offset": .int(7), "nudge.stage": .string("counting"),
         ])
