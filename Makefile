@@ -95,8 +95,8 @@ test-all: test sanitize ## make test, sanitizers, long chaos, simulation and soa
 check: ## The unit tests of one module after a change: make check MODULE=Analyzer
 	@[ -n "$(MODULE)" ] && [ -n "$$(find Sources -maxdepth 2 -name '$(MODULE)' -type d)" ] \
 	  || { echo "MODULE=$(MODULE): name a folder of Sources/*, as in make check MODULE=Analyzer" >&2; exit 2; }
-	$(SWIFT) build --build-tests
-	@Tests/Tiers/run unit --filter '^$(MODULE)Tests\.'
+	NUDGE_TEST_TARGETS=$(MODULE)Tests $(SWIFT) build --product nudgePackageTests
+	@NUDGE_TEST_TARGETS=$(MODULE)Tests Tests/Tiers/run unit --filter '^$(MODULE)Tests\.'
 
 services: deps
 	$(RELEASE)

@@ -215,3 +215,9 @@ let package = Package(
   ],
   cxxLanguageStandard: .cxx17
 )
+
+// `make check` builds the test targets of one module: NUDGE_TEST_TARGETS names them, separated by commas.
+if let chosen = Context.environment["NUDGE_TEST_TARGETS"], !chosen.isEmpty {
+  let names = Set(chosen.split(separator: ",").map(String.init))
+  package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
