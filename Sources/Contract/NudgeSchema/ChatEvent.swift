@@ -107,6 +107,19 @@ public struct ConversationUpdated: Codable, Sendable, Equatable {
   public var snapshot: ConversationSnapshot { ConversationSnapshot(kind: kind, name: name, members: members) }
 }
 
+extension ConversationUpdated {
+  private enum CodingKeys: String, CodingKey { case conversationId, kind, name, members }
+
+  /// Reads the value; fields it does not know are ignored.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      conversationId: try fields.decode(String.self, forKey: .conversationId),
+      kind: try fields.decode(ConversationKind.self, forKey: .kind), name: try fields.cosmeticText(.name),
+      members: try fields.decode([Member].self, forKey: .members))
+  }
+}
+
 /// `conversation.member_added`, `conversation.member_removed`.
 public struct MembershipChange: Codable, Sendable, Equatable {
   /// The conversation.
@@ -124,6 +137,19 @@ public struct MembershipChange: Codable, Sendable, Equatable {
     self.userId = userId
     self.displayName = displayName
     self.avatarUrl = avatarUrl
+  }
+}
+
+extension MembershipChange {
+  private enum CodingKeys: String, CodingKey { case conversationId, userId, displayName, avatarUrl }
+
+  /// Reads the value; fields it does not know are ignored.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      conversationId: try fields.decode(String.self, forKey: .conversationId),
+      userId: try fields.decode(String.self, forKey: .userId),
+      displayName: try fields.cosmeticText(.displayName), avatarUrl: try fields.cosmeticText(.avatarUrl))
   }
 }
 

@@ -65,6 +65,8 @@ public enum RecordHeader {
   public static let replayId = "nudge-replay-id"
   /// The name of the API key that an event came with over HTTP. A dead letter keeps it.
   public static let producer = "nudge-producer"
+  /// The fields of an event that ingest ignored (`IgnoredFields`), on what it wrote of the event.
+  public static let ignored = "nudge-ignored"
   /// `timer.fired`: when the timer was due, a space, its name. Written and understood by the runtime.
   public static let timer = "nudge-timer"
   /// Dead letters: `DeadLetterCode`.

@@ -23,17 +23,43 @@ public struct Member: Codable, Sendable, Equatable {
   }
 }
 
+extension Member {
+  private enum CodingKeys: String, CodingKey { case userId, displayName, avatarUrl }
+
+  /// Reads the value. A name that is missing or no text is empty: see `Event.normalize()`.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      userId: try fields.decode(String.self, forKey: .userId),
+      displayName: try fields.cosmeticText(.displayName) ?? "", avatarUrl: try fields.cosmeticText(.avatarUrl))
+  }
+}
+
 /// The sender's profile, as the event gives it.
 public struct SenderProfile: Codable, Sendable, Equatable {
-  /// The name shown to others.
-  public var displayName: String
+  /// The name shown to others; absent: the one the conversation knows.
+  public var displayName: String?
   /// Where their picture is.
   public var avatarUrl: String?
 
   /// A profile.
-  public init(displayName: String, avatarUrl: String? = nil) {
+  public init(displayName: String?, avatarUrl: String? = nil) {
     self.displayName = displayName
     self.avatarUrl = avatarUrl
+  }
+}
+
+extension SenderProfile {
+  private enum CodingKeys: String, CodingKey { case displayName, avatarUrl }
+
+  /// Reads the value. What is no profile is one with an empty name: see `Event.normalize()`.
+  public init(from decoder: any Decoder) throws {
+    guard let fields = try? decoder.container(keyedBy: CodingKeys.self) else {
+      self.init(displayName: "")
+      return
+    }
+    self.init(
+      displayName: try fields.cosmeticText(.displayName), avatarUrl: try fields.cosmeticText(.avatarUrl))
   }
 }
 
@@ -51,6 +77,18 @@ public struct ConversationSnapshot: Codable, Sendable, Equatable {
     self.kind = kind
     self.name = name
     self.members = members
+  }
+}
+
+extension ConversationSnapshot {
+  private enum CodingKeys: String, CodingKey { case kind, name, members }
+
+  /// Reads the value; fields it does not know are ignored.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      kind: try fields.decode(ConversationKind.self, forKey: .kind), name: try fields.cosmeticText(.name),
+      members: try fields.decode([Member].self, forKey: .members))
   }
 }
 
@@ -78,5 +116,23 @@ public struct Attachment: Codable, Sendable, Equatable {
   public init(kind: Kind, url: String? = nil) {
     self.kind = kind
     self.url = url
+  }
+}
+
+extension Attachment {
+  private enum CodingKeys: String, CodingKey { case kind, url }
+
+  /// Reads the value. A kind that is unknown or missing is a file.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(kind: (try? fields.decode(Kind.self, forKey: .kind)) ?? .file, url: try fields.cosmeticText(.url))
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Reads a text that changes only how something looks. What is no text is empty, which `Event.normalize()` ignores.
+  func cosmeticText(_ key: Key) throws -> String? {
+    guard contains(key), try !decodeNil(forKey: key) else { return nil }
+    return (try? decode(String.self, forKey: key)) ?? ""
   }
 }

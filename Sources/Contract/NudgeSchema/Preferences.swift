@@ -202,7 +202,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     keywords = try fields.decodeIfPresent([String].self, forKey: .keywords)
     badgeMode = try fields.decodeIfPresent(BadgeMode.self, forKey: .badgeMode)
     showPreviews = try fields.decodeIfPresent(Bool.self, forKey: .showPreviews)
-    locale = try fields.decodeIfPresent(String.self, forKey: .locale)
+    locale = try fields.cosmeticText(.locale)
     learnSince = try fields.decodeIfPresent(Milliseconds.self, forKey: .learnSince)
     burstSeconds = try fields.decodeIfPresent(Int.self, forKey: .burstSeconds)
     defaultLevels = try fields.decodeIfPresent(DefaultLevels.self, forKey: .defaultLevels)

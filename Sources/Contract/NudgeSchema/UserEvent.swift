@@ -207,6 +207,24 @@ public struct DeviceRegistered: Codable, Sendable, Equatable {
   }
 }
 
+extension DeviceRegistered {
+  private enum CodingKeys: String, CodingKey {
+    case userId, deviceId, token, platform, appVersion, locale, projectId
+  }
+
+  /// Reads the value; fields it does not know are ignored.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      userId: try fields.decode(String.self, forKey: .userId),
+      deviceId: try fields.decode(String.self, forKey: .deviceId),
+      token: try fields.decode(String.self, forKey: .token),
+      platform: try fields.decode(Platform.self, forKey: .platform),
+      appVersion: try fields.cosmeticText(.appVersion), locale: try fields.cosmeticText(.locale),
+      projectId: try fields.decodeIfPresent(String.self, forKey: .projectId))
+  }
+}
+
 /// `device.unregistered`: sign-out.
 public struct DeviceUnregistered: Codable, Sendable, Equatable {
   /// The person.

@@ -13,6 +13,9 @@ public struct IngestStage: Stage {
     name: "ingest", inputs: [.chatEvents, .userEvents, .deviceClaims],
     outputs: [.timeline, .deviceClaims, .chatEvents, .userEvents], changelog: .ingestState, timers: .deviceClaims)
 
+  /// The metrics counted by the stage.
+  public static var tallies: [StageTally] { IgnoredTally.all }
+
   let rules: IngestRules
   let codec = RecordCodec()
   var rosters = RosterCache()

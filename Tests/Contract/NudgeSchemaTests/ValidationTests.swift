@@ -121,41 +121,6 @@ struct ValidationTests {
 
   // MARK: chat.events
 
-  @Test("names have 1 to 256 characters, wherever they stand")
-  func names() {
-    let bad = [
-      ("", "must not be empty"), (String(repeating: "n", count: 257), "must have at most 256 characters"),
-    ]
-    let longest = String(repeating: "🙂", count: 256)
-    for (name, rule) in bad + [(longest, "")] {
-      let violation = { (field: String) in rule.isEmpty ? nil : "\(field) \(rule)" }
-      expect(.conversationUpdated(with(Sample.conversationUpdated) { $0.name = name }), violation("name"))
-      expect(
-        .conversationUpdated(with(Sample.conversationUpdated) { $0.members[1].displayName = name }),
-        violation("members[1].displayName"))
-      expect(.memberAdded(with(Sample.membership) { $0.displayName = name }), violation("displayName"))
-      expect(.messageCreated(with(Sample.message) { $0.sender?.displayName = name }), violation("sender.displayName"))
-      expect(.messageCreated(with(Sample.message) { $0.conversation?.name = name }), violation("conversation.name"))
-    }
-  }
-
-  @Test("URLs have 1 to 2,048 bytes without control characters, wherever they stand")
-  func urls() {
-    let bad = [
-      ("", "must not be empty"), (String(repeating: "u", count: 2049), "must have at most 2048 bytes of UTF-8"),
-      ("https://a/\r\nb", "must not contain control characters"),
-    ]
-    for (url, rule) in bad + [(String(repeating: "u", count: 2048), "")] {
-      let violation = { (field: String) in rule.isEmpty ? nil : "\(field) \(rule)" }
-      expect(
-        .conversationUpdated(with(Sample.conversationUpdated) { $0.members[0].avatarUrl = url }),
-        violation("members[0].avatarUrl"))
-      expect(.memberRemoved(with(Sample.membership) { $0.avatarUrl = url }), violation("avatarUrl"))
-      expect(.messageCreated(with(Sample.message) { $0.attachments?[0].url = url }), violation("attachments[0].url"))
-      expect(.messageCreated(with(Sample.message) { $0.sender?.avatarUrl = url }), violation("sender.avatarUrl"))
-    }
-  }
-
   @Test("text has at most 64 kB")
   func text() {
     let longest = String(repeating: "ü", count: 32_768)
@@ -281,23 +246,6 @@ struct ValidationTests {
   }
 
   @Test(
-    "a locale looks like BCP 47, with - or _",
-    arguments: [
-      ("de", true), ("de-CH", true), ("en_US", true), ("zh-Hant-TW", true), ("es-419", true), ("sr-Latn-RS-x-a", true),
-      ("", false), ("d", false), ("deutsch!", false), ("de--CH", false), ("de-", false), ("de CH", false),
-      ("dé", false), ("1e", false), ("abcdefghi", false), ("de-abcdefghi", false),
-      ("de" + String(repeating: "-abcdefgh", count: 7), false),
-    ])
-  func locale(locale: String, accepted: Bool) {
-    for (event, field) in [
-      (UserEvent(Sample.envelope, .deviceRegistered(with(Sample.registration) { $0.locale = locale })), "locale"),
-      (preferencesEvent { $0.locale = locale }, "preferences.locale"),
-    ] {
-      #expect(violation(of: event)?.field == (accepted ? nil : field))
-    }
-  }
-
-  @Test(
     "a project id cannot leave its place in FCM's URL",
     arguments: [
       ("chat-prod", true), ("example.com:chat", true), ("123456789", true), ("", false), ("a/b", false),
@@ -307,16 +255,6 @@ struct ValidationTests {
   func projectId(id: String, accepted: Bool) {
     let event = UserEvent(Sample.envelope, .deviceRegistered(with(Sample.registration) { $0.projectId = id }))
     #expect(violation(of: event)?.field == (accepted ? nil : "projectId"))
-  }
-
-  @Test("an app's version has 1 to 64 characters")
-  func appVersion() {
-    for (version, violation) in [
-      ("", "appVersion must not be empty"), (String(repeating: "1", count: 64), nil),
-      (String(repeating: "1", count: 65), "appVersion must have at most 64 characters"),
-    ] as [(String, String?)] {
-      expect(.deviceRegistered(with(Sample.registration) { $0.appVersion = version }), violation)
-    }
   }
 
   @Test("analyses an hour are 0 to 10,000", arguments: [(-1, false), (0, true), (10_000, true), (10_001, false)])

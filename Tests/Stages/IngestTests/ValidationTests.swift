@@ -119,11 +119,11 @@ import Testing
   func nestedPath() {
     let json = """
       {"schemaVersion":1,"type":"conversation.updated","eventId":"e","occurredAt":\(IngestPipeline.start),\
-      "conversationId":"c","kind":"group","members":[{"userId":"a","displayName":"A"},{"userId":"b"}]}
+      "conversationId":"c","kind":"group","members":[{"userId":"a","displayName":"A"},{"displayName":"B"}]}
       """
     #expect(
       rejection(json, key: "c", topic: .chatEvents)
-        == Rejection(.schemaViolation, "members[1].displayName is missing"))
+        == Rejection(.schemaViolation, "members[1].userId is missing"))
   }
 
   @Test("M5: a value that is none of those allowed is schema_violation")

@@ -100,6 +100,8 @@ extension JSONNode {
 
   func object<Value: FastDecodable>(ifPresent key: StaticString) throws(FallBackToCodable) -> Value? {
     guard let node = value(ifPresent: key) else { return nil }
+    // A type without required fields would be read of anything.
+    guard node.kind == .object else { throw FallBackToCodable() }
     return try Value(node)
   }
 

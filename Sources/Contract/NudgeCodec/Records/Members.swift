@@ -18,7 +18,7 @@ extension Member: FastDecodable, FastEncodable {
 extension SenderProfile: FastDecodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
-      displayName: try fields.text("displayName"), avatarUrl: try fields.text(ifPresent: "avatarUrl"))
+      displayName: try fields.text(ifPresent: "displayName"), avatarUrl: try fields.text(ifPresent: "avatarUrl"))
   }
 }
 

@@ -25,13 +25,10 @@ extension ConversationUpdated {
 extension ConversationSnapshot {
   /// `path` is what stands before the fields' names: empty, or a field and a dot.
   func validate(at path: String) throws(SchemaViolation) {
-    try FieldRule.name(ifPresent: name, "\(path)name")
     try FieldRule.count(members.count, atMost: SchemaLimits.members, "\(path)members")
     var known = Set<ExactText>(minimumCapacity: members.count)
     for (index, member) in members.enumerated() {
       try FieldRule.id(member.userId, "\(path)members[\(index)].userId")
-      try FieldRule.name(member.displayName, "\(path)members[\(index)].displayName")
-      try FieldRule.url(ifPresent: member.avatarUrl, "\(path)members[\(index)].avatarUrl")
       guard known.insert(ExactText(member.userId)).inserted else {
         throw SchemaViolation(field: "\(path)members[\(index)].userId", rule: "must not be there twice")
       }
@@ -43,8 +40,6 @@ extension MembershipChange {
   func validate() throws(SchemaViolation) {
     try FieldRule.id(conversationId, "conversationId")
     try FieldRule.id(userId, "userId")
-    try FieldRule.name(ifPresent: displayName, "displayName")
-    try FieldRule.url(ifPresent: avatarUrl, "avatarUrl")
   }
 }
 
@@ -54,12 +49,7 @@ extension MessageCreated {
     try FieldRule.id(messageId, "messageId")
     try FieldRule.id(senderId, "senderId")
     if let text { try FieldRule.text(text, "text") }
-    if let attachments {
-      try FieldRule.count(attachments.count, atMost: SchemaLimits.attachments, "attachments")
-      for (index, attachment) in attachments.enumerated() {
-        try FieldRule.url(ifPresent: attachment.url, "attachments[\(index)].url")
-      }
-    }
+    if let attachments { try FieldRule.count(attachments.count, atMost: SchemaLimits.attachments, "attachments") }
     guard text?.isEmpty == false || attachments?.isEmpty == false else {
       throw SchemaViolation(field: "text", rule: "must not be missing or empty where there is no attachment")
     }
@@ -67,10 +57,6 @@ extension MessageCreated {
     if let mentions {
       try FieldRule.count(mentions.count, atMost: SchemaLimits.mentions, "mentions")
       for (index, userId) in mentions.enumerated() { try FieldRule.id(userId, "mentions[\(index)]") }
-    }
-    if let sender {
-      try FieldRule.name(sender.displayName, "sender.displayName")
-      try FieldRule.url(ifPresent: sender.avatarUrl, "sender.avatarUrl")
     }
     if let conversation { try conversation.validate(at: "conversation.") }
   }

@@ -21,22 +21,8 @@ enum FieldRule {
     try noControlCharacters(value, field())
   }
 
-  static func name(_ value: String, _ field: @autoclosure () -> String) throws(SchemaViolation) {
-    try characters(value, 1...SchemaLimits.nameCharacters, field())
-  }
-
-  static func name(ifPresent value: String?, _ field: @autoclosure () -> String) throws(SchemaViolation) {
-    if let value { try name(value, field()) }
-  }
-
   static func text(_ value: String, _ field: @autoclosure () -> String) throws(SchemaViolation) {
     try bytes(value, 0...SchemaLimits.textBytes, field())
-  }
-
-  static func url(ifPresent value: String?, _ field: @autoclosure () -> String) throws(SchemaViolation) {
-    guard let value else { return }
-    try bytes(value, 1...SchemaLimits.urlBytes, field())
-    try noControlCharacters(value, field())
   }
 
   static func time(_ value: Milliseconds, _ field: @autoclosure () -> String) throws(SchemaViolation) {
@@ -63,28 +49,6 @@ enum FieldRule {
     guard TimeZone(identifier: value) != nil else {
       throw SchemaViolation(field: field(), rule: "must be the name of an IANA time zone, e.g. Europe/Berlin")
     }
-  }
-
-  /// Looks like BCP 47 (`de-CH`); `_` is taken for `-`, as Apple's and Java's locales are written.
-  static func locale(ifPresent value: String?, _ field: @autoclosure () -> String) throws(SchemaViolation) {
-    guard let value else { return }
-    try bytes(value, 1...SchemaLimits.localeBytes, field())
-    let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
-    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-    let subtags = value.utf8.split(omittingEmptySubsequences: false) {
-      $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-    }
-    guard let language = subtags.first, (2...8).contains(language.count), language.allSatisfy(isLetter),
-      subtags.dropFirst().allSatisfy({ subtag in
-        (1...8).contains(subtag.count) && subtag.allSatisfy { isLetter($0) || isDigit($0) }
-      })
-    else { throw SchemaViolation(field: field(), rule: "must be a BCP 47 language tag, e.g. de-CH") }
-  }
-
-  static func appVersion(ifPresent value: String?, _ field: @autoclosure () -> String) throws(SchemaViolation) {
-    guard let value else { return }
-    try characters(value, 1...SchemaLimits.appVersionCharacters, field())
-    try noControlCharacters(value, field())
   }
 
   /// The project becomes a part of the path of FCM's URL, and an app may name it: nothing that could end that part.
@@ -131,13 +95,16 @@ enum FieldRule {
     }
   }
 
-  /// Neither C0, nor DEL, nor C1 (in UTF-8: C2 80 to C2 9F).
   static func noControlCharacters(_ value: String, _ field: @autoclosure () -> String) throws(SchemaViolation) {
-    // In place where the text lies in one piece, as nearly all does: twice as fast as through String.
-    guard value.utf8.withContiguousStorageIfAvailable(hasControlCharacters) ?? hasControlCharacters(value.utf8) else {
-      return
+    guard !hasControlCharacters(value) else {
+      throw SchemaViolation(field: field(), rule: "must not contain control characters")
     }
-    throw SchemaViolation(field: field(), rule: "must not contain control characters")
+  }
+
+  /// Whether a text has one of C0, DEL or C1 (in UTF-8: C2 80 to C2 9F).
+  static func hasControlCharacters(_ value: String) -> Bool {
+    // In place where the text lies in one piece, as nearly all does: twice as fast as through String.
+    value.utf8.withContiguousStorageIfAvailable(hasControlCharacters) ?? hasControlCharacters(value.utf8)
   }
 
   private static func hasControlCharacters(_ bytes: some Sequence<UInt8>) -> Bool {

@@ -14,8 +14,6 @@ extension UserEventBody {
     case .deviceRegistered(let fields):
       try FieldRule.id(fields.deviceId, "deviceId")
       try FieldRule.token(fields.token, "token")
-      try FieldRule.appVersion(ifPresent: fields.appVersion, "appVersion")
-      try FieldRule.locale(ifPresent: fields.locale, "locale")
       try FieldRule.projectId(ifPresent: fields.projectId, "projectId")
     case .deviceUnregistered(let fields):
       try FieldRule.id(fields.deviceId, "deviceId")
@@ -72,7 +70,6 @@ extension PreferencesPatch {
     }
     try validateStarredSenders()
     try validateKeywords()
-    try FieldRule.locale(ifPresent: locale, "preferences.locale")
   }
 
   private func validateMuted() throws(SchemaViolation) {

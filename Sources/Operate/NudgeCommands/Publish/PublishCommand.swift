@@ -42,6 +42,8 @@ enum PublishCommand {
   // MARK: Publishing
 
   static func publish(_ event: ChatEvent, _ input: CommandInput, awaiting: Set<String> = []) throws -> Int32 {
+    var fitting = event
+    warn(of: fitting.normalize())
     try checked { () throws(SchemaViolation) in try event.validate() }
     return try publish(
       try RecordCoder().encode(event), event.body.type.rawValue, event.envelope, .chatEvents,
@@ -54,11 +56,18 @@ enum PublishCommand {
   }
 
   static func publish(_ event: UserEvent, _ input: CommandInput) throws -> Int32 {
+    var fitting = event
+    warn(of: fitting.normalize())
     try checked { () throws(SchemaViolation) in try event.validate() }
     return try publish(
       try RecordCoder().encode(event), event.body.type.rawValue, event.envelope, .userEvents, key: event.body.userId,
       input
     ) { $0.isUserEventSettled }
+  }
+
+  private static func warn(of ignored: IgnoredFields) {
+    guard !ignored.isEmpty else { return }
+    FileHandle.standardError.write(Data("ingest will ignore what does not fit: \(ignored)\n".utf8))
   }
 
   private static func checked(_ validate: () throws(SchemaViolation) -> Void) throws {

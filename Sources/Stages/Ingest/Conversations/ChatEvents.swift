@@ -7,10 +7,11 @@ import Wording
 extension IngestStage {
   /// A record of `chat.events`.
   mutating func processChatEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
+    var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
     {
       codec.read(ChatEvent.self, from: $0)
     }
+    let ignored = event.normalize()
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
     let id = event.body.conversationId
     try RecordReading.require(key: key, toBe: id, of: .chatEvents)
@@ -34,12 +35,13 @@ extension IngestStage {
     let verdict = try memory.verdict(on: event.envelope, from: sender)
     if verdict == .repeated { return }
     try memory.remember(event.envelope, from: sender)
+    IgnoredTally.count(ignored, in: step)
 
     let row = RowKey("c", id)
     var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
     var timeline = TimelineWriter(
       step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now),
-      cause: step.origin(of: record), source: record.position)
+      cause: step.origin(of: record), source: record.position, headers: ignored.headers)
     switch event.body {
     case .conversationUpdated(let fields):
       try replace(&conversation, with: fields.snapshot, stamp: stamp, step, &timeline)

@@ -6,12 +6,15 @@ import StreamRuntime
 extension IngestStage {
   /// `device.registered` or `device.unregistered`. A retry is found by its event id: where the device's clock is ahead, the retry is
   /// stamped later than the event was, and would undo what happened in between.
-  func processDeviceEvent(_ event: UserEvent, _ record: InputRecord, in step: Step<IngestStage>) throws {
+  func processDeviceEvent(
+    _ event: UserEvent, _ ignored: IgnoredFields, _ record: InputRecord, in step: Step<IngestStage>
+  ) throws {
     var memory = try EventMemory(.state, of: event.body.userId, in: step)
     if try memory.verdict(on: event.envelope) == .repeated { return }
     try memory.remember(event.envelope)
+    IgnoredTally.count(ignored, in: step)
     switch event.body {
-    case .deviceRegistered(let device): try register(device, event.envelope, record, in: step)
+    case .deviceRegistered(let device): try register(device, ignored, event.envelope, record, in: step)
     case .deviceUnregistered(let device): try unregister(device, event.envelope, record, in: step)
     default: break
     }
@@ -19,7 +22,8 @@ extension IngestStage {
 
   /// `device.registered`: claims the token, and gives up the one the device had before.
   private func register(
-    _ device: DeviceRegistered, _ envelope: Envelope, _ record: InputRecord, in step: Step<IngestStage>
+    _ device: DeviceRegistered, _ ignored: IgnoredFields, _ envelope: Envelope, _ record: InputRecord,
+    in step: Step<IngestStage>
   ) throws {
     let key = RowKey("d", device.userId, device.deviceId)
     let known = try deviceRow(key, in: step)
@@ -30,7 +34,7 @@ extension IngestStage {
     if let former = known?.tokenHash, former != hash {
       try claims.release(former, userId: device.userId, deviceId: device.deviceId, cause: .tokenReplaced)
     }
-    try claims.write(.registered(TokenClaimed(tokenHash: hash, device: device)), tokenHash: hash)
+    try claims.write(.registered(TokenClaimed(tokenHash: hash, device: device)), tokenHash: hash, ignored)
     try step.set(.device(RegistrationRow(tokenHash: hash, stamp: stamp)), for: key)
     if known?.tokenHash == nil { try signOutOldestDevices(of: device.userId, &claims, in: step) }
   }
@@ -125,10 +129,13 @@ struct ClaimWriter {
     written += 1
   }
 
-  mutating func write(_ body: DeviceClaimBody, tokenHash: String) throws {
+  /// Writes a claim, and the fields that were `ignored` of the event.
+  mutating func write(
+    _ body: DeviceClaimBody, tokenHash: String, _ ignored: IgnoredFields = IgnoredFields()
+  ) throws {
     let claim = DeviceClaim(
       envelope, origin: Origin(cause, index: written), source: cause, takenAt: envelope.takenAt(step.now), body)
-    try step.emit(bytes: codec.encode(claim), to: .deviceClaims, key: tokenHash)
+    try step.emit(bytes: codec.encode(claim), to: .deviceClaims, key: tokenHash, headers: ignored.headers)
     written += 1
   }
 }

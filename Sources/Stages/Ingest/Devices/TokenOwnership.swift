@@ -14,7 +14,7 @@ extension IngestStage {
     if record.header(ClaimWriter.everyTask) != nil { return try processForEveryTask(claim, record, in: step) }
     var timeline = TimelineWriter(
       step, codec, envelope: claim.envelope, takenAt: claim.takenAt, cause: step.origin(of: record),
-      source: claim.source)
+      source: claim.source, headers: record.headers.filter { $0.name == RecordHeader.ignored })
     let rowKey = RowKey("o", key)
     var known: OwnerRow?
     if case .owner(let row)? = try step.row(rowKey) { known = row }

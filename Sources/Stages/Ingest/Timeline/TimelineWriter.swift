@@ -12,13 +12,14 @@ struct TimelineWriter {
   private let cause: Origin
   private let source: RecordPosition
   private let firstIndex: Int32
+  private let headers: [RecordHeaderField]
   private var written: [Int32: Int32] = [:]
 
   /// A writer for the effects of `cause`, which began with `source` and was taken at `takenAt`. `firstIndex`: behind those of
-  /// earlier steps.
+  /// earlier steps. `headers`: of each record.
   init(
     _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, takenAt: Milliseconds?, cause: Origin,
-    source: RecordPosition, firstIndex: Int32 = 0
+    source: RecordPosition, firstIndex: Int32 = 0, headers: [RecordHeaderField] = []
   ) {
     self.step = step
     self.codec = codec
@@ -27,6 +28,7 @@ struct TimelineWriter {
     self.cause = cause
     self.source = source
     self.firstIndex = firstIndex
+    self.headers = headers
   }
 
   /// An index behind all that were given so far.
@@ -50,7 +52,7 @@ struct TimelineWriter {
     written[partition] = index + 1
     let event = TimelineEvent(
       envelope, origin: cause.effect(index), source: source, takenAt: takenAt, body)
-    try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition)
+    try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition, headers: headers)
   }
 
   /// Withdraws a message, or with nil the whole conversation, from people's timelines.

@@ -5,10 +5,11 @@ import StreamRuntime
 extension IngestStage {
   /// A record of `user.events`: devices go to the claims, everything else to the person's timeline as it came.
   mutating func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
+    var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
     {
       codec.read(UserEvent.self, from: $0)
     }
+    let ignored = event.normalize()
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
     let userId = event.body.userId
     try RecordReading.require(key: key, toBe: userId, of: .userEvents)
@@ -19,16 +20,17 @@ extension IngestStage {
     default: try requireNotErased(userId, EventStamp(event.envelope, takenAt: step.now), step)
     }
     switch event.body {
-    case .deviceRegistered, .deviceUnregistered: try processDeviceEvent(event, record, in: step)
-    case .activity, .read, .preferences: try pass(event, .state, record, userId: userId, in: step)
+    case .deviceRegistered, .deviceUnregistered: try processDeviceEvent(event, ignored, record, in: step)
+    case .activity, .read, .preferences: try pass(event, ignored, .state, record, userId: userId, in: step)
     case .feedback, .notificationReceived, .notificationOpened, .notificationDismissed:
-      try pass(event, .reports, record, userId: userId, in: step)
+      try pass(event, ignored, .reports, record, userId: userId, in: step)
     case .deleted: break
     }
   }
 
   private func pass(
-    _ event: UserEvent, _ scope: EventMemory.Scope, _ record: InputRecord, userId: String, in step: Step<IngestStage>
+    _ event: UserEvent, _ ignored: IgnoredFields, _ scope: EventMemory.Scope, _ record: InputRecord, userId: String,
+    in step: Step<IngestStage>
   ) throws {
     var memory = try EventMemory(scope, of: userId, in: step)
     switch try memory.verdict(on: event.envelope) {
@@ -40,9 +42,10 @@ extension IngestStage {
     case .new, .beyondMemory: break
     }
     try memory.remember(event.envelope)
+    IgnoredTally.count(ignored, in: step)
     var timeline = TimelineWriter(
       step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: step.origin(of: record),
-      source: record.position)
+      source: record.position, headers: ignored.headers)
     try timeline.write(.user(event.body), to: userId)
   }
 }

@@ -14,23 +14,37 @@ struct RecordType: Sendable, CustomTestStringConvertible {
 
   /// Every type there is.
   static func all() throws -> [RecordType] {
-    try Sample.chatEvents.map { try producers(.chatEvents, $0, $0.body.type.rawValue) { try $0.validate() } }
-      + Sample.userEvents.map { try producers(.userEvents, $0, $0.body.type.rawValue) { try $0.validate() } }
+    try Sample.chatEvents.map {
+      try producers(.chatEvents, $0, $0.body.type.rawValue) { event in
+        var event = event
+        _ = event.normalize()
+        try event.validate()
+        return event
+      }
+    }
+      + Sample.userEvents.map {
+        try producers(.userEvents, $0, $0.body.type.rawValue) { event in
+          var event = event
+          _ = event.normalize()
+          try event.validate()
+          return event
+        }
+      }
       + Sample.deviceClaims.map { try derived(.deviceClaims, $0) }
       + Sample.timelineEvents.map { try derived(.timeline, $0) }
       + [derived(.decisions, Sample.decision)] + Sample.pushEvents.map { try derived(.pushes, $0) }
       + Sample.bannerEvents.map { try derived(.banners, $0) } + [derived(.outcomes, Sample.outcome)]
       + [derived(.outcomes, Sample.receipt)]
-      + Sample.auditEvents.map { try producers(.audit, $0, $0.body.type.rawValue) { _ in } }
+      + Sample.auditEvents.map { try producers(.audit, $0, $0.body.type.rawValue) { $0 } }
   }
 
   private static func producers<Body: EventBody>(
-    _ topic: Topic, _ sample: Event<Body>, _ type: String, validate: @escaping @Sendable (Event<Body>) throws -> Void
+    _ topic: Topic, _ sample: Event<Body>, _ type: String,
+    validate: @escaping @Sendable (Event<Body>) throws -> Event<Body>
   ) throws -> RecordType {
     RecordType(topic: topic, type: type, sample: try RecordCoder().encode(sample)) { bytes in
       let coder = RecordCoder()
-      let event = try coder.decode(Event<Body>.self, from: bytes)
-      try validate(event)
+      let event = try validate(coder.decode(Event<Body>.self, from: bytes))
       #expect(event.body.type.rawValue == type)
       let written = try coder.encode(event)
       #expect(try coder.decode(Event<Body>.self, from: written) == event)

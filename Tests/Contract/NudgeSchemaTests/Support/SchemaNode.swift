@@ -106,6 +106,18 @@ struct SchemaField {
   var sample: JSONValue
   var schemas: [SchemaNode]
   var isRequired: Bool
+
+  /// Whether it changes only how something looks, by its name and place: such a field never refuses an event.
+  var isCosmetic: Bool {
+    let names = path.compactMap { if case .key(let name) = $0 { name } else { nil } }
+    switch names.last {
+    case "displayName", "avatarUrl", "locale", "appVersion": return true
+    case "sender": return names.count == 1
+    case "name": return names.count == 1 || names.dropLast().last == "conversation"
+    case "url", "kind": return ["attachments", "attachment"].contains(names.dropLast().last)
+    default: return false
+    }
+  }
 }
 
 extension [SchemaNode] {

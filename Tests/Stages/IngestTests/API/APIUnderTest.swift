@@ -65,6 +65,7 @@ final class APIUnderTest {
       var eventId: String?
       var status: String
       var code: String?
+      var ignored: String?
     }
     var code: String?
     var message: String?

@@ -73,7 +73,7 @@ enum AsyncAPIDocument {
         let content =
           topic == .deadLetters
           ? "\"headers\": \(schema(name, type)), \"payload\": {\"description\": \"The original bytes, whatever they are.\"}"
-          : "\"contentType\": \"application/json\", \"headers\": \(headers), \"payload\": \(schema(name, type))"
+          : "\"contentType\": \"application/json\", \"headers\": \(headers(topic)), \"payload\": \(schema(name, type))"
         messages.append("\"\(name)_\(type)\": {\"name\": \"\(type)\", \"title\": \"\(type)\", \(content)}")
       }
     }
@@ -99,9 +99,16 @@ enum AsyncAPIDocument {
     """
   }
 
-  private static let headers = """
-    {"type": "object", "properties": {\
-    "\(RecordHeader.traceparent)": {"type": "string", "description": "W3C trace context; goes along."}, \
-    "\(RecordHeader.replayId)": {"type": "string", "description": "The replay that wrote the record."}}}
-    """
+  private static func headers(_ topic: Topic) -> String {
+    let ignored = """
+      , "\(RecordHeader.ignored)": {"type": "string", "description": "Fields of the event that were ignored, because what they hold does \
+      not fit."}
+      """
+    return """
+      {"type": "object", "properties": {\
+      "\(RecordHeader.traceparent)": {"type": "string", "description": "W3C trace context; goes along."}, \
+      "\(RecordHeader.replayId)": {"type": "string", "description": "The replay that wrote the record."}\
+      \(topic == .deviceClaims || topic == .timeline ? ignored : "")}}
+      """
+  }
 }

@@ -116,6 +116,20 @@ struct EventsAPITests {
     #expect(try api.post("[\(tooMany.dropLast().joined(separator: ","))]").status == 400)
   }
 
+  @Test("M5: an event with cosmetic fields that do not fit is accepted, and its result names them")
+  func cosmetic() throws {
+    let api = try APIUnderTest()
+    let answer = try api.post(
+      #"[{"schemaVersion":1,"type":"device.registered","eventId":"e1","occurredAt":\#(APIUnderTest.now()),"userId":"ann","#
+        + #""deviceId":"d","token":"t","platform":"web","locale":"C","appVersion":7},\#(APIUnderTest.read("e2"))]"#)
+    #expect(answer.status == 202)
+    #expect(
+      answer.body.results == [
+        Item(index: 0, eventId: "e1", status: "accepted", ignored: "appVersion, locale"),
+        Item(index: 1, eventId: "e2", status: "accepted"),
+      ])
+  }
+
   @Test("an event as large as the body may be is accepted")
   func large() throws {
     let api = try Self.shared.value()

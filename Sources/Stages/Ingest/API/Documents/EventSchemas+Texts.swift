@@ -32,7 +32,7 @@ extension EventSchemas {
     "conversation.member_removed":
       ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/membershipChange"}],"description":"Somebody left a conversation, or was removed: what waits for them there is not sent.","properties":{"type":{"const":"conversation.member_removed"}},"title":"conversation.member_removed","type":"object"}"##,
     "message.created":
-      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"anyOf":[{"properties":{"text":{"minLength":1}},"required":["text"]},{"properties":{"attachments":{"minItems":1}},"required":["attachments"]}],"description":"A message was written. It notifies whom it is for, but never its sender. It has text or an attachment.","properties":{"attachments":{"description":"What came with it.","items":{"$ref":"#/$defs/attachment"},"maxItems":32,"type":"array"},"conversation":{"$ref":"#/$defs/conversationSnapshot","description":"The conversation as it is now, for producers that do not send conversation.updated."},"conversationId":{"$ref":"#/$defs/id","description":"The conversation; the record's key."},"mentions":{"description":"The people it names by their ids.","items":{"$ref":"#/$defs/id"},"maxItems":1000,"type":"array"},"messageId":{"$ref":"#/$defs/id","description":"The message; unique in its conversation."},"replyTo":{"$ref":"#/$defs/id","description":"The message it answers."},"sender":{"description":"The sender as others see them; absent: as the conversation names them.","properties":{"avatarUrl":{"$ref":"#/$defs/url","description":"Where their picture is."},"displayName":{"$ref":"#/$defs/name","description":"The name shown to others."}},"required":["displayName"],"type":"object"},"senderId":{"$ref":"#/$defs/id","description":"Who wrote it; must take part in the conversation."},"text":{"$ref":"#/$defs/text","description":"What it says."},"type":{"const":"message.created"}},"required":["conversationId","messageId","senderId"],"title":"message.created","type":"object"}"##,
+      ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"anyOf":[{"properties":{"text":{"minLength":1}},"required":["text"]},{"properties":{"attachments":{"minItems":1}},"required":["attachments"]}],"description":"A message was written. It notifies whom it is for, but never its sender. It has text or an attachment.","properties":{"attachments":{"description":"What came with it.","items":{"$ref":"#/$defs/attachment"},"maxItems":32,"type":"array"},"conversation":{"$ref":"#/$defs/conversationSnapshot","description":"The conversation as it is now, for producers that do not send conversation.updated."},"conversationId":{"$ref":"#/$defs/id","description":"The conversation; the record's key."},"mentions":{"description":"The people it names by their ids.","items":{"$ref":"#/$defs/id"},"maxItems":1000,"type":"array"},"messageId":{"$ref":"#/$defs/id","description":"The message; unique in its conversation."},"replyTo":{"$ref":"#/$defs/id","description":"The message it answers."},"sender":{"description":"The sender as others see them; absent: as the conversation names them.","properties":{"avatarUrl":{"$ref":"#/$defs/url","description":"Where their picture is."},"displayName":{"$ref":"#/$defs/name","description":"The name shown to others; absent: as the conversation names them."}},"type":"object"},"senderId":{"$ref":"#/$defs/id","description":"Who wrote it; must take part in the conversation."},"text":{"$ref":"#/$defs/text","description":"What it says."},"type":{"const":"message.created"}},"required":["conversationId","messageId","senderId"],"title":"message.created","type":"object"}"##,
     "message.edited":
       ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"},{"$ref":"#/$defs/messageRevision"}],"description":"A message's text was changed: a push that still waits, or is shown, is replaced.","properties":{"text":{"minLength":1},"type":{"const":"message.edited"}},"required":["text"],"title":"message.edited","type":"object"}"##,
     "message.deleted":
@@ -64,9 +64,9 @@ extension EventSchemas {
   /// The definitions they share.
   static let shared: [String: String] = [
     "appVersion":
-      ##"{"description":"The app's version, for people: 1 to 64 characters.","maxLength":64,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
+      ##"{"description":"The app's version, for people: 64 characters; a longer one is cut. An empty one is ignored.","type":"string"}"##,
     "attachment":
-      ##"{"description":"Something sent with, or instead of, text.","properties":{"kind":{"description":"What it is.","enum":["image","video","audio","file","location"]},"url":{"$ref":"#/$defs/url","description":"Where it is."}},"required":["kind"],"type":"object"}"##,
+      ##"{"description":"Something sent with, or instead of, text.","properties":{"kind":{"anyOf":[{"enum":["image","video","audio","file","location"]},{"type":"string"}],"description":"What it is. Any other kind, and none, is a file."},"url":{"$ref":"#/$defs/url","description":"Where it is."}},"type":"object"}"##,
     "conversationKind":
       ##"{"description":"direct: two people, a push is titled with the sender's name. group: any number, titled \"Sender in Group Name\".","enum":["direct","group"]}"##,
     "conversationSnapshot":
@@ -84,9 +84,9 @@ extension EventSchemas {
     "level":
       ##"{"description":"Which messages of a conversation are shown. all: each alerts. smart: by priority. mentions: mentions, replies to the person and their keywords alert, the rest changes the badge. none: messages only change the badge.","enum":["all","smart","mentions","none"]}"##,
     "locale":
-      ##"{"description":"A language as BCP 47, e.g. de-CH; _ is taken for -.","maxLength":64,"minLength":2,"pattern":"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$","type":"string"}"##,
+      ##"{"description":"A language as BCP 47, e.g. de-CH, or a locale as ICU, Java or POSIX write it. What names no language is ignored.","type":"string"}"##,
     "member":
-      ##"{"description":"A participant of a conversation.","properties":{"avatarUrl":{"$ref":"#/$defs/url","description":"Where their picture is."},"displayName":{"$ref":"#/$defs/name","description":"The name shown to others."},"userId":{"$ref":"#/$defs/id","description":"The person."}},"required":["userId","displayName"],"type":"object"}"##,
+      ##"{"description":"A participant of a conversation.","properties":{"avatarUrl":{"$ref":"#/$defs/url","description":"Where their picture is."},"displayName":{"$ref":"#/$defs/name","description":"The name shown to others; absent: the user id is shown."},"userId":{"$ref":"#/$defs/id","description":"The person."}},"required":["userId"],"type":"object"}"##,
     "members":
       ##"{"description":"Everyone who takes part, nobody twice.","items":{"$ref":"#/$defs/member"},"maxItems":20000,"type":"array","uniqueItems":true}"##,
     "membershipChange":
@@ -98,7 +98,7 @@ extension EventSchemas {
     "mutedConversation":
       ##"{"description":"A conversation the person does not want to hear of.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation."},"exceptMentions":{"description":"Whether a mention is let through all the same; absent: no.","type":"boolean"},"until":{"$ref":"#/$defs/producerTime","description":"When it ends; absent: never."}},"required":["conversationId"],"type":"object"}"##,
     "name":
-      ##"{"description":"A name as people see it: 1 to 256 characters (code points).","maxLength":256,"minLength":1,"type":"string"}"##,
+      ##"{"description":"A name as people see it, of 256 characters (code points); a longer one is cut. An empty one is ignored.","type":"string"}"##,
     "notificationReport":
       ##"{"description":"What became of a notification on a device.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation it was about."},"deviceId":{"$ref":"#/$defs/id","description":"The device."},"messageId":{"$ref":"#/$defs/id","description":"The message it was about."},"pushId":{"$ref":"#/$defs/id","description":"The push, from its data."},"sentAt":{"$ref":"#/$defs/milliseconds","description":"When the message was written, from the push's timestamp."},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId","deviceId","pushId"],"type":"object"}"##,
     "platform":
@@ -124,6 +124,6 @@ extension EventSchemas {
     "token":
       ##"{"description":"FCM's registration token: 1 to 4,096 bytes. Never logged.","maxLength":4096,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
     "url":
-      ##"{"description":"A URL: 1 to 2,048 bytes of UTF-8, without control characters.","maxLength":2048,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
+      ##"{"description":"A URL: 1 to 2,048 bytes of UTF-8, without control characters. Any other value is ignored.","type":"string"}"##,
   ]
 }

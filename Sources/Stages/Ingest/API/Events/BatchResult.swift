@@ -17,6 +17,8 @@ struct BatchResult: Sendable {
   var statuses: [Status]
   /// The events' ids, as far as they could be read.
   var eventIds: [String?]
+  /// The fields that ingest ignores of events, by the events' index.
+  var ignored: [Int: String] = [:]
 
   var accepted: Int { statuses.count { $0 == .accepted } }
   var unknown: Int { statuses.count { $0 == .unknown } }
@@ -89,6 +91,7 @@ struct BatchResult: Sendable {
       json.field("code", code)
       json.field("message", message)
     }
+    if let ignored = ignored[index] { json.field("ignored", ignored) }
     if let fate { write(fate, to: &json) }
     json.endObject()
   }

@@ -10,6 +10,8 @@ struct ReadEvent: Sendable {
   /// The user whose token may send this; nil: only backends may. A message with a snapshot or a sender's name is for backends: with it a
   /// user could join any conversation, or pass for somebody else.
   let speaker: String?
+  /// What ingest will ignore of it.
+  let ignored: IgnoredFields
 }
 
 /// Reads events by the stage's rules (`RecordReading`), so that the stage does not dead-letter the form of an accepted event.
@@ -31,24 +33,28 @@ struct EventReading {
     let record = InputRecord(
       topic: topic, topicName: topic.rawValue, partition: 0, offset: 0, timestamp: 0, key: nil, value: bytes)
     if isUserEvent {
-      let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
+      var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
         codec.read(UserEvent.self, from: $0)
       }
+      let ignored = event.normalize()
       try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
       var speaker: String? = event.body.userId
       // Erasure is for backends: an app that is signed in for a moment must not be able to do it.
       if case .deleted = event.body { speaker = nil }
-      return ReadEvent(topic: topic, key: event.body.userId, envelope: event.envelope, speaker: speaker)
+      return ReadEvent(
+        topic: topic, key: event.body.userId, envelope: event.envelope, speaker: speaker, ignored: ignored)
     }
-    let event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
+    var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
       codec.read(ChatEvent.self, from: $0)
     }
+    let ignored = event.normalize()
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
     var speaker: String?
     if case .messageCreated(let message) = event.body, message.conversation == nil, message.sender == nil {
       speaker = message.senderId
     }
-    return ReadEvent(topic: topic, key: event.body.conversationId, envelope: event.envelope, speaker: speaker)
+    return ReadEvent(
+      topic: topic, key: event.body.conversationId, envelope: event.envelope, speaker: speaker, ignored: ignored)
   }
 
   /// Fails for an event that is older, or further in the future, than ingest accepts of this caller.

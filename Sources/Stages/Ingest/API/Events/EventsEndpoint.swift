@@ -141,6 +141,7 @@ final class EventsEndpoint: Sendable {
     }
     batch.ownEvents += 1
     try reading.requireTime(of: event, from: caller, now: now)
+    if !event.ignored.isEmpty { batch.result.ignored[index] = event.ignored.description }
     batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: value))
   }
 
