@@ -152,7 +152,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["HTTPServer", "Kafka", "NudgeCodec", "NudgeSchema"],
       path: "Tests/TestSupport", swiftSettings: strict),
     Layer.contract.tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
-    Layer.contract.tests("WordingTests", ["Wording", "NudgeSchema"]),
+    Layer.contract.tests("WordingTests", ["Wording", "NudgeSchema", "NudgeClient"]),
     Layer.contract.tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
     Layer.contract.tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     Layer.contract.tests("NudgeClientTests", ["NudgeClient", "TestSupport"]),

@@ -55,7 +55,7 @@ public enum PhoneOutput: Sendable, Equatable {
   case publish(ClientEvent)
   /// Do not publish the event with this id if it has not left yet.
   case cancel(eventId: String)
-  /// The app was removed: FCM answers `UNREGISTERED` for this token.
+  /// The app was removed, or it deleted its token: FCM answers `UNREGISTERED` for this one.
   case uninstalled(token: String)
   case note(PhoneNote)
 }

@@ -99,6 +99,8 @@ extension VirtualPhone {
       case .wake(let time): wakes[.signOut] = time
       case .cancelWake: wakes[.signOut] = nil
       case .log(let line): note(.log(line))
+      case .keep, .removeKept: break
+      case .deleteToken: deleteToken(at: now)
       case .closeConversation:
         perform(activity.signedOut(at: now), at: now)
         conversationId = nil
@@ -116,6 +118,17 @@ extension VirtualPhone {
         }
       }
     }
+  }
+
+  /// FCM forgets the token, and the app gets another. The phone stands for its storage too: nothing ends its process.
+  mutating func deleteToken(at now: Date) {
+    guard isOnline else { return perform(ending.tokenDeleted(succeeded: false), at: now) }
+    outputs.append(.uninstalled(token: token))
+    let installation = token.split(separator: "~", maxSplits: 1)[0]
+    token = "\(installation)~\(makeId())"
+    perform(upload.tokenDeleted(), at: now)
+    perform(ending.tokenDeleted(succeeded: true), at: now)
+    perform(upload.tokenReceived(token, at: now), at: now)
   }
 
   mutating func forgetUser(at now: Date) {

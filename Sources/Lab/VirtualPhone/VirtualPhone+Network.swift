@@ -8,6 +8,7 @@ extension VirtualPhone {
     self.isOnline = isOnline
     note(.network(isOnline))
     guard isOnline else { return }
+    perform(ending.retry(at: now), at: now)
     resend(at: now)
     let (deliveries, wereDeleted) = kept.take()
     if wereDeleted {

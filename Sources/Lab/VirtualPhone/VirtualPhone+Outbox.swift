@@ -46,7 +46,7 @@ extension VirtualPhone {
     if succeeded { answers[event.eventId] = nil }
     // The owner waits for the result of an answer and of a message, not for that of opening a conversation.
     if push == nil, event.body.type != "message.created" { return }
-    switch NotificationActions.completion(of: event, to: push, succeeded: succeeded) {
+    switch NotificationActions.completion(of: event, to: push, succeeded: succeeded, in: words) {
     case .none: break
     case .tell(let text): tell(text)
     case .removeNotifications(let mark):

@@ -11,6 +11,7 @@ extension VirtualPhone {
     }
     presenter.userChanged(to: userId)
     note(.signedIn(userId: userId))
+    perform(ending.signedIn(), at: now)
     perform(activity.signedIn(as: userId, at: now), at: now)
     perform(upload.signedIn(as: userId, at: now), at: now)
     perform(permission.signedIn(), at: now)
@@ -102,12 +103,7 @@ extension VirtualPhone {
     case .none:
       remove(lockScreen.remove(tag: entry.tag))
     case .refuse(let refusal):
-      switch refusal {
-      case .notSignedIn: tell("Sign in to answer")
-      case .otherAccount: tell("This was for another account")
-      case .emptyReply: tell("There is nothing to send")
-      case .noMessage: break
-      }
+      if let text = refusal.text(words) { tell(text) }
     }
   }
 
@@ -167,7 +163,8 @@ extension VirtualPhone {
     self = VirtualPhone(
       device: Device(
         deviceId: deviceId, platform: device.platform, appVersion: device.appVersion, locale: device.locale,
-        projectId: device.projectId), token: token, isAllowed: isAllowed, makeId: makeId)
+        projectId: device.projectId), token: token, isAllowed: isAllowed,
+      hasLiveChannel: presenter.hasLiveChannel, makeId: makeId)
     self.isOnline = isOnline
     self.sounds = sounds
     outputs = done

@@ -38,14 +38,16 @@ public struct VirtualPhone: Sendable {
   public internal(set) var sounds = 0
 
   let makeId: @Sendable () -> String
+  /// The language of the app's own words.
+  let words: Words
   var isAllowed: Bool
   var permission: NotificationPermission
   var upload: TokenUpload
   var activity: ActivityReporter
   var ending: SignOut
-  var presenter = NotificationPresenter(userId: nil, isForeground: false)
+  var presenter: NotificationPresenter
   var banners = BannerQueue(isForeground: false)
-  var router = Router()
+  var router: Router
   var counter = BadgeCounter()
   /// The queue of the service extension, which iOS runs for each push. It stands for the folder shared with the app: nothing ends
   /// the process of a virtual phone.
@@ -70,15 +72,20 @@ public struct VirtualPhone: Sendable {
   var outputs: [PhoneOutput] = []
 
   /// A phone with the app just installed, in the background, with nobody signed in. `isAllowed` is the owner's answer to the
-  /// question for permission. `makeId` returns a new id, such as a UUID, for each event and message.
+  /// question for permission. `hasLiveChannel`: a gateway brings banners. `makeId` returns a new id, such as a UUID, for each event and
+  /// message.
   public init(
-    device: Device, token: String, isAllowed: Bool = true, makeId: @escaping @Sendable () -> String
+    device: Device, token: String, isAllowed: Bool = true, hasLiveChannel: Bool = true,
+    makeId: @escaping @Sendable () -> String
   ) {
+    presenter = NotificationPresenter(userId: nil, isForeground: false, hasLiveChannel: hasLiveChannel)
     self.device = device
     self.token = token
     self.isAllowed = isAllowed
     self.makeId = makeId
-    permission = NotificationPermission(status: .notDetermined)
+    words = Words(locale: device.locale)
+    router = Router(words: words)
+    permission = NotificationPermission(status: .notDetermined, words: words)
     upload = TokenUpload(device: device, makeId: makeId)
     activity = ActivityReporter(deviceId: device.deviceId, isForeground: false, makeId: makeId)
     ending = SignOut(deviceId: device.deviceId, makeId: makeId)

@@ -23,11 +23,21 @@ struct AppFlow<World: AppWorld> {
     permission = NotificationPermission(status: status)
     upload = TokenUpload(device: device, makeId: world.makeId)
     activity = ActivityReporter(deviceId: device.deviceId, isForeground: true, makeId: world.makeId)
-    signOut = SignOut(deviceId: device.deviceId, makeId: world.makeId)
+    signOut = SignOut(deviceId: device.deviceId, kept: world.keptSignOuts, makeId: world.makeId)
   }
+
+  /// At launch: `number` is on the icon, and `delivered` are the pushes in the notification centre.
+  mutating func launched(showing number: Int, delivered: [PushPayload]) {
+    _ = badge.launched(showing: number, delivered: delivered)
+    perform(signOut.retry(at: world.now))
+  }
+
+  /// There is a network again.
+  mutating func networkReturned() { perform(signOut.retry(at: world.now)) }
 
   mutating func signedIn(as userId: String) {
     presenter.userChanged(to: userId)
+    perform(signOut.signedIn())
     perform(activity.signedIn(as: userId, at: world.now))
     perform(upload.signedIn(as: userId, at: world.now))
     perform(permission.signedIn())
@@ -39,8 +49,14 @@ struct AppFlow<World: AppWorld> {
   mutating func pushReceived(_ push: PushPayload) {
     guard push.recipientId == presenter.userId else { return }
     world.publish(.received(push, deviceId: deviceId, eventId: world.makeId(), at: world.now))
-    world.show(presenter.receive(push))
+    let action = presenter.receive(push)
+    world.show(action)
+    if case .drop = action { return }
+    world.setBadge(badge.received(push))
   }
+
+  /// The user touched the screen or typed.
+  mutating func interacted() { perform(activity.interacted(at: world.now)) }
 
   mutating func tapped(_ push: PushPayload) {
     let actions = NotificationActions(userId: presenter.userId, deviceId: deviceId, makeId: world.makeId)
@@ -56,6 +72,12 @@ struct AppFlow<World: AppWorld> {
     perform(router.opened(conversationId, at: world.now))
   }
 
+  mutating func conversationDisappeared(_ conversationId: String) {
+    presenter.openConversationId = nil
+    badge.closed()
+    perform(activity.conversationDisappeared(conversationId, at: world.now))
+  }
+
   mutating func signOutTapped() {
     guard let userId = presenter.userId else { return }
     perform(signOut.begin(userId: userId, at: world.now))
@@ -65,6 +87,12 @@ struct AppFlow<World: AppWorld> {
   mutating func published(eventId: String, succeeded: Bool) {
     perform(upload.finished(eventId: eventId, succeeded: succeeded, at: world.now))
     perform(signOut.finished(eventId: eventId, succeeded: succeeded))
+  }
+
+  /// FCM's token was deleted or could not be.
+  mutating func tokenDeleted(succeeded: Bool) {
+    if succeeded { perform(upload.tokenDeleted()) }
+    perform(signOut.tokenDeleted(succeeded: succeeded))
   }
 
   private func perform(_ actions: [Router.Action]) {
@@ -115,6 +143,9 @@ struct AppFlow<World: AppWorld> {
       case .wake(let time): world.wake("sign-out", at: time)
       case .cancelWake: world.wake("sign-out", at: nil)
       case .log(let line): world.log(line)
+      case .deleteToken: world.deleteToken()
+      case .keep(let kept): world.keep(kept)
+      case .removeKept: world.keep(SignOut.Kept())
       case .closeConversation:
         perform(activity.signedOut(at: world.now))
         presenter.openConversationId = nil
@@ -134,6 +165,10 @@ struct AppFlow<World: AppWorld> {
 protocol AppWorld {
   var now: Date { get }
   var makeId: @Sendable () -> String { get }
+  /// What `keep` stored, as of the last launch.
+  var keptSignOuts: SignOut.Kept { get }
+  func keep(_ kept: SignOut.Kept)
+  func deleteToken()
   func publish(_ event: ClientEvent)
   func cancel(_ eventId: String)
   func wake(_ what: String, at time: Date?)
@@ -152,7 +187,13 @@ private final class RecordedWorld: AppWorld {
   let makeId = countingIds()
   var lines: [String] = []
   var events: [ClientEvent] = []
+  var keptSignOuts = SignOut.Kept()
 
+  func keep(_ kept: SignOut.Kept) {
+    keptSignOuts = kept
+    lines.append("keep \(kept.events.count)\(kept.deletesToken ? " and the token" : "")")
+  }
+  func deleteToken() { lines.append("delete the token") }
   func publish(_ event: ClientEvent) {
     events.append(event)
     lines.append(event.body.type)
@@ -194,24 +235,71 @@ struct AppFlowTests {
     ])
     app.pushReceived(push)
     #expect(world.takeLines().first == "notification.received")
+    // Another push that this phone shows nothing of says that two more conversations are unread.
+    app.pushReceived(
+      try PushPayload(data: ["type": "badge", "badge": "3", "pushId": "p2", "recipientId": "ann"]))
+    #expect(world.takeLines().last == "badge 3")
     app.tapped(push)
     #expect(world.takeLines() == ["notification.opened", "\(Router.Action.loadList)", "route at 0"])
     #expect(app.router.listLoaded(at: world.now) == [.open(conversationId: "c1"), .wake(at: at(2))])
     app.conversationAppeared("c1")
     #expect(
-      world.takeLines() == ["badge 0", "user.activity", "activity at 60", "\(Router.Action.scroll(messageId: "m1"))"])
+      world.takeLines() == ["badge 2", "user.activity", "activity at 60", "\(Router.Action.scroll(messageId: "m1"))"])
 
     app.signOutTapped()
-    #expect(world.takeLines() == ["device.unregistered", "sign-out at 5"])
+    #expect(world.takeLines() == ["keep 1", "device.unregistered", "sign-out at 5"])
     app.published(eventId: try #require(world.events.last).eventId, succeeded: true)
     #expect(
       world.takeLines() == [
-        "sign-out never", "message.read", "user.activity", "activity never", "token never", "clear notifications",
+        "keep 0", "sign-out never", "message.read", "user.activity", "activity never", "token never",
+        "clear notifications",
         "route never",
         "badge 0",
       ])
     app.pushReceived(push)
     #expect(world.takeLines() == [])
+  }
+
+  @Test("C6: signed out without a network, the app tells the services at its next launch, and FCM at once")
+  func signOutOffline() throws {
+    let world = RecordedWorld()
+    var app = AppFlow(device: Device(deviceId: "d1", platform: .ios), status: .authorized, world: world)
+    app.signedIn(as: "ann")
+    app.signOutTapped()
+    let end = try #require(world.events.last)
+    _ = world.takeLines()
+    app.published(eventId: end.eventId, succeeded: false)
+    #expect(
+      world.takeLines() == [
+        "sign-out never", "the services did not accept the sign-out; it is repeated at the next launch",
+        "keep 1 and the token", "user.activity", "activity never", "delete the token", "clear notifications", "badge 0",
+      ])
+    app.tokenDeleted(succeeded: false)
+    #expect(world.takeLines() == [])
+
+    var next = AppFlow(device: Device(deviceId: "d1", platform: .ios), status: .authorized, world: world)
+    next.launched(showing: 0, delivered: [])
+    #expect(world.takeLines() == ["device.unregistered", "delete the token"])
+    #expect(world.events.last == end)
+    next.tokenDeleted(succeeded: true)
+    next.published(eventId: end.eventId, succeeded: true)
+    #expect(world.takeLines() == ["keep 1", "keep 0"])
+    #expect(world.keptSignOuts.isEmpty)
+  }
+
+  @Test("C9: an app that was just launched takes what it reads from the number on its icon")
+  func launched() throws {
+    let world = RecordedWorld()
+    var app = AppFlow(device: Device(deviceId: "d1", platform: .ios), status: .authorized, world: world)
+    let push = try PushPayload(data: [
+      "type": "new_message", "priority": "high", "conversationId": "c1", "messageId": "m1", "senderId": "bob",
+      "pushId": "p1", "recipientId": "ann", "badge": "4", "timestamp": "1000",
+    ])
+    app.launched(showing: 5, delivered: [push])
+    app.signedIn(as: "ann")
+    _ = world.takeLines()
+    app.conversationAppeared("c1")
+    #expect(world.takeLines().first == "badge 4")
   }
 
   @Test("The example in docs/apps.md is the one that is compiled here")

@@ -103,4 +103,42 @@ struct BadgeCounterTests {
     #expect(badge.signedOut() == 0)
     #expect(badge.received(messageId: "m9", in: "c9") == 1)
   }
+
+  private func push(_ data: [String: String]) throws -> PushPayload {
+    try PushPayload(data: ["pushId": "p", "recipientId": "ann"].merging(data) { $1 })
+  }
+
+  private func message(_ messageId: String, in conversationId: String, badge: Int) throws -> PushPayload {
+    try push([
+      "type": "new_message", "priority": "high", "conversationId": conversationId, "messageId": messageId,
+      "senderId": "bob", "badge": "\(badge)", "timestamp": "1000",
+    ])
+  }
+
+  @Test("C9: a push brings the services' number; what is read here is taken from it")
+  func pushes() throws {
+    var badge = BadgeCounter()
+    #expect(badge.received(try message("m1", in: "c1", badge: 4)) == 4)
+    #expect(badge.received(try message("m2", in: "c1", badge: 4)) == 4)
+    #expect(badge.received(try message("m3", in: "c2", badge: 5)) == 5)
+    #expect(badge.opened("c1") == 4)
+    #expect(badge.received(try push(["type": "badge", "badge": "6", "conversationId": "c3", "messageId": "m4"])) == 6)
+    #expect(badge.opened("c3") == 5)
+    #expect(badge.received(try push(["type": "read", "badge": "4", "conversationId": "c2", "messageId": "m3"])) == 4)
+    #expect(badge.opened("c2") == 4)
+    #expect(badge.received(try message("m5", in: "c5", badge: 5)) == 5)
+    #expect(
+      badge.received(try push(["type": "deleted", "badge": "4", "conversationId": "c5", "messageId": "m5"])) == 4)
+    #expect(badge.opened("c5") == 4)
+  }
+
+  @Test("C9: after a launch the number on the icon is what reads are taken from")
+  func launched() throws {
+    var badge = BadgeCounter()
+    #expect(
+      badge.launched(
+        showing: 7, delivered: [try message("m1", in: "c1", badge: 2), try message("m2", in: "c2", badge: 3)]) == 7)
+    #expect(badge.opened("c1") == 6)
+    #expect(badge.opened("c9") == 6)
+  }
 }

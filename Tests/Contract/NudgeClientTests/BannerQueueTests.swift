@@ -171,10 +171,22 @@ struct BannerQueueTests {
     #expect(queue.signedOut() == [])
   }
 
+  @Test("C4: the banner's X ends it, touched or not; nothing is opened, and the next appears")
+  func dismissed() {
+    var queue = BannerQueue()
+    #expect(queue.dismissed(at: 0) == [])
+    _ = queue.receive(item("m1"), at: 0)
+    _ = queue.receive(item("m2"), at: 0)
+    _ = queue.touchBegan(at: 1)
+    #expect(queue.dismissed(at: 1) == [.hide(item("m1")), .show(item("m2")), .wake(at: 5)])
+    #expect(queue.dismissed(at: 2) == [.hide(item("m2")), .cancelWake])
+    #expect(queue.timeReached(at: 5) == [])
+  }
+
   @Test("C4: a group's banner says \"in {name}\"; initials stand where there is no avatar")
   func texts() {
-    #expect(banner("m1", group: "Team").subtitle == "in Team")
-    #expect(banner("m1").subtitle == nil)
+    #expect(banner("m1", group: "Team").subtitle(.english) == "in Team")
+    #expect(banner("m1").subtitle() == nil)
     for (name, initials) in [
       ("Ada Lovelace", "AL"), ("ben", "B"), ("Jean  Luc van Damme", "JD"), ("", "?"), (" ", "?"), ("🙂", "?"),
       ("🙂 Zoë", "Z"), ("élodie Ångström", "ÉÅ"), ("4ever Young", "4Y"), ("(Bo) Li", "BL"),

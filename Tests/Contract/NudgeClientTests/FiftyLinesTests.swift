@@ -70,7 +70,7 @@ struct FiftyLinesTests {
     client.tokenReceived("t")
     #expect(posted.map(\.body.type) == ["device.registered"])
     let push = messageData(["presentation": "silent"])
-    #expect(client.received(push) == .present([.list, .badge], badge: 3))
+    #expect(client.received(push) == .present([.banner, .list, .badge], badge: 3))
     #expect(client.received(["aps": ["alert": "not Nudge's"]]) == nil)
     client.responded("REPLY_ACTION", text: "On my way", to: push)
     client.responded("com.apple.UNNotificationDefaultActionIdentifier", text: nil, to: push)

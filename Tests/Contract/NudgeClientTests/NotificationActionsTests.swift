@@ -42,17 +42,18 @@ struct NotificationActionsTests {
 
   @Test("C2: Reply, Mark Read, Helpful, Not Helpful, in this order, with the identifiers of the catalogue")
   func categories() {
-    #expect(NotificationCategory.all.map(\.identifier) == ["SMART_NOTIFICATION_CATEGORY", "MESSAGE"])
-    for category in NotificationCategory.all {
+    #expect(NotificationCategory.all(.english).map(\.identifier) == ["SMART_NOTIFICATION_CATEGORY", "MESSAGE"])
+    for category in NotificationCategory.all(.english) {
       #expect(
         category.actions.map(\.identifier.rawValue)
           == ["REPLY_ACTION", "MARK_READ_ACTION", "HELPFUL_ACTION", "NOT_HELPFUL_ACTION"])
       #expect(category.actions.map(\.title) == ["Reply", "Mark Read", "👍 Helpful", "👎 Not Helpful"])
       #expect(category.actions.map { $0.textInput?.buttonTitle } == ["Send", nil, nil, nil])
       #expect(category.actions.first?.textInput?.placeholder == "Type a message…")
+      #expect(category.actions.map(\.isDestructive) == [false, false, false, true])
     }
-    #expect(PushPayload.Message.Origin.smart.category.identifier == "SMART_NOTIFICATION_CATEGORY")
-    #expect(PushPayload.Message.Origin.fallback.category.identifier == "MESSAGE")
+    #expect(PushPayload.Message.Origin.smart.category().identifier == "SMART_NOTIFICATION_CATEGORY")
+    #expect(PushPayload.Message.Origin.fallback.category().identifier == "MESSAGE")
   }
 
   @Test("C2: the system's and the catalogue's identifiers become responses, others none")
@@ -138,23 +139,24 @@ struct NotificationActionsTests {
     let push = try messagePush()
     let mark = ReadMark(conversationId: "c1", messageId: "m1", time: push.timestamp)
     let reply = try event(.reply("Hi"))
-    #expect(NotificationActions.completion(of: reply, to: push, succeeded: true) == .tell("Message sent"))
+    #expect(NotificationActions.completion(of: reply, to: push, succeeded: true, in: .english) == .tell("Message sent"))
     #expect(
-      NotificationActions.completion(of: reply, to: push, succeeded: false)
+      NotificationActions.completion(of: reply, to: push, succeeded: false, in: .english)
         == .fail("Message could not be sent", open: route))
     let read = try event(.markRead)
-    #expect(NotificationActions.completion(of: read, to: push, succeeded: true) == .removeNotifications(mark))
     #expect(
-      NotificationActions.completion(of: read, to: push, succeeded: false)
+      NotificationActions.completion(of: read, to: push, succeeded: true, in: .english) == .removeNotifications(mark))
+    #expect(
+      NotificationActions.completion(of: read, to: push, succeeded: false, in: .english)
         == .fail("Could not be marked as read", open: route))
     let feedback = try event(.helpful)
-    #expect(NotificationActions.completion(of: feedback, to: push, succeeded: true) == .none)
+    #expect(NotificationActions.completion(of: feedback, to: push, succeeded: true, in: .english) == .none)
     #expect(
-      NotificationActions.completion(of: feedback, to: push, succeeded: false)
+      NotificationActions.completion(of: feedback, to: push, succeeded: false, in: .english)
         == .fail("Feedback could not be sent", open: route)
     )
     let dismissed = try event(.dismiss)
-    #expect(NotificationActions.completion(of: dismissed, to: push, succeeded: false) == .none)
+    #expect(NotificationActions.completion(of: dismissed, to: push, succeeded: false, in: .english) == .none)
   }
 
   @Test("an event kept by the app while offline is the same when it is read again, with the same event id")

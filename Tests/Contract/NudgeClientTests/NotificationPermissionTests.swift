@@ -20,20 +20,20 @@ struct NotificationPermissionTests {
     #expect(permission.bannerTapped() == [])
     _ = permission.signedIn()
     _ = permission.explanationEnded(agreed: true)
-    #expect(permission.answered(granted: false) == [.forgetToken, .showBanner(.standard)])
-    #expect(NotificationPermission.Banner.standard.text == "Enable notifications in Settings to stay updated")
-    #expect(NotificationPermission.Banner.standard.button == "Open Settings")
+    #expect(permission.answered(granted: false) == [.forgetToken, .showBanner(.standard())])
+    #expect(NotificationPermission.Banner.standard(.english).text == "Enable notifications in Settings to stay updated")
+    #expect(NotificationPermission.Banner.standard(.english).button == "Open Settings")
     #expect(permission.bannerTapped() == [.openSettings])
     #expect(permission.becameActive(status: .denied) == [])
     #expect(permission.becameActive(status: .authorized) == [.hideBanner, .register])
-    #expect(permission.becameActive(status: .denied) == [.forgetToken, .showBanner(.standard)])
+    #expect(permission.becameActive(status: .denied) == [.forgetToken, .showBanner(.standard())])
   }
 
   @Test("C8: looked at again at each launch", arguments: [NotificationPermission.Status.denied, .authorized])
   func launch(status: NotificationPermission.Status) {
     var permission = NotificationPermission(status: status)
     let expected: [NotificationPermission.Action] =
-      status == .authorized ? [.register] : [.forgetToken, .showBanner(.standard)]
+      status == .authorized ? [.register] : [.forgetToken, .showBanner(.standard())]
     #expect(permission.signedIn() == expected)
   }
 
@@ -56,7 +56,7 @@ struct NotificationPermissionTests {
     #expect(permission.signedOut() == [])
     #expect(permission.becameActive(status: .denied) == [])
     #expect(permission.answered(granted: false) == [])
-    #expect(permission.signedIn() == [.forgetToken, .showBanner(.standard)])
+    #expect(permission.signedIn() == [.forgetToken, .showBanner(.standard())])
     #expect(permission.signedOut() == [.hideBanner])
   }
 }

@@ -35,10 +35,11 @@ struct NotificationPresenterTests {
   }
 
   @Test(
-    "C1: without a presentation in the foreground high is banner, sound and badge, medium list and badge, low badge")
+    "C1: without a presentation in the foreground high is banner, sound and badge, medium banner, list and badge, low badge"
+  )
   func foreground() throws {
     #expect(try action("high", foreground: true, open: "c2") == .present([.banner, .sound, .badge], badge: 3))
-    #expect(try action("medium", foreground: true) == .present([.list, .badge], badge: 3))
+    #expect(try action("medium", foreground: true) == .present([.banner, .list, .badge], badge: 3))
     #expect(try action("low", foreground: true) == .present([.badge], badge: 3))
   }
 
@@ -104,7 +105,7 @@ struct NotificationPresenterTests {
       (
         "alert", PresentationOptions([.banner, .list, .sound, .badge]), PresentationOptions([.banner, .sound, .badge])
       ),
-      ("silent", [.list, .badge], [.list, .badge]), ("badge", [.badge], [.badge]),
+      ("silent", [.list, .badge], [.banner, .list, .badge]), ("badge", [.badge], [.badge]),
     ] {
       for (isForeground, options) in [(false, background), (true, foreground)] {
         var presenter = NotificationPresenter(userId: "ada", isForeground: isForeground, openConversationId: "c2")
@@ -117,9 +118,27 @@ struct NotificationPresenterTests {
     }
   }
 
+  @Test("C1: a silent message in the foreground is a banner once, by the push where no real-time channel is connected")
+  func silentWithoutChannel() throws {
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    #expect(
+      presenter.receive(try messagePush(["presentation": "silent"])) == .present([.banner, .list, .badge], badge: 3))
+    let late = presenter.admits(banner("m1"))
+    #expect(!late)
+    // An edit replaces what is there, without a banner.
+    let edit = try messagePush(["presentation": "silent", "replaces": "true"])
+    #expect(presenter.receive(edit) == .present([.list, .badge], badge: 3))
+    // The channel outlives a change of the account.
+    presenter.hasLiveChannel = true
+    presenter.userChanged(to: "ben")
+    #expect(
+      presenter.receive(try messagePush(["presentation": "silent", "recipientId": "ben"]))
+        == .present([.list, .badge], badge: 3))
+  }
+
   @Test("C1: a silent push that comes first in the foreground leaves the in-app banner of its message free, once")
   func silentThenBanner() throws {
-    var presenter = NotificationPresenter(userId: "ada", isForeground: true)
+    var presenter = NotificationPresenter(userId: "ada", isForeground: true, hasLiveChannel: true)
     let push = try messagePush(["presentation": "silent"])
     #expect(presenter.receive(push) == .present([.list, .badge], badge: 3))
     #expect(presenter.receive(push) == .setBadge(3))

@@ -50,7 +50,7 @@ struct RoutingTests {
 
   /// A router of an app with somebody signed in and the list loaded.
   private func readyRouter() -> Router {
-    var router = Router()
+    var router = Router(words: .english)
     #expect(router.ready(at: at(0)) == [])
     #expect(router.listLoaded(at: at(0)) == [])
     return router
@@ -71,7 +71,7 @@ struct RoutingTests {
 
   @Test("C3: app closed: a link is held until somebody is signed in and the list is loaded, and used once")
   func closed() {
-    var router = Router()
+    var router = Router(words: .english)
     #expect(router.receive(Route(conversationId: "c1"), at: at(0)) == [])
     #expect(router.pending == Route(conversationId: "c1"))
     // However long it is held: its time begins when the app is ready.
@@ -88,7 +88,7 @@ struct RoutingTests {
 
   @Test("C3: a list that is loaded before the user is signed in is not enough")
   func listFirst() {
-    var router = Router()
+    var router = Router(words: .english)
     #expect(router.receive(Route(conversationId: "c1"), at: at(0)) == [])
     #expect(router.listLoaded(at: at(1)) == [])
     #expect(router.ready(at: at(2)) == [.open(conversationId: "c1"), .wake(at: at(4))])
@@ -96,7 +96,7 @@ struct RoutingTests {
 
   @Test("C3: of several links before the app is ready the last counts")
   func lastCounts() {
-    var router = Router()
+    var router = Router(words: .english)
     _ = router.receive(Route(conversationId: "c1", messageId: "m1"), at: at(0))
     _ = router.receive(Route(conversationId: "c2", messageId: "m2"), at: at(0))
     _ = router.ready(at: at(1))
@@ -129,7 +129,7 @@ struct RoutingTests {
 
   @Test("C3: routed within 500 ms: a list that takes longer does not hold the conversation up")
   func routeLimit() {
-    var router = Router()
+    var router = Router(words: .english)
     _ = router.ready(at: at(0))
     #expect(router.receive(Route(conversationId: "c1"), at: at(10)) == [.loadList, .wake(at: at(10.5))])
     #expect(router.timeReached(at: at(10.4)) == [.wake(at: at(10.5))])
@@ -189,7 +189,7 @@ struct RoutingTests {
 
   @Test("C6: sign-out drops a pending link and its deadline; the next user's list is loaded before theirs is used")
   func signOut() {
-    var router = Router()
+    var router = Router(words: .english)
     _ = router.receive(Route(conversationId: "c1"), at: at(0))
     #expect(router.signedOut() == [])
     #expect(router.pending == nil)

@@ -1,3 +1,4 @@
+import NudgeClient
 import NudgeSchema
 import Testing
 
@@ -70,6 +71,14 @@ struct WordingTests {
         == "Ann mentions you, it answers your message and you and Ann are talking")
     #expect(
       Wording.german.reasons.list([.direct, .question], values) == "es ist eine Direktnachricht und sie fragt etwas")
+  }
+
+  @Test("C2: the app speaks the languages of the services, and names a group as they do", arguments: Wording.all)
+  func appLanguages(words: Wording) {
+    #expect(Words.all.map(\.language) == Wording.all.map(\.language))
+    let app = Words(locale: words.language)
+    #expect(words.title(of: "Ann", in: "Team").hasSuffix(app.inGroup(named: "Team")))
+    #expect(app.language == words.language)
   }
 
   @Test("D18: how much was missed, in words")

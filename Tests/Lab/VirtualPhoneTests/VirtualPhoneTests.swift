@@ -109,8 +109,20 @@ struct VirtualPhoneTests {
     owned.take(.network(false))
     owned.take(.signOut)
     #expect(owned.phone.userId == nil)
+    // It is repeated, and the token is another one.
     owned.take(.network(true))
+    #expect(owned.published.map(\.body.type) == ["device.unregistered"])
+    #expect(owned.uninstalled == ["token-1"])
+    #expect(owned.phone.token.hasPrefix("token-1~"))
+    owned.acceptAll()
+    owned.take(.network(false))
+    owned.take(.network(true))
+    #expect(owned.published.isEmpty && owned.uninstalled.count == 1)
     owned.take(.signIn(userId: "bob"))
+    #expect(
+      owned.published.contains { event in
+        if case .deviceRegistered(let fields) = event.body { fields.token == owned.phone.token } else { false }
+      })
     owned.acceptAll()
     owned.take(.signIn(userId: "eve"))
     #expect(owned.phone.userId == "bob")

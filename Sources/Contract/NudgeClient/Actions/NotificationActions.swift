@@ -47,6 +47,16 @@ public struct NotificationActions: Sendable {
     case emptyReply
     /// The push shows no message that the response could concern.
     case noMessage
+
+    /// The text for the user; nil: there is nothing to tell them.
+    public func text(_ words: Words = .device) -> String? {
+      switch self {
+      case .notSignedIn: words.signInFirst
+      case .otherAccount: words.otherAccount
+      case .emptyReply: words.emptyReply
+      case .noMessage: nil
+      }
+    }
   }
 
   /// The app's next step once an event was published or failed to be.
@@ -124,21 +134,23 @@ public struct NotificationActions: Sendable {
   }
 
   /// The next step once an event of a plan was accepted or failed to be published. `push` is the push it answers; nil for an
-  /// event that answers none, such as a message written in the app.
-  public static func completion(of event: ClientEvent, to push: PushPayload?, succeeded: Bool) -> Completion {
+  /// event that answers none, such as a message written in the app. `words`: the language of the texts.
+  public static func completion(
+    of event: ClientEvent, to push: PushPayload?, succeeded: Bool, in words: Words = .device
+  ) -> Completion {
     switch event.body {
     case .messageCreated(let message):
       let route = Route(conversationId: message.conversationId, messageId: message.replyTo)
-      return succeeded ? .tell("Message sent") : .fail("Message could not be sent", open: route)
+      return succeeded ? .tell(words.messageSent) : .fail(words.messageNotSent, open: route)
     case .messageRead(let read):
       let route = Route(conversationId: read.conversationId, messageId: read.messageId)
       return succeeded
         ? .removeNotifications(
           ReadMark(conversationId: read.conversationId, messageId: read.messageId, time: push?.timestamp))
-        : .fail("Could not be marked as read", open: route)
+        : .fail(words.notMarkedRead, open: route)
     case .feedbackSubmitted(let feedback):
       let route = Route(conversationId: feedback.conversationId, messageId: feedback.messageId)
-      return succeeded ? .none : .fail("Feedback could not be sent", open: route)
+      return succeeded ? .none : .fail(words.feedbackNotSent, open: route)
     case .notification, .userActivity, .deviceRegistered, .deviceUnregistered, .preferencesUpdated:
       // A failed report of a dismissed notification is no news to the user, and the others answer no notification.
       return .none

@@ -1,15 +1,16 @@
 /// A kind of notification with its buttons. An app turns it into a `UNNotificationCategory`.
 ///
 /// ```swift
-/// let categories = NotificationCategory.all.map { category in
+/// let categories = NotificationCategory.all().map { category in
 ///   UNNotificationCategory(
 ///     identifier: category.identifier,
 ///     actions: category.actions.map { action in
-///       action.textInput.map {
+///       let options: UNNotificationActionOptions = action.isDestructive ? .destructive : []
+///       return action.textInput.map {
 ///         UNTextInputNotificationAction(
-///           identifier: action.identifier.rawValue, title: action.title,
+///           identifier: action.identifier.rawValue, title: action.title, options: options,
 ///           textInputButtonTitle: $0.buttonTitle, textInputPlaceholder: $0.placeholder)
-///       } ?? UNNotificationAction(identifier: action.identifier.rawValue, title: action.title)
+///       } ?? UNNotificationAction(identifier: action.identifier.rawValue, title: action.title, options: options)
 ///     }, intentIdentifiers: [], options: .customDismissAction)
 /// }
 /// UNUserNotificationCenter.current().setNotificationCategories(Set(categories))
@@ -21,20 +22,27 @@ public struct NotificationCategory: Sendable, Equatable {
   public let actions: [NotificationAction]
 
   /// The category of pushes of `type` `smart_notification`.
-  public static let smartNotification = NotificationCategory(
-    identifier: "SMART_NOTIFICATION_CATEGORY", actions: NotificationAction.all)
+  public static func smartNotification(_ words: Words = .device) -> NotificationCategory {
+    NotificationCategory(identifier: "SMART_NOTIFICATION_CATEGORY", actions: NotificationAction.all(words))
+  }
+
   /// The category of pushes of `type` `new_message`.
-  public static let message = NotificationCategory(identifier: "MESSAGE", actions: NotificationAction.all)
-  /// The categories that an app registers at launch.
-  public static let all = [smartNotification, message]
+  public static func message(_ words: Words = .device) -> NotificationCategory {
+    NotificationCategory(identifier: "MESSAGE", actions: NotificationAction.all(words))
+  }
+
+  /// The categories that an app registers at launch, and again when the device's language changes.
+  public static func all(_ words: Words = .device) -> [NotificationCategory] {
+    [smartNotification(words), message(words)]
+  }
 }
 
 extension PushPayload.Message.Origin {
   /// The category of a push of this origin.
-  public var category: NotificationCategory {
+  public func category(_ words: Words = .device) -> NotificationCategory {
     switch self {
-    case .smart: .smartNotification
-    case .fallback: .message
+    case .smart: .smartNotification(words)
+    case .fallback: .message(words)
     }
   }
 }
@@ -68,13 +76,18 @@ public struct NotificationAction: Sendable, Equatable {
   public let title: String
   /// The text field it opens; nil for buttons other than Reply.
   public let textInput: TextInput?
+  /// Whether the system marks the button as one that takes something away: `UNNotificationActionOptions.destructive`.
+  public var isDestructive: Bool { identifier == .notHelpful }
 
   /// All buttons, in the order in which they appear.
-  public static let all = [
-    NotificationAction(
-      identifier: .reply, title: "Reply", textInput: TextInput(buttonTitle: "Send", placeholder: "Type a message…")),
-    NotificationAction(identifier: .markRead, title: "Mark Read", textInput: nil),
-    NotificationAction(identifier: .helpful, title: "👍 Helpful", textInput: nil),
-    NotificationAction(identifier: .notHelpful, title: "👎 Not Helpful", textInput: nil),
-  ]
+  public static func all(_ words: Words = .device) -> [NotificationAction] {
+    [
+      NotificationAction(
+        identifier: .reply, title: words.reply,
+        textInput: TextInput(buttonTitle: words.send, placeholder: words.replyPlaceholder)),
+      NotificationAction(identifier: .markRead, title: words.markRead, textInput: nil),
+      NotificationAction(identifier: .helpful, title: words.helpful, textInput: nil),
+      NotificationAction(identifier: .notHelpful, title: words.notHelpful, textInput: nil),
+    ]
+  }
 }

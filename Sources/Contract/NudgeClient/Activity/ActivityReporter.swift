@@ -6,12 +6,16 @@ public import Foundation
 /// A report is a claim: the app may end at any time. When a conversation leaves the screen it also publishes that the user has read it,
 /// so that the services do not tell them again of what came meanwhile.
 ///
+/// An open app is not a person. Call `interacted(at:)` whenever the user touches the screen, types or moves the pointer. Reports then say
+/// when that was last, and 5 minutes after it the device is idle: others are notified again.
+///
 /// It does no I/O: calls in, actions out.
 ///
 /// ```swift
 /// var activity = ActivityReporter(deviceId: deviceId, isForeground: true, makeId: { UUID().uuidString })
 /// perform(activity.signedIn(as: "ann", at: Date()))
 /// perform(activity.conversationAppeared("c1", at: Date()))
+/// perform(activity.interacted(at: Date()))
 /// perform(activity.enteredBackground(at: Date()))
 /// ```
 public struct ActivityReporter: Sendable {
@@ -27,6 +31,8 @@ public struct ActivityReporter: Sendable {
 
   /// The seconds between two reports while nothing changes.
   public static let interval: TimeInterval = 60
+  /// The seconds without input after which the device is idle. The next report after that says so.
+  public static let idleTime: TimeInterval = 300
 
   private let deviceId: String
   private let makeId: @Sendable () -> String
@@ -34,6 +40,9 @@ public struct ActivityReporter: Sendable {
   private var isForeground: Bool
   private var conversationId: String?
   private var nextReport: Date?
+  /// When the user last touched the device; nil: the app never said so, and the device is never idle.
+  private var lastInput: Date?
+  private var isIdle = false
 
   /// A reporter for this device, with nobody signed in. `makeId` returns a new id, such as a UUID, for each event.
   public init(deviceId: String, isForeground: Bool, makeId: @escaping @Sendable () -> String) {
@@ -54,6 +63,7 @@ public struct ActivityReporter: Sendable {
     defer {
       userId = nil
       conversationId = nil
+      isIdle = false
     }
     return isForeground ? seen(at: now) + end(at: now) : []
   }
@@ -62,7 +72,17 @@ public struct ActivityReporter: Sendable {
   public mutating func enteredForeground(at now: Date) -> [Action] {
     guard !isForeground else { return [] }
     isForeground = true
+    touch(at: now)
     return report(at: now)
+  }
+
+  /// The user has touched the screen, typed or moved the pointer. Call it as often as that happens. It reports only that the user is
+  /// back at an idle device.
+  public mutating func interacted(at now: Date) -> [Action] {
+    lastInput = max(now, lastInput ?? now)
+    guard isIdle else { return [] }
+    isIdle = false
+    return isForeground ? report(at: now) : []
   }
 
   /// The app entered the background, or is about to end.
@@ -75,6 +95,7 @@ public struct ActivityReporter: Sendable {
   /// A conversation is on the screen.
   public mutating func conversationAppeared(_ conversationId: String, at now: Date) -> [Action] {
     guard conversationId != self.conversationId else { return [] }
+    touch(at: now)
     let actions = isForeground ? seen(at: now) : []
     self.conversationId = conversationId
     return isForeground ? actions + report(at: now) : []
@@ -83,6 +104,7 @@ public struct ActivityReporter: Sendable {
   /// A conversation left the screen. Ignored if another has appeared since, as when one view slides over another.
   public mutating func conversationDisappeared(_ conversationId: String, at now: Date) -> [Action] {
     guard conversationId == self.conversationId else { return [] }
+    touch(at: now)
     let actions = isForeground ? seen(at: now) : []
     self.conversationId = nil
     return isForeground ? actions + report(at: now) : []
@@ -91,7 +113,19 @@ public struct ActivityReporter: Sendable {
   /// The time of the last `wake` has come. A call that is early or late is harmless.
   public mutating func timeReached(at now: Date) -> [Action] {
     guard let nextReport else { return [] }
-    return now >= nextReport ? report(at: now) : [.wake(at: nextReport)]
+    guard now >= nextReport else { return [.wake(at: nextReport)] }
+    guard let lastInput, now.timeIntervalSince(lastInput) >= Self.idleTime else { return report(at: now) }
+    // The user has read what had come by their last input.
+    let read = seen(at: lastInput)
+    isIdle = true
+    self.nextReport = nil
+    return read + (event(.idle, nil, at: now).map { [.publish($0), .cancelWake] } ?? [])
+  }
+
+  /// A screen that changes is input of the user, where the app reports input.
+  private mutating func touch(at now: Date) {
+    if lastInput != nil { lastInput = now }
+    isIdle = false
   }
 
   private mutating func report(at now: Date) -> [Action] {
@@ -103,13 +137,14 @@ public struct ActivityReporter: Sendable {
 
   private mutating func end(at now: Date) -> [Action] {
     nextReport = nil
+    isIdle = false
     guard let event = event(.background, nil, at: now) else { return [] }
     return [.publish(event), .cancelWake]
   }
 
   /// The open conversation leaves the screen: the user has read what came.
   private func seen(at now: Date) -> [Action] {
-    guard let userId, let conversationId else { return [] }
+    guard let userId, let conversationId, !isIdle else { return [] }
     return [
       .publish(
         ClientEvent(
@@ -122,6 +157,8 @@ public struct ActivityReporter: Sendable {
     guard let userId else { return nil }
     return ClientEvent(
       eventId: makeId(), occurredAt: now,
-      .userActivity(.init(userId: userId, deviceId: deviceId, state: state, conversationId: conversationId)))
+      .userActivity(
+        .init(userId: userId, deviceId: deviceId, state: state, conversationId: conversationId, lastInputAt: lastInput))
+    )
   }
 }

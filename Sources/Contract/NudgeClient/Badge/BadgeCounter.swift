@@ -8,7 +8,7 @@ public import Foundation
 /// var badge = BadgeCounter(mode: .conversations)
 /// setBadge(badge.refresh(unreadMessages: ["c1": 2]))                          // at launch
 /// setBadge(badge.received(messageId: "m3", in: "c2", sentAt: push.timestamp))
-/// setBadge(badge.told(3))                                                     // a push says 3
+/// setBadge(badge.received(push))                                              // counts its message, and takes its number
 /// setBadge(badge.opened("c1"))
 /// ```
 public struct BadgeCounter: Sendable {
@@ -67,6 +67,35 @@ public struct BadgeCounter: Sendable {
   public mutating func told(_ badge: Int) -> Int {
     difference = badge - counted(in: mode)
     return value
+  }
+
+  /// A push has arrived that was not dropped: counts its message, or removes what it says was read or deleted, and takes its number.
+  public mutating func received(_ push: PushPayload) -> Int {
+    switch push.content {
+    case .message(let message):
+      _ = received(messageId: message.messageId, in: message.conversationId, sentAt: push.timestamp)
+    case .badge:
+      // The push of a message that only changes the badge.
+      if let conversationId = push.conversationId, let messageId = push.messageId {
+        _ = received(messageId: messageId, in: conversationId, sentAt: push.timestamp)
+      }
+    case .read(let mark, _): _ = read(mark)
+    case .deleted(let conversationId, let messageId, _): remove(messageId, from: conversationId)
+    case .catchUp: break
+    }
+    return push.badge.map { told($0) } ?? value
+  }
+
+  /// The app was launched: the icon shows this number, and these pushes are in the notification centre.
+  public mutating func launched(showing number: Int, delivered: [PushPayload]) -> Int {
+    for push in delivered { _ = received(push) }
+    return told(number)
+  }
+
+  private mutating func remove(_ messageId: String, from conversationId: String) {
+    guard var conversation = unread[conversationId] else { return }
+    conversation.arrived.removeAll { $0.messageId == messageId }
+    unread[conversationId] = conversation.count > 0 ? conversation : nil
   }
 
   /// The whole conversation was read.

@@ -119,6 +119,9 @@ public struct BannerQueue: Sendable {
     return [.wake(at: now + max(0, touched.remaining))]
   }
 
+  /// The user dismisses the banner, as by its X. Nothing is opened, and the next one appears.
+  public mutating func dismissed(at now: Double) -> [Action] { hideShowing(at: now) }
+
   /// The user taps the banner. It leads to its message, and waiting banners of the same conversation are dropped.
   public mutating func tapped(at now: Double) -> [Action] {
     guard let item = showing?.item else { return [] }

@@ -6,7 +6,7 @@ import Foundation
 /// ```swift
 /// let banner = try JSONDecoder().decode(InAppBanner.self, from: record)
 /// view.title = banner.senderName
-/// view.subtitle = banner.subtitle  // "in Team", nil in a direct conversation
+/// view.subtitle = banner.subtitle()  // "in Team", nil in a direct conversation
 /// view.initials = banner.avatarUrl == nil ? banner.initials : nil
 /// ```
 public struct InAppBanner: Sendable, Equatable {
@@ -46,7 +46,7 @@ public struct InAppBanner: Sendable, Equatable {
   }
 
   /// The line under the sender's name in a group: "in Team".
-  public var subtitle: String? { groupName.map { "in \($0)" } }
+  public func subtitle(_ words: Words = .device) -> String? { groupName.map { words.inGroup(named: $0) } }
 
   /// The initials of the sender's first and last name, for a missing picture; "?" for a name that has none.
   public var initials: String {

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension ClientEvent {
   /// Whether the app is in the foreground.
   public enum ActivityState: String, Codable, Sendable {
@@ -5,6 +7,8 @@ extension ClientEvent {
     case foreground
     /// The app is in the background. Such a report ends the device's activity.
     case background
+    /// The app runs, and nobody is at the device.
+    case idle
   }
 
   /// A report of what this device shows. It replaces the device's former report and counts for 2 minutes.
@@ -13,21 +17,26 @@ extension ClientEvent {
     public let userId: String
     /// The reporting device.
     public let deviceId: String
-    /// Foreground or background.
+    /// Foreground, background or idle.
     public let state: ActivityState
     /// The conversation on the screen; nil: none.
     public let conversationId: String?
+    /// When the user last touched the device, in milliseconds since the epoch; nil: the app does not know.
+    public let lastInputAt: Int64?
 
     /// A report.
-    public init(userId: String, deviceId: String, state: ActivityState, conversationId: String?) {
+    public init(
+      userId: String, deviceId: String, state: ActivityState, conversationId: String?, lastInputAt: Date? = nil
+    ) {
       self.userId = userId
       self.deviceId = deviceId
       self.state = state
       self.conversationId = conversationId
+      self.lastInputAt = lastInputAt.map { Int64(($0.timeIntervalSince1970 * 1_000).rounded()) }
     }
 
     private enum Key: String, CodingKey {
-      case userId, deviceId, state, conversationId
+      case userId, deviceId, state, conversationId, lastInputAt
     }
 
     /// Encodes the report; a missing conversation as null.
@@ -37,6 +46,7 @@ extension ClientEvent {
       try container.encode(deviceId, forKey: .deviceId)
       try container.encode(state, forKey: .state)
       try container.encode(conversationId, forKey: .conversationId)
+      try container.encodeIfPresent(lastInputAt, forKey: .lastInputAt)
     }
   }
 

@@ -57,8 +57,9 @@ public struct NotificationPermission: Sendable {
     public let button: String
 
     /// The text and button of C8.
-    public static let standard = Banner(
-      text: "Enable notifications in Settings to stay updated", button: "Open Settings")
+    public static func standard(_ words: Words = .device) -> Banner {
+      Banner(text: words.enableNotifications, button: words.openSettings)
+    }
   }
 
   /// The permissions to ask for.
@@ -72,13 +73,15 @@ public struct NotificationPermission: Sendable {
     case postponed
   }
 
+  private let words: Words
   private var status: Status
   private var isSignedIn = false
   private var dialogue = Dialogue.none
   private var isBannerShown = false
 
-  /// The permission at launch, with the system's status.
-  public init(status: Status) {
+  /// The permission at launch, with the system's status and the language of the banner.
+  public init(status: Status, words: Words = .device) {
+    self.words = words
     self.status = status
   }
 
@@ -134,7 +137,7 @@ public struct NotificationPermission: Sendable {
     case .denied:
       guard !isBannerShown else { return [.forgetToken] }
       isBannerShown = true
-      return [.forgetToken, .showBanner(.standard)]
+      return [.forgetToken, .showBanner(.standard(words))]
     }
   }
 

@@ -57,6 +57,9 @@ public struct NotificationPresenter: Sendable {
   public var isForeground: Bool
   /// The conversation on the screen. It counts only in the foreground.
   public var openConversationId: String?
+  /// Whether a real-time channel is connected that brings in-app banners. Without one, a silent push of a message is a banner
+  /// itself while the app is in the foreground.
+  public var hasLiveChannel: Bool
 
   // Messages that had a banner, or a notification while the app was in the background.
   private var announced = RecentIds()
@@ -68,8 +71,11 @@ public struct NotificationPresenter: Sendable {
   private var notices = RecentIds()
 
   /// A presenter for the signed-in user; nil while nobody is.
-  public init(userId: String?, isForeground: Bool, openConversationId: String? = nil) {
+  public init(
+    userId: String?, isForeground: Bool, openConversationId: String? = nil, hasLiveChannel: Bool = false
+  ) {
     self.userId = userId
+    self.hasLiveChannel = hasLiveChannel
     self.isForeground = isForeground
     self.openConversationId = openConversationId
   }
@@ -77,7 +83,7 @@ public struct NotificationPresenter: Sendable {
   /// Another user has signed in, or nobody is signed in any more. Forgets everything about the former user.
   public mutating func userChanged(to userId: String?) {
     guard userId != self.userId else { return }
-    self = NotificationPresenter(userId: userId, isForeground: isForeground)
+    self = NotificationPresenter(userId: userId, isForeground: isForeground, hasLiveChannel: hasLiveChannel)
   }
 
   /// A push has arrived.
@@ -124,12 +130,16 @@ public struct NotificationPresenter: Sendable {
       presentation != .badge && (announced.contains(message.messageId) || listed.contains(message.messageId))
     // The system replaces the notification of an edited message, so it is presented again.
     guard !isRepeat || message.replaces else { return present(nothingBecause: .alreadyShown) }
+    var options = isForeground ? presentation.foreground : presentation.background
     switch presentation {
     case .badge: break
-    case .silent where isForeground: _ = listed.insert(message.messageId)
+    case .silent where isForeground && (hasLiveChannel || message.replaces): _ = listed.insert(message.messageId)
+    case .silent where isForeground:
+      options.insert(.banner)
+      _ = announced.insert(message.messageId)
     case .alert, .silent: _ = announced.insert(message.messageId)
     }
-    return .present(isForeground ? presentation.foreground : presentation.background, badge: push.badge)
+    return .present(options, badge: push.badge)
   }
 
   /// FCM has thrown away the pushes that waited for this device, because there were more than 100: Android's `onDeletedMessages`.

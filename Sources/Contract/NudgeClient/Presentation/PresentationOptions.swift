@@ -26,7 +26,8 @@ public struct PresentationOptions: OptionSet, Sendable, Hashable {
 }
 
 extension PushPayload.Presentation {
-  /// The options while the app is in the foreground.
+  /// The options while the app is in the foreground. ``NotificationPresenter`` adds a banner to a silent message where no real-time
+  /// channel brings one.
   public var foreground: PresentationOptions {
     switch self {
     case .alert: [.banner, .sound, .badge]

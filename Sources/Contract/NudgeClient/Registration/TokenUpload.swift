@@ -84,6 +84,12 @@ public struct TokenUpload: Sendable {
     return cancel()
   }
 
+  /// FCM's token was deleted (`SignOut.Action.deleteToken`): forgets it. FCM delivers another.
+  public mutating func tokenDeleted() -> [Action] {
+    token = nil
+    return cancel()
+  }
+
   /// The user has denied notifications (C8): forgets the token, and unregisters the device if the services may have the
   /// token since this launch.
   public mutating func permissionDenied(at now: Date) -> [Action] {

@@ -73,13 +73,16 @@ public struct Router: Sendable {
     case scrolling(messageId: String)
   }
 
+  private let words: Words
   private var isReady = false
   private var isListLoaded = false
   private var progress = Progress.idle
   private var deadline: Date?
 
-  /// A router of an app that was just launched.
-  public init() {}
+  /// A router of an app that was just launched. `words`: the language of what it tells the user.
+  public init(words: Words = .device) {
+    self.words = words
+  }
 
   /// The route that waits for the app to be ready.
   public var pending: Route? {
@@ -117,7 +120,7 @@ public struct Router: Sendable {
   /// The conversation is gone, or the user is not a member any more.
   public mutating func unavailable(_ conversationId: String) -> [Action] {
     guard case .opening(let route) = progress, route.conversationId == conversationId else { return [] }
-    return [.tell("This conversation is no longer available")] + end()
+    return [.tell(words.conversationGone)] + end()
   }
 
   /// The message is on the screen.
@@ -134,15 +137,15 @@ public struct Router: Sendable {
     switch progress {
     case .idle: return []
     case .waiting(let route): return open(route, at: now)
-    case .opening: return [.tell("This conversation could not be loaded")]
-    case .scrolling: return [.tell("This message could not be loaded")]
+    case .opening: return [.tell(words.conversationNotLoaded)]
+    case .scrolling: return [.tell(words.messageNotLoaded)]
     }
   }
 
   /// The user has signed out: drops their route.
   public mutating func signedOut() -> [Action] {
     let actions = end()
-    self = Router()
+    self = Router(words: words)
     return actions
   }
 

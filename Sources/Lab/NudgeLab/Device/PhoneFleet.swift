@@ -65,7 +65,7 @@ final class PhoneFleet {
     phones.append(
       VirtualPhone(
         device: Device(deviceId: deviceId, platform: platform, appVersion: "1.0.0", locale: locale), token: token,
-        makeId: { UUID().uuidString.lowercased() }))
+        hasLiveChannel: banners != nil, makeId: { UUID().uuidString.lowercased() }))
     byToken[token] = number
     return number
   }
@@ -110,7 +110,10 @@ final class PhoneFleet {
     case .cancel(let eventId):
       // The event was published; its result no longer matters.
       publishing[eventId] = nil
-    case .uninstalled(let token): try stream.uninstall(token: token)
+    case .uninstalled(let token):
+      byToken[token] = nil
+      byToken[phones[number].token] = number
+      try stream.uninstall(token: token)
     case .note(let note): onSight(Sight(phone: number, at: now, note: note))
     }
   }

@@ -114,7 +114,7 @@ struct PhoneScreen: Sendable {
     switch phone.banner {
     case .message(let banner):
       let sender = paint.bold("▼ \(Self.shown(banner.senderName))")
-      top.append("\(sender) \(Self.shown(banner.subtitle ?? "")): \(Self.shown(banner.preview))")
+      top.append("\(sender) \(Self.shown(banner.subtitle() ?? "")): \(Self.shown(banner.preview))")
     case .notice(let notice): top.append(paint.bold("▼ \(Self.shown(notice.text))"))
     case nil: break
     }
