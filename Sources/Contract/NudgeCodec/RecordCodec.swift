@@ -76,7 +76,7 @@ public final class RecordCodec {
       let (envelope, body) = try Body.envelopeAndBody(fields)
       return DerivedEvent(
         envelope, origin: try fields.object("origin"), source: try fields.object("source"),
-        takenAt: try fields.integer(ifPresent: "takenAt"), body)
+        takenAt: try fields.integer(ifPresent: "takenAt"), arrivedAt: try fields.integer(ifPresent: "arrivedAt"), body)
     }
   }
 
@@ -129,6 +129,7 @@ public final class RecordCodec {
     writer.object("origin", event.origin)
     writer.object("source", event.source)
     writer.field("takenAt", ifPresent: event.takenAt)
+    writer.field("arrivedAt", ifPresent: event.arrivedAt)
     event.body.writeFields(to: &writer)
     writer.endObject()
     let bytes = writer.bytes

@@ -23,6 +23,13 @@ public struct Envelope: Sendable, Equatable {
 extension Envelope {
   /// `now`, where the event's clock is ahead of it; else nil: what `DerivedEvent.takenAt` is.
   public func takenAt(_ now: Milliseconds) -> Milliseconds? { now < occurredAt ? now : nil }
+
+  /// When the event came, where that was more than two seconds after it happened; else nil: what `DerivedEvent.arrivedAt` is. `time` is its
+  /// record's on Kafka, which a producer may set.
+  public func arrivedAt(_ time: Milliseconds, now: Milliseconds) -> Milliseconds? {
+    let arrival = min(time, now)
+    return arrival - 2_000 > occurredAt ? arrival : nil
+  }
 }
 
 /// The order of state events: the later `occurredAt` wins, then the greater `eventId` by its UTF-8 bytes (D12).
@@ -144,17 +151,21 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
   /// When ingest took the event, in milliseconds since the epoch, where `occurredAt` is later: the producer's clock is ahead.
   /// nil: `occurredAt` was not ahead.
   public var takenAt: Milliseconds?
+  /// When the event reached Nudge, where that was well after `occurredAt`. nil: it came at once.
+  public var arrivedAt: Milliseconds?
   /// The fields of its type.
   public var body: Body
 
   /// An event of the current schema version.
   public init(
-    _ envelope: Envelope, origin: Origin, source: RecordPosition, takenAt: Milliseconds? = nil, _ body: Body
+    _ envelope: Envelope, origin: Origin, source: RecordPosition, takenAt: Milliseconds? = nil,
+    arrivedAt: Milliseconds? = nil, _ body: Body
   ) {
     self.envelope = envelope
     self.origin = origin
     self.source = source
     self.takenAt = takenAt
+    self.arrivedAt = arrivedAt
     self.body = body
   }
 
@@ -164,7 +175,7 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
   /// The event's place in last-writer-wins order, by `cappedAt`.
   public var stamp: EventStamp { EventStamp(envelope, takenAt: takenAt) }
 
-  private enum CodingKeys: String, CodingKey { case origin, source, takenAt }
+  private enum CodingKeys: String, CodingKey { case origin, source, takenAt, arrivedAt }
 
   /// Reads the value; fields it does not know are ignored.
   public init(from decoder: any Decoder) throws {
@@ -173,6 +184,7 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
     origin = try fields.decode(Origin.self, forKey: .origin)
     source = try fields.decode(RecordPosition.self, forKey: .source)
     takenAt = try fields.decodeIfPresent(Milliseconds.self, forKey: .takenAt)
+    arrivedAt = try fields.decodeIfPresent(Milliseconds.self, forKey: .arrivedAt)
   }
 
   /// Writes the value; fields that are nil are left out.
@@ -182,6 +194,7 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
     try fields.encode(origin, forKey: .origin)
     try fields.encode(source, forKey: .source)
     try fields.encodeIfPresent(takenAt, forKey: .takenAt)
+    try fields.encodeIfPresent(arrivedAt, forKey: .arrivedAt)
     try body.encodeFields(to: encoder)
   }
 }

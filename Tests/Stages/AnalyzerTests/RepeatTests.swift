@@ -340,7 +340,7 @@ struct RepeatTests {
           guard case .conversation(let row) = try driver.row(AnalyzerRow.conversationKey(user, "c\(number)")) else {
             return 0
           }
-          #expect(row.unread == row.olderUnread + row.recent.count { $0.marks.contains(.unread) })
+          #expect(row.unread == row.olderUnread + row.older.count + row.recent.count { $0.marks.contains(.unread) })
           return row.unread
         }
         guard case .user(let row) = try driver.row(AnalyzerRow.userKey(user)) else { continue }

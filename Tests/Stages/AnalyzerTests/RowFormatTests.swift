@@ -51,6 +51,10 @@ struct RowFormatTests {
       let escalationsRows = try PackedRows(escalations)
       #expect(escalationsRows.packed == escalations && escalationsRows.json == escalations)
       #expect(escalationsRows.truncated.isEmpty && escalationsRows.refusesMore)
+      let older = fields.olderRow()
+      let olderRows = try PackedRows(older)
+      #expect(olderRows.packed == older && olderRows.json == older)
+      #expect(olderRows.truncated.isEmpty && olderRows.refusesMore)
       let replay = ReplayRow(isStopped: fields.isFull || fields.random.oneIn(2), notifications: fields.int())
       let replays = try PackedRows(replay)
       #expect(replays.packed == replay && replays.json == replay && replays.truncated.isEmpty && replays.refusesMore)
@@ -71,6 +75,7 @@ struct RowFormatTests {
       samples.append(fields.receiptsRow())
       samples.append(fields.missedRow())
       samples.append(fields.escalationsRow())
+      samples.append(fields.olderRow())
     }
     #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
   }
@@ -145,7 +150,10 @@ struct RowFormatTests {
       (user.badgeRaisedAt, user.badgeDueAt) = (nil, nil)
       (user.catchUpAt, user.hasMissed, user.spentAlerts, user.erasedUpTo) = (nil, nil, nil, nil)
       (preferences.digestTimes, preferences.timeZone, preferences.dailyAlerts) = (nil, nil, nil)
-      conversation.setOlderShown([])
+      (conversation.older, conversation.pages, conversation.seen) = ([], nil, [])
+      conversation.setEdits([])
+      conversation.readAhead?.waitsUntil = nil
+      conversation.recount()
       (conversation.holds, conversation.holdTimerAt, conversation.late) = ([], nil, nil)
       conversation.deleted = nil
       for index in conversation.recent.indices { conversation.recent[index].sender = nil }
@@ -183,13 +191,13 @@ struct RowFormatTests {
     #expect(try bytes.withUnsafeBytes { try PersonConversationRow(bytes: $0, coder: RecordCoder()) } == row)
   }
 
-  @Test("a conversation of ordinary messages, each with its score, takes some 20 bytes a message")
+  @Test("a conversation of ordinary messages, each with its score, takes some 25 bytes a message")
   func size() throws {
     let scene = try Scene.withPhone()
     for number in 0..<100 { try scene.message("message-\(number)", at: noon + Int64(number) * 30 * second) }
     try scene.read(at: noon + hour)
     let row = try #require(try scene.driver.row(AnalyzerRow.conversationKey("ann", "c1")))
-    #expect(try row.encoded(coder: RecordCoder()).count < 20 * PersonConversationRow.maxRecent)
+    #expect(try row.encoded(coder: RecordCoder()).count < 25 * PersonConversationRow.maxRecent)
   }
 
   @Test("a row of a later version stops the reader and says so")
@@ -276,14 +284,23 @@ extension FieldGenerator {
     }
     row.forgottenUpTo = maybe { $0.place() }
     row.readUpTo = maybe { $0.place() }
-    row.readAhead = maybe { ReadAhead(key: MessageKey($0.text()), stamp: $0.stamp()) }
+    row.readAhead = maybe {
+      ReadAhead(key: MessageKey($0.text()), stamp: $0.stamp(), waitsUntil: $0.maybe { $0.integer() })
+    }
     row.withdrawnUpTo = maybe { $0.integer() }
     row.deleted = maybe {
       DeletedMessages(
         known: $0.list { .init(key: MessageKey($0.text()), writtenBy: $0.integer()) },
         unknownUpTo: $0.maybe { $0.integer() })
     }
-    row.setOlderShown(list { MessageKey($0.text()) })
+    row.older = list {
+      OlderMessage(key: MessageKey($0.text()), place: $0.place(), isShown: $0.flag())
+    }
+    row.pages = maybe {
+      OlderPages(first: $0.random.below(9), next: 9 + $0.random.below(9), count: $0.random.below(300))
+    }
+    row.seen = list { MessageKey($0.text()).short }
+    row.setEdits(list { MessageEdit(key: MessageKey($0.text()), stamp: $0.stamp()) })
     row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int()) }
     row.holds = list {
       Hold(key: MessageKey($0.text()), place: $0.place(), due: $0.integer(), kind: $0.choice())
@@ -295,6 +312,11 @@ extension FieldGenerator {
     }
     row.recount()
     return row
+  }
+
+  fileprivate mutating func olderRow() -> OlderMessagesRow {
+    OlderMessagesRow(
+      messages: list { OlderMessage(key: MessageKey($0.text()), place: $0.place(), isShown: $0.flag()) })
   }
 
   fileprivate mutating func heldRow() -> HeldMessageRow {

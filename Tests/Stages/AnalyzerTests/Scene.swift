@@ -74,13 +74,13 @@ final class Scene {
   @discardableResult
   func send(
     _ body: TimelineEventBody, at time: Milliseconds, eventId: String? = nil, origin: Origin? = nil,
-    headers: [RecordHeaderField] = [], key: String = "any"
+    headers: [RecordHeaderField] = [], key: String = "any", arrivedAt: Milliseconds? = nil
   ) throws -> Written {
     userOffset += 1
     let origin = origin ?? Origin(topic: "user.events", partition: 0, offset: userOffset)
     let event = TimelineEvent(
       Envelope(eventId: eventId ?? "event-\(userOffset)", occurredAt: time), origin: origin, source: origin.position,
-      body)
+      arrivedAt: arrivedAt, body)
     return try written(
       driver.send(bytes: codec.encode(event), to: .timeline, key: Array(key.utf8), headers: headers))
   }

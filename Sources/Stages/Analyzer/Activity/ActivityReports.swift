@@ -18,11 +18,12 @@ extension PersonContext {
     var conversation = before
     guard conversation.advance(to: cause.origin) else { return }
     let place = MessagePlace(at: cause.happenedAt, order: cause.origin.order)
+    let arrival = conversation.place(arrivingAt: cause.happenedAt, order: cause.origin.order)
     let sender = MessageKey(userId).value
     let key = conversation.key(of: MessageKey(sent.messageId), from: sender)
     // So that "read up to" may name it, too.
     if conversation.message(key) == nil {
-      conversation.add(RecentMessage(key: key, place: place, marks: [], sender: sender))
+      conversation.add(RecentMessage(key: key, place: arrival, marks: [], sender: sender))
     }
     try respond(.replied, in: &conversation, id: sent.conversationId)
     conversation.read(upTo: place)

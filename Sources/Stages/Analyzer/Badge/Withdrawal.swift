@@ -13,15 +13,21 @@ extension PersonContext {
     }
     guard let messageId = withdrawn.messageId else { return try leave(withdrawn.conversationId, &conversation, before) }
     if withdrawn.cause == .edited {
-      conversation.edit(MessageKey(messageId))
+      let isLast = conversation.edit(MessageKey(messageId), by: cause.stamp)
+      if isLast { conversation.edit(MessageKey(messageId)) }
       try keep(conversation, was: before, for: withdrawn.conversationId)
-      return try edit(messageId, withdrawn, in: conversation, zones: &zones)
+      if isLast { try edit(messageId, withdrawn, in: conversation, zones: &zones) }
+      return
     }
     let keys = before.keys(of: messageId)
     var isOlder = false
     for key in keys {
       if before.message(key) == nil {
-        isOlder = conversation.removeOlderShown(key)
+        if let older = conversation.removeOlder(key) {
+          isOlder = older.isShown
+        } else {
+          try removeFromPages(key, &conversation, withdrawn.conversationId)
+        }
         // It may come later, or a replay may ask for it. Its sender's clock may be ahead of that of who deleted it.
         conversation.delete(key, writtenBy: cause.happenedAt + rules.clockTolerance)
       }

@@ -37,7 +37,7 @@ extension AnalyzerStage {
     var conversation = before
     guard conversation.advance(to: person.cause.origin) else { return }
     let message = message.apart(in: conversation)
-    let place = MessagePlace(at: message.sentAt, order: person.cause.origin.order)
+    let place = conversation.place(arrivingAt: person.cause.arrivedAt, order: person.cause.origin.order)
     let wasRead =
       conversation.settleReadAhead(message.key, at: place)
       || conversation.hasRead(place, tolerance: rules.clockTolerance)
@@ -48,11 +48,17 @@ extension AnalyzerStage {
       place: place, isRead: wasRead, replay: nil, resend: nil, held: nil, learned: try person.learned(),
       rules: rules, now: person.step.now)
     decisionChecks.isErased = try isErased(message, isReplayed: false, for: person)
+    let isOpen =
+      !conversation.isFull
+      && person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
+    if !isOpen, !wasRead {
+      decisionChecks.waitsForRead = conversation.waitsForRead(message, at: person.step.now)
+    }
     let (reached, targets) = try decisionChecks.run(&person, zones: &zones)
     var verdict = reached
     var presentation = present(&verdict, &decisionChecks, in: &conversation)
     var hold: Hold?
-    if presentation == .alert, let priority = decisionChecks.checks.assessment?.priority,
+    if presentation == .alert, !conversation.isFull, let priority = decisionChecks.checks.assessment?.priority,
       let (device, wait) = person.wait(
         beforeAlertOf: message, priority, mentioned: recipient.context.mentioned, on: targets)
     {
@@ -67,13 +73,11 @@ extension AnalyzerStage {
     let isHeldAlert = hold != nil
     let isShown = presentation == .alert || presentation == .silent
     // An alert that does not wait ends the waits of the alerts before it.
-    var ended = presentation == .alert ? conversation.takeAlerts() : []
+    let ended = presentation == .alert ? conversation.takeAlerts() : []
 
     if verdict.reason != .duplicate {
       // A message of an open conversation does not count on the badge, whichever check decided, until nothing has proved that
       // it was read (D1).
-      let isOpen =
-        person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
       let wait = Milliseconds(rules.policy.presenceSeconds) * 1_000
       if isOpen, wait == 0 { conversation.read(upTo: place) }
       let isWithdrawn = verdict.reason == .withdrawn
@@ -83,8 +87,12 @@ extension AnalyzerStage {
           key: message.key, place: place, due: person.step.now + wait,
           kind: verdict.reason == .activeConversation ? .presence : .badge)
       }
+      let waitsForRead = verdict.reason == .alreadyRead ? decisionChecks.waitsForRead : nil
+      if counts, let waitsForRead {
+        hold = Hold(key: message.key, place: place, due: waitsForRead, kind: .presence)
+      }
       var marks: RecentMessage.Marks = []
-      if counts && !isOpen { marks.insert(.unread) }
+      if counts && !isOpen && waitsForRead == nil { marks.insert(.unread) }
       if verdict.reason.notifies, !isHeldAlert { marks.insert(.notified) }
       if isShown { marks.insert(.shown) }
       if isWithdrawn { marks.insert(.withdrawn) }
@@ -97,7 +105,7 @@ extension AnalyzerStage {
         try person.learn(.ignored, about: forgotten, in: conversationId)
       }
       if let hold {
-        if let one = conversation.hold(hold), one.kind == .alert { ended.append(one) }
+        conversation.hold(hold)
         if hold.kind != .badge { try person.keepHeld(message, for: recipient, decisionChecks.checks.analysis) }
         try person.armHolds(of: &conversation, conversationId)
       }

@@ -21,6 +21,8 @@ struct DecisionChecks {
   let resend: Resend?
   /// A catch-up has the message in place of its push, or told of it.
   var isLeftToCatchUp = false
+  /// Until when the message waits, because a read that came before it may have reached it; nil: it does not.
+  var waitsForRead: Milliseconds?
   /// The person, or the conversation, was deleted after the message was written.
   var isErased = false
   /// The facts noted when the message was deferred; nil: this is not its final decision, or it was not deferred.
@@ -158,6 +160,9 @@ struct DecisionChecks {
   }
 
   private mutating func alreadyRead() -> Verdict? {
+    if let waitsForRead {
+      return checks.suppress(.alreadyRead, ["waitsUntil": .number(waitsForRead)], Explanation(.alreadyRead))
+    }
     guard let readUpTo = conversation.readUpTo else { return checks.pass(.alreadyRead) }
     let inputs: CheckInputs = ["readUpTo": .number(readUpTo.at)]
     return !isRead
@@ -190,6 +195,9 @@ struct DecisionChecks {
     let conversationId = message.candidate.conversationId
     let open = user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
     guard let open else { return checks.pass(.activeConversation) }
+    if replay == nil, conversation.isFull {
+      return checks.pass(.activeConversation, ["held": .number(Int64(conversation.holds.count))])
+    }
     return checks.suppress(
       .activeConversation,
       ["deviceId": .text(open.deviceId), "reportedAt": .number(open.stamp.occurredAt)],

@@ -5,7 +5,7 @@ import StreamRuntime
 enum DecisionTally {
   private static let priorities: [Priority?] = [nil, .low, .medium, .high]
   /// The reasons to defer.
-  private static let deferring: [DecisionReason] = [.activeConversation, .activeElsewhere]
+  private static let deferring: [DecisionReason] = [.activeConversation, .activeElsewhere, .alreadyRead]
 
   static let all: [StageTally] =
     DecisionReason.allCases.flatMap { reason in

@@ -16,6 +16,7 @@ extension PersonContext {
     if let known = user.conversations, known > 0 { user.conversations = known - 1 }
     try forgetMissed(in: conversationId)
     try endEscalations(of: nil, in: conversationId)
+    try removePages(nil, was: conversation, of: conversationId)
     try step.remove(AnalyzerRow.conversationKey(userId, conversationId))
   }
 }

@@ -123,7 +123,7 @@ extension AnalyzerStage {
     var removed = 0
     let parents = [
       AnalyzerRow.devicesKey(userId), AnalyzerRow.receiptsKey(userId), AnalyzerRow.conversationsKey(userId),
-      AnalyzerRow.heldKey(userId), AnalyzerRow.missedKey(userId),
+      AnalyzerRow.heldKey(userId), AnalyzerRow.missedKey(userId), AnalyzerRow.olderKey(userId),
     ]
     for parent in parents {
       var after: RowKey?

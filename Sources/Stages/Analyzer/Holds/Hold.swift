@@ -23,16 +23,12 @@ extension PersonConversationRow {
   /// Messages held at a time.
   static let maxHolds = 16
 
-  /// Holds a message. Beyond `maxHolds`, the hold that is due first ends: its message counts on the badge. Returns that hold.
-  mutating func hold(_ hold: Hold) -> Hold? {
+  /// Whether so many messages are held that another one is decided at once.
+  var isFull: Bool { holds.count >= Self.maxHolds }
+
+  /// Holds a message.
+  mutating func hold(_ hold: Hold) {
     holds.insert(hold, at: holds.firstIndex { hold.place < $0.place } ?? holds.endIndex)
-    let others = holds.indices.filter { holds[$0].key != hold.key }
-    guard holds.count > Self.maxHolds, let first = others.min(by: { holds[$0].due < holds[$1].due }) else {
-      return nil
-    }
-    let ended = holds.remove(at: first)
-    countUnread(ended)
-    return ended
   }
 
   /// Ends the waits of alerts.
@@ -58,7 +54,8 @@ extension PersonConversationRow {
     if message(hold.key) != nil {
       mark(hold.key) { $0.insert(.unread) }
     } else {
-      olderUnread += 1
+      older.append(OlderMessage(key: hold.key, place: hold.place, isShown: false))
+      older.sort { $0.place < $1.place }
       recount()
     }
   }

@@ -115,9 +115,9 @@ extension PersonContext {
   ) throws {
     guard end != .due else { return }
     for hold in before.holds where !after.holds.contains(where: { $0.key == hold.key }) && hold.kind != .badge {
-      // An alert that is held no longer and is not read is sent: whoever took it decides.
+      // What is held no longer and is not read is sent: whoever took it decides.
       let (reason, why, inputs) = Self.why(hold, after, end)
-      if hold.kind == .alert, reason == .activeConversation, end == .read { continue }
+      if end == .read, reason == .alreadyRead, !after.isRead(hold.place, after.message(hold.key)) { continue }
       guard let held = try takeHeld(hold.key, in: conversationId) else { continue }
       let preferences = EffectivePreferences(try preferences(), rules: rules)
       let text = Explanation(why).text(in: try words(preferences))
@@ -140,10 +140,6 @@ extension PersonContext {
     let marks = after.message(hold.key)?.marks ?? []
     if marks.contains(.withdrawn) || after.withdrawnUpTo.map({ hold.place.at <= $0 }) ?? false {
       return (.withdrawn, .withdrawn, [:])
-    }
-    // One too many: it counts on the badge, and no push is made.
-    if !after.isRead(hold.place, after.message(hold.key)) {
-      return (.activeConversation, .activeConversation, ["held": .number(Int64(PersonConversationRow.maxHolds))])
     }
     if case .open(let deviceId) = end {
       return (.activeConversation, .activeConversation, ["deviceId": .text(deviceId), "confirmed": true])

@@ -16,7 +16,7 @@ extension AnalyzerRow {
     switch Kind(of: key) {
     case .user, .preferences, .learned, .escalations: if parts.count == 2 { return .taskOf(parts[1]) }
     case .conversation, .device, .receipts, .missed: if parts.count == 3 { return .taskOf(parts[1]) }
-    case .held: if parts.count == 4 { return .taskOf(parts[1]) }
+    case .held, .older: if parts.count == 4 { return .taskOf(parts[1]) }
     case .replay:
       if parts.count == 2 { return .everyTask }
       guard parts.count == 3 else { break }

@@ -2,7 +2,7 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// A row of the analyzer's state, of one of eleven kinds. Each has a bound on its size, at most
+/// A row of the analyzer's state, of one of twelve kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
 ///
 /// Indirect: a row is handed about several times a decision, and a pointer is what that costs.
@@ -34,6 +34,9 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `e`, userId: which messages are said again unless they arrive or are read. At most 6 kB, usually 60 bytes; absent without
   /// such messages.
   case escalations(EscalationsRow)
+  /// `o`, userId, conversationId, number: older unread messages of a conversation. At most 1 kB; `OlderMessagesRow.maxRows` a
+  /// conversation, absent for people who read.
+  case older(OlderMessagesRow)
   /// `x`, hash of a userId or a conversationId: that the person, or the conversation, was deleted.
   case erasure(PersonErasureRow)
 
@@ -49,6 +52,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case held = 0x68  // h
     case missed = 0x67  // g
     case escalations = 0x65  // e
+    case older = 0x6f  // o
     case erasure = 0x78  // x
 
     init?(of key: RowKey) {
@@ -87,6 +91,13 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The key of what waits in a conversation for a person's catch-up.
   static func missedKey(_ userId: String, _ conversationId: String) -> RowKey { RowKey("g", userId, conversationId) }
 
+  /// The parent of the keys of all older unread messages of a person.
+  static func olderKey(_ userId: String) -> RowKey { RowKey("o", userId) }
+  /// The key of some older unread messages of a conversation.
+  static func olderKey(_ userId: String, _ conversationId: String, _ number: Int) -> RowKey {
+    RowKey("o", userId, conversationId, String(number))
+  }
+
   /// The key of a person's messages that may be said again.
   static func escalationsKey(_ userId: String) -> RowKey { RowKey("e", userId) }
 
@@ -124,6 +135,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
     case .missed: self = .missed(try MissedRow(bytes: bytes, coder: coder))
     case .escalations: self = .escalations(try EscalationsRow(bytes: bytes, coder: coder))
+    case .older: self = .older(try OlderMessagesRow(bytes: bytes, coder: coder))
     case .erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
     case nil:
       throw StoreFailure(
@@ -145,6 +157,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .held(let row): row.packed(capacity: 1_024)
     case .missed(let row): row.packed(capacity: 1_024)
     case .escalations(let row): row.packed(capacity: 256)
+    case .older(let row): row.packed(capacity: 512)
     case .erasure(let row): row.packed()
     }
   }
@@ -162,6 +175,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .held(let row): try coder.encode(row)
     case .missed(let row): try coder.encode(row)
     case .escalations(let row): try coder.encode(row)
+    case .older(let row): try coder.encode(row)
     case .erasure(let row): try coder.encode(row)
     }
   }

@@ -37,7 +37,10 @@ extension PersonContext {
     let forgettable = rows.filter { $0.at < idleSince }.sorted { ($0.at, $0.key) < ($1.at, $1.key) }
     for (key, row, _) in forgettable.prefix(rows.count + 1 + bound.slack - bound.conversations) {
       user.count(unreadBefore: row.unread, after: 0)
-      if let conversationId = key.parts.last { try forgetMissed(in: conversationId) }
+      if let conversationId = key.parts.last {
+        try forgetMissed(in: conversationId)
+        try removePages(nil, was: row, of: conversationId)
+      }
       try step.remove(key)
       user.conversations? -= 1
     }

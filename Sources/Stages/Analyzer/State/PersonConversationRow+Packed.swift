@@ -4,8 +4,8 @@ import NudgeSchema
 extension PersonConversationRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
-  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders
-  /// and the deleted messages.
+  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders,
+  /// the deleted and the older messages, and edits.
   public static var version: UInt8 { 6 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -18,11 +18,8 @@ extension PersonConversationRow: PackedRow {
     if flags.take() { withdrawnUpTo = try row.signed() }
     let hasScores = flags.take()
     if flags.take() { burst = Burst(alertedAt: try row.signed(), heldBack: Int(try row.signed())) }
-    if flags.take() {
-      var shown: [MessageKey] = []
-      for _ in 0..<(try row.count()) { shown.append(MessageKey(try row.fixed())) }
-      setOlderShown(shown)
-    }
+    // Releases before the order of arrival kept only the keys of those that are shown.
+    let shown = flags.take() ? try row.keys() : []
     if flags.take() {
       var held: [Hold] = []
       for _ in 0..<(try row.count()) {
@@ -37,21 +34,28 @@ extension PersonConversationRow: PackedRow {
     if flags.take() { late = LateMessages(told: try row.keys(), edited: try row.keys()) }
     let hasSenders = flags.take()
     if flags.take() { deleted = try row.deletedMessages() }
-    olderUnread = Int(try row.signed())
-    let count = try row.count()
-    recent.reserveCapacity(count + 1)
-    var (at, offset): (Int64, Int64) = (0, 0)
-    for _ in 0..<count {
-      let key = MessageKey(try row.fixed())
-      at &+= try row.signed()
-      offset &+= try row.signed()
-      let bits = try row.byte()
-      let index = bits & RecentMessage.hasIndex == 0 ? 0 : try row.signed32()
-      recent.append(
-        RecentMessage(
-          key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)),
-          marks: RecentMessage.Marks(rawValue: bits & ~RecentMessage.hasIndex)))
+    if flags.take() { readAhead?.waitsUntil = try row.signed() }
+    if flags.take() { older = try row.olderMessages() }
+    if flags.take() {
+      pages = OlderPages(first: Int(try row.signed()), next: Int(try row.signed()), count: Int(try row.signed()))
     }
+    if flags.take() {
+      for _ in 0..<(try row.count()) { seen.append(UInt32(truncatingIfNeeded: try row.unsigned())) }
+    }
+    if flags.take() {
+      var edits: [MessageEdit] = []
+      for _ in 0..<(try row.count()) {
+        edits.append(MessageEdit(key: MessageKey(try row.fixed()), stamp: try row.stamp()))
+      }
+      setEdits(edits)
+    }
+    olderUnread = Int(try row.signed())
+    if !shown.isEmpty {
+      let place = forgottenUpTo ?? .end(of: 0)
+      older = shown.map { OlderMessage(key: $0, place: place, isShown: true) }
+      olderUnread = max(0, olderUnread - shown.count)
+    }
+    recent = try row.messages()
     recount()
     var senders: [Int64] = []
     if hasSenders {
@@ -96,7 +100,7 @@ extension PersonConversationRow: PackedRow {
     let scores = recent.count { $0.judged != nil }
     flags.add(scores > 0)
     flags.add(burst != nil)
-    flags.add(olderShown != nil)
+    flags.add(false)
     let holds = holds
     flags.add(!holds.isEmpty)
     flags.add(holdTimerAt != nil)
@@ -105,6 +109,12 @@ extension PersonConversationRow: PackedRow {
     for case let sender? in recent.lazy.map(\.sender) where !senders.contains(sender) { senders.append(sender) }
     flags.add(!senders.isEmpty)
     flags.add(deleted != nil)
+    flags.add(readAhead?.waitsUntil != nil)
+    let (older, seen) = (older, seen)
+    flags.add(!older.isEmpty)
+    flags.add(pages != nil)
+    flags.add(!seen.isEmpty)
+    flags.add(edits != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -117,10 +127,6 @@ extension PersonConversationRow: PackedRow {
     if let burst {
       row.signed(burst.alertedAt)
       row.signed(burst.heldBack)
-    }
-    if let olderShown {
-      row.count(olderShown.count)
-      for key in olderShown { row.fixed(key.bits) }
     }
     if !holds.isEmpty {
       row.count(holds.count)
@@ -137,19 +143,26 @@ extension PersonConversationRow: PackedRow {
       row.keys(late.edited)
     }
     if let deleted { row.deletedMessages(deleted) }
-    row.signed(olderUnread)
-    row.count(recent.count)
-    // Times and offsets as what they are after the message before: a byte or two instead of six.
-    var (at, offset): (Int64, Int64) = (0, 0)
-    for message in recent {
-      row.fixed(message.key.bits)
-      row.signed(message.place.at &- at)
-      row.signed(message.place.order.offset &- offset)
-      (at, offset) = (message.place.at, message.place.order.offset)
-      let index = message.place.order.index
-      row.byte(message.marks.rawValue & ~RecentMessage.hasIndex | (index == 0 ? 0 : RecentMessage.hasIndex))
-      if index != 0 { row.signed(Int64(index)) }
+    if let waitsUntil = readAhead?.waitsUntil { row.signed(waitsUntil) }
+    if !older.isEmpty { row.olderMessages(older) }
+    if let pages {
+      row.signed(pages.first)
+      row.signed(pages.next)
+      row.signed(pages.count)
     }
+    if !seen.isEmpty {
+      row.count(seen.count)
+      for key in seen { row.unsigned(UInt64(key)) }
+    }
+    if let edits {
+      row.count(edits.count)
+      for edit in edits {
+        row.fixed(edit.key.bits)
+        row.stamp(edit.stamp)
+      }
+    }
+    row.signed(olderUnread)
+    row.messages(recent)
     // Few people write most messages: each is written once.
     if !senders.isEmpty {
       row.count(senders.count)
@@ -202,6 +215,26 @@ extension RowWriter {
     for key in keys { fixed(key.bits) }
   }
 
+  mutating func olderMessages(_ older: [OlderMessage]) {
+    messages(
+      older.map { RecentMessage(key: $0.key, place: $0.place, marks: $0.isShown ? [.unread, .shown] : .unread) })
+  }
+
+  /// Messages without their senders and scores. Times and offsets as what they are after the message before: a byte or two instead of six.
+  mutating func messages(_ messages: [RecentMessage]) {
+    count(messages.count)
+    var (at, offset): (Int64, Int64) = (0, 0)
+    for message in messages {
+      fixed(message.key.bits)
+      signed(message.place.at &- at)
+      signed(message.place.order.offset &- offset)
+      (at, offset) = (message.place.at, message.place.order.offset)
+      let index = message.place.order.index
+      byte(message.marks.rawValue & ~RecentMessage.hasIndex | (index == 0 ? 0 : RecentMessage.hasIndex))
+      if index != 0 { signed(Int64(index)) }
+    }
+  }
+
   fileprivate mutating func deletedMessages(_ deleted: DeletedMessages) {
     count(deleted.known.count)
     for entry in deleted.known {
@@ -224,6 +257,30 @@ extension RowReader {
     var keys: [MessageKey] = []
     for _ in 0..<(try count()) { keys.append(MessageKey(try fixed())) }
     return keys
+  }
+
+  mutating func olderMessages() throws(RowFormatError) -> [OlderMessage] {
+    try messages().map { OlderMessage(key: $0.key, place: $0.place, isShown: $0.marks.contains(.shown)) }
+  }
+
+  /// Messages without their senders and scores.
+  mutating func messages() throws(RowFormatError) -> [RecentMessage] {
+    let count = try count()
+    var messages: [RecentMessage] = []
+    messages.reserveCapacity(count + 1)
+    var (at, offset): (Int64, Int64) = (0, 0)
+    for _ in 0..<count {
+      let key = MessageKey(try fixed())
+      at &+= try signed()
+      offset &+= try signed()
+      let bits = try byte()
+      let index = bits & RecentMessage.hasIndex == 0 ? 0 : try signed32()
+      messages.append(
+        RecentMessage(
+          key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)),
+          marks: RecentMessage.Marks(rawValue: bits & ~RecentMessage.hasIndex)))
+    }
+    return messages
   }
 
   fileprivate mutating func deletedMessages() throws(RowFormatError) -> DeletedMessages {

@@ -4,18 +4,27 @@ import NudgeSchema
 public struct PersonConversationRow: Codable, Sendable, Equatable {
   /// Messages kept one by one. Packed they take some 16 bytes each.
   static let maxRecent = 32
-  /// Older messages that are still shown. Packed they take 8 bytes each.
-  static let maxOlderShown = 64
+  /// Unread messages older than those; beyond, some of them go to a row of their own. Packed they take some 12 bytes each.
+  static let maxOlder = 64
+  /// Read messages older than those whose ids are still known. Packed they take 4 bytes each.
+  static let maxSeen = 32
+  /// Messages whose last edit is known.
+  static let maxEdits = 8
 
   /// The origin of the last chat event of this conversation that reached the person: what is not later is a repeat.
   var lastOrigin: Origin?
   /// The last messages by their places, oldest first.
   var recent: [RecentMessage] = []
-  /// Unread messages older than those in `recent`.
+  /// Unread messages older than all that are known one by one.
   var olderUnread = 0
-  /// Unread messages that are shown and older than those in `recent`, oldest first: an edit or a deletion still reaches them.
-  /// nil: none.
-  private(set) var olderShown: [MessageKey]?
+  /// Unread messages older than those in `recent`, oldest first; absent until there is one.
+  private var olderMessages: [OlderMessage]?
+  /// The rows with those before them; absent until there is one.
+  var pages: OlderPages?
+  /// Stand for the ids of the last read messages older than those in `recent`; absent until there is one.
+  private var seenKeys: [UInt32]?
+  /// The last edits; absent until there is one.
+  private(set) var edits: [MessageEdit]?
   /// The newest place that no longer fits `recent`: of messages up to it nothing is known one by one.
   var forgottenUpTo: MessagePlace?
   /// The person has read everything up to here, inclusive.
@@ -50,6 +59,27 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   /// The entry of a message; nil: it is not among the last ones.
   func message(_ key: MessageKey) -> RecentMessage? { recent.last { $0.key == key } }
 
+  /// Unread messages older than those in `recent`, oldest first.
+  var older: [OlderMessage] {
+    get { olderMessages ?? [] }
+    set { olderMessages = newValue.isEmpty ? nil : newValue }
+  }
+
+  /// Stand for the ids of the last read messages older than those in `recent`.
+  var seen: [UInt32] {
+    get { seenKeys ?? [] }
+    set { seenKeys = newValue.isEmpty ? nil : newValue }
+  }
+
+  /// The place of what arrives now: the order of a conversation is the order in which it reached Nudge.
+  ///
+  /// - Parameter time: When it arrived.
+  func place(arrivingAt time: Milliseconds, order: OriginOrder) -> MessagePlace {
+    let place = MessagePlace(at: time, order: order)
+    guard let last = recent.last?.place, place <= last else { return place }
+    return MessagePlace(at: last.order < order ? last.at : last.at + 1, order: order)
+  }
+
   /// Adds a message not seen before. Returns the one that is no longer known for it.
   @discardableResult
   mutating func add(_ message: RecentMessage) -> RecentMessage? {
@@ -59,9 +89,12 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     guard recent.count > Self.maxRecent else { return nil }
     let oldest = recent.removeFirst()
     if oldest.marks.contains(.withdrawn) { delete(oldest.key, writtenBy: oldest.place.at) }
-    if oldest.marks.contains(.unread) { olderUnread += 1 }
-    if oldest.marks.isSuperset(of: [.unread, .shown]) {
-      olderShown = Array(((olderShown ?? []) + [oldest.key]).suffix(Self.maxOlderShown))
+    if oldest.marks.contains(.unread) {
+      let index = older.lastIndex { $0.place < oldest.place }.map { $0 + 1 } ?? 0
+      older.insert(
+        OlderMessage(key: oldest.key, place: oldest.place, isShown: oldest.marks.contains(.shown)), at: index)
+    } else {
+      see([oldest.key])
     }
     forgottenUpTo = max(forgottenUpTo ?? oldest.place, oldest.place)
     return oldest
@@ -94,10 +127,10 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     unread += (recent[index].marks.contains(.unread) ? 1 : 0) - (wasUnread ? 1 : 0)
   }
 
-  /// Whether a message that arrives now counts as read before (D11).
+  /// Whether a message that is decided now counts as read before: the person has read everything up to a time, and it had arrived by then.
   ///
-  /// A person reads only messages that have arrived, and the clocks of senders differ. So a message dated up to `tolerance` before the
-  /// place read up to may have been written after it: it is unread, because a doubtful message must notify.
+  /// Clocks differ (D11). So a message that came up to `tolerance` before that time may have come after it: it is unread, because a doubtful
+  /// message must notify.
   func hasRead(_ place: MessagePlace, tolerance: Milliseconds) -> Bool {
     readUpTo.map { place.at + tolerance < $0.at } ?? false
   }
@@ -108,37 +141,75 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     known?.marks.contains(.unread) != true && readUpTo.map { place <= $0 } ?? false
   }
 
-  /// An unread message older than those in `recent` is taken back. False: no such message is known to be shown.
-  mutating func removeOlderShown(_ key: MessageKey) -> Bool {
-    guard var shown = olderShown, let index = shown.firstIndex(of: key) else { return false }
-    shown.remove(at: index)
-    setOlderShown(shown)
-    olderUnread -= 1
-    recount()
+  /// An unread message older than those in `recent` is taken back. Returns it; nil: it is not known here.
+  mutating func removeOlder(_ key: MessageKey) -> OlderMessage? {
+    guard let index = older.firstIndex(where: { $0.key == key }) else { return nil }
+    defer { recount() }
+    return older.remove(at: index)
+  }
+
+  /// Takes the oldest messages of a row that has too many.
+  mutating func takePage() -> [OlderMessage]? {
+    guard older.count >= Self.maxOlder else { return nil }
+    let page = Array(older.prefix(OlderMessagesRow.size))
+    older.removeFirst(page.count)
+    return page
+  }
+
+  /// Remembers the ids of messages that were read, and are not in `recent`.
+  mutating func see(_ keys: [MessageKey]) { seen = Array((seen + keys.map(\.short)).suffix(Self.maxSeen)) }
+
+  /// Whether a message that is not known one by one has been here: it was read before, or is one of too many.
+  func mayHaveSeen(_ key: MessageKey) -> Bool { olderUnread > 0 || seen.contains(key.short) }
+
+  /// Takes an edit. False: a later one came before it (D12).
+  mutating func edit(_ key: MessageKey, by stamp: EventStamp) -> Bool {
+    var known = edits ?? []
+    if let index = known.firstIndex(where: { $0.key == key }) {
+      guard known[index].stamp < stamp else { return false }
+      known.remove(at: index)
+    }
+    edits = Array((known + [MessageEdit(key: key, stamp: stamp)]).suffix(Self.maxEdits))
     return true
   }
 
-  /// Sets the older messages that are shown, as a row of state has them.
-  mutating func setOlderShown(_ keys: [MessageKey]) { olderShown = keys.isEmpty ? nil : keys }
+  /// Sets the last edits, as a row of state has them.
+  mutating func setEdits(_ known: [MessageEdit]) { edits = known.isEmpty ? nil : known }
 
   /// The person has read what arrived so far up to a place. `readUpTo` never moves backwards (D7).
   mutating func read(upTo place: MessagePlace) {
     if readUpTo.map({ $0 < place }) ?? true { readUpTo = place }
     for index in recent.indices where recent[index].place <= place { recent[index].marks.remove(.unread) }
     if held != nil { holds.removeAll { $0.place <= place } }
-    // Messages that fell out of `recent` are older than those in it. How many of them are read is unknown where the place is
-    // among them: the count stays an upper bound until the person reads further.
-    if let forgottenUpTo, place >= forgottenUpTo {
-      olderUnread = 0
-      olderShown = nil
-    }
+    readOlder { $0.place <= place }
+    // Messages that fell out of `recent` are older than those in it.
+    if let forgottenUpTo, place >= forgottenUpTo { (pages, olderUnread) = (nil, 0) }
     forgetReadEdits()
     recount()
   }
 
+  /// The person has read up to a message older than those in `recent`. False: it is not known here.
+  mutating func readOlder(upTo key: MessageKey) -> Bool {
+    guard let message = older.first(where: { $0.key == key }) else { return false }
+    if readUpTo.map({ $0 < message.place }) ?? true { readUpTo = message.place }
+    readOlder { $0.place <= message.place }
+    recount()
+    return true
+  }
+
+  private mutating func readOlder(where isRead: (OlderMessage) -> Bool) {
+    guard olderMessages != nil, let last = older.lastIndex(where: isRead) else { return }
+    see(older[...last].map(\.key))
+    older.removeFirst(last + 1)
+    // Those in rows of their own came before.
+    (pages, olderUnread) = (nil, 0)
+  }
+
   /// Whether an unread message is shown on the person's devices, as far as is known here.
   func isShown(_ key: MessageKey) -> Bool {
-    guard let known = message(key) else { return olderShown?.contains(key) ?? false }
+    guard let known = message(key) else {
+      return older.contains { $0.key == key && $0.isShown }
+    }
     return known.marks.isSuperset(of: [.shown, .unread]) && !known.marks.contains(.withdrawn)
   }
 
@@ -150,20 +221,19 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
       recent[index].marks.insert(.withdrawn)
     }
     if held != nil { holds.removeAll { $0.place.at <= time } }
-    if let forgottenUpTo, forgottenUpTo.at <= time {
-      olderUnread = 0
-      olderShown = nil
-    }
+    readOlder { $0.place.at <= time }
+    if let forgottenUpTo, forgottenUpTo.at <= time { (pages, olderUnread) = (nil, 0) }
     recount()
   }
 
   /// Counts the unread messages again.
   mutating func recount() {
-    unread = olderUnread + recent.count { $0.marks.contains(.unread) }
+    unread = olderUnread + (pages?.count ?? 0) + older.count + recent.count { $0.marks.contains(.unread) }
   }
 }
 
-/// A message's place in its conversation: by the time it was written, then by the order its events came in.
+/// A message's place in its conversation: the order in which its messages reached Nudge. The time is that at which it did, or at which it was
+/// written, where that is about the same.
 struct MessagePlace: Codable, Sendable, Hashable, Comparable {
   var at: Milliseconds
   var order: OriginOrder
@@ -191,6 +261,9 @@ struct MessageKey: Codable, Sendable, Hashable {
     // Multiplied, so that the two keys are not mixed by their own bits alone.
     MessageKey(value: value ^ (sender &* 0x9e37_79b9_7f4a_7c1))
   }
+
+  /// Stands for the id in 4 bytes, where being wrong once in four billion times does no harm.
+  var short: UInt32 { UInt32(truncatingIfNeeded: value ^ value >> 32) }
 
   init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int64.self) }
 
@@ -279,6 +352,17 @@ struct RecentMessage: Codable, Sendable, Equatable {
 
 /// A read that overtook its message: `user.events` and `chat.events` are ordered only by arrival.
 struct ReadAhead: Codable, Sendable, Equatable {
+  /// How long messages that may come before it are held, in milliseconds.
+  static let patience: Milliseconds = 10_000
+
+  var key: MessageKey
+  var stamp: EventStamp
+  /// The end of that time, by the wall clock; absent in rows of releases that held none.
+  var waitsUntil: Milliseconds?
+}
+
+/// The last edit of a message.
+struct MessageEdit: Codable, Sendable, Equatable {
   var key: MessageKey
   var stamp: EventStamp
 }

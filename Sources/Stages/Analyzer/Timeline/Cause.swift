@@ -11,6 +11,8 @@ final class Cause: Sendable {
   /// When the event happened, by which all that people did is judged: its own time, or the time ingest took it where that is
   /// earlier (D11).
   let happenedAt: Milliseconds
+  /// When the event reached Nudge: well after it happened, or at the same time.
+  let arrivedAt: Milliseconds
   /// The event's place in last-writer-wins order (D12).
   let stamp: EventStamp
   /// The cause of the record itself: the chat event, for candidates.
@@ -28,6 +30,7 @@ final class Cause: Sendable {
     self.partition = partition
     envelope = event.envelope
     happenedAt = event.cappedAt
+    arrivedAt = max(event.arrivedAt ?? event.cappedAt, event.cappedAt)
     stamp = event.stamp
     origin = event.origin
     source = event.source

@@ -70,7 +70,10 @@ struct PersonContext {
     holdsEnd end: HoldEnd = .read
   ) throws {
     guard after != before else { return }
+    var after = after
     if before == PersonConversationRow() { try beginConversation(conversationId) }
+    try removePages(after, was: before, of: conversationId)
+    try movePages(&after, conversationId)
     user.count(unreadBefore: before.unread, after: after.unread)
     try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))
     if !before.holds.isEmpty { try endHolds(after, was: before, for: conversationId, by: end) }

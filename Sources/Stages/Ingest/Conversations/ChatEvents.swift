@@ -41,7 +41,8 @@ extension IngestStage {
     var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
     var timeline = TimelineWriter(
       step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now),
-      cause: step.origin(of: record), source: record.position, headers: ignored.headers)
+      arrivedAt: event.envelope.arrivedAt(record.timestamp, now: step.now), cause: step.origin(of: record),
+      source: record.position, headers: ignored.headers)
     switch event.body {
     case .conversationUpdated(let fields):
       try replace(&conversation, with: fields.snapshot, stamp: stamp, step, &timeline)

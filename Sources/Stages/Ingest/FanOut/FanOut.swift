@@ -32,9 +32,8 @@ struct FanOut {
         reason: "this release does not know its event (\(error)): run the release that wrote it, or a later one")
     }
     timeline = TimelineWriter(
-      step, codec, envelope: event.envelope, takenAt: event.takenAt,
-      cause: event.origin,
-      source: event.source, firstIndex: row.nextIndex)
+      step, codec, envelope: event.envelope, takenAt: event.takenAt, arrivedAt: event.arrivedAt,
+      cause: event.origin, source: event.source, firstIndex: row.nextIndex)
     passedOver = Set(row.passedOver.map { ExactText($0) })
     if case .candidate(let candidate) = event.body {
       for recipient in candidate.recipients { told[ExactText(recipient.userId)] = recipient.context }

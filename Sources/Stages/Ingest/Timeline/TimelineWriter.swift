@@ -9,22 +9,25 @@ struct TimelineWriter {
   private let codec: RecordCodec
   private let envelope: Envelope
   private let takenAt: Milliseconds?
+  private let arrivedAt: Milliseconds?
   private let cause: Origin
   private let source: RecordPosition
   private let firstIndex: Int32
   private let headers: [RecordHeaderField]
   private var written: [Int32: Int32] = [:]
 
-  /// A writer for the effects of `cause`, which began with `source` and was taken at `takenAt`. `firstIndex`: behind those of
-  /// earlier steps. `headers`: of each record.
+  /// A writer for the effects of `cause`, which began with `source`, was taken at `takenAt` and arrived at `arrivedAt`. `firstIndex`:
+  /// behind those of earlier steps. `headers`: of each record.
   init(
-    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, takenAt: Milliseconds?, cause: Origin,
-    source: RecordPosition, firstIndex: Int32 = 0, headers: [RecordHeaderField] = []
+    _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, takenAt: Milliseconds?,
+    arrivedAt: Milliseconds? = nil, cause: Origin, source: RecordPosition, firstIndex: Int32 = 0,
+    headers: [RecordHeaderField] = []
   ) {
     self.step = step
     self.codec = codec
     self.envelope = envelope
     self.takenAt = takenAt
+    self.arrivedAt = arrivedAt
     self.cause = cause
     self.source = source
     self.firstIndex = firstIndex
@@ -36,7 +39,7 @@ struct TimelineWriter {
 
   /// The event, without writing it.
   func event(_ body: TimelineEventBody) -> TimelineEvent {
-    TimelineEvent(envelope, origin: cause, source: source, takenAt: takenAt, body)
+    TimelineEvent(envelope, origin: cause, source: source, takenAt: takenAt, arrivedAt: arrivedAt, body)
   }
 
   /// Writes to one person's timeline.
@@ -51,7 +54,7 @@ struct TimelineWriter {
     let index = written[partition, default: firstIndex]
     written[partition] = index + 1
     let event = TimelineEvent(
-      envelope, origin: cause.effect(index), source: source, takenAt: takenAt, body)
+      envelope, origin: cause.effect(index), source: source, takenAt: takenAt, arrivedAt: arrivedAt, body)
     try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition, headers: headers)
   }
 

@@ -53,43 +53,33 @@ struct HoldOracle {
     var message = Message(id: id, conversation: conversation, at: time)
     var decided: [Decided] = []
     let isMuted = muted.contains(conversation)
-    if isOpen {
+    let waiting = messages.indices.filter {
+      messages[$0].conversation == conversation && messages[$0].heldUntil != nil
+    }
+    // A conversation has at most `maxHolds` waiting messages: one more is decided at once.
+    let isFull = waiting.count >= PersonConversationRow.maxHolds
+    if isOpen, !isFull {
       message.heldUntil = time + wait
       message.isBadgeOnly = isMuted
     } else {
       message.isUnread = true
-      if !isMuted, alertWait > 0, !active.isEmpty, wouldRing(conversation, at: time) {
+      if !isMuted, !isFull, alertWait > 0, active.contains(where: { $0.conversation != conversation }),
+        wouldRing(conversation, at: time)
+      {
         message.isAlert = true
         message.heldUntil = time + alertWait
       }
     }
-    let waiting = messages.indices.filter {
-      messages[$0].conversation == conversation && messages[$0].heldUntil != nil
-    }
-    if message.heldUntil != nil {
-      // A conversation has at most `maxHolds` waiting messages.
-      let first = waiting.min { (messages[$0].heldUntil ?? 0) < (messages[$1].heldUntil ?? 0) }
-      if waiting.count == PersonConversationRow.maxHolds, let first {
-        if messages[first].isAlert {
-          decided.append(end(first))
-        } else {
-          messages[first].isUnread = true
-          messages[first].heldUntil = nil
-          if !messages[first].isBadgeOnly {
-            decided.append(Decided(messageId: messages[first].id, outcome: .suppress, reason: .activeConversation))
-          }
-        }
-      }
-    } else if !isMuted, ring(conversation, at: time) {
+    if message.heldUntil == nil, !isMuted, ring(conversation, at: time) {
       // An alert that does not wait ends the waits of the alerts before it.
       for index in waiting where messages[index].isAlert { decided.append(end(index)) }
     }
     messages.append(message)
     if isMuted {
       decided.append(Decided(messageId: id, outcome: .suppress, reason: .conversationMuted))
-    } else if isOpen || message.isAlert {
+    } else if message.heldUntil != nil {
       decided.append(
-        Decided(messageId: id, outcome: .deferred, reason: isOpen ? .activeConversation : .activeElsewhere))
+        Decided(messageId: id, outcome: .deferred, reason: message.isAlert ? .activeElsewhere : .activeConversation))
     } else {
       decided.append(Decided(messageId: id, outcome: .notify, reason: .notifyAll))
     }
