@@ -10,8 +10,11 @@ public enum Repository {
   public static func file(_ path: String) -> URL { url.appendingPathComponent(path) }
 
   /// The Swift files of a folder and its subfolders, by path; empty if there is no such folder.
-  public static func swiftFiles(in folder: URL) -> [URL] {
+  public static func swiftFiles(in folder: URL) -> [URL] { files(in: folder, withExtension: "swift") }
+
+  /// The files of a folder and its subfolders with such names, by path; empty if there is no such folder.
+  public static func files(in folder: URL, withExtension suffix: String) -> [URL] {
     let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-    return (found?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
+    return (found?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == suffix }.sorted { $0.path < $1.path }
   }
 }

@@ -26,6 +26,10 @@ public enum DeadLetterCode: String, Codable, Sendable, CaseIterable {
   case unknownConversation = "unknown_conversation"
   /// The person was deleted and has not registered again (D16).
   case userDeleted = "user_deleted"
+  /// The event's id is that of another event, of another type or sender (M6).
+  case eventIdReused = "event_id_reused"
+  /// The message's id is that of another sender's message in the conversation.
+  case messageIdReused = "message_id_reused"
   /// FCM refused the request itself.
   case fcmRejected = "fcm_rejected"
   /// A defect of ours.
@@ -67,6 +71,10 @@ public enum RecordHeader {
   public static let producer = "nudge-producer"
   /// The fields of an event that ingest ignored (`IgnoredFields`), on what it wrote of the event.
   public static let ignored = "nudge-ignored"
+  /// Who sent an event. Absent: a backend. `user`: the person, with a token of their own over HTTP. A dead letter keeps it.
+  public static let caller = "nudge-caller"
+  /// The value of `caller` for a person's own token.
+  public static let user = "user"
   /// `timer.fired`: when the timer was due, a space, its name. Written and understood by the runtime.
   public static let timer = "nudge-timer"
   /// Dead letters: `DeadLetterCode`.

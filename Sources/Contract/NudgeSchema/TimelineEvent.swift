@@ -195,6 +195,8 @@ public struct FailedPush: Codable, Sendable, Equatable {
 public struct MessageCandidate: Codable, Sendable, Equatable {
   /// Recipients one record holds at most.
   public static let maxRecipients = 500
+  /// In `mentions`: all members. Whether it counts is for the policy to say.
+  public static let everybody = "*"
 
   /// The conversation.
   public var conversationId: String
@@ -210,7 +212,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var body: String
   /// The first attachment.
   public var attachment: Attachment?
-  /// The people it names by their ids.
+  /// The people it names by their ids; `everybody` stands for all.
   public var mentions: [String]
   /// The message it answers.
   public var replyTo: String?
@@ -219,6 +221,8 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   /// Ingest's memory of event ids does not reach back to this event, so it may be a producer's retry of one processed
   /// before (M6): it notifies nobody and counts for nothing. Absent: no.
   public var possibleRepeat: Bool?
+  /// The sender's app published it with the sender's own token: what it names is not the operator's word. Absent: no.
+  public var byUser: Bool?
   /// The replay that asked for it, where there was one. `candidate.redecide` always has one.
   public var replayId: String?
   /// For `candidate.redecide`: true notifies again, by a new push, people who were notified before. Absent: no.
@@ -234,7 +238,8 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public init(
     conversationId: String, messageId: String, sender: Member, conversation: CandidateConversation, title: String,
     body: String, attachment: Attachment? = nil, mentions: [String] = [], replyTo: String? = nil,
-    recipients: [Recipient], possibleRepeat: Bool? = nil, replayId: String? = nil, forced: Bool? = nil,
+    recipients: [Recipient], possibleRepeat: Bool? = nil, byUser: Bool? = nil, replayId: String? = nil,
+    forced: Bool? = nil,
     failedPushes: [FailedPush]? = nil, maxAgeSeconds: Int? = nil, rederived: Bool? = nil
   ) {
     self.conversationId = conversationId
@@ -248,6 +253,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
     self.replyTo = replyTo
     self.recipients = recipients
     self.possibleRepeat = possibleRepeat
+    self.byUser = byUser
     self.replayId = replayId
     self.forced = forced
     self.failedPushes = failedPushes

@@ -8,6 +8,8 @@ final class ConnectionsByAddress: Sendable {
     let family: Int32
     let bits: UInt64
 
+    var text: String { "\(family)/\(String(bits, radix: 16))" }
+
     /// Nil for other families.
     init?(_ address: UnsafePointer<sockaddr>) {
       family = Int32(address.pointee.sa_family)

@@ -261,7 +261,8 @@ public final class HTTPServer: Sendable {
       return send(refusal, of: exchange, on: connection)
     }
     let method = HTTPMethod(rawValue: String(cString: line.method))
-    switch match(exchange.target, method: method, headers: head.headers, framing) {
+    let network = nudge_mhd_peer(connection.pointer).flatMap { ConnectionsByAddress.Address($0) }?.text ?? ""
+    switch match(exchange.target, method: method, headers: head.headers, framing, network) {
     case .success(let match):
       var body: [UInt8] = []
       if let length = framing.length {
@@ -282,7 +283,7 @@ public final class HTTPServer: Sendable {
   }
 
   private func match(
-    _ target: String, method: HTTPMethod, headers: HTTPHeaders, _ framing: RequestFraming
+    _ target: String, method: HTTPMethod, headers: HTTPHeaders, _ framing: RequestFraming, _ network: String
   ) -> Result<Exchange.Match, Refusal> {
     guard let target = RequestTarget(target) else { return .failure(.badTarget) }
     var allowed: Set<String> = []
@@ -295,7 +296,10 @@ public final class HTTPServer: Sendable {
       }
       var admitted: (any Sendable)?
       if let admit = route.admit {
-        switch admit(HTTPServerRequestHead(method: method, path: target.path, headers: headers)) {
+        let head = HTTPServerRequestHead(
+          method: method, path: target.path, headers: headers, bodyLength: framing == .none ? 0 : framing.length,
+          remoteNetwork: network)
+        switch admit(head) {
         case .admitted(let found): admitted = found
         case .refused(let response): return .failure(Refusal(response: response))
         }

@@ -26,6 +26,10 @@ public struct HTTPServerRequestHead: Sendable {
   public let path: String
   /// As in the request.
   public let headers: HTTPHeaders
+  /// The length of the body, where the head says it; nil: the body comes in chunks.
+  public let bodyLength: Int?
+  /// The client's IPv4 address, or the /64 of its IPv6 address; empty where it is not known. A proxy in front is one network.
+  public let remoteNetwork: String
 }
 
 /// The decision of a route's `admit`.

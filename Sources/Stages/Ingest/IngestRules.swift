@@ -7,8 +7,6 @@ public struct IngestRules: Sendable {
   public var freshness: Milliseconds
   /// How far producers' clocks may be ahead, in milliseconds; what is further ahead is refused (`from_the_future`).
   public var futureTolerance: Milliseconds
-  /// How far the clock of a user's device may be ahead in an event sent with the user's own token, in milliseconds (M10).
-  public var userTokenFutureTolerance: Milliseconds
   /// The age in milliseconds from which an event is refused (`too_old`): the retention of the topics it comes from.
   public var maxEventAge: Milliseconds
   /// The largest value in bytes; what is larger is refused (`too_large`) unread.
@@ -41,7 +39,6 @@ public struct IngestRules: Sendable {
   /// Settings; the defaults are those of the service.
   public init(
     freshness: Milliseconds = 3_600_000, futureTolerance: Milliseconds = 300_000,
-    userTokenFutureTolerance: Milliseconds = 10_000,
     maxEventAge: Milliseconds = 7 * 86_400_000, maxRecordBytes: Int = 4 << 20, bodyCharacters: Int = 1_000,
     bodyBytes: Int = 3_072, removedMembers: Int = 1_000, devicesPerUser: Int = 100,
     tokenLifetime: Milliseconds = 270 * 86_400_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
@@ -50,7 +47,6 @@ public struct IngestRules: Sendable {
   ) {
     self.freshness = freshness
     self.futureTolerance = futureTolerance
-    self.userTokenFutureTolerance = userTokenFutureTolerance
     self.maxEventAge = maxEventAge
     self.maxRecordBytes = maxRecordBytes
     self.bodyCharacters = bodyCharacters

@@ -189,7 +189,8 @@ extension FieldGenerator {
           context: RecipientContext(
             mentioned: $0.flag(), named: $0.flag(), answered: $0.flag(), lastSpokeAt: $0.maybe { $0.integer() },
             messagesSince: $0.maybe { $0.int() }, exchange: $0.int(), features: $0.maybe { $0.text() }))
-      }, possibleRepeat: maybe { $0.flag() }, replayId: maybe { $0.text() }, forced: maybe { $0.flag() },
+      }, possibleRepeat: maybe { $0.flag() }, byUser: maybe { $0.flag() }, replayId: maybe { $0.text() },
+      forced: maybe { $0.flag() },
       failedPushes: maybe {
         $0.list {
           FailedPush(

@@ -223,7 +223,7 @@ struct SchemaTests {
       RecordHeader.originPartition, RecordHeader.originOffset, RecordHeader.originTimestamp,
     ]
     #expect(try node.required() == Set(always))
-    let others = [RecordHeader.traceparent, RecordHeader.replayId, RecordHeader.producer]
+    let others = [RecordHeader.traceparent, RecordHeader.replayId, RecordHeader.producer, RecordHeader.caller]
     #expect(try Set(node.properties().keys) == RecordHeader.ofDeadLetters.union(others))
   }
 

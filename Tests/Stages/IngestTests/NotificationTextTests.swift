@@ -44,6 +44,27 @@ import Testing
     #expect(try candidate("hi all", name: nil).title == "Ann")
   }
 
+  @Test("M3: several attachments are counted; words of one's own stand alone")
+  func severalAttachments() throws {
+    #expect(
+      try candidate(nil, attachments: [.init(kind: .image), .init(kind: .image), .init(kind: .file)]).body
+        == "📷 Image +2")
+    #expect(try candidate("look", attachments: [.init(kind: .image), .init(kind: .image)]).body == "look")
+  }
+
+  @Test(
+    "P2: only pictures with an absolute https address go on, whoever sent them",
+    arguments: [
+      ("https://cdn.example/a.png", true), ("http://cdn.example/a.png", false), ("/a.png", false), ("a.png", false),
+      ("data:image/png;base64,AAAA", false), ("javascript:alert(1)", false), ("//cdn.example/a.png", false),
+      ("https://", false), ("https:/cdn.example/a.png", false), ("ftp://cdn.example/a.png", false),
+      ("HTTPS://CDN.example:8443/a.png?x=1#y", true), ("https://user@cdn.example/a.png", false),
+    ])
+  func addresses(_ url: String, _ goesOn: Bool) throws {
+    let attachment = try candidate("look", attachments: [.init(kind: .image, url: url)]).attachment
+    #expect(attachment?.kind == .image && attachment?.url == (goesOn ? url : nil))
+  }
+
   @Test(
     "M3: an attachment without text has a word for a body",
     arguments: zip(

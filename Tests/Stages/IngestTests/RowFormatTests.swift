@@ -1,6 +1,7 @@
 import NudgeCodec
 import NudgeSchema
 import Relevance
+import StreamRuntime
 import TestSupport
 import Testing
 
@@ -113,6 +114,33 @@ struct RowFormatTests {
     #expect(packed.talk.people == ["ann", "bob", "cid"])
   }
 
+  @Test("M6: events of a row without marks, of an earlier release, are repeats by their ids alone")
+  func formerEvents() throws {
+    var archive = RowWriter(version: 1)
+    archive.count(1)
+    archive.signed(7)
+    archive.fixed(UInt64(bitPattern: RememberedEvent.hash(of: "old")))
+    var memory = RowWriter(version: 2)
+    memory.unsigned(2)
+    memory.count(1)
+    memory.signed(0)
+    memory.count(1)
+    memory.signed(7)
+    memory.fixed(UInt64(bitPattern: RememberedEvent.hash(of: "older")))
+    memory.count(0)
+    let pipeline = IngestPipeline()
+    pipeline.driver.load(
+      [(RowKey("e", "c", "c"), memory.bytes), (RowKey("e", "c", "c", "0"), archive.bytes)], partition: 0)
+    try pipeline.group(["ann", "ben"])
+    for id in ["old", "older"] {
+      let result = try pipeline.message("c", id, from: "ann", envelope: pipeline.envelope(id))
+      #expect(result.outputs.isEmpty && result.rejection == nil)
+    }
+    #expect(try pipeline.message("c", "new", from: "ann", envelope: pipeline.envelope("new")).outputs.count == 2)
+    let rows = [RowKey("e", "c", "c"), RowKey("e", "c", "c", "0")]
+    for row in rows { #expect(try pipeline.driver.row(row) != nil) }
+  }
+
   private func expectAlike<Row: PackedRow & Equatable>(_ row: Row) throws {
     let read = try PackedRows(row)
     #expect(read.packed == row && read.json == row && read.truncated.isEmpty && read.refusesMore)
@@ -122,7 +150,12 @@ struct RowFormatTests {
 extension FieldGenerator {
   fileprivate mutating func stamp() -> EventStamp { EventStamp(occurredAt: integer(), eventId: text()) }
 
-  fileprivate mutating func event() -> RememberedEvent { RememberedEvent(occurredAt: integer(), hash: integer()) }
+  fileprivate mutating func event() -> RememberedEvent {
+    RememberedEvent(
+      occurredAt: integer(), hash: integer(),
+      mark: EventMark(.messageCreated, sender: random.below(2) == 0 ? "ann" : text(), byUser: flag()),
+      message: UInt64(random.below(2)) * UInt64(bitPattern: integer()))
+  }
 
   fileprivate mutating func conversationRow() -> ConversationRow {
     var row = ConversationRow()

@@ -41,7 +41,7 @@ public struct ReceiptQueue: Sendable {
   /// The seconds for which the app gathers events.
   public static let gatheringTime: TimeInterval = 5
   /// The most events of a request.
-  public static let batchSize = 100
+  public static let batchSize = 50
   /// The most events that wait; beyond it the oldest is dropped.
   public static let capacity = 500
   /// The seconds after which an event is dropped: the services record receipts for a day.

@@ -9,7 +9,8 @@ extension MessageCandidate: FastDecodable, FastEncodable {
       title: try fields.text("title"), body: try fields.text("body"),
       attachment: try fields.object(ifPresent: "attachment"), mentions: try fields.texts("mentions"),
       replyTo: try fields.text(ifPresent: "replyTo"), recipients: try fields.objects("recipients"),
-      possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), replayId: try fields.text(ifPresent: "replayId"),
+      possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), byUser: try fields.flag(ifPresent: "byUser"),
+      replayId: try fields.text(ifPresent: "replayId"),
       forced: try fields.flag(ifPresent: "forced"),
       failedPushes: try fields.objects(ifPresent: "failedPushes"),
       maxAgeSeconds: try fields.int(ifPresent: "maxAgeSeconds"), rederived: try fields.flag(ifPresent: "rederived"))
@@ -27,6 +28,7 @@ extension MessageCandidate: FastDecodable, FastEncodable {
     json.field("replyTo", ifPresent: replyTo)
     json.objects("recipients", recipients)
     json.field("possibleRepeat", ifPresent: possibleRepeat)
+    json.field("byUser", ifPresent: byUser)
     json.field("replayId", ifPresent: replayId)
     json.field("forced", ifPresent: forced)
     if let failedPushes { json.objects("failedPushes", failedPushes) }

@@ -14,6 +14,8 @@ public struct RowReader {
   private let bytes: UnsafeRawBufferPointer
   private let row: StaticString
   private var index = 1
+  /// The version of the row that is read.
+  public let version: UInt8
 
   /// A reader of a row of one of those versions. Throws for another version.
   public init(_ bytes: UnsafeRawBufferPointer, versions: ClosedRange<UInt8>, row: StaticString)
@@ -21,6 +23,7 @@ public struct RowReader {
   {
     self.bytes = bytes
     self.row = row
+    version = bytes.first ?? 0
     guard let found = bytes.first else { throw error("it is empty") }
     guard versions.contains(found) else {
       let known = versions.count == 1 ? "\(versions.upperBound)" : "\(versions.lowerBound) to \(versions.upperBound)"

@@ -29,6 +29,8 @@ struct RederivePlanning {
     var timestamp: Milliseconds
     var key: [UInt8]
     var value: [UInt8]
+    /// Whether it came with a user's own token.
+    var byUser: Bool
     /// Conversation and message.
     var id: String
     var conversationId: String
@@ -80,7 +82,8 @@ struct RederivePlanning {
       }
       guard
         let result = derivation.derive(
-          value: message.value, text: text, key: message.key, at: message.position, timestamp: message.timestamp)
+          value: message.value, text: text, key: message.key, at: message.position, timestamp: message.timestamp,
+          byUser: message.byUser)
       else { continue }
       if let letter = message.deadLetter {
         if result.refusal != nil { plan.refusedAgain += 1 } else { plan.deadLetters.append(letter) }
@@ -172,6 +175,7 @@ struct RederivePlanning {
         messages.append(
           Message(
             position: position, timestamp: record.timestamp, key: key, value: value,
+            byUser: record.header(RecordHeader.caller) != nil,
             id: Self.id(fields.conversationId, fields.messageId), conversationId: fields.conversationId,
             sentAt: event.envelope.occurredAt))
       case .messageEdited(let fields):
@@ -211,6 +215,7 @@ struct RederivePlanning {
         messages.append(
           Message(
             position: origin, timestamp: sent, key: key, value: value,
+            byUser: record.header(RecordHeader.caller) != nil,
             id: Self.id(fields.conversationId, fields.messageId), conversationId: fields.conversationId,
             sentAt: event.envelope.occurredAt,
             deadLetter: .init(partition: letter.position.partition, offset: letter.position.offset)))

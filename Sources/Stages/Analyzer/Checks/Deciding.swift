@@ -6,7 +6,7 @@ extension AnalyzerStage {
   /// `message.candidate`: one decision for each recipient.
   mutating func decide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
-    for (number, recipient) in candidate.recipients.enumerated() {
+    for (number, recipient) in message.candidate.recipients.enumerated() {
       if try isDropped(recipient.userId, because: cause, in: step) { continue }
       var person = try PersonContext(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
@@ -19,7 +19,7 @@ extension AnalyzerStage {
   mutating func redecide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
     var replay = try ReplayBudget(candidate, in: step)
-    for (number, recipient) in candidate.recipients.enumerated() {
+    for (number, recipient) in message.candidate.recipients.enumerated() {
       if try isDropped(recipient.userId, because: cause, in: step) { continue }
       var person = try PersonContext(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)

@@ -4,7 +4,8 @@ import NudgeSchema
 extension NotificationPolicy {
   private static let names: Set<String> = [
     "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
-    "analysesPerHour", "freshnessSeconds", "waits", "budget", "catchUp", "escalation", "simpleRules",
+    "analysesPerHour", "freshnessSeconds", "waits", "budget", "catchUp", "escalation", "mentions",
+    "pictures", "simpleRules",
   ]
 
   /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
@@ -64,7 +65,28 @@ extension NotificationPolicy {
       try escalation.integer("againSeconds", in: 0...21_600, into: &againSeconds)
       try escalation.integer("webhookSeconds", in: 0...21_600, into: &webhookSeconds)
     }
+    if let mentions = try file.object("mentions", known: ["everybody"]),
+      let everybody = try mentions.object("everybody", known: ["who", "upToMembers"])
+    {
+      if everybody.has("who") { self.everybody.who = try everybody.choice("who") }
+      try everybody.integer("upToMembers", in: 0...1_000_000, into: &self.everybody.upToMembers)
+    }
+    if let pictures = try file.object("pictures", known: ["hosts"]), pictures.has("hosts") {
+      pictureHosts = try Self.hosts(pictures)
+    }
     if let rules = try file.object("simpleRules") { simpleRules = try SimpleRules(rules) }
+  }
+
+  private static func hosts(_ pictures: PolicyFields) throws(PolicyError) -> [String] {
+    let hosts = try pictures.texts("hosts", atMost: 100, characters: 1...253)
+    for host in hosts {
+      let name = host.hasPrefix("*.") ? String(host.dropFirst(2)) : host
+      guard HTTPSAddress("https://\(name)/")?.host == name.lowercased() else {
+        throw PolicyError(
+          "\(pictures.path("hosts")): they must be names of hosts, such as cdn.example.com or *.example.com")
+      }
+    }
+    return hosts
   }
 
   /// The whole policy as JSON, its fields in the order of their names.
@@ -89,7 +111,14 @@ extension NotificationPolicy {
     let budget: [String: Int?]
     let catchUp: CatchUp
     let escalation: [String: Int]
+    let mentions: [String: Everybody]
+    let pictures: [String: [String]]
     let simpleRules: SimpleRules
+
+    struct Everybody: Encodable {
+      let who: String
+      let upToMembers: Int
+    }
 
     struct CatchUp: Encodable {
       let spreadSeconds: Int
@@ -115,6 +144,8 @@ extension NotificationPolicy {
       catchUp = CatchUp(
         spreadSeconds: policy.catchUpSpreadSeconds, budgetTime: QuietSpan.text(policy.budgetCatchUp))
       escalation = ["againSeconds": policy.againSeconds, "webhookSeconds": policy.webhookSeconds]
+      mentions = ["everybody": Everybody(who: policy.everybody.who.rawValue, upToMembers: policy.everybody.upToMembers)]
+      pictures = ["hosts": policy.pictureHosts]
       simpleRules = policy.simpleRules
     }
   }

@@ -55,6 +55,10 @@ public struct NotificationPolicy: Sendable, Equatable {
   public var againSeconds = 0
   /// How long after that the webhook is told, if it still neither arrived nor was read, in seconds; 0: never.
   public var webhookSeconds = 300
+  /// Who may mention everybody, in groups of up to how many members.
+  public var everybody = EverybodyMention()
+  /// The hosts from which phones may fetch pictures that people's own apps published, `*.` for all names below one.
+  public var pictureHosts: [String] = []
   /// The rules that judge messages at levels other than `smart`, and at `smart` past the hourly limit.
   public var simpleRules = SimpleRules.standard
 
@@ -65,6 +69,57 @@ public struct NotificationPolicy: Sendable, Equatable {
 
   /// The time from a message's push to the last step of saying it again, in milliseconds; 0: it is said once.
   var escalationSpan: Milliseconds { escalates ? Milliseconds(againSeconds + webhookSeconds) * 1_000 : 0 }
+}
+
+/// Who may mention everybody in a group (`mentions: ["*"]`).
+public struct EverybodyMention: Sendable, Equatable {
+  /// Those who may.
+  public enum Allowed: String, Sendable, CaseIterable {
+    /// Every member.
+    case members
+    /// Backends alone, which know who may: what a user's own token sends mentions nobody by it.
+    case backends
+    /// Nobody.
+    case nobody
+  }
+
+  /// Who may.
+  public var who = Allowed.members
+  /// In groups of up to this many members.
+  public var upToMembers = 100
+
+  /// Every member, in groups of up to 100.
+  public init() {}
+
+  /// Whether a message mentions everybody.
+  func counts(for candidate: MessageCandidate) -> Bool {
+    guard candidate.mentions.contains(MessageCandidate.everybody), candidate.conversation.memberCount <= upToMembers
+    else { return false }
+    switch who {
+    case .members: return true
+    case .backends: return candidate.byUser != true
+    case .nobody: return false
+    }
+  }
+}
+
+extension NotificationPolicy {
+  /// A message as the policy lets it through: whom it mentions, and the picture that phones may fetch.
+  func applied(to candidate: MessageCandidate) -> MessageCandidate {
+    var candidate = candidate
+    if candidate.byUser == true, let url = candidate.attachment?.url, !isPictureAllowed(url) {
+      candidate.attachment?.url = nil
+    }
+    if everybody.counts(for: candidate) {
+      for index in candidate.recipients.indices { candidate.recipients[index].context.mentioned = true }
+    }
+    return candidate
+  }
+
+  private func isPictureAllowed(_ url: String) -> Bool {
+    guard let address = HTTPSAddress(url) else { return false }
+    return pictureHosts.contains { address.isOf($0) }
+  }
 }
 
 /// The weight of each signal beside the model: the share, from 0 to 1, of the distance from a score to 1 that it adds.

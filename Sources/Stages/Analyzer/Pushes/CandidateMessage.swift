@@ -22,7 +22,7 @@ final class CandidateMessage {
   private let policyVersion: PolicyVersion
 
   convenience init(_ candidate: MessageCandidate, sentAt: Milliseconds, rules: AnalyzerRules) {
-    self.init(candidate, MessageKey(candidate.messageId), sentAt: sentAt, rules.policyVersion)
+    self.init(rules.policy.applied(to: candidate), MessageKey(candidate.messageId), sentAt: sentAt, rules.policyVersion)
   }
 
   private init(
@@ -55,16 +55,17 @@ final class CandidateMessage {
     return words.title(of: candidate.sender.displayName, in: group)
   }
 
-  /// Whether the body is a fixed word that stands for an attachment: ingest, which knows no recipient, wrote it in English.
-  var isBodyFixed: Bool {
-    candidate.attachment.map { Wording.english.word(for: $0.kind) == candidate.body } ?? false
+  /// Whether the body is fixed words that stand for attachments.
+  var isBodyFixed: Bool { fixedBody(Wording.english) != nil }
+
+  private func fixedBody(_ words: Wording) -> String? {
+    candidate.attachment.flatMap { words.words(translating: candidate.body, of: $0.kind) }
   }
 
   /// The body for a person, in their language where it is not the sender's text (D8).
   func body(showText: Bool, _ words: Wording) -> String {
     guard showText else { return words.newMessage(from: candidate.sender.displayName) }
-    guard isBodyFixed, let attachment = candidate.attachment else { return body }
-    return words.word(for: attachment.kind)
+    return fixedBody(words) ?? body
   }
 
   /// The same as a banner shows it.

@@ -46,6 +46,16 @@ enum APISettings {
       "Events a second that one user may send to this instance with a token of their own, with bursts of ten times as many."
   )
 
+  static let bytes = Setting<Int>(
+    "http-bytes", default: 32, in: 1...65_536, placeholder: "MIB",
+    help: "MiB of request bodies a second that one API key may send to this instance.")
+
+  static let userBytes = Setting<Int>(
+    "http-user-bytes", default: 8, in: 1...1_048_576, placeholder: "KIB",
+    help:
+      "KiB of request bodies a second that one user may send to this instance, with bursts of 32 times as much. One event has 64 KiB at most."
+  )
+
   static let bodyBudget = Setting<Int>(
     "http-body-budget", default: 64, in: 1...65_536, placeholder: "MIB",
     help: "MiB of request bodies that are being read or handled; requests beyond get 503 before their body is read.")
@@ -71,8 +81,9 @@ enum APISettings {
 
   /// In the order of the help.
   static let all: [any AnySetting] = [
-    address, alone, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, userRate, bodyBudget,
-    connectionsPerAddress, corsOrigins,
+    address, alone, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, bytes, userRate,
+    userBytes,
+    bodyBudget, connectionsPerAddress, corsOrigins,
   ]
 
   /// Whether the API is on: nobody can use it without keys.

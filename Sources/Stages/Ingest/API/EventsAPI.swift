@@ -45,7 +45,8 @@ final class EventsAPI: ReloadingService {
     let metrics = APIMetrics(context.metrics)
     producer = try EventProducer(settings: context.settings, limits: limits, logger: logger, metrics: metrics)
     let rates = CallerRates(
-      backendEventsPerSecond: values[APISettings.rate], userEventsPerSecond: values[APISettings.userRate])
+      backendEvents: values[APISettings.rate], backendBytes: values[APISettings.bytes],
+      userEvents: values[APISettings.userRate], userBytes: values[APISettings.userBytes])
     rejections = RejectionTail(settings: context.settings, logger: logger, metrics: metrics)
     decisions = DecisionTail(settings: context.settings, logger: logger)
     let asked = RejectionsEndpoint(credentials: credentials, rates: rates, tail: rejections)

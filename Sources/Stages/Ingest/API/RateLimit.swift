@@ -1,77 +1,167 @@
 import NudgeSchema
 import Synchronization
 
-/// How many events a second each caller may send: a token bucket for each caller.
-///
-/// A batch is admitted when the bucket holds one event, and may leave the bucket in debt: a batch larger than the bucket must pass too.
-/// The next batch then waits.
+/// How much a second each caller may send, of events or of bytes: a token bucket for each caller.
 final class RateLimit: Sendable {
   private struct Bucket {
-    var events: Double
+    var held: Double
     var filledAt: Milliseconds
   }
 
   /// Beyond this many buckets, full ones are forgotten: they are as good as new.
   static let rememberedCallers = 10_000
 
-  private let eventsPerSecond: Double
-  private let burst: Double
+  private let perSecond: Double
+  /// How much a bucket holds.
+  let burst: Int
   private let buckets = Mutex<[String: Bucket]>([:])
 
-  /// - Parameter burst: How many events a bucket holds; a second's worth unless given.
-  init(eventsPerSecond: Int, burst: Int? = nil) {
-    self.eventsPerSecond = Double(max(1, eventsPerSecond))
-    self.burst = Double(max(1, burst ?? eventsPerSecond))
+  /// - Parameter burst: How much a bucket holds; a second's worth unless given.
+  init(perSecond: Int, burst: Int? = nil) {
+    self.perSecond = Double(max(1, perSecond))
+    self.burst = max(1, burst ?? perSecond)
   }
 
-  /// How many seconds a caller must wait before it may send again; nil if it may send now.
+  /// How many seconds a caller must wait before its bucket holds this much; nil: it does.
   /// - Parameter now: By a monotonic clock.
-  func secondsToWait(_ caller: String, now: Milliseconds) -> Int? {
+  func secondsToWait(for amount: Int = 1, _ caller: String, now: Milliseconds) -> Int? {
     buckets.withLock { buckets in
       guard let bucket = buckets[caller] else { return nil }
-      let events = filled(bucket, now)
-      return events >= 1 ? nil : max(1, Int(((1 - events) / eventsPerSecond).rounded(.up)))
+      let missing = Double(min(amount, burst)) - filled(bucket, now)
+      return missing <= 0 ? nil : max(1, Int((missing / perSecond).rounded(.up)))
     }
   }
 
-  /// Counts the events of a caller's batch.
-  func count(_ events: Int, of caller: String, now: Milliseconds) {
+  /// Takes from a caller's bucket, whatever it holds. It owes as much as a bucket holds at most.
+  func take(_ amount: Int, of caller: String, now: Milliseconds) {
     buckets.withLock { buckets in
-      let before = buckets[caller].map { filled($0, now) } ?? burst
-      buckets[caller] = Bucket(events: before - Double(events), filledAt: now)
+      let before = buckets[caller].map { filled($0, now) } ?? Double(burst)
+      buckets[caller] = Bucket(held: max(before - Double(amount), -Double(burst)), filledAt: now)
       guard buckets.count > Self.rememberedCallers else { return }
-      buckets = buckets.filter { filled($0.value, now) < burst }
+      buckets = buckets.filter { filled($0.value, now) < Double(burst) }
     }
+  }
+
+  /// Takes this much if the bucket holds it.
+  func takeIfThere(_ amount: Int = 1, of caller: String, now: Milliseconds) -> Bool {
+    guard secondsToWait(for: amount, caller, now: now) == nil else { return false }
+    take(amount, of: caller, now: now)
+    return true
   }
 
   private func filled(_ bucket: Bucket, _ now: Milliseconds) -> Double {
     let elapsed = Double(max(0, now - bucket.filledAt)) / 1_000
-    return min(burst, bucket.events + elapsed * eventsPerSecond)
+    return min(Double(burst), bucket.held + elapsed * perSecond)
   }
 }
 
 /// The rates of both kinds of callers. Users' buckets are apart from backends': thousands of users do not push a backend's bucket out.
 struct CallerRates: Sendable {
-  private let backends: RateLimit
-  private let users: RateLimit
-
-  init(backendEventsPerSecond: Int, userEventsPerSecond: Int) {
-    backends = RateLimit(eventsPerSecond: backendEventsPerSecond)
-    users = RateLimit(eventsPerSecond: userEventsPerSecond, burst: 10 * userEventsPerSecond)
+  /// Why a caller may not send now.
+  enum Refusal: Equatable {
+    /// It may later.
+    case wait(seconds: Int, setting: String)
+    /// It never may send so much at once.
+    case never(most: Int, setting: String)
   }
 
-  /// How long a caller must wait, in seconds, and the setting that says so; nil if it may send now.
-  func wait(of caller: Caller, now: Milliseconds) -> (seconds: Int, setting: String)? {
+  private struct Rate: Sendable {
+    let events: RateLimit
+    let bytes: RateLimit
+    let settings: (events: String, bytes: String)
+  }
+
+  private let backends: Rate
+  private let users: Rate
+  /// Traces that users' tokens ask to be recorded: each user some, and all together.
+  private let userTraces = RateLimit(perSecond: 1, burst: 5)
+  private let allTraces = RateLimit(perSecond: 50)
+
+  /// The most bytes of one event of a user's token.
+  static let userEventBytes = 64 << 10
+
+  /// - Parameters:
+  ///   - backendBytes: MiB a second.
+  ///   - userBytes: KiB a second.
+  init(backendEvents: Int, backendBytes: Int, userEvents: Int, userBytes: Int) {
+    backends = Rate(
+      events: RateLimit(perSecond: backendEvents, burst: max(backendEvents, RequestBody.maxEvents)),
+      bytes: RateLimit(perSecond: backendBytes << 20, burst: max(2, backendBytes) << 20),
+      settings: ("--http-rate", "--http-bytes"))
+    users = Rate(
+      events: RateLimit(perSecond: userEvents, burst: 10 * userEvents),
+      bytes: RateLimit(perSecond: userBytes << 10, burst: max(2 * Self.userEventBytes, 32 * userBytes << 10)),
+      settings: ("--http-user-rate", "--http-user-bytes"))
+  }
+
+  private func rate(of caller: Caller) -> (Rate, key: String) {
     switch caller {
-    case .backend(let name): backends.secondsToWait(name, now: now).map { ($0, "--http-rate") }
-    case .user(let id): users.secondsToWait(id, now: now).map { ($0, "--http-user-rate") }
+    case .backend(let name): (backends, name)
+    case .user(let id): (users, id)
     }
   }
 
+  /// Why a request may not be read; nil: it may. `bytes` is the length of its body, where that is known.
+  func refusal(of caller: Caller, bytes: Int? = nil, now: Milliseconds) -> Refusal? {
+    let (rate, key) = rate(of: caller)
+    if let seconds = rate.events.secondsToWait(key, now: now) {
+      return .wait(seconds: seconds, setting: rate.settings.events)
+    }
+    if let bytes, bytes > rate.bytes.burst { return .never(most: rate.bytes.burst, setting: rate.settings.bytes) }
+    return rate.bytes.secondsToWait(for: max(1, bytes ?? 1), key, now: now).map {
+      .wait(seconds: $0, setting: rate.settings.bytes)
+    }
+  }
+
+  /// Counts a body that was read, whatever becomes of it.
+  func count(bytes: Int, of caller: Caller, now: Milliseconds) {
+    let (rate, key) = rate(of: caller)
+    rate.bytes.take(bytes, of: key, now: now)
+  }
+
+  /// Counts the events of a body, if the caller may send so many now. Else one is counted: it was work, too.
+  func take(_ events: Int, of caller: Caller, now: Milliseconds) -> Refusal? {
+    let (rate, key) = rate(of: caller)
+    if events > rate.events.burst {
+      rate.events.take(1, of: key, now: now)
+      return .never(most: rate.events.burst, setting: rate.settings.events)
+    }
+    if let seconds = rate.events.secondsToWait(for: events, key, now: now) {
+      rate.events.take(1, of: key, now: now)
+      return .wait(seconds: seconds, setting: rate.settings.events)
+    }
+    rate.events.take(events, of: key, now: now)
+    return nil
+  }
+
+  /// Counts work that is worth so many events.
   func count(_ events: Int, of caller: Caller, now: Milliseconds) {
-    switch caller {
-    case .backend(let name): backends.count(events, of: name, now: now)
-    case .user(let id): users.count(events, of: id, now: now)
+    let (rate, key) = rate(of: caller)
+    rate.events.take(events, of: key, now: now)
+  }
+
+  /// Whether a caller's trace is recorded. A user's token may ask for few: one phone must not fill the exporter's queue.
+  func recordsTrace(of caller: Caller, now: Milliseconds) -> Bool {
+    guard case .user(let id) = caller else { return true }
+    return userTraces.takeIfThere(of: id, now: now) && allTraces.takeIfThere(of: "", now: now)
+  }
+}
+
+extension CallerRates.Refusal {
+  /// The seconds of `Retry-After`, and what is wrong, for the caller.
+  func answer(_ what: String) -> (seconds: Int, message: String) {
+    switch self {
+    case .wait(let seconds, let setting):
+      (seconds, "more \(what) than this caller may send (\(setting)): send them again in \(seconds) s")
+    case .never(let most, let setting):
+      (1, "more \(what) at once than this caller may send (\(setting)): send at most \(most) at once")
+    }
+  }
+
+  /// Whether the rate is one of bytes.
+  var isOfBytes: Bool {
+    switch self {
+    case .wait(_, let setting), .never(_, let setting): setting.hasSuffix("bytes")
     }
   }
 }

@@ -19,12 +19,10 @@ extension IngestStage {
 
     let stamp = EventStamp(event.envelope, takenAt: step.now)
     try requireNotErased(event.body, stamp, step)
-    var sender: String?
     switch event.body {
     case .conversationDeleted: return try delete(conversation: id, event.envelope, record, in: step)
     case .messageCreated(let message):
       try requireNotErased(message.senderId, stamp, step)
-      sender = message.senderId
     case .memberAdded(let change): try requireNotErased(change.userId, stamp, step)
     // Nothing is kept of a deleted person, not even that they left.
     case .memberRemoved(let change) where try isRefused(change.userId, stamp, step): return
@@ -32,9 +30,10 @@ extension IngestStage {
     }
 
     var memory = try EventMemory(.conversation, of: id, in: step)
-    let verdict = try memory.verdict(on: event.envelope, from: sender)
+    let identity = EventMemory.Identity(event, byUser: record.isByUser)
+    let verdict = try memory.verdict(on: identity)
     if verdict == .repeated { return }
-    try memory.remember(event.envelope, from: sender)
+    if verdict != .repeatedByBackend { try memory.remember(identity) }
     IgnoredTally.count(ignored, in: step)
 
     let row = RowKey("c", id)
@@ -61,9 +60,12 @@ extension IngestStage {
       if let snapshot = message.conversation {
         try replace(&conversation, with: snapshot, stamp: stamp, step, &timeline)
       }
-      try create(
-        message, at: stamp.occurredAt, mayBeRepeat: verdict == .beyondMemory, in: &conversation, record, step,
-        &timeline)
+      // The message itself is there: the sender's app brought it.
+      if verdict != .repeatedByBackend {
+        try create(
+          message, at: stamp.occurredAt, mayBeRepeat: verdict == .beyondMemory, in: &conversation, record, step,
+          &timeline)
+      }
     case .messageEdited(let revision):
       let body = revision.text.map { rules.cutBody($0) }
       try withdraw(revision, cause: .edited, body: body, in: &conversation, step, &timeline)
@@ -138,7 +140,8 @@ extension IngestStage {
   private func sender(_ userId: String, in conversation: Conversation) throws -> Member {
     let known = try conversation.member(userId)
     return Member(
-      userId: userId, displayName: (known?.displayName ?? userId).displayedOnOneLine, avatarUrl: known?.avatarUrl)
+      userId: userId, displayName: (known?.displayName ?? userId).displayedOnOneLine,
+      avatarUrl: known?.avatarUrl.flatMap { HTTPSAddress($0) == nil ? nil : $0 })
   }
 }
 

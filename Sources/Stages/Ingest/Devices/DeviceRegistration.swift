@@ -10,8 +10,9 @@ extension IngestStage {
     _ event: UserEvent, _ ignored: IgnoredFields, _ record: InputRecord, in step: Step<IngestStage>
   ) throws {
     var memory = try EventMemory(.state, of: event.body.userId, in: step)
-    if try memory.verdict(on: event.envelope) == .repeated { return }
-    try memory.remember(event.envelope)
+    let identity = EventMemory.Identity(event, byUser: record.isByUser)
+    if try memory.verdict(on: identity) == .repeated { return }
+    try memory.remember(identity)
     IgnoredTally.count(ignored, in: step)
     switch event.body {
     case .deviceRegistered(let device): try register(device, ignored, event.envelope, record, in: step)

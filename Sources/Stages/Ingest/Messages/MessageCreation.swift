@@ -21,14 +21,16 @@ extension IngestStage {
     let candidate = MessageCandidate(
       conversationId: message.conversationId, messageId: message.messageId,
       sender: Member(
-        userId: message.senderId, displayName: name, avatarUrl: message.sender?.avatarUrl ?? sender.avatarUrl),
+        userId: message.senderId, displayName: name,
+        avatarUrl: (message.sender?.avatarUrl ?? sender.avatarUrl).flatMap { HTTPSAddress($0) == nil ? nil : $0 }),
       conversation: CandidateConversation(
         kind: conversation.row.kind ?? .group, name: conversation.row.name?.displayedOnOneLine,
         memberCount: conversation.row.memberCount, activeSpeakers: contexts.activeSpeakers,
         features: contexts.messageFeatures),
-      title: text.title, body: text.body, attachment: message.attachments?.first, mentions: message.mentions ?? [],
+      title: text.title, body: text.body, attachment: message.attachments?.first.map { Attachment(shown: $0) },
+      mentions: message.mentions ?? [],
       replyTo: message.replyTo, recipients: [],
-      possibleRepeat: mayBeRepeat ? true : nil,
+      possibleRepeat: mayBeRepeat ? true : nil, byUser: record.isByUser ? true : nil,
       replayId: record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) })
 
     let told = members.filter { !sameId($0.userId, message.senderId) }.map {
@@ -83,4 +85,11 @@ extension IngestStage {
 extension RecipientContext {
   /// Whether the message is for the person by its own words.
   var isAddressed: Bool { mentioned || named || answered }
+}
+
+extension Attachment {
+  /// An attachment as a phone may fetch it: an address that is not absolute, or not https, stays behind.
+  fileprivate init(shown attachment: Attachment) {
+    self.init(kind: attachment.kind, url: attachment.url.flatMap { HTTPSAddress($0) == nil ? nil : $0 })
+  }
 }

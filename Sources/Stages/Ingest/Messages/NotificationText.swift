@@ -15,7 +15,7 @@ struct NotificationText {
     title = Self.title(senderName: senderName, conversation: conversation)
     let text = (message.text ?? "").displayed
     if let attachment = message.attachments?.first, text.allSatisfy(\.isWhitespace) {
-      body = Wording.english.word(for: attachment.kind)
+      body = Wording.english.words(for: attachment.kind, count: message.attachments?.count ?? 1)
     } else {
       body = rules.cutBody(text)
     }

@@ -35,8 +35,10 @@ public final class Rederivation {
 
   /// Derives the recipients of an event of `chat.events`. nil: it is no message, or one that was there before. `text` replaces the
   /// message's own, because it was edited since.
+  /// `byUser`: the record has `RecordHeader.caller`.
   public func derive(
-    value: [UInt8], text: String? = nil, key: [UInt8], at position: RecordPosition, timestamp: Milliseconds
+    value: [UInt8], text: String? = nil, key: [UInt8], at position: RecordPosition, timestamp: Milliseconds,
+    byUser: Bool
   ) -> Result? {
     let coder = RecordCoder()
     var value = value
@@ -52,7 +54,8 @@ public final class Rederivation {
     let step = driver.process(
       InputRecord(
         topic: .chatEvents, topicName: position.topic, partition: position.partition, offset: position.offset,
-        timestamp: timestamp, key: key, value: value, headers: []))
+        timestamp: timestamp, key: key, value: value,
+        headers: byUser ? [RecordHeaderField(RecordHeader.caller, RecordHeader.user)] : []))
     var result = Result(envelope: event.envelope, refusal: step.rejection?.code)
     for output in step.outputs where output.topic == .timeline {
       guard let record = try? driver.decode(TimelineEvent.self, from: output),

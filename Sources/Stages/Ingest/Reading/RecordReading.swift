@@ -65,21 +65,14 @@ enum RecordReading {
   }
 
   /// Fails for an event that is older, or further in the future, than is accepted.
-  static func requireTime(
-    _ envelope: Envelope, now: Milliseconds, rules: IngestRules, byUserToken: Bool = false
-  ) throws(Rejection) {
+  static func requireTime(_ envelope: Envelope, now: Milliseconds, rules: IngestRules) throws(Rejection) {
     let age = now - envelope.occurredAt
     if age > rules.maxEventAge {
       throw Rejection(.tooOld, "occurredAt is \(age) ms ago; at most \(rules.maxEventAge) ms are accepted")
     }
-    let tolerance = byUserToken ? min(rules.userTokenFutureTolerance, rules.futureTolerance) : rules.futureTolerance
-    guard -age > tolerance else { return }
+    guard -age > rules.futureTolerance else { return }
     throw Rejection(
-      .fromTheFuture,
-      byUserToken
-        ? "occurredAt is \(-age) ms in the future; at most \(tolerance) ms are accepted with a user's token: correct the "
-          + "device's clock by the Date header of this answer"
-        : "occurredAt is \(-age) ms in the future; at most \(tolerance) ms are accepted")
+      .fromTheFuture, "occurredAt is \(-age) ms in the future; at most \(rules.futureTolerance) ms are accepted")
   }
 
   private static func keyField(_ topic: Topic) -> String {
@@ -89,4 +82,9 @@ enum RecordReading {
     default: "userId"
     }
   }
+}
+
+extension InputRecord {
+  /// Whether it came over HTTP with a user's own token.
+  var isByUser: Bool { header(RecordHeader.caller) != nil }
 }

@@ -29,8 +29,39 @@ struct EventMemory {
     case new
     /// Processed before.
     case repeated
+    /// A user's token sent it before; now a backend, whose word counts for more, sends it too.
+    case repeatedByBackend
     /// Not found, but it may have been forgotten.
     case beyondMemory
+  }
+
+  /// An event as the memory knows it: its id and, so that nobody's id takes the place of another's event, its type and its sender.
+  struct Identity {
+    let envelope: Envelope
+    /// The sender's id, in a conversation.
+    let sender: String?
+    let mark: EventMark
+    /// `RememberedEvent.message`.
+    let message: UInt64
+
+    init(_ event: ChatEvent, byUser: Bool) {
+      envelope = event.envelope
+      if case .messageCreated(let fields) = event.body {
+        sender = fields.senderId
+        message = max(1, FNV1a.hash(fields.messageId))
+      } else {
+        sender = nil
+        message = 0
+      }
+      mark = EventMark(event.body.type, sender: sender, byUser: byUser)
+    }
+
+    init(_ event: UserEvent, byUser: Bool) {
+      envelope = event.envelope
+      sender = nil
+      message = 0
+      mark = EventMark(event.body.type, sender: nil, byUser: byUser)
+    }
   }
 
   // A row is at most 4.5 kB: 128 events of at most 35 characters each.
@@ -51,28 +82,79 @@ struct EventMemory {
     if case .events(let row)? = try step.row(key) { self.row = row } else { row = EventMemoryRow() }
   }
 
-  /// Looks an event up by its id alone: a retry is recognised whatever time it carries.
+  /// Looks an event up by its id, type and sender: a retry is recognised whatever time it carries.
   ///
-  /// - Parameter sender: The sender's id, in a conversation.
-  func verdict(on envelope: Envelope, from sender: String? = nil) throws -> Verdict {
-    let event = remembered(envelope)
-    if row.recent.contains(where: { $0.hash == event.hash }) { return .repeated }
-    for number in row.archives.reversed() where try archive(number).contains(where: { $0.hash == event.hash }) {
-      return .repeated
+  /// Throws a `Rejection` where the event's id, or the id of its message, is known of another type or sender. What a user's token sent
+  /// never stands in a backend's way: nobody silences a backend by the ids that it is going to use.
+  func verdict(on identity: Identity) throws -> Verdict {
+    let hash = RememberedEvent.hash(of: identity.envelope.eventId)
+    var search = Search(identity, hash: hash)
+    search.look(through: row.recent)
+    for number in row.archives.reversed() where search.found == nil { search.look(through: try archive(number)) }
+    if let found = search.found {
+      return found.isByUser && !found.isUnknown && !identity.mark.isByUser ? .repeatedByBackend : .repeated
     }
+    if let rejection = search.rejection { throw rejection }
     guard let horizon = row.horizon else { return .new }
     let mayBeForgotten = row.senders.maySend(
-      at: envelope.occurredAt, cappedAt: event.occurredAt, from: Self.hash(of: sender), before: horizon)
+      at: identity.envelope.occurredAt, cappedAt: min(identity.envelope.occurredAt, step.now),
+      from: Self.hash(of: identity.sender), before: horizon)
     return mayBeForgotten ? .beyondMemory : .new
   }
 
+  /// A search for an event among the remembered ones.
+  private struct Search {
+    let identity: Identity
+    let hash: Int64
+    /// The mark of the event that it repeats.
+    var found: EventMark?
+    private var eventIdReused = false
+    private var messageIdReused = false
+
+    init(_ identity: Identity, hash: Int64) {
+      self.identity = identity
+      self.hash = hash
+    }
+
+    mutating func look(through events: [RememberedEvent]) {
+      for event in events {
+        let isSame = event.mark.isUnknown || event.mark.isSame(as: identity.mark)
+        if event.hash == hash {
+          if isSame { return found = event.mark }
+          // In a conversation a user's events differ by their senders alone: other users' ids are none of theirs.
+          if !event.mark.isByUser || (identity.mark.isByUser && identity.sender == nil) { eventIdReused = true }
+        }
+        if event.message != 0, event.message == identity.message, !isSame,
+          !event.mark.isByUser || identity.mark.isByUser
+        {
+          messageIdReused = true
+        }
+      }
+    }
+
+    var rejection: Rejection? {
+      if eventIdReused {
+        return Rejection(
+          .eventIdReused,
+          "eventId is that of another event, of another type or sender: give each event an id of its own")
+      }
+      guard messageIdReused else { return nil }
+      return Rejection(
+        .messageIdReused,
+        "messageId is that of a message of another sender in the conversation: give each an id of its own")
+    }
+  }
+
   /// Remembers an event that `verdict` did not find.
-  mutating func remember(_ envelope: Envelope, from sender: String? = nil) throws {
-    let event = remembered(envelope)
-    row.recent.append(event)
+  mutating func remember(_ identity: Identity) throws {
+    let occurredAt = min(identity.envelope.occurredAt, step.now)
+    row.recent.append(
+      RememberedEvent(
+        occurredAt: occurredAt, hash: RememberedEvent.hash(of: identity.envelope.eventId), mark: identity.mark,
+        message: identity.message))
     if parts.scope != .state {
       row.senders.note(
-        envelope.occurredAt, cappedAt: event.occurredAt, from: Self.hash(of: sender), now: step.now)
+        identity.envelope.occurredAt, cappedAt: occurredAt, from: Self.hash(of: identity.sender), now: step.now)
     }
     if row.recent.count > Self.recentLimit { try spill() }
     try step.set(.events(row), for: key)
@@ -83,10 +165,6 @@ struct EventMemory {
     let memory = try EventMemory(scope, of: id, in: step)
     for number in 0..<scope.archives { try step.remove(memory.archiveKey(number)) }
     try step.remove(memory.key)
-  }
-
-  private func remembered(_ envelope: Envelope) -> RememberedEvent {
-    RememberedEvent(eventId: envelope.eventId, occurredAt: min(envelope.occurredAt, step.now))
   }
 
   private static func hash(of sender: String?) -> Int64 { sender.map { RememberedEvent.hash(of: $0) } ?? 0 }

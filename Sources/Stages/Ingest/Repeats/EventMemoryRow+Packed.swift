@@ -4,8 +4,8 @@ import NudgeSchema
 extension EventMemoryRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "events"
-  /// Version 2 has the senders.
-  public static var version: UInt8 { 2 }
+  /// Version 2 has the senders, 3 the events' marks.
+  public static var version: UInt8 { 3 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -14,7 +14,7 @@ extension EventMemoryRow: PackedRow {
     let hasSenders = flags.take()
     let hasOthers = flags.take()
     for _ in 0..<(try row.count()) { archives.append(Int(try row.signed())) }
-    recent = try row.events()
+    recent = try row.events(withMarks: row.version >= 3)
     guard hasSenders else {
       forgetSenders()
       return
@@ -49,34 +49,57 @@ extension EventMemoryRow: PackedRow {
 extension EventArchiveRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "event archive"
+  /// Version 2 has the events' marks.
+  public static var version: UInt8 { 2 }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) { self.init(events: try row.events()) }
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init(events: try row.events(withMarks: row.version >= 2))
+  }
 
   public func pack(into row: inout RowWriter) { row.events(events) }
 }
 
 extension RowWriter {
-  /// Events in the order given, their times as what they are after the one before.
+  /// Events in the order given, their times as what they are after the one before. Marks are few: each is written once, in front.
   fileprivate mutating func events(_ events: [RememberedEvent]) {
+    var places: [EventMark: Int] = [:]
+    var marks: [EventMark] = []
+    for event in events where places[event.mark] == nil {
+      places[event.mark] = marks.count
+      marks.append(event.mark)
+    }
+    count(marks.count)
+    for mark in marks { fixed(mark.bits) }
     count(events.count)
     var occurredAt: Milliseconds = 0
     for event in events {
       signed(event.occurredAt &- occurredAt)
       occurredAt = event.occurredAt
       fixed(UInt64(bitPattern: event.hash))
+      unsigned(UInt64(places[event.mark] ?? 0) << 1 | (event.message == 0 ? 0 : 1))
+      if event.message != 0 { fixed(event.message) }
     }
   }
 }
 
 extension RowReader {
-  fileprivate mutating func events() throws(RowFormatError) -> [RememberedEvent] {
+  fileprivate mutating func events(withMarks: Bool) throws(RowFormatError) -> [RememberedEvent] {
+    var marks: [EventMark] = []
+    if withMarks { for _ in 0..<(try self.count()) { marks.append(EventMark(bits: try fixed())) } }
     let count = try count()
     var events: [RememberedEvent] = []
     events.reserveCapacity(count + 1)
     var occurredAt: Milliseconds = 0
     for _ in 0..<count {
       occurredAt &+= try signed()
-      events.append(RememberedEvent(occurredAt: occurredAt, hash: Int64(bitPattern: try fixed())))
+      var event = RememberedEvent(occurredAt: occurredAt, hash: Int64(bitPattern: try fixed()))
+      if withMarks {
+        let place = try unsigned()
+        guard place >> 1 < UInt64(marks.count) else { throw error("an event has a mark that is not there") }
+        event.mark = marks[Int(place >> 1)]
+        if place & 1 == 1 { event.message = try fixed() }
+      }
+      events.append(event)
     }
     return events
   }

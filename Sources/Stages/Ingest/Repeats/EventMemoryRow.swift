@@ -1,4 +1,30 @@
 public import NudgeSchema
+import ServiceKit
+
+/// Who may have meant an event by its id: its type, its sender where that is part of the event, and whether it came with a user's token.
+public struct EventMark: Sendable, Hashable {
+  /// 0: unknown, in rows of earlier releases. Else bit 0 is set, bit 1 says that a user's token sent it, the rest is a hash.
+  public internal(set) var bits: UInt64
+
+  static let unknown = EventMark(bits: 0)
+
+  init(bits: UInt64) { self.bits = bits }
+
+  /// - Parameter sender: The sender, where the event names one. The hash is SHA-256, so that nobody finds a name that passes for another's.
+  init(_ type: EventType, sender: String?, byUser: Bool) {
+    let hash =
+      sender.map { sender in
+        SHA256Digest.of(Array("\(type.rawValue)\0\(sender)".utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      } ?? FNV1a.hash(type.rawValue)
+    bits = hash & ~3 | (byUser ? 2 : 0) | 1
+  }
+
+  var isUnknown: Bool { bits == 0 }
+  var isByUser: Bool { bits & 2 != 0 }
+
+  /// Whether type and sender are the same, whoever sent it.
+  func isSame(as other: EventMark) -> Bool { bits | 2 == other.bits | 2 }
+}
 
 /// An event that was processed: its time and a 64-bit hash of its id.
 public struct RememberedEvent: Sendable, Equatable, Comparable {
@@ -6,17 +32,19 @@ public struct RememberedEvent: Sendable, Equatable, Comparable {
   public var occurredAt: Milliseconds
   /// FNV-1a of the event id's bytes. Two ids of one conversation share it with a probability of about 2^-64.
   public var hash: Int64
-
-  init(eventId: String, occurredAt: Milliseconds) {
-    self.init(occurredAt: occurredAt, hash: Self.hash(of: eventId))
-  }
+  /// Its type and sender.
+  public var mark = EventMark.unknown
+  /// FNV-1a of the message's id; 0: the event creates none.
+  public var message: UInt64 = 0
 
   /// FNV-1a of an id's bytes.
   static func hash(of id: String) -> Int64 { Int64(bitPattern: FNV1a.hash(id)) }
 
-  init(occurredAt: Milliseconds, hash: Int64) {
+  init(occurredAt: Milliseconds, hash: Int64, mark: EventMark = .unknown, message: UInt64 = 0) {
     self.occurredAt = occurredAt
     self.hash = hash
+    self.mark = mark
+    self.message = message
   }
 
   /// Whether `a` happened first.
@@ -44,12 +72,14 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     case archives = "a"
     case senders = "s"
     case othersUpTo = "o"
+    case marks = "m"
   }
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     horizon = try fields.decodeIfPresent(Milliseconds.self, forKey: .horizon)
     recent = try fields.decode(EventList.self, forKey: .recent).events
+    recent.setMarks(try fields.decodeIfPresent([UInt64].self, forKey: .marks) ?? [])
     archives = try fields.decodeIfPresent([Int].self, forKey: .archives) ?? []
     senders.othersUpTo = try fields.decodeIfPresent(Milliseconds.self, forKey: .othersUpTo)
     let senders = try fields.decodeIfPresent([Int64].self, forKey: .senders)
@@ -67,6 +97,7 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(horizon, forKey: .horizon)
     try fields.encode(EventList(events: recent), forKey: .recent)
+    if !recent.marks.isEmpty { try fields.encode(recent.marks, forKey: .marks) }
     if !archives.isEmpty { try fields.encode(archives, forKey: .archives) }
     try fields.encode(senders.senders.flatMap { [$0.hash, $0.latest, $0.lead] }, forKey: .senders)
     try fields.encodeIfPresent(senders.othersUpTo, forKey: .othersUpTo)
@@ -83,9 +114,42 @@ public struct EventArchiveRow: Sendable, Equatable, Codable {
 
   init(events: [RememberedEvent]) { self.events = events }
 
-  public init(from decoder: any Decoder) throws { events = try EventList(from: decoder).events }
+  private enum CodingKeys: String, CodingKey {
+    case events = "e"
+    case marks = "m"
+  }
 
-  public func encode(to encoder: any Encoder) throws { try EventList(events: events).encode(to: encoder) }
+  public init(from decoder: any Decoder) throws {
+    // As it was before events had marks: the list alone.
+    if let list = try? EventList(from: decoder) {
+      events = list.events
+      return
+    }
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    events = try fields.decode(EventList.self, forKey: .events).events
+    events.setMarks(try fields.decodeIfPresent([UInt64].self, forKey: .marks) ?? [])
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    guard !events.marks.isEmpty else { return try EventList(events: events).encode(to: encoder) }
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(EventList(events: events), forKey: .events)
+    try fields.encode(events.marks, forKey: .marks)
+  }
+}
+
+extension [RememberedEvent] {
+  /// Mark and message of each event, as rows write them; empty where no event has any.
+  fileprivate var marks: [UInt64] {
+    allSatisfy { $0.mark.isUnknown && $0.message == 0 } ? [] : flatMap { [$0.mark.bits, $0.message] }
+  }
+
+  fileprivate mutating func setMarks(_ marks: [UInt64]) {
+    for index in indices where 2 * index + 1 < marks.count {
+      self[index].mark = EventMark(bits: marks[2 * index])
+      self[index].message = marks[2 * index + 1]
+    }
+  }
 }
 
 /// Events as rows write them: one flat array of times and hashes.

@@ -33,15 +33,18 @@ extension IngestStage {
     in step: Step<IngestStage>
   ) throws {
     var memory = try EventMemory(scope, of: userId, in: step)
-    switch try memory.verdict(on: event.envelope) {
+    let identity = EventMemory.Identity(event, byUser: record.isByUser)
+    switch try memory.verdict(on: identity) {
     case .repeated: return
+    case .repeatedByBackend where scope == .reports: return
     case .beyondMemory where scope == .reports:
       // It would count twice if it is a retry.
       throw Rejection(
         .tooOld, "occurredAt is before the last \(EventMemory.archiveLimit * scope.archives) reports of the user")
-    case .new, .beyondMemory: break
+    // The last writer wins, so a change of state may come twice; a backend's must not be lost to an id of the user's.
+    case .new, .beyondMemory, .repeatedByBackend: break
     }
-    try memory.remember(event.envelope)
+    try memory.remember(identity)
     IgnoredTally.count(ignored, in: step)
     var timeline = TimelineWriter(
       step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: step.origin(of: record),

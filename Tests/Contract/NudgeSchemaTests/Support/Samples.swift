@@ -55,7 +55,7 @@ enum Sample {
         context: RecipientContext(
           mentioned: true, named: true, answered: true, lastSpokeAt: 1_795_275_500_000, messagesSince: 3, exchange: 2,
           features: "BAAD"))
-    ], possibleRepeat: true, replayId: "replay-1", forced: true,
+    ], possibleRepeat: true, byUser: true, replayId: "replay-1", forced: true,
     failedPushes: [FailedPush(userId: "ben", pushId: "p-1", devices: ["ben-tablet"], presentation: .alert)],
     maxAgeSeconds: 86_400, rederived: true)
 

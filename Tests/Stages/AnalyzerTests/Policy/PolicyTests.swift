@@ -33,7 +33,8 @@ struct PolicyTests {
       #"{"bursts": {"groupSeconds": 30}}"#, #"{"textLimits": {"body": 100}}"#, #"{"textLimits": {"preview": 20}}"#,
       #"{"urgentWords": {"nl": ["dringend"]}}"#, #"{"analysesPerHour": 3}"#, #"{"freshnessSeconds": 60}"#,
       #"{"simpleRules": {"version": "1", "rules": [], "otherwise": "low"}}"#, #"{"budget": {"dailyAlerts": 10}}"#,
-      #"{"catchUp": {"budgetTime": "12:00"}}"#,
+      #"{"catchUp": {"budgetTime": "12:00"}}"#, #"{"mentions": {"everybody": {"who": "nobody"}}}"#,
+      #"{"mentions": {"everybody": {"upToMembers": 5}}}"#, #"{"pictures": {"hosts": ["cdn.example"]}}"#,
     ]
     #expect(Set(try changed.map(version) + [standard]).count == changed.count + 1)
     #expect(
@@ -52,6 +53,12 @@ struct PolicyTests {
       (#"{"bursts": {"directSeconds": true}}"#, "bursts.directSeconds: it must be a whole number"),
       (#"{"budget": {"dailyAlerts": 1001}}"#, "budget.dailyAlerts: it must be a whole number from 0 to 1000"),
       (#"{"catchUp": {"budgetTime": "6pm"}}"#, "catchUp.budgetTime: it must be a time of day as HH:MM"),
+      (#"{"pictures": {"hosts": ["https://cdn.example/"]}}"#, "pictures.hosts: they must be names of hosts"),
+      (#"{"pictures": {"hosts": ["*"]}}"#, "pictures.hosts: they must be names of hosts"),
+      (
+        #"{"mentions": {"everybody": {"who": "admins"}}}"#,
+        "mentions.everybody.who: it must be members, backends or nobody"
+      ),
       (#"{"smallGroupMembers": 2.5}"#, "smallGroupMembers: it must be a whole number"),
       (#"{"urgentWords": {"en": [""]}}"#, "urgentWords.en[0]: it must be a text of 1 to 64 characters"),
       (

@@ -130,6 +130,7 @@ final class APIUnderTest {
     let value: String
     let traceparent: String?
     let producer: String?
+    let caller: String?
   }
 
   /// Waits for `count` records of a topic, and reads to its end. Returns all records.
@@ -152,7 +153,8 @@ final class APIUnderTest {
             partition: record.partition, key: String(decoding: record.keyBytes() ?? [], as: UTF8.self),
             value: String(decoding: record.valueBytes() ?? [], as: UTF8.self),
             traceparent: record.header("traceparent").map { String(decoding: $0, as: UTF8.self) },
-            producer: record.header("nudge-producer").map { String(decoding: $0, as: UTF8.self) }))
+            producer: record.header("nudge-producer").map { String(decoding: $0, as: UTF8.self) },
+            caller: record.header("nudge-caller").map { String(decoding: $0, as: UTF8.self) }))
       case .endOfPartition(let place, _): ends.insert(place.partition)
       default: break
       }

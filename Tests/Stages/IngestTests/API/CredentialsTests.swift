@@ -23,11 +23,12 @@ struct CredentialsTests {
     "what is wrong with a file names the line, and never the key",
     arguments: [
       ("a \(key.dropLast())", "line 1"), ("\n\na \(key) b", "line 3"), ("a", "line 1"),
-      ("a \(key)\na \(key)x", "line 2: line 1 has the same name"),
+      ("a \(key)\na \(key)x\na \(key)y", "line 3: line 1 and others have the same name"),
+      ("a \(key)\nb \(key)", "line 2: line 1 has the same key"),
       ("a \(key)ü", "line 1"), ("a\u{0} \(key)", "line 1: the name has control characters"),
       // Name and key in the wrong order.
       ("\(key) chat", "line 1: the key is too short; use NAME KEY"), ("\(key) \(key)ü", "line 1"),
-      ("\(key) \(key)\n\(key) \(key)x", "line 2"),
+      ("\(key) \(key)\n\(key) \(key)x\n\(key) \(key)y", "line 3"),
     ])
   func wrongKeys(contents: String, place: String) throws {
     let error = #expect(throws: SettingsError.self) { try APIKeys(contents: Array(contents.utf8)) }
@@ -73,25 +74,104 @@ struct CredentialsTests {
     #expect(log.entries.filter { $0.level == .error }.count == 1)
   }
 
-  @Test("a caller may send a second's worth at once, then its rate; a large batch leaves a debt")
+  @Test("a caller may send a second's worth at once, then its rate; what it owes is bounded")
   func rate() {
-    let rate = RateLimit(eventsPerSecond: 10)
+    let rate = RateLimit(perSecond: 10)
     #expect(rate.secondsToWait("a", now: 0) == nil)
-    rate.count(10, of: "a", now: 0)
+    rate.take(10, of: "a", now: 0)
     #expect(rate.secondsToWait("a", now: 0) == 1)
     #expect(rate.secondsToWait("a", now: 100) == nil)
+    #expect(rate.secondsToWait(for: 10, "a", now: 100) == 1)
     #expect(rate.secondsToWait("b", now: 0) == nil)
-    rate.count(1_000, of: "a", now: 1_000)
-    #expect(rate.secondsToWait("a", now: 1_000) == 100)
-    #expect(rate.secondsToWait("a", now: 100_000) == 1)
-    #expect(rate.secondsToWait("a", now: 101_000) == nil)
+    rate.take(1_000_000, of: "a", now: 1_000)
+    #expect(rate.secondsToWait("a", now: 1_000) == 2)
+    #expect(rate.secondsToWait("a", now: 2_000) == 1)
+    #expect(rate.secondsToWait("a", now: 2_101) == nil)
+    #expect(!rate.takeIfThere(5, of: "a", now: 2_101) && rate.takeIfThere(1, of: "a", now: 2_101))
   }
 
   @Test("callers that could send again are forgotten, those that must wait are not")
   func forgotten() {
-    let rate = RateLimit(eventsPerSecond: 1)
-    rate.count(1_000_000, of: "busy", now: 0)
-    for number in 0...RateLimit.rememberedCallers { rate.count(1, of: "c\(number)", now: Int64(number)) }
+    let rate = RateLimit(perSecond: 1, burst: 100)
+    rate.take(1_000_000, of: "busy", now: 0)
+    for number in 0...RateLimit.rememberedCallers { rate.take(1, of: "c\(number)", now: Int64(number)) }
     #expect(rate.secondsToWait("busy", now: 20_000) != nil)
+  }
+
+  @Test("a batch counts against the burst, bytes have a rate of their own, and a refusal says how much is allowed")
+  func batches() {
+    let rates = CallerRates(backendEvents: 2, backendBytes: 1, userEvents: 5, userBytes: 8)
+    let (ann, chat) = (Caller.user(id: "ann"), Caller.backend(name: "chat"))
+    #expect(rates.take(1_000, of: ann, now: 0) == .never(most: 50, setting: "--http-user-rate"))
+    #expect(rates.take(40, of: ann, now: 1_000) == nil)
+    #expect(rates.take(20, of: ann, now: 1_000) == .wait(seconds: 2, setting: "--http-user-rate"))
+    #expect(rates.take(50, of: .user(id: "ben"), now: 1_000) == nil)
+    #expect(rates.take(1_000, of: chat, now: 0) == nil, "a backend may send as much as a body holds")
+    // 256 KiB at once, 8 KiB a second.
+    #expect(
+      rates.refusal(of: .user(id: "cid"), bytes: 300 << 10, now: 0)
+        == .never(most: 256 << 10, setting: "--http-user-bytes"))
+    rates.count(bytes: 256 << 10, of: .user(id: "cid"), now: 0)
+    #expect(rates.refusal(of: .user(id: "cid"), now: 0) == .wait(seconds: 1, setting: "--http-user-bytes"))
+    #expect(
+      rates.refusal(of: .user(id: "cid"), bytes: 16 << 10, now: 1_000)
+        == .wait(seconds: 1, setting: "--http-user-bytes"))
+    #expect(rates.refusal(of: .user(id: "cid"), bytes: 16 << 10, now: 2_000) == nil)
+    // What is too large was read all the same.
+    rates.count(bytes: 1 << 20, of: .user(id: "dan"), now: 0)
+    #expect(rates.refusal(of: .user(id: "dan"), now: 31_000) == .wait(seconds: 2, setting: "--http-user-bytes"))
+    #expect(rates.refusal(of: chat, bytes: 1 << 20, now: 600_000) == nil)
+  }
+
+  @Test("traces that users' tokens ask for are few, each user's and all together; a backend's are its own affair")
+  func traces() {
+    let rates = CallerRates(backendEvents: 100, backendBytes: 1, userEvents: 5, userBytes: 8)
+    func recorded(_ caller: Caller, _ count: Int, at now: Int64) -> Int {
+      (0..<count).count { _ in rates.recordsTrace(of: caller, now: now) }
+    }
+    #expect(recorded(.user(id: "ann"), 100, at: 0) == 5 && recorded(.user(id: "ann"), 100, at: 2_000) == 2)
+    #expect((0..<100).reduce(0) { $0 + recorded(.user(id: "u\($1)"), 5, at: 10_000) } == 50)
+    #expect(recorded(.backend(name: "chat"), 100, at: 10_000) == 100)
+  }
+
+  @Test(
+    "a key that is changed has its name for two lines, the old and the new one; three, or one key twice, are a mistake")
+  func rotation() throws {
+    let keys = try APIKeys(contents: Array("chat \(Self.key)\nchat \(Self.key)2\n".utf8))
+    #expect(keys.count == 2 && keys.name(of: Substring(Self.key)) == "chat" && keys.name(of: "\(Self.key)2") == "chat")
+  }
+
+  @Test("a network that sends tokens with wrong signatures is soon refused unread, and known tokens are not")
+  func forgedTokens() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.path + "/jwks"
+    try Data(TokenVectors.keySet.utf8).write(to: URL(fileURLWithPath: file))
+    let credentials = try Credentials(
+      apiKeysFile: nil, tokenKeysFile: file, issuer: APIUnderTest.issuer, audience: APIUnderTest.audience,
+      logger: Logger(label: "test", sink: LogCapture().sink))
+    let now = Int64(Date().timeIntervalSince1970)
+    func call(_ token: String, from network: String, at time: Int64 = 0) -> Result<Caller, Unauthorized> {
+      Result { () throws(Unauthorized) in
+        try credentials.caller(authorization: "Bearer \(token)", from: network, now: now, steadily: time)
+      }
+    }
+    let known = try APIUnderTest.token()
+    let fresh = try APIUnderTest.token(user: "ben")
+    #expect(call(known, from: "evil") == .success(.user(id: "ann")))
+    let forged = known.prefix(known.count - 8) + "AAAAAAAA"
+    let answers = (0..<300).map { _ in call(String(forged), from: "evil") }
+    #expect(
+      answers.prefix(200).allSatisfy {
+        $0 == .failure(Unauthorized(message: "the signature does not match")) || (try? $0.get()) == nil
+      })
+    guard case .failure(let refusal) = answers[299] else { throw Unauthorized(message: "it was let in") }
+    #expect(refusal.comeBackAfter == 1)
+    #expect(call(known, from: "evil") == .success(.user(id: "ann")), "its signature was verified before")
+    guard case .failure(let alsoRefused) = call(fresh, from: "evil") else {
+      throw Unauthorized(message: "it was let in")
+    }
+    #expect(alsoRefused.comeBackAfter != nil)
+    #expect(call(fresh, from: "elsewhere") == .success(.user(id: "ben")))
+    #expect(call(try APIUnderTest.token(user: "cid"), from: "evil", at: 5_000) == .success(.user(id: "cid")))
   }
 }

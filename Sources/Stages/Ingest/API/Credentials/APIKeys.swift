@@ -1,12 +1,14 @@
 import NudgeSchema
 import ServiceKit
 
-/// The API keys of a file: a line each, a name, blanks, the key; `#` begins a comment line.
+/// The API keys of a file: a line each, a name, blanks, the key; `#` begins a comment line. Two lines may have one name.
 ///
 /// Only digests are kept. A presented key is compared by its digest with all of them, to the last byte, so timing reveals nothing.
 struct APIKeys: Sendable {
   /// The fewest characters of a key: 32 of base64 are 192 bits.
   static let shortest = 32
+  /// The most keys of one name: while a key is changed, the old one and the new one are the same backend's.
+  static let keysOfAName = 2
 
   private let keys: [(name: String, digest: [UInt8])]
 
@@ -32,11 +34,17 @@ struct APIKeys: Sendable {
       guard words[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
         throw SettingsError("line \(index + 1): the key has characters that no HTTP header carries; use ASCII")
       }
-      if let other = keys.first(where: { sameId($0.name, String(name)) }) {
-        throw SettingsError(
-          "line \(index + 1): line \(other.line) has the same name; give each key a name of its own")
+      let digest = Self.digest(words[1])
+      if let other = keys.first(where: { $0.digest == digest }) {
+        throw SettingsError("line \(index + 1): line \(other.line) has the same key; give each key a line")
       }
-      keys.append((index + 1, String(name), Self.digest(words[1])))
+      let named = keys.filter { sameId($0.name, String(name)) }
+      if named.count >= Self.keysOfAName {
+        throw SettingsError(
+          "line \(index + 1): line \(named[0].line) and others have the same name; a name has \(Self.keysOfAName) keys at most, the old and the "
+            + "new one while it changes")
+      }
+      keys.append((index + 1, String(name), digest))
     }
     self.keys = keys.map { ($0.name, $0.digest) }
   }

@@ -13,4 +13,6 @@ enum Caller: Sendable, Equatable {
 struct Unauthorized: Error, Equatable {
   /// For the caller.
   let message: String
+  /// The seconds until it is checked at all; nil: it was.
+  var comeBackAfter: Int?
 }

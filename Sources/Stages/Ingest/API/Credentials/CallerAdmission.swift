@@ -8,23 +8,29 @@ enum CallerAdmission {
     _ head: HTTPServerRequestHead, _ credentials: Credentials, _ rates: CallerRates
   ) -> HTTPAdmission {
     let caller: Caller
+    let now = SystemClock.steadyMilliseconds()
     do throws(Unauthorized) {
       caller = try credentials.caller(
-        authorization: head.headers["Authorization"], now: SystemClock.milliseconds() / 1_000)
+        authorization: head.headers["Authorization"], from: head.remoteNetwork,
+        now: SystemClock.milliseconds() / 1_000, steadily: now)
     } catch {
+      if let seconds = error.comeBackAfter {
+        return .refused(comeBack(after: seconds, code: "rate_limited", message: error.message))
+      }
       var response = HTTPServerResponse.error(401, code: "unauthorized", message: error.message)
       response.headers.append(("WWW-Authenticate", "Bearer"))
       return .refused(response)
     }
-    if let wait = rates.wait(of: caller, now: SystemClock.steadyMilliseconds()) {
-      return .refused(
-        comeBack(
-          after: wait.seconds, code: "rate_limited",
-          message:
-            "more events than this caller may send (\(wait.setting)): send them again in \(wait.seconds) s"
-        ))
+    if let refusal = rates.refusal(of: caller, bytes: head.bodyLength, now: now) {
+      return .refused(comeBack(refusal))
     }
     return .admitted(caller)
+  }
+
+  /// 429 by a rate.
+  static func comeBack(_ refusal: CallerRates.Refusal) -> HTTPServerResponse {
+    let answer = refusal.answer(refusal.isOfBytes ? "bytes" : "events")
+    return comeBack(after: answer.seconds, code: "rate_limited", message: answer.message)
   }
 
   /// 429 with the time to wait.

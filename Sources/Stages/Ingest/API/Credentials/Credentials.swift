@@ -1,3 +1,4 @@
+import NudgeSchema
 import ServiceKit
 import Synchronization
 
@@ -8,7 +9,13 @@ final class Credentials: Sendable {
     var tokenKeysFile: WatchedFile?
     var apiKeys: APIKeys?
     var tokenKeys: JSONWebKeySet?
+    var verified = VerifiedTokens()
   }
+
+  /// Tokens without a valid signature that are checked for one network, a second, and for all. A signature costs some 100 µs of the thread
+  /// that serves everybody; tokens that were valid before cost none.
+  private let failures = RateLimit(perSecond: 50, burst: 200)
+  private let allFailures = RateLimit(perSecond: 500)
 
   private let issuer: String?
   private let audience: String?
@@ -49,6 +56,7 @@ final class Credentials: Sendable {
 
   private static func readTokenKeys(_ state: inout State, force: Bool) throws {
     guard let contents = try state.tokenKeysFile?.changed(force: force) else { return }
+    state.verified = VerifiedTokens()
     state.tokenKeys = try JSONWebKeySet(contents: contents)
   }
 
@@ -88,8 +96,13 @@ final class Credentials: Sendable {
   }
 
   /// The caller, by the request's `Authorization` header.
-  /// - Parameter now: Seconds since the epoch.
-  func caller(authorization: String?, now: Int64) throws(Unauthorized) -> Caller {
+  /// - Parameters:
+  ///   - network: Where it came from.
+  ///   - now: Seconds since the epoch.
+  ///   - steadily: Milliseconds of a clock that is never set.
+  func caller(
+    authorization: String?, from network: String = "", now: Int64, steadily: Milliseconds = 0
+  ) throws(Unauthorized) -> Caller {
     guard let authorization else {
       throw Unauthorized(message: "send Authorization: Bearer, with an API key or a token")
     }
@@ -101,16 +114,55 @@ final class Credentials: Sendable {
     let (apiKeys, tokenKeys) = state.withLock { ($0.apiKeys, $0.tokenKeys) }
     if let name = apiKeys?.name(of: presented) { return .backend(name: name) }
     guard let tokenKeys, presented.contains(".") else { throw Unauthorized(message: "the API key is none of ours") }
-    return .user(id: try subject(of: presented, tokenKeys, now: now))
+    let digest = SHA256Digest.of(Array(presented.utf8))
+    if let user = state.withLock({ $0.verified.user(of: digest, now: now) }) { return .user(id: user) }
+    if let seconds = failures.secondsToWait(network, now: steadily) ?? allFailures.secondsToWait("", now: steadily) {
+      throw Unauthorized(
+        message: "too many tokens without a valid signature came from your network: send it again in \(seconds) s",
+        comeBackAfter: seconds)
+    }
+    do throws(Unauthorized) {
+      let (user, expiresAt) = try subject(of: presented, tokenKeys, now: now)
+      state.withLock { $0.verified.add(digest, user, until: expiresAt) }
+      return .user(id: user)
+    } catch {
+      failures.take(1, of: network, now: steadily)
+      allFailures.take(1, of: "", now: steadily)
+      throw error
+    }
   }
 
-  private func subject(of token: Substring, _ keys: JSONWebKeySet, now: Int64) throws(Unauthorized) -> String {
+  private func subject(of token: Substring, _ keys: JSONWebKeySet, now: Int64) throws(Unauthorized) -> (String, Int64) {
     do throws(JSONWebTokenError) {
       let claims = try JSONWebToken.verify(String(token), keys: keys, issuer: issuer, audience: audience, now: now)
-      if let subject = claims.subject, !subject.isEmpty { return subject }
+      if let subject = claims.subject, !subject.isEmpty { return (subject, claims.expiresAt ?? now) }
     } catch {
       throw Unauthorized(message: error.description)
     }
     throw Unauthorized(message: "the token has no sub: it must name the user")
+  }
+}
+
+/// Tokens whose signatures were verified, until they expire. Only digests are kept.
+struct VerifiedTokens {
+  private struct Known {
+    let user: String
+    let expiresAt: Int64
+  }
+
+  /// Beyond this many, all are forgotten: each costs one more verification.
+  static let limit = 20_000
+
+  private var known: [[UInt8]: Known] = [:]
+
+  /// The user of a token; nil: it must be verified.
+  func user(of digest: [UInt8], now: Int64) -> String? {
+    guard let token = known[digest], now < token.expiresAt else { return nil }
+    return token.user
+  }
+
+  mutating func add(_ digest: [UInt8], _ user: String, until expiresAt: Int64) {
+    if known.count >= Self.limit { known = [:] }
+    known[digest] = Known(user: user, expiresAt: expiresAt)
   }
 }

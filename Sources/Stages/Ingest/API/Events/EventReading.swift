@@ -7,6 +7,8 @@ struct ReadEvent: Sendable {
   let topic: Topic
   let key: String
   let envelope: Envelope
+  /// The record's value.
+  let value: [UInt8]
   /// The user whose token may send this; nil: only backends may. A message with a snapshot or a sender's name is for backends: with it a
   /// user could join any conversation, or pass for somebody else.
   let speaker: String?
@@ -26,7 +28,7 @@ struct EventReading {
   /// - Parameters:
   ///   - type: The event's field `type`.
   ///   - now: Milliseconds since the epoch.
-  func read(_ bytes: [UInt8], type: String?) throws -> ReadEvent {
+  func read(_ bytes: [UInt8], type: String?, from caller: Caller, now: Milliseconds) throws -> ReadEvent {
     let isUserEvent = type.flatMap { EventType(rawValue: $0) }.map { UserEventBody.types.contains($0) } ?? false
     // An unknown type is refused by either topic's reading with the same reason.
     let topic: Topic = isUserEvent ? .userEvents : .chatEvents
@@ -36,29 +38,47 @@ struct EventReading {
       var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
         codec.read(UserEvent.self, from: $0)
       }
+      let raw = event
       let ignored = event.normalize()
       try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
       var speaker: String? = event.body.userId
       // Erasure is for backends: an app that is signed in for a moment must not be able to do it.
       if case .deleted = event.body { speaker = nil }
-      return ReadEvent(
-        topic: topic, key: event.body.userId, envelope: event.envelope, speaker: speaker, ignored: ignored)
+      return try written(raw, bytes, topic, key: event.body.userId, speaker: speaker, ignored, from: caller, now: now)
     }
     var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
       codec.read(ChatEvent.self, from: $0)
     }
+    let raw = event
     let ignored = event.normalize()
     try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
     var speaker: String?
     if case .messageCreated(let message) = event.body, message.conversation == nil, message.sender == nil {
       speaker = message.senderId
     }
-    return ReadEvent(
-      topic: topic, key: event.body.conversationId, envelope: event.envelope, speaker: speaker, ignored: ignored)
+    return try written(
+      raw, bytes, topic, key: event.body.conversationId, speaker: speaker, ignored, from: caller, now: now)
   }
 
-  /// Fails for an event that is older, or further in the future, than ingest accepts of this caller.
-  func requireTime(of event: ReadEvent, from caller: Caller, now: Milliseconds) throws(Rejection) {
-    try RecordReading.requireTime(event.envelope, now: now, rules: rules, byUserToken: caller.isUser)
+  /// The event as it is published: a backend's as it came. Of a user's only the fields that are known are written, and a clock that runs
+  /// ahead is set back to the arrival: a phone's wrong clock is no reason to refuse what it says (M10).
+  private func written<Body: EventBody>(
+    _ event: Event<Body>, _ bytes: [UInt8], _ topic: Topic, key: String, speaker: String?,
+    _ ignored: IgnoredFields, from caller: Caller, now: Milliseconds
+  ) throws -> ReadEvent {
+    guard caller.isUser else {
+      return ReadEvent(
+        topic: topic, key: key, envelope: event.envelope, value: bytes, speaker: speaker, ignored: ignored)
+    }
+    var event = event
+    event.envelope.occurredAt = min(event.envelope.occurredAt, now)
+    return ReadEvent(
+      topic: topic, key: key, envelope: event.envelope, value: try coder.encode(event), speaker: speaker,
+      ignored: ignored)
+  }
+
+  /// Fails for an event that is older, or further in the future, than ingest accepts.
+  func requireTime(of event: ReadEvent, now: Milliseconds) throws(Rejection) {
+    try RecordReading.requireTime(event.envelope, now: now, rules: rules)
   }
 }

@@ -51,20 +51,33 @@ final class EventsEndpoint: Sendable {
         .error(400, code: "bad_request", message: "wait: decision is the only value, for API keys; or leave it out"))
     }
     // Only a valid traceparent is passed on: it is copied to every record the event causes.
-    let trace = request.headers[RecordHeader.traceparent].flatMap { TraceContext(traceparent: $0) }
+    let now = SystemClock.steadyMilliseconds()
+    var trace = request.headers[RecordHeader.traceparent].flatMap { TraceContext(traceparent: $0) }
+    if trace?.isSampled == true, !rates.recordsTrace(of: caller, now: now) { trace = nil }
     let span = EventsSpan(trace, spans)
     do throws(BodyRefusal) {
       let body = try RequestBody.decoded(request.body, encoding: request.headers["Content-Encoding"])
+      let refusal = rates.refusal(of: caller, bytes: body.count, now: now)
+      rates.count(bytes: body.count, of: caller, now: now)
+      if let refusal { return refuse(refusal, span, responder) }
       let batch = try read(body, request, caller)
-      rates.count(batch.result.statuses.count, of: caller, now: SystemClock.steadyMilliseconds())
+      if let refusal = rates.take(batch.result.statuses.count, of: caller, now: now) {
+        return refuse(refusal, span, responder)
+      }
       metrics.count(batch.result, from: caller)
       publish(batch, from: caller, trace: span?.context ?? trace, span, waits: wait != nil, responder)
     } catch {
-      rates.count(1, of: caller, now: SystemClock.steadyMilliseconds())
+      rates.count(1, of: caller, now: now)
       let answer = Self.refusal(error)
       span?.end(answer, events: 0)
       responder.respond(answer)
     }
+  }
+
+  private func refuse(_ refusal: CallerRates.Refusal, _ span: EventsSpan?, _ responder: HTTPResponder) {
+    let answer = CallerAdmission.comeBack(refusal)
+    span?.end(answer, events: 0)
+    responder.respond(answer)
   }
 
   /// A body without a single event gets one result, so that clients find the reason in `results` too.
@@ -128,7 +141,12 @@ final class EventsEndpoint: Sendable {
       throw Rejection(fault == .invalidUTF8 ? .invalidUTF8 : .invalidJSON, "the line is not JSON: \(fault)")
     }
     let value = Array(body[item.range])
-    let event = try reading.read(value, type: item.type)
+    if caller.isUser, value.count > CallerRates.userEventBytes {
+      throw Rejection(
+        .tooLarge,
+        "the event has \(value.count) bytes; at most \(CallerRates.userEventBytes) are allowed with a user's token")
+    }
+    let event = try reading.read(value, type: item.type, from: caller, now: now)
     if case .user(let id) = caller {
       guard let speaker = event.speaker, sameId(speaker, id) else {
         batch.forbiddenEvents += 1
@@ -140,9 +158,9 @@ final class EventsEndpoint: Sendable {
       }
     }
     batch.ownEvents += 1
-    try reading.requireTime(of: event, from: caller, now: now)
+    try reading.requireTime(of: event, now: now)
     if !event.ignored.isEmpty { batch.result.ignored[index] = event.ignored.description }
-    batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: value))
+    batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: event.value))
   }
 
   private func publish(
@@ -163,7 +181,10 @@ final class EventsEndpoint: Sendable {
       return responder.respond(answer)
     }
     var headers: [Header] = trace.map { [(RecordHeader.traceparent, Array($0.traceparent.utf8))] } ?? []
-    if case .backend(let name) = caller { headers.append((RecordHeader.producer, Array(name.utf8))) }
+    switch caller {
+    case .backend(let name): headers.append((RecordHeader.producer, Array(name.utf8)))
+    case .user: headers.append((RecordHeader.caller, Array(RecordHeader.user.utf8)))
+    }
     guard waits else {
       return producer.publish(
         batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, span: span, responder: responder)

@@ -110,7 +110,9 @@ final class HTTPInputs {
         let found = try parser.parse(bytes) { ($0["type"]?.string, $0["eventId"]?.string) }
         guard Self.same(found.0, item.type), Self.same(found.1, item.eventId) else { return "not the event: \(item)" }
         do {
-          if try reading.read(bytes, type: item.type).key.isEmpty { return "an event without a key" }
+          if try reading.read(bytes, type: item.type, from: .user(id: "ann"), now: 0).key.isEmpty {
+            return "an event without a key"
+          }
         } catch let rejection as Rejection {
           if rejection.message.isEmpty { return "refused without a reason" }
         }

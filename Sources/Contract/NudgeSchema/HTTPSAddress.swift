@@ -1,0 +1,47 @@
+/// An absolute https address, read so strictly that no other reader finds another host in it.
+public struct HTTPSAddress: Sendable, Equatable {
+  /// The host in lower case, without its port.
+  public let host: String
+
+  /// nil: it is no absolute https address, or its host could be read in two ways.
+  public init?(_ text: String) {
+    let scheme = "https://"
+    let bytes = Array(text.utf8)
+    guard bytes.count > scheme.utf8.count, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }),
+      zip(bytes, scheme.utf8).allSatisfy({ byte, wanted in byte | (byte < 0x5B && byte > 0x40 ? 0x20 : 0) == wanted })
+    else { return nil }
+    let authority = bytes[scheme.utf8.count...].prefix { $0 != 0x2F && $0 != 0x3F && $0 != 0x23 }
+    var host = authority
+    if let colon = authority.lastIndex(of: 0x3A), authority.last != 0x5D {
+      let port = authority[(colon + 1)...]
+      guard port.count <= 5, port.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      host = authority[..<colon]
+    }
+    guard Self.isHost(host) else { return nil }
+    self.host = String(decoding: host, as: UTF8.self).lowercased()
+  }
+
+  /// Letters, digits, dots and hyphens, or an IPv6 address in brackets. A name of other scripts must be in its ASCII form.
+  private static func isHost(_ host: ArraySlice<UInt8>) -> Bool {
+    guard let first = host.first, let last = host.last else { return false }
+    func isAlphanumeric(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+      default: false
+      }
+    }
+    if first == 0x5B {
+      return last == 0x5D && host.count > 3
+        && host.dropFirst().dropLast().allSatisfy { isAlphanumeric($0) || $0 == 0x3A || $0 == 0x2E }
+    }
+    return isAlphanumeric(first) && isAlphanumeric(last)
+      && host.allSatisfy { isAlphanumeric($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F }
+  }
+
+  /// Whether the host is this one or, for `*.example.com`, a name below it.
+  public func isOf(_ pattern: String) -> Bool {
+    let pattern = pattern.lowercased()
+    guard pattern.hasPrefix("*.") else { return host == pattern }
+    return host.hasSuffix(pattern.dropFirst()) && host.utf8.count > pattern.utf8.count - 1
+  }
+}
