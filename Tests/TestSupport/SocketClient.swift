@@ -22,8 +22,8 @@ public final class SocketClient {
   private let descriptor: Int32
   private var received: [UInt8] = []
 
-  /// Connects.
-  public init(port: Int) throws {
+  /// Connects, from `127.0.0.host`.
+  public init(port: Int, from host: UInt8 = 1) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var timeout = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -31,6 +31,17 @@ public final class SocketClient {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(UInt16(port).bigEndian)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    if host != 1 {
+      var own = sockaddr_in()
+      own.sin_family = sa_family_t(AF_INET)
+      own.sin_addr.s_addr = (UInt32(0x7f00_0000) | UInt32(host)).bigEndian
+      let bound = withUnsafePointer(to: &own) { own in
+        own.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      guard bound == 0 else { throw Failure(description: "bind: \(String(cString: strerror(errno)))") }
+    }
     let connected = withUnsafePointer(to: &address) { address in
       address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

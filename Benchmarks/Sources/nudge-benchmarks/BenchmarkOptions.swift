@@ -46,7 +46,13 @@ struct BenchmarkOptions {
     "members", environment: .none, default: 8, in: 2...10_000, help: "backlog: members of a group.")
   static let peopleSetting = Setting<Int>(
     "people", environment: .none, default: 1_000, in: 2...10_000_000,
-    help: "backlog, stages: people, with a device each.")
+    help: "backlog, stages, erasure: people, with a device each.")
+  static let largeGroupSetting = Setting<Int>(
+    "large-group", environment: .none, default: 10_000, in: 1_000...1_000_000,
+    help: "fanout: members of the large group.")
+  static let deletionsSetting = Setting<Int>(
+    "deletions", environment: .none, default: 10_000, in: 1...1_000_000,
+    help: "erasure: people who are deleted, out of --people, ten groups each.")
   static let threadsSetting = Setting<Int>(
     "threads", environment: .none, default: 1, in: 1...64, help: "backlog: stream threads of each service.")
   static let instancesSetting = Setting<Int>(
@@ -92,7 +98,8 @@ struct BenchmarkOptions {
     kafkaHomeSetting, brokersSetting, listSetting, jsonSetting, repetitionsSetting, recordsSetting, recordBytesSetting,
     keysSetting,
     partitionsSetting, batchSetting, roundsSetting, transactionsSetting, restoreSetting, timersSetting,
-    messagesSetting, membersSetting, peopleSetting, secondsSetting, restartSecondsSetting, threadsSetting,
+    messagesSetting, membersSetting, peopleSetting, largeGroupSetting, deletionsSetting, secondsSetting,
+    restartSecondsSetting, threadsSetting,
     instancesSetting, chatLogSetting,
     servicesSetting, peerSetting, kafkaPropertiesSetting, requestsSetting, fcmServerSetting, fcmCASetting,
     firebasePythonSetting,
@@ -116,6 +123,8 @@ struct BenchmarkOptions {
   let messages: Int
   let members: Int
   let people: Int
+  let largeGroup: Int
+  let deletions: Int
   let threads: Int
   let instances: Int
   let seconds: Int
@@ -149,6 +158,8 @@ struct BenchmarkOptions {
     messages = values[Self.messagesSetting]
     members = values[Self.membersSetting]
     people = values[Self.peopleSetting]
+    largeGroup = values[Self.largeGroupSetting]
+    deletions = values[Self.deletionsSetting]
     threads = values[Self.threadsSetting]
     instances = values[Self.instancesSetting]
     seconds = values[Self.secondsSetting]

@@ -6,7 +6,8 @@ import ServiceKit
 enum BenchmarkProgram {
   static let benchmarks: [any Benchmark.Type] = [
     TransactionsBenchmark.self, LatencyBenchmark.self, SinkBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
-    StagesBenchmark.self, BacklogBenchmark.self, HTTPBenchmark.self, FanOutBenchmark.self, NeighboursBenchmark.self,
+    StagesBenchmark.self, BacklogBenchmark.self, HTTPBenchmark.self, FanOutBenchmark.self, ErasureBenchmark.self,
+    NeighboursBenchmark.self,
     TransportBenchmark.self,
   ]
 
@@ -21,7 +22,8 @@ enum BenchmarkProgram {
         "nudge-benchmarks --list", "KAFKA_HOME=/opt/kafka nudge-benchmarks",
         "nudge-benchmarks transactions latency --kafka-home /opt/kafka --repetitions 5 --json",
         "nudge-benchmarks sink --brokers 3 --rounds 2000 --transactions 0",
-        "nudge-benchmarks stages",
+        "nudge-benchmarks stages", "nudge-benchmarks fanout --large-group 100000",
+        "nudge-benchmarks erasure --people 100000 --deletions 10000",
         "nudge-benchmarks transport --firebase-python /opt/firebase/bin/python3",
         "nudge-benchmarks backlog --people 60000 --messages 12000 --chat-log log.jsonl.gz --json",
         "nudge-benchmarks backlog latency --peer streams --people 100000",

@@ -5,8 +5,17 @@ import Synchronization
 /// Closes connections that are too slow: a head or a body that arrives byte by byte, an answer that is not read. libmicrohttpd's
 /// own time-out starts over with each byte.
 final class ConnectionDeadlines: Sendable {
+  private enum Phase {
+    /// For the next request.
+    case waiting
+    case receiving
+    /// The request has arrived: somebody works for it.
+    case busy
+  }
+
   private struct Entry {
     let socket: Int32
+    var phase = Phase.waiting
     /// Nil while a handler has the request, and once the connection has been shut down.
     var deadline: ContinuousClock.Instant?
   }
@@ -52,19 +61,36 @@ final class ConnectionDeadlines: Sendable {
   }
 
   /// The request line has been read.
-  func requestBegins(_ connection: Exchange.Connection) { set(connection, .now + transfer) }
+  func requestBegins(_ connection: Exchange.Connection) { set(connection, .receiving, .now + transfer) }
 
   /// The request is complete. Its handler has no deadline.
-  func requestArrived(_ connection: Exchange.Connection) { set(connection, nil) }
+  func requestArrived(_ connection: Exchange.Connection) { set(connection, .busy, nil) }
 
   /// The answer is being sent.
-  func answerBegins(_ connection: Exchange.Connection) { set(connection, .now + transfer) }
+  func answerBegins(_ connection: Exchange.Connection) { set(connection, .busy, .now + transfer) }
 
   /// The connection waits for the next request: it may be idle, and then the request line must arrive.
-  func requestEnded(_ connection: Exchange.Connection) { set(connection, .now + idle + transfer) }
+  func requestEnded(_ connection: Exchange.Connection) { set(connection, .waiting, .now + idle + transfer) }
 
-  private func set(_ connection: Exchange.Connection, _ deadline: ContinuousClock.Instant?) {
-    entries.withLock { $0[connection.key]?.deadline = deadline }
+  private func set(_ connection: Exchange.Connection, _ phase: Phase, _ deadline: ContinuousClock.Instant?) {
+    entries.withLock {
+      $0[connection.key]?.phase = phase
+      $0[connection.key]?.deadline = deadline
+    }
+  }
+
+  /// Closes one of these connections, so that another client gets in: the one that has waited longest for a request, or else whose request
+  /// has taken longest to arrive.
+  func closeOne(of connections: [UInt]) {
+    entries.withLock { entries in
+      func longest(_ phase: Phase) -> UInt? {
+        connections.filter { entries[$0]?.phase == phase && entries[$0]?.deadline != nil }
+          .min { (entries[$0]?.deadline ?? .now) < (entries[$1]?.deadline ?? .now) }
+      }
+      guard let key = longest(.waiting) ?? longest(.receiving), let entry = entries[key] else { return }
+      shutdown(entry.socket, Int32(SHUT_RDWR))
+      entries[key]?.deadline = nil
+    }
   }
 
   private func sweep(_ now: ContinuousClock.Instant) {

@@ -46,6 +46,16 @@ final class ConnectionsByAddress: Sendable {
     }
   }
 
+  /// The connections of the address that has the most, where there are more than so many in all; else none.
+  func mostCrowded(beyond limit: Int) -> [UInt] {
+    state.withLock { state in
+      guard state.connections.count > limit, let address = state.counts.max(by: { $0.value < $1.value })?.key else {
+        return []
+      }
+      return state.connections.filter { $0.value.address == address }.map(\.key)
+    }
+  }
+
   func closed(_ connection: UInt) {
     state.withLock { state in
       guard let (address, _) = state.connections.removeValue(forKey: connection),

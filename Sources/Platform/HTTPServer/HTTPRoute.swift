@@ -3,6 +3,7 @@ public struct HTTPRoute: Sendable {
   enum Answer: Sendable {
     case blocking(@Sendable (HTTPServerRequest) -> HTTPServerResponse)
     case later(@Sendable (HTTPServerRequest, HTTPResponder) -> Void)
+    case inTurn(@Sendable (HTTPServerRequest) -> String, @Sendable (HTTPServerRequest, HTTPResponder) -> Void)
   }
 
   let method: HTTPMethod
@@ -34,6 +35,18 @@ public struct HTTPRoute: Sendable {
     answeringLater handler: @escaping @Sendable (HTTPServerRequest, HTTPResponder) -> Void
   ) {
     self.init(method, pattern, bodyLimit, contentTypes, admit, .later(handler))
+  }
+
+  /// A route whose handler runs on a handler thread, and answers then or later. The requests of one key wait for each other, not for those of
+  /// another: the keys take turns.
+  /// - Parameter key: Whose turn a request takes.
+  public init(
+    _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
+    admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)? = nil,
+    inTurnOf key: @escaping @Sendable (HTTPServerRequest) -> String,
+    _ handler: @escaping @Sendable (HTTPServerRequest, HTTPResponder) -> Void
+  ) {
+    self.init(method, pattern, bodyLimit, contentTypes, admit, .inTurn(key, handler))
   }
 
   private init(

@@ -7,7 +7,8 @@ public struct HTTPServerLimits: Sendable {
   public var bodySize: Int
   /// Bytes of all bodies that are being read or handled. Requests beyond get 503 before their body is read.
   public var bodyBudget: Int
-  /// Open connections; further ones wait in the system's queue.
+  /// Open connections; further ones wait in the system's queue. When they are nearly all in use, a new one takes the place of an idle one of
+  /// the address that has the most, so that no few clients keep all others out.
   public var connections: Int
   /// Open connections from one address (IPv6: one /64). Requests on further ones get 429, and those without a request are closed.
   public var connectionsPerAddress: Int
@@ -36,6 +37,11 @@ public struct HTTPServerLimits: Sendable {
     self.handlerThreads = max(1, handlerThreads)
     self.drain = drain
   }
+}
+
+extension HTTPServerLimits {
+  /// Beyond this many connections each new one costs another its place.
+  fileprivate var unhurriedConnections: Int { connections < 16 ? .max : connections - max(4, connections / 16) }
 }
 
 /// An HTTP/1.1 server: routes with handlers, on libmicrohttpd.
@@ -185,6 +191,8 @@ public final class HTTPServer: Sendable {
       let address = nudge_mhd_peer(pointer).flatMap { ConnectionsByAddress.Address($0) }
       let isExcess = address.map { server.connectionsByAddress.opened(connection.key, from: $0) } ?? false
       server.deadlines.opened(connection, socket: nudge_mhd_socket(pointer), isExcess: isExcess)
+      let crowded = server.connectionsByAddress.mostCrowded(beyond: server.limits.unhurriedConnections)
+      if !crowded.isEmpty { server.deadlines.closeOne(of: crowded) }
     } else {
       server.connectionsByAddress.closed(connection.key)
       server.deadlines.closed(connection)
@@ -342,7 +350,8 @@ public final class HTTPServer: Sendable {
   /// The responder is released after this call, unless the handler keeps it.
   private func call(_ answer: HTTPRoute.Answer, _ request: HTTPServerRequest, _ responder: HTTPResponder) {
     switch answer {
-    case .blocking(let handler): threads.run { responder.respond(handler(request)) }
+    case .blocking(let handler): threads.run(inTurnOf: "") { responder.respond(handler(request)) }
+    case .inTurn(let key, let handler): threads.run(inTurnOf: key(request)) { handler(request, responder) }
     case .later(let handler): handler(request, responder)
     }
   }

@@ -2,15 +2,31 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Threads that run handlers, so that a slow handler does not block the thread that serves all connections.
+/// Threads that run handlers, so that a slow handler does not block the thread that serves all connections. Jobs of one key run in their
+/// order; the keys take turns, so that none waits for all that another has sent.
 final class HandlerThreads: Sendable {
-  private enum Job: Sendable {
-    case run(@Sendable () -> Void)
-    case end
+  /// At most one job per connection, because a connection has one request in flight.
+  private struct Queues {
+    var jobs: [String: [@Sendable () -> Void]] = [:]
+    /// Keys with jobs, the next one first.
+    var turns: [String] = []
+    var isEnding = false
+
+    mutating func add(_ job: @escaping @Sendable () -> Void, of key: String) {
+      if jobs[key] == nil { turns.append(key) }
+      jobs[key, default: []].append(job)
+    }
+
+    mutating func next() -> (@Sendable () -> Void)? {
+      guard !turns.isEmpty else { return nil }
+      let key = turns.removeFirst()
+      let job = jobs[key]?.removeFirst()
+      if jobs[key]?.isEmpty == false { turns.append(key) } else { jobs[key] = nil }
+      return job
+    }
   }
 
-  /// At most one job per connection, because a connection has one request in flight.
-  private let jobs = Mutex<[Job]>([])
+  private let queues = Mutex(Queues())
   private let available = DispatchSemaphore(value: 0)
   private let count: Int
 
@@ -24,27 +40,22 @@ final class HandlerThreads: Sendable {
     }
   }
 
-  func run(_ job: @escaping @Sendable () -> Void) { add(.run(job)) }
+  func run(inTurnOf key: String, _ job: @escaping @Sendable () -> Void) {
+    queues.withLock { $0.add(job, of: key) }
+    available.signal()
+  }
 
   /// Ends each thread after the queued jobs. Does not wait: a handler that hangs must not block the stop.
   func end() {
-    for _ in 1...count { add(.end) }
-  }
-
-  private func add(_ job: Job) {
-    jobs.withLock { $0.append(job) }
-    available.signal()
+    queues.withLock { $0.isEnding = true }
+    for _ in 1...count { available.signal() }
   }
 
   private func work() {
     while true {
       available.wait()
-      let job = jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-      switch job {
-      case .run(let handler)?: handler()
-      case .end?: return
-      case nil: break
-      }
+      let (job, isEnding) = queues.withLock { ($0.next(), $0.isEnding) }
+      if let job { job() } else if isEnding { return }
     }
   }
 }

@@ -26,9 +26,12 @@ public struct IngestRules: Sendable {
   public var signedOutDevices: Int
   /// Members of conversations whose rosters are held decoded in memory, over all conversations of a thread.
   public var cachedMembers: Int
+  /// Members up to which a conversation's roster is read whole, and held. With more, what a message costs at once does not depend on
+  /// them: a step of its fan-out reads its own members.
+  public var wholeRoster: Int
   /// The most people one step of a fan-out writes to.
   public var fanOutStep: Int
-  /// The shortest pause between such steps of a task, in milliseconds. With `fanOutStep` it allows 4,000 people a second: less than half of
+  /// The shortest pause between such steps of a task, in milliseconds. With `fanOutStep` it allows 5,555 people a second: about half of
   /// what one thread of the analyzer decides, so other conversations' messages find no queue there.
   public var fanOutPause: Milliseconds
   /// The most pending fan-outs of one conversation. Beyond it the oldest is written to its end.
@@ -42,7 +45,7 @@ public struct IngestRules: Sendable {
     maxEventAge: Milliseconds = 7 * 86_400_000, maxRecordBytes: Int = 4 << 20, bodyCharacters: Int = 1_000,
     bodyBytes: Int = 3_072, removedMembers: Int = 1_000, devicesPerUser: Int = 100,
     tokenLifetime: Milliseconds = 270 * 86_400_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
-    fanOutStep: Int = 200, fanOutPause: Milliseconds = 50, pendingFanOuts: Int = 8,
+    wholeRoster: Int = 20_000, fanOutStep: Int = 200, fanOutPause: Milliseconds = 36, pendingFanOuts: Int = 8,
     hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
   ) {
     self.freshness = freshness
@@ -56,6 +59,7 @@ public struct IngestRules: Sendable {
     self.tokenLifetime = tokenLifetime
     self.signedOutDevices = signedOutDevices
     self.cachedMembers = cachedMembers
+    self.wholeRoster = wholeRoster
     self.fanOutStep = fanOutStep
     self.fanOutPause = fanOutPause
     self.pendingFanOuts = max(1, pendingFanOuts)

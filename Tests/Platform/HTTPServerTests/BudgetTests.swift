@@ -119,4 +119,32 @@ struct HTTPServerBudgetTests {
       wait(for: "a place", atMost: 10) { (try? SocketClient(port: server.port).request("GET", "/").status) == 200 }
     }
   }
+
+  @Test(
+    "two addresses that hold all connections keep nobody out: a new client takes the place of one that only waits; whoever works goes on",
+    arguments: ["silent", "slow", "idle"])
+  func crowded(_ kind: String) throws {
+    let limits = HTTPServerLimits(connections: 64, handlerThreads: 2)
+    let held = Mutex<[HTTPResponder]>([])
+    let routes = [
+      HTTPRoute(.get, "/") { _ in .text("ok") },
+      HTTPRoute(.get, "/later", answeringLater: { _, responder in held.withLock { $0.append(responder) } }),
+    ]
+    try withServer(routes, limits: limits) { server in
+      let working = try SocketClient(port: server.port, from: 2)
+      try working.send("GET /later HTTP/1.1\r\nHost: x\r\n\r\n")
+      wait(for: "the request", atMost: 10) { held.withLock { !$0.isEmpty } }
+      let hostile = try (0..<120).map { number in
+        let client = try SocketClient(port: server.port, from: UInt8(2 + number % 2))
+        if kind == "slow" { try client.send("GET / HTT") }
+        if kind == "idle", number < 50 { _ = try client.request("GET", "/") }
+        return client
+      }
+      for _ in 0..<20 { #expect(try SocketClient(port: server.port, from: 4).request("GET", "/").status == 200) }
+      let responders = held.withLock { $0 }
+      for responder in responders { responder.respond(.text("done")) }
+      #expect(try working.answer().body == "done")
+      withExtendedLifetime(hostile) {}
+    }
+  }
 }

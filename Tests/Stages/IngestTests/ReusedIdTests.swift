@@ -145,4 +145,33 @@ struct ReusedIdTests {
     #expect(try send(preferences, byUser: false).outputs.isEmpty)
     #expect(try send(read, byUser: true).outputs.isEmpty)
   }
+
+  @Test("that an app sent a message travels with its candidates, at once, in steps, and by way of another partition")
+  func caller() throws {
+    let pipeline = IngestPipeline(partitions: 4, rules: IngestPipeline.rules { $0.fanOutStep = 3 })
+    for (conversation, members) in [("c", 3), ("d", 9)] {
+      let people = (0..<members).map { "p\($0)" }
+      try pipeline.group(people, in: conversation)
+      for byUser in [false, true] {
+        let event = ChatEvent(
+          pipeline.envelope(after: 100),
+          .messageCreated(
+            MessageCreated(
+              conversationId: conversation, messageId: "m-\(byUser)", senderId: "p0", text: "look",
+              attachments: [.init(kind: .image, url: "https://evil.example/a.gif")])))
+        let own = pipeline.partition(of: conversation)
+        let moved = try pipeline.driver.send(
+          event, to: .chatEvents, key: conversation, partition: (own + 1) % 4, headers: byUser ? Self.byUser : [])
+        #expect(moved.outputs.map(\.partition) == [own])
+        var results = pipeline.driver.sendBack(moved)
+        for _ in 0..<5 {
+          pipeline.driver.now += 100
+          results.append(pipeline.driver.wake(partition: own))
+        }
+        let candidates = try results.flatMap { try pipeline.candidates($0) }
+        #expect(Set(candidates.flatMap(\.recipients).map(\.userId)).count == members - 1)
+        #expect(candidates.allSatisfy { $0.byUser == (byUser ? true : nil) && $0.attachment?.url != nil })
+      }
+    }
+  }
 }

@@ -34,8 +34,9 @@ struct RowFormatTests {
         version: fields.integer(), timerAt: fields.maybe { $0.integer() })
       let erasure = ErasureRow(stamp: fields.stamp(), isRestored: fields.isFull || fields.flag())
       let sweep = SweepRow(
-        fields.flag() ? .person(userId: fields.text()) : .conversation(conversationId: fields.text()),
-        after: fields.maybe { Array($0.text().utf8) }, envelope: fields.stamp(),
+        fields.flag()
+          ? .person(userId: fields.text()) : fields.flag() ? .conversation(conversationId: fields.text()) : .pass,
+        after: fields.maybe { Array($0.text().utf8) }, pass: fields.integer(), envelope: fields.stamp(),
         cause: Origin(
           topic: fields.text(), partition: 3, offset: fields.integer(), index: fields.maybe { $0.int32() },
           generation: fields.maybe { max(1, $0.int32() & .max) }), nextIndex: 7)

@@ -50,6 +50,55 @@ struct SteppedFanOutTests {
     #expect(try pipeline.driver.row(RowKey("f"), partition: task) == nil)
   }
 
+  private func wakeUntilIdle(_ pipeline: IngestPipeline) -> [IngestPipeline.Result] {
+    var results: [IngestPipeline.Result] = []
+    while results.last?.wakeAt != nil || results.isEmpty {
+      pipeline.driver.now += 100
+      results.append(pipeline.driver.wake())
+    }
+    return results
+  }
+
+  @Test(
+    "M7: a conversation that is too large to be read whole reaches all in their order, whom it mentions, answers and names"
+  )
+  func paged() throws {
+    let everybody = (0..<60).map { "user-\($0)" }.sorted()
+    func pipeline(_ whole: Int) throws -> IngestPipeline {
+      let pipeline = IngestPipeline(
+        rules: IngestPipeline.rules {
+          $0.fanOutStep = 7
+          $0.wholeRoster = whole
+        })
+      try pipeline.group(everybody)
+      for user in everybody.dropFirst(50) {
+        try pipeline.chat(.memberRemoved(MembershipChange(conversationId: "c", userId: user)))
+      }
+      return pipeline
+    }
+    func reached(_ pipeline: IngestPipeline) throws -> [String: RecipientContext] {
+      try pipeline.message("c", "m1", from: everybody[3])
+      _ = wakeUntilIdle(pipeline)
+      let result = try pipeline.message(
+        "c", "m2", from: everybody[1], "User-31, and \(everybody[7].capitalized): have a look", replyTo: "m1",
+        mentions: [everybody[9], everybody[55], "nobody"])
+      let results = [result] + wakeUntilIdle(pipeline)
+      let recipients = try results.flatMap { try pipeline.candidates($0) }.filter { $0.messageId == "m2" }.flatMap(
+        \.recipients)
+      #expect(recipients.map(\.userId) == everybody.prefix(50).filter { $0 != everybody[1] })
+      return Dictionary(recipients.map { ($0.userId, $0.context) }, uniquingKeysWith: { first, _ in first })
+    }
+    let (paged, whole) = (try reached(pipeline(10)), try reached(pipeline(1_000)))
+    for user in everybody.prefix(50) where user != everybody[1] {
+      let (a, b) = (try #require(paged[user]), try #require(whole[user]))
+      #expect(
+        a.mentioned == b.mentioned && a.named == b.named && a.answered == b.answered && a.exchange == b.exchange,
+        "\(user)")
+    }
+    #expect(paged.filter { $0.value.named }.count == 2 && paged[everybody[9]]?.mentioned == true)
+    #expect(paged[everybody[3]]?.answered == true)
+  }
+
   @Test("M7: producers.md and decision 29 name the pace of large fan-outs that the settings make")
   func documentedPace() throws {
     let rules = IngestRules()

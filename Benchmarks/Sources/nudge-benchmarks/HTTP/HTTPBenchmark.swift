@@ -52,7 +52,7 @@ private final class HTTPRun {
       [
         "--bootstrap-servers", broker.bootstrapServers, "--state-dir", state, "--instance", "http",
         "--admin-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0", "--api-keys-file", keys.path, "--http-rate",
-        "10000000",
+        "10000000", "--http-bytes", "65536",
       ], log: broker.directory.appendingPathComponent("ingest.log"))
     _ = try service.waitUntilReady()
     guard let port = service.apiPort else { throw BenchmarkFailure("nudge-ingest did not say where its HTTP API is") }

@@ -24,15 +24,20 @@ enum ReceiptTally {
     case repeated
   }
 
-  /// Versions of the app with series of their own in a process: the first that it sees. Others are one series.
+  /// Versions of the app with series of their own in a process: the first that it sees. Others are one series. Of one person's devices
+  /// it takes few: nobody can use the series up alone.
   struct AppVersions: Sendable {
     static let limit = 32
+    static let ofAPerson = 2
     private var known: [String] = []
+    /// How many were seen first on a device of a person.
+    private var firstSeen: [String: Int] = [:]
 
     /// Where a version is counted: from 2 on; 1: there are too many.
-    mutating func slot(of version: String) -> Int {
+    mutating func slot(of version: String, on person: String) -> Int {
       if let index = known.firstIndex(of: version) { return index + 2 }
-      guard known.count < Self.limit else { return 1 }
+      guard known.count < Self.limit, firstSeen[person, default: 0] < Self.ofAPerson else { return 1 }
+      firstSeen[person, default: 0] += 1
       known.append(version)
       return known.count + 1
     }
@@ -80,18 +85,18 @@ enum ReceiptTally {
     return arrivalBase + (Platform.allCases.firstIndex(of: platform) ?? 0) * arrivalSteps + step
   }
 
-  static func place(_ state: State, on platform: Platform, appVersion: String?) -> Int {
+  static func place(_ state: State, on platform: Platform, appVersion: String?, of person: String) -> Int {
     let kinds = State.allCases.count * Platform.allCases.count
     let kind =
       (State.allCases.firstIndex(of: state) ?? 0) * Platform.allCases.count
       + (Platform.allCases.firstIndex(of: platform) ?? 0)
-    return stateBase + slot(of: appVersion) * kinds + kind
+    return stateBase + slot(of: appVersion, person) * kinds + kind
   }
 
   /// 0: no version. 1: one of many. From 2 on: those that are known.
-  private static func slot(of appVersion: String?) -> Int {
+  private static func slot(of appVersion: String?, _ person: String) -> Int {
     guard let appVersion else { return 0 }
-    return versions.withLock { $0.slot(of: appVersion) }
+    return versions.withLock { $0.slot(of: appVersion, on: person) }
   }
 
   /// The tally of a state; nil: the place is of no state.

@@ -133,7 +133,7 @@ extension PersonContext {
   private func ignore(_ reason: ReceiptTally.Ignored) { step.count(ReceiptTally.place(reason)) }
 
   private func count(_ state: ReceiptTally.State, _ device: PersonDeviceRow) {
-    step.count(ReceiptTally.place(state, on: device.platform, appVersion: device.appVersion))
+    step.count(ReceiptTally.place(state, on: device.platform, appVersion: device.appVersion, of: userId))
   }
 
   /// Counts a push of a message that is made for devices.

@@ -59,7 +59,7 @@ final class EventsAPI: ReloadingService {
         ?? HTTPServerLimits(
           bodySize: RequestBody.maxBytes, bodyBudget: values[APISettings.bodyBudget] << 20,
           connections: Self.connections, connectionsPerAddress: values[APISettings.connectionsPerAddress],
-          idleTimeout: .seconds(15), transferTime: .seconds(20), handlerThreads: 1),
+          idleTimeout: .seconds(15), transferTime: .seconds(20), handlerThreads: 2),
       cors: Self.cors(values[APISettings.corsOrigins]), log: { logger.warning("HTTP API: \($0)") },
       onAnswer: { metrics.count($0) })
     if values[APISettings.anyAudience] {

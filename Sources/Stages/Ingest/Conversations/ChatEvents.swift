@@ -37,7 +37,8 @@ extension IngestStage {
     IgnoredTally.count(ignored, in: step)
 
     let row = RowKey("c", id)
-    var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
+    var conversation = try Conversation(
+      id, key: row, roster: rosters.take(row, partition: step.partition), wholeRoster: rules.wholeRoster, in: step)
     var timeline = TimelineWriter(
       step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now),
       arrivedAt: event.envelope.arrivedAt(record.timestamp, now: step.now), cause: step.origin(of: record),
@@ -117,6 +118,8 @@ extension IngestStage {
         title: title, sender: sender)
       if try begin(.withdrawn(withdrawn), timeline, in: &conversation, step) { return }
     }
+    // Outputs are dropped.
+    if step.isRebuilding, conversation.isPaged { return }
     try timeline.withdraw(
       conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body, title: title,
       sender: sender, from: try conversation.members().map { ($0.userId, $0.partition) })

@@ -16,8 +16,11 @@ struct Conversation {
   private(set) var isKnown: Bool
   private let step: Step<IngestStage>
   private var roster: Roster?
+  /// With more members the roster is read in pages, and never whole for a message.
+  private let wholeRoster: Int
 
-  init(_ id: String, key: RowKey, roster: Roster?, in step: Step<IngestStage>) throws {
+  init(_ id: String, key: RowKey, roster: Roster?, wholeRoster: Int, in step: Step<IngestStage>) throws {
+    self.wholeRoster = wholeRoster
     self.id = id
     self.key = key
     self.step = step
@@ -34,8 +37,11 @@ struct Conversation {
   /// Writes the conversation's own row if it changed. Returns the roster, for the cache.
   func save() throws -> Roster? {
     if isChanged { try step.set(.conversation(row), for: key) }
-    return roster
+    return isPaged ? nil : roster
   }
+
+  /// Whether it has so many members that what is done for a message costs by the page and not by the conversation.
+  var isPaged: Bool { row.memberCount > wholeRoster }
 
   /// Remembers a message among the last ones.
   mutating func remember(
@@ -58,12 +64,41 @@ struct Conversation {
   mutating func members(
     after userId: String?, atMost count: Int
   ) throws -> (members: ArraySlice<Roster.Entry>, isLast: Bool) {
+    if isPaged, count < .max { return try page(after: userId, atMost: count) }
     let members = try loadRoster().entries(after: userId, atMost: count)
     return (members, members.count < count || members.endIndex == roster?.entries.endIndex)
   }
 
-  /// Members that a message, or the last messages before it, may concern. Finding them does not cost a look at each member.
+  /// The same, read from the rows of these members alone.
+  private func page(
+    after userId: String?, atMost count: Int
+  ) throws -> (members: ArraySlice<Roster.Entry>, isLast: Bool) {
+    var found: [Roster.Entry] = []
+    found.reserveCapacity(count)
+    // The key that follows that of the member before.
+    var first = userId.map { RowKey(bytes: RowKey("c", id, $0).bytes + [0]) }
+    while true {
+      let page = try step.page(below: key, from: first, limit: count)
+      for case (let memberKey, .member(let member)) in page.rows where member.takesPart {
+        if found.count == count { return (found[...], false) }
+        found.append(entry(self.userId(of: memberKey), member))
+      }
+      guard let next = page.next else { return (found[...], true) }
+      if found.count == count { return (found[...], false) }
+      first = next
+    }
+  }
+
+  /// Members that a message, or the last messages before it, may concern. Finding them does not cost a look at each member. In a
+  /// conversation that is read in pages those who are named alone are not among them: each is found when its page is served.
   mutating func membersConcerned(by message: MessageCreated) throws -> [Roster.Entry] {
+    if isPaged {
+      var members: [ExactText: Roster.Entry] = [:]
+      for person in (message.mentions ?? []) + row.recentPeople where members[ExactText(person)] == nil {
+        if let member = try member(person), member.takesPart { members[ExactText(person)] = entry(person, member) }
+      }
+      return members.values.sorted { $0.userId.utf8.lexicographicallyPrecedes($1.userId.utf8) }
+    }
     _ = try loadRoster()
     return roster?.members(
       among: (message.mentions ?? []) + row.recentPeople, orNamedIn: message.text.map { SearchedText($0) }) ?? []
@@ -72,7 +107,11 @@ struct Conversation {
   /// Whether a snapshot would change the members or their names.
   mutating func isChanged(by snapshot: ConversationSnapshot, stamp: EventStamp) throws -> Bool {
     if let known = row.snapshot, stamp <= known { return false }
-    return try !loadRoster().isDescribed(by: snapshot)
+    return try !isDescribed(by: snapshot)
+  }
+
+  private mutating func isDescribed(by snapshot: ConversationSnapshot) throws -> Bool {
+    try snapshot.members.count == row.memberCount && loadRoster().isDescribed(by: snapshot)
   }
 
   private mutating func loadRoster() throws -> Roster {
@@ -116,7 +155,7 @@ struct Conversation {
     row.snapshot = stamp
     if let floor = row.floor, floor <= stamp { row.floor = nil }
     // Producers may send the same members with every message: then only the stamp changes.
-    if try loadRoster().isDescribed(by: snapshot) { return [] }
+    if try isDescribed(by: snapshot) { return [] }
 
     var listed: [ExactText: Member] = [:]
     for member in snapshot.members { listed[ExactText(member.userId)] = member }

@@ -25,10 +25,14 @@ public struct SweepRow: Sendable, Equatable, Codable {
     case person(userId: String)
     /// A conversation's members.
     case conversation(conversationId: String)
+    /// All persons whose `pass` is this one's or lower, at once, out of all conversations of the task.
+    case pass
   }
   public internal(set) var subject: Subject
-  /// The last row that was looked at; nil: none yet.
+  /// The last row that was looked at; nil: none yet. Persons' of earlier releases have it too, and are swept anew.
   public internal(set) var after: [UInt8]?
+  /// The pass that takes a person out; the number of the pass. 0: of an earlier release, which the next pass takes along.
+  public internal(set) var pass: Int64 = 0
   /// The deletion, for the records that its steps write.
   public internal(set) var envelope: EventStamp
   /// The record of the deletion.
@@ -37,13 +41,26 @@ public struct SweepRow: Sendable, Equatable, Codable {
   public internal(set) var nextIndex: Int32
 
   init(
-    _ subject: Subject, after: [UInt8]? = nil, envelope: EventStamp, cause: Origin, nextIndex: Int32 = 0
+    _ subject: Subject, after: [UInt8]? = nil, pass: Int64 = 0, envelope: EventStamp, cause: Origin,
+    nextIndex: Int32 = 0
   ) {
     self.subject = subject
     self.after = after
+    self.pass = pass
     self.envelope = envelope
     self.cause = cause
     self.nextIndex = nextIndex
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try fields.decode(Subject.self, forKey: .subject),
+      after: try fields.decodeIfPresent([UInt8].self, forKey: .after),
+      pass: try fields.decodeIfPresent(Int64.self, forKey: .pass) ?? 0,
+      envelope: try fields.decode(EventStamp.self, forKey: .envelope),
+      cause: try fields.decode(Origin.self, forKey: .cause),
+      nextIndex: try fields.decode(Int32.self, forKey: .nextIndex))
   }
 }
 
@@ -68,34 +85,39 @@ extension ErasureRow: PackedRow {
 extension SweepRow: PackedRow {
   /// For errors.
   public static let name: StaticString = "sweep"
+  /// 2 has passes.
+  public static var version: UInt8 { 2 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
     let isPerson = flags.take()
     let hasAfter = flags.take()
+    let isPass = flags.take()
     let id = try row.text()
     self.init(
-      isPerson ? .person(userId: id) : .conversation(conversationId: id), after: hasAfter ? try row.blob() : nil,
-      envelope: try row.stamp(), cause: try row.origin(), nextIndex: try row.signed32())
+      isPass ? .pass : isPerson ? .person(userId: id) : .conversation(conversationId: id),
+      after: hasAfter ? try row.blob() : nil, envelope: try row.stamp(), cause: try row.origin(),
+      nextIndex: try row.signed32())
+    if row.version >= 2 { pass = try row.signed() }
   }
 
   public func pack(into row: inout RowWriter) {
     var flags = RowFlags()
-    switch subject {
-    case .person(let userId):
-      flags.add(true)
-      flags.add(after != nil)
-      row.unsigned(flags.bits)
-      row.text(userId)
-    case .conversation(let conversationId):
-      flags.add(false)
-      flags.add(after != nil)
-      row.unsigned(flags.bits)
-      row.text(conversationId)
-    }
+    let (isPerson, id) =
+      switch subject {
+      case .person(let userId): (true, userId)
+      case .conversation(let conversationId): (false, conversationId)
+      case .pass: (false, "")
+      }
+    flags.add(isPerson)
+    flags.add(after != nil)
+    flags.add(subject == .pass)
+    row.unsigned(flags.bits)
+    row.text(id)
     if let after { row.blob(after) }
     row.stamp(envelope)
     row.origin(cause)
     row.signed(Int64(nextIndex))
+    row.signed(pass)
   }
 }

@@ -6,7 +6,10 @@ import StreamRuntime
 struct Erasures {
   private struct Task {
     var known: Set<RowKey> = []
+    /// Of conversations.
     var sweeps: [RowKey] = []
+    /// Persons who are to be taken out, in this pass or the next.
+    var persons: Set<ExactText> = []
   }
 
   private var tasks: [Int32: Task] = [:]
@@ -24,6 +27,7 @@ struct Erasures {
     switch subject {
     case .person(let userId): RowKey("y", "u" + userId)
     case .conversation(let conversationId): RowKey("y", "c" + conversationId)
+    case .pass: RowKey("y", "p")
     }
   }
 
@@ -34,15 +38,32 @@ struct Erasures {
 
   mutating func add(_ key: RowKey, partition: Int32) { tasks[partition, default: Task()].known.insert(key) }
 
-  mutating func addSweep(_ key: RowKey, partition: Int32) {
-    if tasks[partition]?.sweeps.contains(key) != true { tasks[partition, default: Task()].sweeps.append(key) }
+  mutating func addSweep(_ subject: SweepRow.Subject, partition: Int32) {
+    switch subject {
+    case .person(let userId): tasks[partition, default: Task()].persons.insert(ExactText(userId))
+    case .conversation:
+      let key = Self.key(subject)
+      if tasks[partition]?.sweeps.contains(key) != true { tasks[partition, default: Task()].sweeps.append(key) }
+    case .pass: break
+    }
   }
 
-  /// The next pending sweep.
+  /// The next pending sweep of a conversation.
   func nextSweep(partition: Int32) -> RowKey? { tasks[partition]?.sweeps.first }
+
+  /// Persons who may be pending.
+  func persons(partition: Int32) -> Set<ExactText> { tasks[partition]?.persons ?? [] }
+
+  /// Whether anything may be pending.
+  func isSweeping(partition: Int32) -> Bool {
+    tasks[partition].map { !$0.sweeps.isEmpty || !$0.persons.isEmpty } ?? false
+  }
 
   /// Forgets a sweep whose row is gone.
   mutating func endSweep(_ key: RowKey, partition: Int32) { tasks[partition]?.sweeps.removeAll { $0 == key } }
+
+  /// Forgets a person whose row is gone.
+  mutating func endSweep(of person: ExactText, partition: Int32) { tasks[partition]?.persons.remove(person) }
 
   mutating func forget(partition: Int32) { tasks[partition] = nil }
 }
@@ -74,33 +95,34 @@ extension IngestStage {
   }
 
   mutating func begin(_ sweep: SweepRow, _ step: Step<IngestStage>) throws {
-    let key = Erasures.key(sweep.subject)
-    try step.set(.sweep(sweep), for: key)
-    erasures.addSweep(key, partition: step.partition)
+    var sweep = sweep
+    if case .person = sweep.subject { sweep.pass = try nextPass(step) }
+    try step.set(.sweep(sweep), for: Erasures.key(sweep.subject))
+    erasures.addSweep(sweep.subject, partition: step.partition)
     step.wake(at: step.now)
   }
 
   /// A task starts: loads the hint, and resumes pending sweeps.
   mutating func openErasures(in step: Step<IngestStage>) throws {
     for (key, _) in try step.rows(below: Erasures.erased) { erasures.add(key, partition: step.partition) }
-    for (key, _) in try step.rows(below: Erasures.sweeps) { erasures.addSweep(key, partition: step.partition) }
-    if erasures.nextSweep(partition: step.partition) != nil { step.wake(at: step.now) }
+    for case (_, .sweep(let sweep)) in try step.rows(below: Erasures.sweeps) {
+      erasures.addSweep(sweep.subject, partition: step.partition)
+    }
+    if erasures.isSweeping(partition: step.partition) { step.wake(at: step.now) }
   }
 
-  /// A bounded step of the next pending sweep.
+  /// A bounded step of the next pending sweep of a conversation, and one of the pass that takes persons out.
   mutating func sweep(in step: Step<IngestStage>) throws {
     while let key = erasures.nextSweep(partition: step.partition) {
-      guard case .sweep(let row)? = try step.row(key) else {
+      guard case .sweep(let row)? = try step.row(key), case .conversation(let conversationId) = row.subject else {
         erasures.endSweep(key, partition: step.partition)
         continue
       }
-      switch row.subject {
-      case .person(let userId): try sweep(userId, row, key, step)
-      case .conversation(let conversationId): try sweepMembers(of: conversationId, row, key, step)
-      }
-      step.wake(at: step.now + rules.fanOutPause)
-      return
+      try sweepMembers(of: conversationId, row, key, step)
+      break
     }
+    try sweepPersons(step)
+    if erasures.isSweeping(partition: step.partition) { step.wake(at: step.now + rules.fanOutPause) }
   }
 }
 

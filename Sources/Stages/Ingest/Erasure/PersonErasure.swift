@@ -2,11 +2,13 @@ import NudgeSchema
 import Relevance
 import StreamRuntime
 
-/// `user.deleted` (D16). The person's task erases devices and memories at once, and tells every task of ingest, which sweeps the person
-/// out of its conversations in bounded steps. The person's timeline tells the analyzer, and the analyzer tells the dispatcher.
+/// `user.deleted` (D16). The person's task erases devices and memories at once, and tells every task of ingest, which takes the person
+/// out of its conversations: all persons who wait, in one pass through them, in bounded steps. The person's timeline tells the analyzer, and the analyzer tells the dispatcher.
 extension IngestStage {
-  /// Keys that a step of a sweep looks at.
+  /// Keys that a step of a pass looks at.
   private static let keysAStep = 1_000
+  /// Persons that a step at a pass's end is done with.
+  private static let personsAStep = 1_000
 
   /// On `user.events`, in the person's task.
   mutating func delete(_ event: UserEvent, _ record: InputRecord, in step: Step<IngestStage>) throws {
@@ -75,26 +77,101 @@ extension IngestStage {
     }
   }
 
-  /// Looks at the next rows of conversations, and takes the person out of them.
-  mutating func sweep(_ userId: String, _ row: SweepRow, _ key: RowKey, _ step: Step<IngestStage>) throws {
-    let (keys, next) = try step.keys(
-      below: RowKey("c"), after: row.after.map { RowKey(bytes: $0) }, limit: Self.keysAStep)
-    // A conversation's own row, which has two parts, comes before those of its members.
-    for conversation in keys where conversation.bytes.count(where: { $0 == 0 }) == 1 {
-      guard case .conversation(let known)? = try step.row(conversation) else { continue }
-      let id = conversation.parts[1]
-      guard try step.row(RowKey("c", id, userId)) != nil || known.talk.people.contains(where: { sameId($0, userId) })
-      else { continue }
-      try withConversation(id, step) { stage, conversation in
-        if try !conversation.hasJoined(userId, after: row.envelope) {
-          try stage.settle(userId, in: &conversation, step)
-        }
-        try conversation.erase(userId, deleted: row.envelope)
+  private static let passKey = Erasures.key(.pass)
+
+  /// The pass that takes out a person who is deleted now: the one after that which is under way.
+  func nextPass(_ step: Step<IngestStage>) throws -> Int64 {
+    if case .sweep(let pass)? = try step.row(Self.passKey) { return pass.pass + 1 }
+    return 1
+  }
+
+  /// Looks at the next rows of conversations, and takes persons out: all of the pass under way. What a pass costs depends on the rows
+  /// alone, not on the number of persons.
+  mutating func sweepPersons(_ step: Step<IngestStage>) throws {
+    let persons = erasures.persons(partition: step.partition)
+    guard !persons.isEmpty else { return }
+    var pass: SweepRow
+    if case .sweep(let row)? = try step.row(Self.passKey) {
+      pass = row
+    } else {
+      guard let first = try firstPerson(persons, step) else { return }
+      pass = SweepRow(.pass, pass: first.pass, envelope: first.envelope, cause: first.cause)
+    }
+    guard let after = pass.after, after.isEmpty else {
+      let (keys, next) = try step.keys(
+        below: RowKey("c"), after: pass.after.map { RowKey(bytes: $0) }, limit: Self.keysAStep)
+      try takeOut(persons, pass.pass, among: keys, step)
+      // Empty: all rows have been looked at.
+      pass.after = next?.bytes ?? []
+      return try step.set(.sweep(pass), for: Self.passKey)
+    }
+    if try endPass(pass, persons, step) { try step.remove(Self.passKey) }
+  }
+
+  /// A person who waits for a pass; with them the hint is corrected: persons whose rows are gone do not wait.
+  private mutating func firstPerson(_ persons: Set<ExactText>, _ step: Step<IngestStage>) throws -> SweepRow? {
+    var first: SweepRow?
+    for person in persons {
+      guard case .sweep(let row)? = try step.row(Erasures.key(.person(userId: person.text))) else {
+        // Here alone, where the step has changed nothing yet that could be undone.
+        erasures.endSweep(of: person, partition: step.partition)
+        continue
+      }
+      if first.map({ $0.pass < row.pass }) ?? true { first = row }
+    }
+    return first
+  }
+
+  /// Removes the rows of persons who are done, up to a bound. Returns whether none is left.
+  private func endPass(_ pass: SweepRow, _ persons: Set<ExactText>, _ step: Step<IngestStage>) throws -> Bool {
+    var removed = 0
+    for person in persons {
+      let key = Erasures.key(.person(userId: person.text))
+      guard case .sweep(let row)? = try step.row(key), row.pass <= pass.pass else { continue }
+      guard removed < Self.personsAStep else { return false }
+      removed += 1
+      try step.remove(key)
+    }
+    return true
+  }
+
+  private mutating func takeOut(
+    _ persons: Set<ExactText>, _ pass: Int64, among keys: [RowKey], _ step: Step<IngestStage>
+  ) throws {
+    /// By conversation, in the order of the keys.
+    var found: [(conversation: String, persons: [ExactText])] = []
+    func add(_ person: ExactText, in conversation: String) {
+      if let last = found.last, sameId(last.conversation, conversation) {
+        if !last.persons.contains(person) { found[found.count - 1].persons.append(person) }
+      } else {
+        found.append((conversation, [person]))
       }
     }
-    guard let next else { return try step.remove(key) }
-    var row = row
-    row.after = next.bytes
-    try step.set(.sweep(row), for: key)
+    for key in keys {
+      let parts = key.parts
+      // A conversation's own row, which has two parts, comes before those of its members.
+      if parts.count == 2 {
+        guard case .conversation(let known)? = try step.row(key) else { continue }
+        for person in known.talk.people where persons.contains(ExactText(person)) {
+          add(ExactText(person), in: parts[1])
+        }
+      } else if parts.count == 3, persons.contains(ExactText(parts[2])) {
+        add(ExactText(parts[2]), in: parts[1])
+      }
+    }
+    for (id, persons) in found {
+      let deletions = try persons.compactMap { person -> (userId: String, stamp: EventStamp)? in
+        guard case .sweep(let row)? = try step.row(Erasures.key(.person(userId: person.text))), row.pass <= pass
+        else { return nil }
+        return (person.text, row.envelope)
+      }
+      guard !deletions.isEmpty else { continue }
+      try withConversation(id, step) { stage, conversation in
+        for (userId, stamp) in deletions {
+          if try !conversation.hasJoined(userId, after: stamp) { try stage.settle(userId, in: &conversation, step) }
+          try conversation.erase(userId, deleted: stamp)
+        }
+      }
+    }
   }
 }

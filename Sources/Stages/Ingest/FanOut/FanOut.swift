@@ -15,9 +15,11 @@ struct FanOut {
   /// Contexts of the recipients who have one.
   private var told: [ExactText: RecipientContext] = [:]
   private let passedOver: Set<ExactText>
+  /// The message's text, where the names of the members that are served are yet to be searched in it.
+  private var text: SearchedText?
 
   /// The fan-out of a row; nil: it has come to its end.
-  init?(_ key: RowKey, _ codec: RecordCodec, in step: Step<IngestStage>) throws {
+  init?(_ key: RowKey, _ codec: RecordCodec, searchesNames: Bool, in step: Step<IngestStage>) throws {
     guard case .fanOut(let row)? = try step.row(key) else { return nil }
     self.key = key
     self.row = row
@@ -37,6 +39,7 @@ struct FanOut {
     passedOver = Set(row.passedOver.map { ExactText($0) })
     if case .candidate(let candidate) = event.body {
       for recipient in candidate.recipients { told[ExactText(recipient.userId)] = recipient.context }
+      if searchesNames { text = SearchedText(candidate.body) }
     }
   }
 
@@ -65,8 +68,7 @@ struct FanOut {
       switch event.body {
       case .candidate(var candidate):
         let recipients = members.filter { !sameId($0.userId, candidate.sender.userId) }.map { member in
-          let context = told.isEmpty ? nil : told[ExactText(member.userId)]
-          return (Recipient(userId: member.userId, context: context ?? RecipientContext()), member.partition)
+          (Recipient(userId: member.userId, context: context(of: member)), member.partition)
         }
         for (partition, chunk) in TimelineWriter.chunks(recipients) {
           candidate.recipients = chunk
@@ -81,6 +83,13 @@ struct FanOut {
       }
     }
     row.nextIndex = timeline.nextIndex
+  }
+
+  private func context(of member: Roster.Entry) -> RecipientContext {
+    if !told.isEmpty, let context = told[ExactText(member.userId)] { return context }
+    guard let text, let name = member.name, text.place(of: name) != nil else { return RecipientContext() }
+    // As `RecipientContexts` has it of a person without earlier messages.
+    return RecipientContext(named: true, exchange: 1)
   }
 
   /// Everybody has been served: the row goes.

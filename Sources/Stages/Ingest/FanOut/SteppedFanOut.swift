@@ -46,7 +46,8 @@ extension IngestStage {
     _ id: String, _ step: Step<IngestStage>, _ body: (inout IngestStage, inout Conversation) throws -> Void
   ) throws {
     let row = RowKey("c", id)
-    var conversation = try Conversation(id, key: row, roster: rosters.take(row, partition: step.partition), in: step)
+    var conversation = try Conversation(
+      id, key: row, roster: rosters.take(row, partition: step.partition), wholeRoster: rules.wholeRoster, in: step)
     try body(&self, &conversation)
     if let roster = try conversation.save() {
       rosters.put(roster, for: row, partition: step.partition, limit: rules.cachedMembers)
@@ -66,7 +67,7 @@ extension IngestStage {
   private mutating func serve(
     _ key: RowKey, atMost limit: Int, in conversation: inout Conversation, _ step: Step<IngestStage>
   ) throws {
-    guard var fanOut = try FanOut(key, codec, in: step) else { return }
+    guard var fanOut = try FanOut(key, codec, searchesNames: conversation.isPaged, in: step) else { return }
     let (members, isLast) = try conversation.members(after: fanOut.row.after, atMost: limit)
     try fanOut.serve(members)
     if isLast { try fanOut.end() } else { try fanOut.save() }
@@ -120,7 +121,8 @@ extension IngestStage {
       member = Roster.Entry(userId: userId, partition: step.partition(of: userId, on: .timeline), row: row)
     }
     for key in keys {
-      guard var fanOut = try FanOut(key, codec, in: step), fanOut.isAhead(userId) else { continue }
+      guard var fanOut = try FanOut(key, codec, searchesNames: conversation.isPaged, in: step), fanOut.isAhead(userId)
+      else { continue }
       guard fanOut.row.canPassOver(userId) else { return try complete(in: &conversation, step) }
       try fanOut.serveNow(userId, member)
       try fanOut.save()

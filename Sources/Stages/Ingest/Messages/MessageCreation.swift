@@ -15,8 +15,9 @@ extension IngestStage {
     let name = (message.sender?.displayName ?? sender.displayName ?? message.senderId).displayedOnOneLine
     let goesInSteps = try goesInSteps(conversation, step)
     let text = NotificationText(message, senderName: name, conversation: conversation.row, rules: rules)
-    // Only these members have a context, so the cost does not grow with the conversation.
-    let members = try goesInSteps ? conversation.membersConcerned(by: message) : conversation.members()
+    // Only these members have a context, so the cost does not grow with the conversation. While state is rebuilt outputs are dropped.
+    let isConcerned = goesInSteps || (step.isRebuilding && conversation.isPaged)
+    let members = try isConcerned ? conversation.membersConcerned(by: message) : conversation.members()
     let contexts = RecipientContexts(message, at: occurredAt, to: members, in: conversation.row)
     let candidate = MessageCandidate(
       conversationId: message.conversationId, messageId: message.messageId,

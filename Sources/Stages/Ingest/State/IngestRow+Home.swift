@@ -29,7 +29,7 @@ extension IngestRow {
       return .taskOf(String(decoding: key.bytes.dropFirst(18), as: UTF8.self), movedAs: RowKey(bytes: moved))
     // Erasures of conversations are in one task, those of persons in each; a hash does not say which it is.
     case ("x", 2): return .everyTask
-    case ("y", 2) where parts[1].hasPrefix("u"): return .everyTask
+    case ("y", 2) where parts[1].hasPrefix("u") || parts[1] == "p": return .everyTask
     case ("y", 2) where parts[1].hasPrefix("c"): return .taskOf(String(parts[1].dropFirst()))
     default:
       throw StoreFailure(

@@ -14,7 +14,7 @@ public import StreamRuntime
 /// | `o` token hash | `owner` |
 /// | `f` offset conversationId | `fanOut`; the offset, in 16 hexadecimal digits, joined to the id |
 /// | `x` hash | `erasure`, of a person or a conversation by the hash of their id |
-/// | `y` id | `sweep`, a pending erasure; the id is of a person or conversation, behind `u` or `c` |
+/// | `y` id | `sweep`, a pending erasure; the id is of a person or conversation, behind `u` or `c`, or `p` for the pass under way |
 ///
 /// Rows of chat events live in the conversation's task, devices in the person's, owners in the token's.
 public enum IngestRow: StateRow, Equatable {

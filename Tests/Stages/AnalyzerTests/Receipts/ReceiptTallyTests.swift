@@ -81,14 +81,16 @@ struct ReceiptTallyTests {
         == ["nudge_receipts_ignored_total unknown_device"])
   }
 
-  @Test("P10: however many app versions there are, 32 have series of their own")
+  @Test("P10: however many app versions there are, 32 have series of their own, and two of one person's")
   func versions() {
     var versions = ReceiptTally.AppVersions()
-    let slots = (0..<100).map { versions.slot(of: "9.\($0)") }
+    #expect((0..<100).map { versions.slot(of: "fake-\($0)", on: "mallory") }.filter { $0 > 1 } == [2, 3])
+    versions = ReceiptTally.AppVersions()
+    let slots = (0..<100).map { versions.slot(of: "9.\($0)", on: "p\($0 / 2)") }
     #expect(slots == Array(2..<34) + Array(repeating: 1, count: 68))
-    #expect(versions.slot(of: "9.7") == 9 && versions.version(at: 9) == "9.7")
+    #expect(versions.slot(of: "9.7", on: "mallory") == 9 && versions.version(at: 9) == "9.7")
     #expect(versions.version(at: 34) == nil && versions.version(at: 1) == nil)
-    let tally = ReceiptTally.later(ReceiptTally.place(.opened, on: .web, appVersion: "5.0"))
+    let tally = ReceiptTally.later(ReceiptTally.place(.opened, on: .web, appVersion: "5.0", of: "ann"))
     #expect(tally?.labels == ["state": "opened", "platform": "web", "app_version": "5.0"])
     #expect(ReceiptTally.later(1_000_000) == nil)
     #expect(ReceiptTally.later(0) == nil)

@@ -11,6 +11,7 @@ import Testing
 /// The HTTP API on an embedded broker, with a backend's key and the keys of users' tokens. One thread uses it.
 final class APIUnderTest {
   static let key = "a-key-of-thirty-two-characters-or-more"
+  static let otherKey = "another-key-of-thirty-two-characters-or-more"
   static let issuer = "https://accounts.example"
   static let audience = "nudge"
 
@@ -23,12 +24,13 @@ final class APIUnderTest {
   init(
     _ arguments: [String] = [], rules: IngestRules = IngestRules(), spans: (any SpanRecorder)? = nil,
     limits: EventProducer.Limits = EventProducer.Limits(), server: HTTPServerLimits? = nil,
-    topics: [Topic] = [.chatEvents, .userEvents]
+    topics: [Topic] = [.chatEvents, .userEvents], keys: [String: String] = [:]
   ) throws {
     broker = try EmbeddedBroker()
     for topic in topics { try broker.createTopic(topic.rawValue, partitions: 4) }
     directory = try TemporaryDirectory()
-    try Data("# backends\nchat \(Self.key)\n".utf8).write(to: URL(fileURLWithPath: directory.path + "/keys"))
+    try Data(("# backends\nchat \(Self.key)\n" + keys.map { "\($0) \($1)\n" }.joined()).utf8).write(
+      to: URL(fileURLWithPath: directory.path + "/keys"))
     try Data(TokenVectors.keySet.utf8).write(to: URL(fileURLWithPath: directory.path + "/jwks"))
     let context = try Self.context(
       [

@@ -9,71 +9,83 @@ import Testing
 
 @Suite("Rejections in memory")
 struct RejectionLogTests {
-  private func rejection(_ producer: String, _ eventId: String, at time: Milliseconds)
-    -> ProducerRejection
-  {
-    ProducerRejection(
-      producer: producer, refusedAt: time, code: "unknown_conversation", eventId: eventId)
+  /// A log whose lines are event ids.
+  private struct Log {
+    var log = RejectionLog()
+
+    mutating func add(_ producer: String, _ eventId: String, at time: Milliseconds, _ partition: Int32, _ offset: Int64)
+    {
+      log.add(Array(eventId.utf8), of: producer, at: time, partition: partition, offset: offset)
+    }
+
+    func page(_ producer: String, _ since: RejectionLog.Since = .time(0)) -> (ids: [String], page: RejectionLog.Page) {
+      let page = log.page(of: producer, since: since)
+      return (page.lines.map { String(decoding: $0, as: UTF8.self) }, page)
+    }
   }
 
   @Test("a producer gets its own, in order, and goes on where it was")
   func own() throws {
-    var log = RejectionLog()
-    log.advance(0, to: 5)
-    log.advance(1, to: 0)
-    log.add(rejection("chat", "a", at: 30), partition: 0, offset: 5)
-    log.add(rejection("chat", "b", at: 10), partition: 1, offset: 0)
-    log.add(rejection("other", "x", at: 20), partition: 1, offset: 1)
-    let first = log.page(of: "chat", since: .time(0))
-    #expect(first.rejections.map(\.eventId) == ["b", "a"])
-    #expect(first.next == RejectionLog.Cursor(next: [0: 6, 1: 2]) && first.forgottenAt == nil)
-    #expect(log.page(of: "chat", since: .time(20)).rejections.map(\.eventId) == ["a"])
-    #expect(log.page(of: "nobody", since: .time(0)).rejections.isEmpty)
+    var log = Log()
+    log.log.advance(0, to: 5)
+    log.log.advance(1, to: 0)
+    log.add("chat", "a", at: 30, 0, 5)
+    log.add("chat", "b", at: 10, 1, 0)
+    log.add("other", "x", at: 20, 1, 1)
+    let first = log.page("chat")
+    #expect(first.ids == ["b", "a"])
+    #expect(first.page.next == RejectionLog.Cursor(next: [0: 6, 1: 2]) && first.page.forgottenAt == nil)
+    #expect(log.page("chat", .time(20)).ids == ["a"])
+    #expect(log.page("nobody").ids.isEmpty)
     // An offset that was read before, as after a new consumer, is not there twice.
-    log.add(rejection("chat", "a", at: 30), partition: 0, offset: 5)
-    log.add(rejection("chat", "c", at: 5), partition: 0, offset: 6)
-    let next = log.page(of: "chat", since: .cursor(first.next))
-    #expect(next.rejections.map(\.eventId) == ["c"])
-    #expect(log.page(of: "chat", since: .cursor(next.next)).rejections.isEmpty)
+    log.add("chat", "a", at: 30, 0, 5)
+    log.add("chat", "c", at: 5, 0, 6)
+    let next = log.page("chat", .cursor(first.page.next))
+    #expect(next.ids == ["c"])
+    #expect(log.page("chat", .cursor(next.page.next)).ids.isEmpty)
+    #expect(log.page("chat", .time(20)).ids == ["a"], "a clock that went back does not bring c along")
   }
 
   @Test("pages together have each rejection once, whatever the clocks say")
   func pages() throws {
     var random = SeededGenerator(seed: 11)
-    var log = RejectionLog()
+    var log = Log()
     for offset in 0..<Int64(RejectionLog.perProducer) {
-      let partition = Int32(random.below(3))
-      let time = Milliseconds(random.below(1_000))
-      log.add(rejection("chat", "e\(offset)", at: time), partition: partition, offset: offset)
+      log.add("chat", "e\(offset)", at: Milliseconds(random.below(1_000)), Int32(random.below(3)), offset)
     }
     var seen: [String] = []
     var since = RejectionLog.Since.time(0)
     while true {
-      let page = log.page(of: "chat", since: since)
-      if page.rejections.isEmpty { break }
-      #expect(page.rejections.count <= RejectionLog.page)
-      seen += page.rejections.compactMap(\.eventId)
-      let text = page.next.text
-      since = .cursor(try #require(RejectionLog.Cursor(text)))
+      let (ids, page) = log.page("chat", since)
+      if ids.isEmpty { break }
+      #expect(ids.count <= RejectionLog.page)
+      seen += ids
+      since = .cursor(try #require(RejectionLog.Cursor(page.next.text)))
     }
     #expect(seen.count == RejectionLog.perProducer && Set(seen).count == seen.count)
   }
 
-  @Test("memory is bounded by producer and over all; what is forgotten is said")
+  @Test("memory is bounded by producer and over all, in number and bytes; what is forgotten is said")
   func bounds() {
-    var log = RejectionLog()
-    for offset in 0..<Int64(RejectionLog.perProducer * 2) {
-      log.add(rejection("flood", "e\(offset)", at: offset), partition: 0, offset: offset)
-    }
-    let page = log.page(of: "flood", since: .time(0))
+    var log = Log()
+    for offset in 0..<Int64(RejectionLog.perProducer * 2) { log.add("flood", "e\(offset)", at: offset, 0, offset) }
+    let page = log.page("flood").page
     #expect(page.forgottenAt ?? 0 >= Int64(RejectionLog.perProducer) / 2)
+    #expect(log.page("flood").ids.first == "e\(page.forgottenAt.map { $0 + 1 } ?? -1)")
     for number in 0..<RejectionLog.producers {
-      log.add(
-        rejection("p\(number)", "e", at: 10_000 + Int64(number)), partition: 1,
-        offset: Int64(number))
+      log.add("p\(number)", "e", at: 10_000 + Int64(number), 1, Int64(number))
     }
-    #expect(log.page(of: "flood", since: .time(0)).rejections.isEmpty, "heard of longest ago")
-    #expect(log.page(of: "p0", since: .time(0)).rejections.count == 1)
+    #expect(log.page("flood").ids.isEmpty, "heard of longest ago")
+    #expect(log.page("p0").ids.count == 1)
+    // A megabyte each, 64 in all.
+    let long = String(repeating: "x", count: 10_000)
+    for offset in 0..<Int64(20_000) { log.add("p\(offset % 100)", long, at: 20_000 + offset, 2, offset) }
+    #expect(log.log.keptBytes <= RejectionLog.bytes)
+    for number in 0..<100 {
+      let kept = log.page("p\(number)")
+      #expect(kept.ids.reduce(0) { $0 + $1.utf8.count } <= RejectionLog.producerBytes && kept.page.forgottenAt != nil)
+      #expect(kept.ids.count > 10, "the newest are kept")
+    }
   }
 
   @Test("a cursor is read back, and other texts are none; since takes times and cursors")
@@ -176,6 +188,44 @@ struct RejectionsAPITests {
     #expect(try get(api, "", token: try APIUnderTest.token()).status == 403)
     #expect(try get(api, "?since=yesterday").status == 400)
     for wait in ["26", "-1", "x"] { #expect(try get(api, "?wait=\(wait)").status == 400) }
+  }
+
+  @Test("the requests of one key that wait are bounded, and leave room for another's; so are those for decisions")
+  func waiting() throws {
+    let api = try APIUnderTest(
+      topics: [.chatEvents, .userEvents, .deadLetters, .timeline, .decisions],
+      keys: ["other": APIUnderTest.otherKey])
+    wait(for: "the rejections to be read", atMost: 20) { (try? get(api, "").status) == 200 }
+    let clients = try (0..<RejectionTail.waitersOfAProducer).map { _ in
+      let client = try SocketClient(port: api.api.port)
+      try client.send(
+        "GET /v1/rejections?wait=25 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(APIUnderTest.key)\r\n\r\n")
+      return client
+    }
+    wait(for: "all to wait", atMost: 10) { (try? get(api, "?wait=1").status) == 429 }
+    #expect(try get(api, "?wait=1").body.message?.contains("ask without wait") == true)
+    #expect(try get(api, "").status == 200)
+    #expect(try get(api, "?wait=1", token: APIUnderTest.otherKey).status == 200)
+    try refuse(api, "e1", of: "chat")
+    for client in clients { #expect(try client.answer().body.contains("e1")) }
+    #expect(try get(api, "?wait=1").status == 200)
+
+    func post(_ id: String, _ key: String) throws -> SocketClient {
+      let client = try SocketClient(port: api.api.port)
+      let body = APIUnderTest.message(id)
+      try client.send(
+        "POST /v1/events?wait=decision HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+          + "Authorization: Bearer \(key)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      return client
+    }
+    // Nobody decides, so each waits for its two seconds, and the last ones come meanwhile.
+    let count = DecisionTail.waitersOfACaller
+    let posts = try (0..<count + 8).map { try post("d\($0)", APIUnderTest.key) }
+    let others = try post("o", APIUnderTest.otherKey)
+    let statuses = try posts.map { try $0.answer().status }
+    #expect(statuses.count { $0 == 202 } == count && statuses.count { $0 == 429 } == 8)
+    #expect(try others.answer().status == 202)
+    #expect(try post("again", APIUnderTest.key).answer().status == 202)
   }
 
   @Test("where the topic cannot be read the API works all the same, and says so here")

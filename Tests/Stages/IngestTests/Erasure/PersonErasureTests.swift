@@ -203,6 +203,73 @@ struct PersonErasureTests {
     #expect(try rows(of: "ann-id", in: pipeline) == [])
   }
 
+  /// Groups of 100 out of 900 persons, and one whom nobody deletes.
+  private func groups(_ count: Int) throws -> IngestPipeline {
+    let pipeline = IngestPipeline()
+    for number in 0..<count {
+      try pipeline.group((0..<100).map { "p\((number * 31 + $0 * 7) % 900)-id" } + ["keeper"], in: "c\(number)")
+    }
+    pipeline.driver.now += 1_000
+    try pipeline.driver.commit()
+    return pipeline
+  }
+
+  private func delete(_ number: Int, _ pipeline: IngestPipeline) throws {
+    _ = pipeline.driver.sendBack(
+      try pipeline.user(
+        .deleted(UserDeleted(userId: "p\(number)-id")), pipeline.envelope(after: IngestPipeline.transit)))
+  }
+
+  private func wakeUntilIdle(_ pipeline: IngestPipeline) -> Int {
+    for step in 0..<10_000 {
+      pipeline.driver.now += 100
+      if pipeline.driver.wake().wakeAt == nil { return step }
+    }
+    return .max
+  }
+
+  private func rows(naming id: String, _ pipeline: IngestPipeline) throws -> Int {
+    try pipeline.driver.allRows().count { key, _ in key.parts.contains { $0 == id || $0.dropFirst() == id } }
+  }
+
+  @Test("D16: deletions that wait are one pass through the conversations, however many they are")
+  func onePass() throws {
+    var steps: [Int] = []
+    for count in [1, 10, 800] {
+      let pipeline = try groups(60)
+      for number in 0..<count { try delete(number, pipeline) }
+      steps.append(wakeUntilIdle(pipeline))
+      for number in 0..<count { #expect(try rows(naming: "p\(number)-id", pipeline) == 0, "p\(number)") }
+      #expect(try rows(naming: "p899-id", pipeline) > 0 && rows(naming: "keeper", pipeline) == 60)
+      for case (let key, .conversation(let row)) in try pipeline.driver.rows(below: RowKey("c")) {
+        #expect(try row.memberCount == pipeline.driver.rows(below: key).count)
+      }
+    }
+    #expect(steps[0] > 6 && steps[0] < 30 && steps[1] == steps[0] && steps[2] <= steps[0] + 1, "\(steps)")
+  }
+
+  @Test(
+    "D16: who is deleted while a pass is under way is taken out by the next one, across restarts; a deletion twice is one"
+  )
+  func nextPass() throws {
+    let pipeline = try groups(60)
+    for number in 0..<20 { try delete(number, pipeline) }
+    for step in 0..<40 {
+      pipeline.driver.now += 100
+      _ = pipeline.driver.wake()
+      if step % 3 == 1, step < 12 {
+        for number in 0..<5 { try delete(100 + step * 10 + number, pipeline) }
+        try delete(3, pipeline)
+      }
+      if step == 4 || step == 9 { try pipeline.driver.restart() }
+    }
+    #expect(wakeUntilIdle(pipeline) < 40)
+    let deleted = Array(0..<20) + [1, 4, 7, 10].flatMap { step in (0..<5).map { 100 + step * 10 + $0 } }
+    for number in deleted { #expect(try rows(naming: "p\(number)-id", pipeline) == 0, "p\(number)") }
+    #expect(try rows(naming: "p300-id", pipeline) > 0)
+    #expect(try pipeline.driver.rows(below: RowKey("y")).isEmpty)
+  }
+
   @Test("D16: every task of ingest forgets the person, whichever their conversations are in")
   func allTasks() throws {
     let pipeline = IngestPipeline(partitions: 4)

@@ -27,6 +27,15 @@ enum CallerAdmission {
     return .admitted(caller)
   }
 
+  /// Whose turn a request takes: each key has its own, and each user.
+  static func turn(_ request: HTTPServerRequest) -> String {
+    switch request.admitted as? Caller {
+    case .backend(let name)?: "b" + name
+    case .user(let id)?: "u" + id
+    case nil: ""
+    }
+  }
+
   /// 429 by a rate.
   static func comeBack(_ refusal: CallerRates.Refusal) -> HTTPServerResponse {
     let answer = refusal.answer(refusal.isOfBytes ? "bytes" : "events")

@@ -13,7 +13,12 @@ final class DecisionTail: Sendable {
   private static let idleTime: Duration = .seconds(30)
   private static let topics: [Topic] = [.timeline, .decisions, .deadLetters]
 
+  /// The requests of one API key that wait at a time, and all of them.
+  static let waitersOfACaller = 16
+  static let allWaiters = 256
+
   private struct Waiter {
+    var caller: String
     var positions: [RecordPosition]
     var deadline: ContinuousClock.Instant
     var finish: @Sendable ([RecordPosition: DecisionLog.Fate]) -> Void
@@ -23,7 +28,10 @@ final class DecisionTail: Sendable {
     var log = DecisionLog()
     var isReading = false
     var starters: [@Sendable () -> Void] = []
-    var waiters: [Waiter] = []
+    var waiters: [UInt64: Waiter] = [:]
+    var lastWaiter: UInt64 = 0
+    /// Requests that were let in and are not answered, by API key.
+    var requests: [String: Int] = [:]
     var lastWanted = ContinuousClock.now
     var isClosed = false
   }
@@ -67,6 +75,18 @@ final class DecisionTail: Sendable {
     giveUp()
   }
 
+  /// Whether one more request of a caller may wait. Then `wait` must be called once for it.
+  func enter(_ caller: String) -> Bool {
+    state.withLock { state in
+      guard state.requests[caller, default: 0] < Self.waitersOfACaller,
+        state.requests.values.reduce(0, +) < Self.allWaiters
+      else { return false }
+      state.requests[caller, default: 0] += 1
+      state.log.begin()
+      return true
+    }
+  }
+
   /// Calls `ready` once it reads: what is published then is seen. Where it cannot read, it calls `ready`, too.
   func prepare(_ ready: @escaping @Sendable () -> Void) {
     let isReady = state.withLock { state in
@@ -78,30 +98,35 @@ final class DecisionTail: Sendable {
     if isReady { ready() } else { wanted.signal() }
   }
 
-  /// Calls `finish` once all of these events are decided or refused, or the time is up.
+  /// Calls `finish` once all of these events, which are published, are decided or refused, or the time is up. With none it calls it at once.
   func wait(
-    for positions: [RecordPosition], until deadline: ContinuousClock.Instant,
+    for positions: [RecordPosition], of caller: String, until deadline: ContinuousClock.Instant,
     _ finish: @escaping @Sendable ([RecordPosition: DecisionLog.Fate]) -> Void
   ) {
     let known = state.withLock { state -> [RecordPosition: DecisionLog.Fate]? in
       state.lastWanted = .now
-      guard state.isReading, !state.isClosed, !Self.isComplete(positions, state.log) else {
-        return Self.fates(positions, state.log)
+      state.lastWaiter += 1
+      state.log.watch(positions, as: state.lastWaiter)
+      let waiter = Waiter(caller: caller, positions: positions, deadline: deadline, finish: finish)
+      guard state.isReading, !state.isClosed, !state.log.isDone(state.lastWaiter) else {
+        return Self.end(waiter, state.lastWaiter, in: &state)
       }
-      state.waiters.append(Waiter(positions: positions, deadline: deadline, finish: finish))
+      state.waiters[state.lastWaiter] = waiter
       return nil
     }
     if let known { finish(known) }
   }
 
-  private static func isComplete(_ positions: [RecordPosition], _ log: DecisionLog) -> Bool {
-    positions.allSatisfy { log.fate(of: $0).isComplete }
-  }
-
-  private static func fates(_ positions: [RecordPosition], _ log: DecisionLog) -> [RecordPosition:
-    DecisionLog.Fate]
-  {
-    Dictionary(positions.map { ($0, log.fate(of: $0)) }, uniquingKeysWith: { first, _ in first })
+  /// Forgets a request, and returns what is known of its events.
+  private static func end(
+    _ waiter: Waiter, _ id: UInt64, in state: inout State
+  ) -> [RecordPosition: DecisionLog.Fate] {
+    let fates = state.log.fates(of: waiter.positions)
+    state.log.end(id, waiter.positions)
+    state.waiters[id] = nil
+    let left = state.requests[waiter.caller, default: 1] - 1
+    state.requests[waiter.caller] = left > 0 ? left : nil
+    return fates
   }
 
   // MARK: The thread
@@ -121,25 +146,20 @@ final class DecisionTail: Sendable {
         logger.limited("decisions", every: .seconds(60))?.warning(
           "wait=decision does not work", ["reason": .string("\(error.name): \(error.reason)")])
       }
-      state.withLock { state in
-        state.isReading = false
-        state.log.clear()
-      }
+      state.withLock { $0.isReading = false }
       giveUp()
     }
   }
 
   /// Lets all go on with what is known.
   private func giveUp() {
-    let (starters, waiters, log) = state.withLock { state in
-      defer {
-        state.starters = []
-        state.waiters = []
-      }
-      return (state.starters, state.waiters, state.log)
+    let (starters, due) = state.withLock { state in
+      let (starters, waiters) = (state.starters, state.waiters)
+      state.starters = []
+      return (starters, waiters.map { ($0.value, Self.end($0.value, $0.key, in: &state)) })
     }
     for start in starters { start() }
-    for waiter in waiters { waiter.finish(Self.fates(waiter.positions, log)) }
+    for (waiter, fates) in due { waiter.finish(fates) }
   }
 
   /// Reads from the ends of the topics on, until nobody has wanted it for a while.
@@ -172,23 +192,18 @@ final class DecisionTail: Sendable {
         note(record, of: topic)
       }
       if case .error(let error)? = event, error.isFatal || error.isAuthorization { throw error }
-      let (due, log, isIdle) = state.withLock { state in
+      let (due, isIdle) = state.withLock { state in
         let now = ContinuousClock.now
-        var due: [Waiter] = []
-        let log = state.log
-        state.waiters.removeAll { waiter in
-          guard waiter.deadline <= now || Self.isComplete(waiter.positions, log) else {
-            return false
-          }
-          due.append(waiter)
-          return true
+        var due: [(Waiter, [RecordPosition: DecisionLog.Fate])] = []
+        for (id, waiter) in state.waiters where waiter.deadline <= now || state.log.isDone(id) {
+          due.append((waiter, Self.end(waiter, id, in: &state)))
         }
         // In the lock: a request that comes now finds it reading, or starts it again.
-        let isIdle = state.waiters.isEmpty && now - state.lastWanted > Self.idleTime
+        let isIdle = state.requests.isEmpty && now - state.lastWanted > Self.idleTime
         if isIdle { state.isReading = false }
-        return (due, log, isIdle)
+        return (due, isIdle)
       }
-      for waiter in due { waiter.finish(Self.fates(waiter.positions, log)) }
+      for (waiter, fates) in due { waiter.finish(fates) }
       if isIdle { return }
     }
   }
@@ -208,6 +223,7 @@ final class DecisionTail: Sendable {
   }
 
   private func note(_ record: ConsumerRecord, of topic: Topic) {
+    guard state.withLock({ $0.log.isWanted }) else { return }
     let coder = RecordCoder()
     switch topic {
     case .timeline:
@@ -216,14 +232,12 @@ final class DecisionTail: Sendable {
       else { return }
       let recipients =
         it.type == "message.candidate" ? max(0, (it.conversation?.memberCount ?? 1) - 1) : 0
-      state.withLock { $0.log.note(it.source) { $0.recipients = recipients } }
+      state.withLock { $0.log.note(it.source, .recipients(recipients)) }
     case .decisions:
       guard let value = record.value, let it = try? coder.decode(DecisionGlance.self, from: value)
       else { return }
       state.withLock {
-        $0.log.note(it.source) {
-          $0.add(.init(userId: it.userId, outcome: it.outcome, reason: it.reason))
-        }
+        $0.log.note(it.source, .decided(.init(userId: it.userId, outcome: it.outcome, reason: it.reason)))
       }
     default:
       func header(_ name: String) -> String? {
@@ -237,9 +251,7 @@ final class DecisionTail: Sendable {
         code: header(RecordHeader.errorCode) ?? "unknown",
         message: header(RecordHeader.errorMessage) ?? "")
       state.withLock {
-        $0.log.note(RecordPosition(topic: topic, partition: partition, offset: offset)) {
-          $0.refusal = refusal
-        }
+        $0.log.note(RecordPosition(topic: topic, partition: partition, offset: offset), .refused(refusal))
       }
     }
   }

@@ -26,6 +26,8 @@ final class EventProducer: Sendable {
   /// Waits for what the pipeline makes of the events.
   struct Wait: Sendable {
     let decisions: DecisionTail
+    /// The name of the API key, which `decisions` has let in.
+    let caller: String
     let deadline: ContinuousClock.Instant
   }
 
@@ -265,10 +267,9 @@ final class EventProducer: Sendable {
 
   private func answer(_ batch: Batch) {
     metrics.count(batch.result, after: batch.startedAt.duration(to: .now))
-    guard let wait = batch.wait, !batch.positions.isEmpty, batch.result.unknown == 0 else {
-      return answer(batch, fates: [:])
-    }
-    wait.decisions.wait(for: Array(batch.positions.values), until: wait.deadline) { fates in
+    guard let wait = batch.wait else { return answer(batch, fates: [:]) }
+    let positions = batch.result.unknown == 0 ? Array(batch.positions.values) : []
+    wait.decisions.wait(for: positions, of: wait.caller, until: wait.deadline) { fates in
       self.answer(batch, fates: batch.positions.compactMapValues { fates[$0] })
     }
   }

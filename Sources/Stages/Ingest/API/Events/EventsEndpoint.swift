@@ -7,7 +7,10 @@ import Synchronization
 
 /// `POST /v1/events`.
 final class EventsEndpoint: Sendable {
-  /// The parser and the rules. The server's thread holds the lock while it reads.
+  /// What an event counts for in the rate beside itself where its decision is awaited.
+  private static let costOfWaiting = 10
+
+  /// The parser and the rules. The handler's thread holds the lock while it reads.
   private struct Reader: ~Copyable {
     let parser = JSONParser(maximumDepth: 1_024, maximumBytes: RequestBody.maxBytes)
     let reading: EventReading
@@ -38,7 +41,8 @@ final class EventsEndpoint: Sendable {
   var route: HTTPRoute {
     HTTPRoute(
       .post, "/v1/events", bodyLimit: RequestBody.maxBytes, contentTypes: [RequestBody.json, RequestBody.lines],
-      admit: { [self] in CallerAdmission.admit($0, credentials, rates) }, answeringLater: { [self] in handle($0, $1) })
+      admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
+      inTurnOf: CallerAdmission.turn, { [self] in handle($0, $1) })
   }
 
   // MARK: The request
@@ -185,9 +189,20 @@ final class EventsEndpoint: Sendable {
     case .backend(let name): headers.append((RecordHeader.producer, Array(name.utf8)))
     case .user: headers.append((RecordHeader.caller, Array(RecordHeader.user.utf8)))
     }
-    guard waits else {
+    guard waits, case .backend(let name) = caller else {
       return producer.publish(
         batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, span: span, responder: responder)
+    }
+    // Each record of the pipeline is read once more for it.
+    rates.count(Self.costOfWaiting * batch.events.count, of: caller, now: SystemClock.steadyMilliseconds())
+    guard decisions.enter(name) else {
+      let answer = CallerAdmission.comeBack(
+        after: 1, code: "too_many_requests",
+        message:
+          "\(DecisionTail.waitersOfACaller) requests of this key may wait for decisions at a time: send them again, or without wait"
+      )
+      span?.end(answer, events: batch.result.statuses.count)
+      return responder.respond(answer)
     }
     let deadline = ContinuousClock.now + DecisionTail.patience
     let (events, result, isForbidden) = (batch.events, batch.result, batch.isForbidden)
@@ -195,7 +210,7 @@ final class EventsEndpoint: Sendable {
     decisions.prepare { [producer, decisions] in
       producer.publish(
         events, result, forbidden: isForbidden, headers: names, span: span, responder: responder,
-        waiting: EventProducer.Wait(decisions: decisions, deadline: deadline))
+        waiting: EventProducer.Wait(decisions: decisions, caller: name, deadline: deadline))
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import JSONCodec
 package import Kafka
 package import NudgeSchema
@@ -63,6 +64,14 @@ package struct ProducerRejection: Sendable, Equatable, Encodable {
       node[name]?.string.flatMap { $0.utf8.count <= 256 ? $0 : nil }
     }
     return (text("type"), text("eventId"))
+  }
+
+  /// A line of JSON for the producer.
+  var line: [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Texts and numbers: nothing that could not be written.
+    return ((try? encoder.encode(self)).map { [UInt8]($0) } ?? []) + [UInt8(ascii: "\n")]
   }
 
   /// One line.

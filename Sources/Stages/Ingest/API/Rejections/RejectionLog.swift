@@ -8,6 +8,9 @@ struct RejectionLog {
   static let producers = 256
   /// Rejections in one answer.
   static let page = 1_000
+  /// Bytes kept for each producer, and for all. Beyond them the half that is older is forgotten, of the producer with the most.
+  static let producerBytes = 1 << 20
+  static let bytes = 64 << 20
 
   /// Where a reader continues, by partition of `nudge.dead-letters`.
   struct Cursor: Sendable, Equatable {
@@ -41,27 +44,63 @@ struct RejectionLog {
   }
 
   private struct Entry {
-    var partition: Int32
     var offset: Int64
-    var rejection: ProducerRejection
+    /// The order of arrival among the producer's.
+    var number: Int
+    var refusedAt: Milliseconds
+    /// The latest `refusedAt` of the partition up to here: it only rises, whatever the clocks said.
+    var time: Milliseconds
+    /// The rejection as a line of an answer.
+    var line: [UInt8]
   }
 
   private struct Producer {
-    var entries: [Entry] = []
+    /// By partition, in the order of offsets, of numbers and of times.
+    var entries: [Int32: [Entry]] = [:]
+    var count = 0
+    var bytes = 0
+    var lastNumber = 0
     /// The time of the latest rejection that is no longer kept.
     var forgottenAt: Milliseconds?
     var heardAt: Milliseconds = 0
+
+    mutating func add(_ line: [UInt8], at time: Milliseconds, partition: Int32, offset: Int64) {
+      lastNumber += 1
+      let latest = max(time, entries[partition]?.last?.time ?? time)
+      entries[partition, default: []].append(
+        Entry(offset: offset, number: lastNumber, refusedAt: time, time: latest, line: line))
+      count += 1
+      bytes += line.count
+      heardAt = time
+    }
+
+    /// Forgets the oldest, so many remain.
+    mutating func keep(_ kept: Int) {
+      let first = lastNumber - kept + 1
+      for (partition, list) in entries {
+        let cut = list.prefix { $0.number < first }
+        guard !cut.isEmpty else { continue }
+        count -= cut.count
+        bytes -= cut.reduce(0) { $0 + $1.line.count }
+        forgottenAt = cut.reduce(forgottenAt) { max($0 ?? $1.refusedAt, $1.refusedAt) }
+        entries[partition] = Array(list.dropFirst(cut.count))
+      }
+    }
+
+    mutating func keepHalf() { keep(count / 2) }
   }
 
   /// A page of a producer's rejections.
   struct Page {
-    var rejections: [ProducerRejection]
+    /// A line each.
+    var lines: [[UInt8]]
     var next: Cursor
     /// Earlier ones are not kept any more: up to this time some may be missing.
     var forgottenAt: Milliseconds?
   }
 
   private var known: [String: Producer] = [:]
+  private(set) var keptBytes = 0
   /// The next offset of each partition.
   private(set) var position: [Int32: Int64] = [:]
 
@@ -70,53 +109,75 @@ struct RejectionLog {
     position[partition] = max(offset, position[partition] ?? offset)
   }
 
-  /// Adds a rejection, in the order of offsets in a partition.
-  mutating func add(_ rejection: ProducerRejection, partition: Int32, offset: Int64) {
+  /// Adds a rejection, in the order of offsets in a partition. `line` is what is told of it.
+  mutating func add(
+    _ line: [UInt8], of producer: String, at time: Milliseconds, partition: Int32, offset: Int64
+  ) {
     guard offset >= position[partition] ?? 0 else { return }
     advance(partition, to: offset + 1)
-    var producer = known[rejection.producer] ?? Producer()
-    producer.entries.append(Entry(partition: partition, offset: offset, rejection: rejection))
-    producer.heardAt = rejection.refusedAt
-    if producer.entries.count > Self.perProducer + Self.perProducer / 4 {
-      let forgotten = producer.entries.prefix(producer.entries.count - Self.perProducer)
-      producer.forgottenAt = forgotten.map(\.rejection.refusedAt).max()
-      producer.entries.removeFirst(forgotten.count)
+    change(producer) { known in
+      known.add(line, at: time, partition: partition, offset: offset)
+      if known.count > Self.perProducer + Self.perProducer / 4 { known.keep(Self.perProducer) }
+      if known.bytes > Self.producerBytes { known.keepHalf() }
     }
-    known[rejection.producer] = producer
-    if known.count > Self.producers,
-      let oldest = known.min(by: { $0.value.heardAt < $1.value.heardAt })?.key
-    {
-      known[oldest] = nil
+    if known.count > Self.producers, let oldest = known.min(by: { $0.value.heardAt < $1.value.heardAt }) {
+      keptBytes -= oldest.value.bytes
+      known[oldest.key] = nil
+    }
+    while keptBytes > Self.bytes, let largest = known.max(by: { $0.value.bytes < $1.value.bytes })?.key {
+      change(largest) { $0.keepHalf() }
     }
   }
 
-  /// A producer's next rejections, the earliest first.
+  private mutating func change(_ name: String, _ body: (inout Producer) -> Void) {
+    // Taken out, so that it is changed in place.
+    var producer = known.removeValue(forKey: name) ?? Producer()
+    let before = producer.bytes
+    body(&producer)
+    keptBytes += producer.bytes - before
+    known[name] = producer
+  }
+
+  /// A producer's next rejections, the earliest first. It looks at those of the page alone.
   func page(of producer: String, since: Since) -> Page {
     let known = known[producer] ?? Producer()
-    var found = known.entries.filter { entry in
-      switch since {
-      case .time(let time): entry.rejection.refusedAt >= time
-      case .cursor(let cursor): entry.offset >= cursor.next[entry.partition] ?? 0
-      }
-    }
     // In a partition by offset, whatever its clocks said: what is left out of a page is then behind what is in it.
-    var latest: [Int32: Milliseconds] = [:]
-    let dated = found.map { entry in
-      let time = max(entry.rejection.refusedAt, latest[entry.partition] ?? .min)
-      latest[entry.partition] = time
-      return (time: time, entry: entry)
+    var rest: [(partition: Int32, entries: ArraySlice<Entry>)] = []
+    for (partition, entries) in known.entries {
+      let start =
+        switch since {
+        case .time(let time): Self.first(of: entries) { $0.time >= time }
+        case .cursor(let cursor): Self.first(of: entries) { $0.offset >= cursor.next[partition] ?? 0 }
+        }
+      if start < entries.count { rest.append((partition, entries[start...])) }
     }
-    found = dated.sorted {
-      ($0.time, $0.entry.partition, $0.entry.offset) < (
-        $1.time, $1.entry.partition, $1.entry.offset
-      )
-    }.map(\.entry)
+    rest.sort { $0.partition < $1.partition }
+    var lines: [[UInt8]] = []
+    while lines.count < Self.page {
+      var earliest: Int?
+      for index in rest.indices {
+        guard let entry = rest[index].entries.first else { continue }
+        if let known = earliest.flatMap({ rest[$0].entries.first }), known.time <= entry.time { continue }
+        earliest = index
+      }
+      guard let earliest, let entry = rest[earliest].entries.popFirst() else { break }
+      if case .time(let time) = since, entry.refusedAt < time { continue }
+      lines.append(entry.line)
+    }
     var next = position
-    for entry in found.dropFirst(Self.page) {
-      next[entry.partition] = min(next[entry.partition] ?? entry.offset, entry.offset)
+    for (partition, entries) in rest {
+      if let entry = entries.first { next[partition] = min(next[partition] ?? entry.offset, entry.offset) }
     }
-    return Page(
-      rejections: found.prefix(Self.page).map(\.rejection), next: Cursor(next: next),
-      forgottenAt: known.forgottenAt)
+    return Page(lines: lines, next: Cursor(next: next), forgottenAt: known.forgottenAt)
+  }
+
+  /// The first place from which a condition holds that holds for all behind it, too.
+  private static func first(of entries: [Entry], _ holds: (Entry) -> Bool) -> Int {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(entries[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }

@@ -14,8 +14,8 @@ final class RejectionTail: Sendable {
   private static let backlog: Int64 = 100_000
   /// How often a waiting request is looked at.
   private static let pollTime: Duration = .milliseconds(100)
-  /// The most requests that wait.
-  private static let waiters = 256
+  /// The most requests of one API key that wait.
+  static let waitersOfAProducer = 16
 
   private struct Waiter {
     var producer: String
@@ -36,6 +36,8 @@ final class RejectionTail: Sendable {
     var log = RejectionLog()
     var condition = Condition.starting
     var waiters: [Waiter] = []
+    /// How many of them each API key has.
+    var waiting: [String: Int] = [:]
     var isClosed = false
   }
 
@@ -77,38 +79,56 @@ final class RejectionTail: Sendable {
     ended.wait()
     answer(
       state.withLock { state in
-        defer { state.waiters = [] }
+        defer {
+          state.waiters = []
+          state.waiting = [:]
+        }
         return state.waiters
       })
   }
 
   // MARK: Requests
 
-  /// Answers with a producer's rejections, at once where there are any, else when there are or the time is up.
+  /// Answers with a producer's rejections, at once where there are any, else when there are or the time is up. Returns how many it told.
   func ask(
     _ producer: String, since: RejectionLog.Since, wait: Duration, _ responder: HTTPResponder
-  ) {
-    let answer = state.withLock { state -> HTTPServerResponse? in
+  ) -> Int {
+    enum Reply {
+      case answer(HTTPServerResponse)
+      case page(RejectionLog.Page)
+    }
+    let reply = state.withLock { state -> Reply? in
       switch state.condition {
       case .starting:
-        return Self.unavailable("the rejections are being read: ask again in some seconds")
-      case .failed(let reason): return Self.unavailable("the rejections cannot be read: \(reason)")
+        return .answer(Self.unavailable("the rejections are being read: ask again in some seconds"))
+      case .failed(let reason): return .answer(Self.unavailable("the rejections cannot be read: \(reason)"))
       case .ready: break
       }
       let page = state.log.page(of: producer, since: since)
-      if !page.rejections.isEmpty || wait <= .zero || state.isClosed { return Self.answer(page) }
-      guard state.waiters.count < Self.waiters else {
-        return .error(
-          429, code: "too_many_requests",
-          message: "too many requests wait for rejections: ask without wait")
+      if !page.lines.isEmpty || wait <= .zero || state.isClosed { return .page(page) }
+      guard state.waiting[producer, default: 0] < Self.waitersOfAProducer else {
+        return .answer(
+          .error(
+            429, code: "too_many_requests",
+            message:
+              "\(Self.waitersOfAProducer) requests of this key may wait for rejections at a time: ask without wait"))
       }
+      state.waiting[producer, default: 0] += 1
       state.waiters.append(
         Waiter(
           producer: producer, since: .cursor(page.next), deadline: .now + wait, responder: responder
         ))
       return nil
     }
-    if let answer { responder.respond(answer) }
+    switch reply {
+    case .answer(let answer): responder.respond(answer)
+    // Outside of the lock: a page may have a megabyte.
+    case .page(let page):
+      responder.respond(Self.answer(page))
+      return page.lines.count
+    case nil: break
+    }
+    return 0
   }
 
   private static func unavailable(_ message: String) -> HTTPServerResponse {
@@ -118,14 +138,9 @@ final class RejectionTail: Sendable {
   }
 
   private static func answer(_ page: RejectionLog.Page) -> HTTPServerResponse {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     var body: [UInt8] = []
-    for rejection in page.rejections {
-      guard let line = try? encoder.encode(rejection) else { continue }
-      body += line
-      body.append(UInt8(ascii: "\n"))
-    }
+    body.reserveCapacity(page.lines.reduce(0) { $0 + $1.count })
+    for line in page.lines { body += line }
     var headers: [(name: String, value: String)] = [
       ("Content-Type", "application/x-ndjson"), ("Nudge-Next", page.next.text),
       ("Cache-Control", "no-store"),
@@ -151,6 +166,8 @@ final class RejectionTail: Sendable {
       state.waiters.removeAll { waiter in
         guard changed.contains(waiter.producer) || waiter.deadline <= now else { return false }
         due.append(waiter)
+        let left = state.waiting[waiter.producer, default: 1] - 1
+        state.waiting[waiter.producer] = left > 0 ? left : nil
         return true
       }
       return due
@@ -201,9 +218,11 @@ final class RejectionTail: Sendable {
       let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: Self.pollTime) {
         record in
         let rejection = ProducerRejection(record)
+        let line = rejection?.line ?? []
         state.withLock { state in
           if let rejection {
-            state.log.add(rejection, partition: record.partition, offset: record.offset)
+            state.log.add(
+              line, of: rejection.producer, at: rejection.refusedAt, partition: record.partition, offset: record.offset)
             changed.insert(rejection.producer)
           } else {
             state.log.advance(record.partition, to: record.offset + 1)

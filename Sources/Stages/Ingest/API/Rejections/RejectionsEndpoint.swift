@@ -6,6 +6,8 @@ import ServiceKit
 final class RejectionsEndpoint: Sendable {
   /// The longest time a request waits.
   static let longestWait = 25
+  /// What a request counts for in the rate; each rejection that it is told counts as an event.
+  private static let cost = 10
 
   private let credentials: Credentials
   private let rates: CallerRates
@@ -21,12 +23,12 @@ final class RejectionsEndpoint: Sendable {
   var route: HTTPRoute {
     HTTPRoute(
       .get, "/v1/rejections", admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
-      answeringLater: { [self] in handle($0, $1) })
+      inTurnOf: CallerAdmission.turn, { [self] in handle($0, $1) })
   }
 
   private func handle(_ request: HTTPServerRequest, _ responder: HTTPResponder) {
     guard let caller = request.admitted as? Caller else { return }  // the server answers 500
-    rates.count(1, of: caller, now: SystemClock.steadyMilliseconds())
+    rates.count(Self.cost, of: caller, now: SystemClock.steadyMilliseconds())
     guard case .backend(let name) = caller else {
       return responder.respond(
         .error(
@@ -47,7 +49,8 @@ final class RejectionsEndpoint: Sendable {
         .error(
           400, code: "bad_request", message: "wait: whole seconds from 0 to \(Self.longestWait)"))
     }
-    tail.ask(name, since: since, wait: .seconds(wait), responder)
+    let told = tail.ask(name, since: since, wait: .seconds(wait), responder)
+    rates.count(told, of: caller, now: SystemClock.steadyMilliseconds())
   }
 
   /// Without `since`: of the last hour.
