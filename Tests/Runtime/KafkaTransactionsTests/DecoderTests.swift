@@ -19,6 +19,8 @@ struct DecoderTests {
     let metadata = try WireFrame.decode(MetadataRequest.self, sample("Metadata"), correlation: 1).content
     #expect(metadata.brokers[2] == BrokerAddress(host: "b.example", port: 9092))
     #expect(metadata.topics[1].partitions[1] == .init(error: .none, index: 1, leader: 2))
+    // As kafka-topics.sh prints the id.
+    #expect(metadata.topics[1].id == "AAAAAAAAAAUAAAAAAAAABg")
     #expect(metadata.topics[1].operations == .min && ResourceAccess(bits: .min) == .unknown)
     let groups = try WireFrame.decode(DescribeGroupsRequest.self, sample("DescribeGroups"), correlation: 1).content
       .groups

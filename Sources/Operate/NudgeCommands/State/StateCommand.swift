@@ -2,7 +2,7 @@ import Foundation
 import ServiceKit
 import StreamRuntime
 
-/// `nudge state list | show | accept-loss | rebuild`.
+/// `nudge state list | show | accept-loss | rebuild | adopt-topics`.
 enum StateCommand {
   private static let stage = Setting<StageName>(
     required: "stage", environment: .none, help: "The stage.")
@@ -26,7 +26,7 @@ enum StateCommand {
 
   static let command = Command(
     "state", abstract: "Inspects and repairs the state of a stage's tasks.",
-    subcommands: [list, show, acceptLoss, rebuild, endTransactions])
+    subcommands: [list, show, acceptLoss, rebuild, adoptTopics, endTransactions])
 
   private static let list = Command(
     "list",
@@ -98,6 +98,20 @@ enum StateCommand {
     ]
   ) { try repair(.rebuild, $0) }
 
+  private static let adoptTopics = Command(
+    StateRepair.Method.adoptTopics.rawValue,
+    abstract: "Lets tasks continue at their positions on a cluster whose topics have other ids.",
+    discussion:
+      "Only for a copy with the same records at the same offsets, such as a mirrored cluster. Where a topic was deleted and "
+      + "created again, the tasks would skip its first records: use accept-loss there. Without --yes, the command only prints "
+      + "what it would do.",
+    settings: ClusterSettings.all + [stage, tasks, yes, json],
+    examples: [
+      "nudge state adopt-topics --stage dispatcher --bootstrap-servers kafka:9092",
+      "nudge state adopt-topics --stage dispatcher --yes --bootstrap-servers kafka:9092",
+    ]
+  ) { try repair(.adoptTopics, $0) }
+
   private static let endTransactions = Command(
     "end-transactions",
     abstract: "Ends decided transactions that lack their markers.",
@@ -118,11 +132,12 @@ enum StateCommand {
 
   private static func repair(_ method: StateRepair.Method, _ input: CommandInput) throws -> Int32 {
     let work = try ClusterSettings(input).stateRepair(of: input[stage].definition)
+    let trustsMoved = method == .adoptTopics ? false : input[trustMovedOffsets]
     let wanted = input[tasks].isEmpty ? nil : input[tasks].map { Int32($0) }
     var report = StateRepairReport(stage: input[stage], method: method, isWritten: input[yes])
     if input[yes] {
       do {
-        try work.carryOut(method, tasks: wanted, trustingMovedOffsets: input[trustMovedOffsets]) {
+        try work.carryOut(method, tasks: wanted, trustingMovedOffsets: trustsMoved) {
           report.repairs.append($0)
         }
       } catch {
@@ -131,7 +146,7 @@ enum StateCommand {
         throw error
       }
     } else {
-      report.repairs = try work.plan(method, tasks: wanted, trustingMovedOffsets: input[trustMovedOffsets])
+      report.repairs = try work.plan(method, tasks: wanted, trustingMovedOffsets: trustsMoved)
     }
     try output(report, asJSON: input[json])
     return ExitCode.success

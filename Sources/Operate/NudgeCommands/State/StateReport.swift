@@ -39,7 +39,20 @@ struct StateReport: StateReporting {
       case .inputBehind:
         "task \(state.task): INPUT LOST. Next is \(Offsets.shown(state.next)), and inputs end at "
           + Offsets.shown(state.behind)
+      case .inputReplaced:
+        "task \(state.task): INPUT REPLACED. Next was \(Offsets.shown(state.next)), and created again since: "
+          + state.replaced.joined(separator: ", ")
       }
+    }
+    let replaced = tasks.filter { !$0.replaced.isEmpty }
+    if !replaced.isEmpty {
+      lines.append(
+        "\(Set(replaced.flatMap(\.replaced)).sorted().joined(separator: ", ")): deleted and created again since the positions of tasks "
+          + "\(replaced.map { String($0.task) }.joined(separator: ",")).\n"
+          + "They do not run. See what going on from the first offsets of the new topics would do\n"
+          + "  nudge state accept-loss --stage \(stage.rawValue)\n"
+          + "On a cluster that mirrors another with the same offsets go on at the positions instead\n"
+          + "  nudge state adopt-topics --stage \(stage.rawValue)")
     }
     let behind = tasks.filter { $0.condition == .inputBehind }.map { String($0.task) }
     if !behind.isEmpty {
@@ -117,6 +130,7 @@ struct StateRepairReport: StateReporting {
         + "again."
     case (.rebuild, .analyzer):
       "Preferences, devices and unread messages that are older than what the timeline holds stay unknown."
+    case (.adoptTopics, _): ""
     case (.acceptLoss, .ingest):
       "All conversations and devices are unknown until their producers send them again: messages to them become dead letters."
     case (.acceptLoss, .analyzer):

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An error in an answer's bytes.
 enum WireError: Error, Equatable {
   /// The bytes end within a field.
@@ -57,6 +59,14 @@ struct WireReader {
   mutating func int32() throws(WireError) -> Int32 { try integer(Int32.self) }
   mutating func int64() throws(WireError) -> Int64 { try integer(Int64.self) }
   mutating func bool() throws(WireError) -> Bool { try int8() != 0 }
+
+  /// A UUID as Kafka's tools print it: base64 for URLs, without padding; nil for the one of zeros, which stands for none.
+  mutating func uuid() throws(WireError) -> String? {
+    let raw = Data(bytes[try take(16)])
+    guard raw.contains(where: { $0 != 0 }) else { return nil }
+    return String(
+      raw.base64EncodedString().dropLast(2).map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+  }
 
   mutating func skip(_ count: Int) throws(WireError) { _ = try take(count) }
 

@@ -35,7 +35,12 @@ extension TransactionalProducer {
   /// Asks any broker that answers.
   func ask<R: WireRequest>(_ request: R, _ deadline: Deadline) throws(TransactionalProducerError) -> R.Answer {
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
-    return try call(request, on: try anyBroker(limit), limit, deadline)
+    do throws(TransactionalProducerError) {
+      return try call(request, on: try anyBroker(limit), limit, deadline)
+    } catch {
+      wasCutOff = true
+      throw error
+    }
   }
 
   /// Asks one broker. If it does not answer, forgets what it led and coordinated.

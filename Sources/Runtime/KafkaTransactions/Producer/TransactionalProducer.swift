@@ -194,6 +194,11 @@ public final class TransactionalProducer {
     guard throttle.isPast else {
       return .notCommitted("a quota of the brokers throttles this client for another \(throttle.remaining)")
     }
+    if wasCutOff && hasLoneBroker {
+      // It may have left out markers of an id's last transaction.
+      for index in producers.indices { producers[index].identity = nil }
+      return .notCommitted("the producer is not open: the only broker was away")
+    }
     turn = (turn + 1) % producers.count
     guard let identity = producers[turn].identity else { return .notCommitted("the producer is not open") }
     // Until the outcome is known.

@@ -125,6 +125,8 @@ struct MetadataRequest: WireRequest {
   struct Topic: Equatable {
     var error: BrokerError
     var name: String?
+    /// The topic's id as Kafka's tools print it; nil: the broker gives it none.
+    var id: String?
     var partitions: [Partition]
     /// The authorized operations as bits; the smallest number if they were not requested.
     var operations: Int32 = .min
@@ -162,7 +164,7 @@ struct MetadataRequest: WireRequest {
     _ = try reader.int32()
     let topics = try reader.array { (reader) throws(WireError) in
       let (error, name) = (try reader.errorCode(), try reader.nullableText())
-      try reader.skip(16)
+      let id = try reader.uuid()
       _ = try reader.bool()
       let partitions = try reader.array { (reader) throws(WireError) in
         let partition = Partition(
@@ -172,7 +174,7 @@ struct MetadataRequest: WireRequest {
         try reader.tags()
         return partition
       }
-      let topic = Topic(error: error, name: name, partitions: partitions, operations: try reader.int32())
+      let topic = Topic(error: error, name: name, id: id, partitions: partitions, operations: try reader.int32())
       try reader.tags()
       return topic
     }

@@ -46,6 +46,8 @@
       try base.inputEnds(of: topic, task: task)
     }
 
+    func topicIDs() throws(IOFailure) -> TopicIDs { try base.topicIDs() }
+
     // MARK: Transactions
 
     func openProducers() throws(IOFailure) {

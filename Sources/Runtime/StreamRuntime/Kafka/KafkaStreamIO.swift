@@ -25,6 +25,8 @@ struct KafkaStreamSettings: Sendable {
   var onThrottle: @Sendable (Duration) -> Void = { _ in }
 
   var group: String { stage.group(topics) }
+  /// The topics whose ids positions have.
+  var positionTopics: [Topic] { stage.inputs + [stage.changelog] }
   /// The thread's group instance id, and the prefix of its transactional ids.
   var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }
   /// The two transactional ids, used alternately.
@@ -224,6 +226,10 @@ final class KafkaStreamIO: StreamIO {
     } catch {
       throw IOFailure(kind: .retriable, error)
     }
+  }
+
+  func topicIDs() throws(IOFailure) -> TopicIDs {
+    try transactions.use { writer throws(IOFailure) in try writer.topicIDs() }
   }
 
   // MARK: Transactions

@@ -161,4 +161,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
   func endHanging() throws(IOFailure) {}
   func watch() throws(IOFailure) {}
   func takeEnded() -> [EndedTransaction] { [] }
+
+  /// The embedded broker has no ids.
+  func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
 }

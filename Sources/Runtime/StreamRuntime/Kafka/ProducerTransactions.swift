@@ -24,6 +24,14 @@ final class ProducerTransactions: TransactionWriter {
   /// The open transactions reported last.
   private var unexplained: [OpenTransaction] = []
 
+  /// When the ids of the topics were last compared, by the steady clock.
+  private var topicsSeenAt: Milliseconds = .min / 2
+  /// How old that may be at a commit: less than it takes to delete a topic, create it and write to it. A busy stage need not compare at
+  /// each of its commits.
+  private static let topicsInterval: Milliseconds = 100
+  /// The time-out of the request. Without an answer the transaction's own requests find a broker, and the next commit compares.
+  private static let topicsTimeout: Duration = .seconds(1)
+
   /// The time-out of opening and of committing. The thread answers no rebalance meanwhile, and after a session time-out the answer would
   /// be about tasks that may have another owner.
   private let timeout: Duration
@@ -124,7 +132,34 @@ final class ProducerTransactions: TransactionWriter {
       KafkaLogLine(level: 4, facility: "MARKERS", message: text, client: "\(settings.transactionalID)-sink"))
   }
 
+  func topicIDs() throws(IOFailure) -> TopicIDs { try topicIDs(timeout: timeout) }
+
+  private func topicIDs(timeout: Duration) throws(IOFailure) -> TopicIDs {
+    do throws(TransactionalProducerError) {
+      let found = try producer.topicIDs(of: settings.positionTopics.map { settings.topics($0) }, timeout: timeout)
+      return TopicIDs(settings.positionTopics.reduce(into: [:]) { $0[$1] = found[settings.topics($1)] })
+    } catch {
+      throw IOFailure(kind: .retriable, operation: error.operation, reason: error.reason)
+    }
+  }
+
+  /// The refusal of a transaction whose topics were replaced: its records were read at the position of a former topic, or its rows belong
+  /// into a former changelog. Nil: all are as they were.
+  private func refusal(of transaction: SealedTransaction) -> CommitOutcome? {
+    let now = SystemClock.steadyMilliseconds()
+    guard !transaction.topicIDs.isEmpty, now - topicsSeenAt >= Self.topicsInterval else { return nil }
+    guard let ids = try? topicIDs(timeout: Self.topicsTimeout) else { return nil }
+    topicsSeenAt = now
+    let replaced = transaction.topicIDs.replaced(by: ids)
+    guard !replaced.isEmpty else { return nil }
+    let names = replaced.map { settings.topics($0) }.sorted().joined(separator: ", ")
+    return .refused(
+      "commit transaction: \(names): deleted and created again while it was in use. Nothing is committed any more; the tasks wait "
+        + "for nudge state accept-loss (docs/operations.md, Lost state)")
+  }
+
   func commit(_ transaction: SealedTransaction, by member: ConsumerGroupMetadata) -> CommitOutcome {
+    if let refusal = refusal(of: transaction) { return refusal }
     content.reset(timestamp: SystemClock.milliseconds())
     for part in transaction.parts {
       for output in part.outputs {

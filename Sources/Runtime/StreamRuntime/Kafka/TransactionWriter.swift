@@ -24,6 +24,8 @@ protocol TransactionWriter: AnyObject {
   func watch() throws(IOFailure)
   /// Transactions ended in this way, also by `open`, since the last call.
   func takeEnded() -> [EndedTransaction]
+  /// The ids of the stage's inputs and changelog; empty where the broker has none.
+  func topicIDs() throws(IOFailure) -> TopicIDs
   func close()
 }
 

@@ -1,4 +1,5 @@
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 
 /// The topics of a stage, for tools that read or write its state from outside. One thread uses it; calls block while Kafka answers.
@@ -55,6 +56,17 @@ final class StageLogs {
 
   /// Looks up the leaders of the inputs and the changelog before they are read.
   func warmUp() throws(KafkaError) { try reader.warmUp((stage.inputs + [stage.changelog]).map { topics($0) }) }
+
+  /// The ids that the inputs and the changelog have now.
+  func topicIDs(timeout: Duration) throws(TransactionalProducerError) -> TopicIDs {
+    let client = try TransactionalProducer(
+      TransactionalProducerConfiguration(bootstrapServers: bootstrapServers, properties: overrides),
+      transactionalIDs: [], topics: [], group: nil)
+    defer { client.close() }
+    let wanted = stage.inputs + [stage.changelog]
+    let found = try client.topicIDs(of: wanted.map { topics($0) }, timeout: timeout)
+    return TopicIDs(wanted.reduce(into: [:]) { $0[$1] = found[topics($1)] })
+  }
 
   /// The last position of a task, and when it was written; nil: there is none.
   /// - Throws: `KafkaError`; `StateRepairError` where it cannot be read.

@@ -15,6 +15,8 @@ public final class StateRepair {
     case acceptLoss = "accept-loss"
     /// Rebuild it from the records that the inputs still have.
     case rebuild
+    /// Continue at the position although topics have other ids: they are copies with the same offsets, as on a mirrored cluster.
+    case adoptTopics = "adopt-topics"
   }
 
   private let logs: StageLogs
@@ -47,6 +49,7 @@ public final class StateRepair {
 
   private func tasks(committed: [Int32: [CommittedInput]]) throws -> [TaskState] {
     try logs.warmUp()
+    let topicIDs = try logs.topicIDs(timeout: Self.timeout)
     return try committed.sorted { $0.key < $1.key }.map { number, inputs in
       // As in a restore: stable offsets first, then the changelog's end.
       let position = try logs.lastPosition(of: number)?.position
@@ -56,7 +59,8 @@ public final class StateRepair {
         let ends = try reader.ends(of: logs.input(topic, of: number))
         if ends.high < next { behind[topic.rawValue] = LogEnds(start: ends.start, high: ends.high) }
       }
-      return TaskState(number, position, inputs, behind: behind)
+      return TaskState(
+        number, position, inputs, behind: behind, replaced: position?.topicIDs?.replaced(by: topicIDs) ?? [])
     }
   }
 
@@ -149,6 +153,8 @@ public final class StateRepair {
     var history: String?
     /// The generations of the inputs.
     var generations: [String: InputGeneration]
+    /// The ids of the topics that the position is one of.
+    var topicIDs: TopicIDs
   }
 
   private func drafts(_ method: Method, _ wanted: [Int32]?, _ trustingMovedOffsets: Bool) throws -> [Draft] {
@@ -163,35 +169,65 @@ public final class StateRepair {
           "the state of task \(number) of \(stage.name) is not lost (\(state.condition.rawValue)). Nothing was written")
       }
     }
+    let topicIDs = try logs.topicIDs(timeout: Self.timeout)
+    if method == .adoptTopics {
+      return try states.filter { !$0.replaced.isEmpty && wanted?.contains($0.task) != false }.map {
+        try draft(adopting: topicIDs, $0, committed[$0.task] ?? [])
+      }
+    }
     return try states.filter { $0.isLost && wanted?.contains($0.task) != false }.map { state in
-      if state.condition == .inputBehind { return try draft(method, behind: state, committed[state.task] ?? []) }
+      if state.condition == .inputBehind || state.condition == .inputReplaced {
+        return try draft(method, behind: state, committed[state.task] ?? [], topicIDs)
+      }
       guard state.committedSequence != nil || trustingMovedOffsets else {
         throw StateRepairError(
           "the committed offsets of task \(state.task) of \(stage.name) were moved by somebody else, or are not complete: "
             + "they do not tell what was processed, and people could be notified again. If you know that all before them was "
             + "processed, say --trust-moved-offsets. Nothing was written")
       }
-      return try draft(method, state, committed[state.task] ?? [])
+      return try draft(method, state, committed[state.task] ?? [], topicIDs)
     }
   }
 
-  /// The state stays; inputs that end before the position are read from their first offsets. Stages recognise what they have
-  /// processed before.
-  private func draft(_ method: Method, behind state: TaskState, _ committed: [CommittedInput]) throws -> Draft {
+  /// The position stays as it is, with the ids of now.
+  private func draft(adopting topicIDs: TopicIDs, _ state: TaskState, _ committed: [CommittedInput]) throws -> Draft {
+    guard state.behind.isEmpty else {
+      throw StateRepairError(
+        "\(state.behind.keys.sorted().joined(separator: ", ")) of task \(state.task) of \(stage.name) ends before the task's "
+          + "position: this is no copy with the same offsets. Use nudge state accept-loss. Nothing was written")
+    }
+    let position = try logs.lastPosition(of: state.task)?.position
+    return Draft(
+      repair: TaskRepair(
+        task: state.task, sequence: (state.sequence ?? 0) + 1, next: state.next, rebuildTo: state.rebuildTo,
+        rowsRemoved: 0, trustsMovedOffsets: false, keepsState: true),
+      keys: [], high: try reader.ends(of: logs.changelog(state.task)).high, committed: committed,
+      history: state.history, generations: position?.generations ?? [:], topicIDs: topicIDs)
+  }
+
+  /// The state stays; inputs that were replaced, or end before the position, are read from their first offsets. Stages recognise what they
+  /// have processed before.
+  private func draft(
+    _ method: Method, behind state: TaskState, _ committed: [CommittedInput], _ topicIDs: TopicIDs
+  ) throws -> Draft {
     guard method == .acceptLoss, let sequence = state.sequence else {
       throw StateRepairError(
-        "an input of task \(state.task) of \(stage.name) ends before the task's position, and the state is whole: there is "
-          + "nothing to rebuild. Use nudge state accept-loss. Nothing was written")
+        "an input of task \(state.task) of \(stage.name) was created again or ends before the task's position, and the state is "
+          + "whole: there is nothing to rebuild. Use nudge state accept-loss. Nothing was written")
     }
     var next = state.next
     let last = try logs.lastPosition(of: state.task)
     var generations = last?.position.generations ?? [:]
-    for topic in stage.inputs where state.behind[topic.rawValue] != nil {
+    for topic in stage.inputs
+    where state.behind[topic.rawValue] != nil || state.replaced.contains(topic.rawValue) {
       let place = logs.input(topic, of: state.task)
       let ends = try reader.ends(of: place)
       next[topic.rawValue] = ends.start
-      // Records from before the last position were processed, and are repeats; what is later is of the topic's new life.
-      let from = try last.flatMap { try reader.offset(of: place, at: $0.time + 1) } ?? ends.high
+      // All records of another topic are of its new life. Without ids, those from before the last position were processed, and are
+      // repeats.
+      let from =
+        state.replaced.contains(topic.rawValue)
+        ? ends.start : try last.flatMap { try reader.offset(of: place, at: $0.time + 1) } ?? ends.high
       let former = generations[topic.rawValue]?.number
       generations[topic.rawValue] = InputGeneration(
         number: Self.generation(after: former), from: from, former: former)
@@ -202,7 +238,7 @@ public final class StateRepair {
         trustsMovedOffsets: false, keepsState: true),
       keys: [], high: try reader.ends(of: logs.changelog(state.task)).high, committed: committed,
       history: state.history,
-      generations: generations)
+      generations: generations, topicIDs: topicIDs)
   }
 
   /// The next generation of an input that was created again. It counts seconds since 2020, so it is higher than any that was lost.
@@ -210,13 +246,19 @@ public final class StateRepair {
     max((former ?? 0) + 1, Int32(clamping: Int(Date().timeIntervalSince1970) - 1_577_836_800))
   }
 
-  private func draft(_ method: Method, _ state: TaskState, _ inputs: [CommittedInput]) throws -> Draft {
+  private func draft(
+    _ method: Method, _ state: TaskState, _ inputs: [CommittedInput], _ topicIDs: TopicIDs
+  ) throws -> Draft {
     var next = state.committed
     var rebuildTo: [String: Int64] = [:]
     for input in inputs {
       guard let offset = input.offset else { continue }
       let place = logs.input(input.topic, of: state.task)
       let ends = try reader.ends(of: place)
+      if state.replaced.contains(input.topic.rawValue) {
+        next[input.topic.rawValue] = ends.start
+        continue
+      }
       guard offset <= ends.high else {
         throw StateRepairError(
           "the group has committed offset \(offset) of \(place), which ends at \(ends.high): the input has lost records, too. "
@@ -236,18 +278,21 @@ public final class StateRepair {
     try reader.records(of: logs.changelog(state.task), from: ends.start, to: ends.high) { record in
       guard let bytes = record.keyBytes(), record.value != nil else { return }
       let key = RowKey(bytes: bytes)
+      // A position of the former changelog: the new one takes its place.
+      if key == PositionRecord.key { return }
       if known.insert(key).inserted { keys.append(key) }
     }
     return Draft(
       repair: TaskRepair(
-        task: state.task, sequence: inputs.compactMap { PositionRecord.sequence(inMetadata: $0.metadata) }.max() ?? 1,
+        task: state.task,
+        sequence: inputs.compactMap { PositionRecord.sequence(inMetadata: $0.metadata) }.max() ?? state.sequence ?? 1,
         next: next, rebuildTo: rebuildTo, rowsRemoved: keys.count, trustsMovedOffsets: state.committedSequence == nil),
       keys: keys, high: ends.high, committed: inputs,
       // Which ones they had is lost.
       generations: Dictionary(
         uniqueKeysWithValues: stage.inputs.map {
           ($0.rawValue, InputGeneration(number: Self.generation(after: nil), from: 0))
-        }))
+        }), topicIDs: topicIDs)
   }
 
   // MARK: Writing
@@ -282,7 +327,8 @@ public final class StateRepair {
     let position = PositionRecord(
       sequence: repair.sequence, next: repair.next, writer: "nudge state \(method.rawValue)",
       rebuildTo: repair.rebuildTo.isEmpty ? nil : repair.rebuildTo,
-      history: repair.keepsState ? draft.history : history, generations: draft.generations)
+      history: repair.keepsState ? draft.history : history, generations: draft.generations,
+      topicIDs: draft.topicIDs.isEmpty ? nil : draft.topicIDs)
     for key in draft.keys {
       try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil)
     }
@@ -316,7 +362,10 @@ private final class DeliveredOffset: Sendable {
 
 extension TaskState {
   /// Judges a task as a restore would.
-  init(_ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput], behind: [String: LogEnds] = [:]) {
+  init(
+    _ number: Int32, _ position: PositionRecord?, _ inputs: [CommittedInput], behind: [String: LogEnds] = [:],
+    replaced: Set<Topic> = []
+  ) {
     task = number
     sequence = position?.sequence
     next = position?.next ?? [:]
@@ -331,6 +380,8 @@ extension TaskState {
       condition = rebuildTo.isEmpty ? .present : .rebuilding
     }
     if !behind.isEmpty { condition = .inputBehind }
+    if !replaced.isEmpty { condition = replaced.contains { TopicPlan($0).compacted } ? .lost : .inputReplaced }
+    self.replaced = replaced.map(\.rawValue).sorted()
     self.behind = behind.mapValues(\.high)
     history = position?.history
   }

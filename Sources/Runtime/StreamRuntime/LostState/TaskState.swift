@@ -8,10 +8,13 @@ public struct TaskState: Sendable, Equatable, Encodable {
     case present
     /// The changelog has a position, and lost state is being rebuilt.
     case rebuilding
-    /// The group has committed offsets, but the changelog has no position. The task does not run.
+    /// The group has committed offsets, but the changelog has no position, or one of a topic that it has replaced. The task does not
+    /// run.
     case lost
     /// An input ends before the position, because its topic was created again or lost records. The task does not run.
     case inputBehind
+    /// An input is another topic than the position's: it was deleted and created again. The task does not run.
+    case inputReplaced
   }
 
   /// The task's number: the partition of each input, and of the changelog.
@@ -31,11 +34,13 @@ public struct TaskState: Sendable, Equatable, Encodable {
   public var committedSequence: Int64?
   /// The ends of inputs that end before the position, by the topics' catalogue names.
   public var behind: [String: Int64] = [:]
+  /// The catalogue names of inputs and of the changelog that were deleted and created again since the position.
+  public var replaced: [String] = []
   /// Identifies the repair that began the changelog; nil: none did.
   public var history: String?
 
   /// Whether the task waits for an operator.
-  public var isLost: Bool { condition == .lost || condition == .inputBehind }
+  public var isLost: Bool { [.lost, .inputBehind, .inputReplaced].contains(condition) }
 }
 
 /// The repair of a task whose state or input is lost.

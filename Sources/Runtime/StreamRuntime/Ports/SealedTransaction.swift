@@ -17,10 +17,14 @@ struct SealedTransaction: Sendable {
   let parts: [Part]
   /// Offsets of the tasks' inputs. They are committed with the group's metadata, which fences former owners (KIP-447).
   let offsets: [CommittedInput]
+  /// The topics that the tasks read and keep their state in. Nothing is committed once one is another.
+  var topicIDs = TopicIDs()
 
   /// The transaction without the parts of some tasks.
   func keeping(_ isKept: (Int32) -> Bool) -> SealedTransaction {
-    SealedTransaction(parts: parts.filter { isKept($0.task) }, offsets: offsets.filter { isKept($0.task) })
+    SealedTransaction(
+      parts: parts.filter { isKept($0.task) }, offsets: offsets.filter { isKept($0.task) },
+      topicIDs: topicIDs)
   }
 }
 

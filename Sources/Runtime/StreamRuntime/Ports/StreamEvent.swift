@@ -25,6 +25,11 @@ public enum StreamEvent: Sendable, Equatable {
   case stateLost(task: Int32)
   /// An input ends before the position. An operator decides (docs/operations.md, Lost state).
   case inputBehind(task: Int32, topic: String, position: Int64, end: Int64)
+  /// An input is another topic than the position's, which was deleted and created again. An operator decides
+  /// (docs/operations.md, Lost state).
+  case inputReplaced(task: Int32, topic: String, position: Int64)
+  /// As `inputReplaced`, of the changelog: the state is lost.
+  case changelogReplaced(task: Int32, topic: String)
   /// An input begins after the position. The records in between were never processed.
   case gap(task: Int32, topic: String, from: Int64, to: Int64)
   /// Records were processed. The age is that of the last one, by its timestamp.

@@ -29,6 +29,8 @@ protocol GroupInput: AnyObject {
   func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput]
   /// The first and last offsets of an input's partition.
   func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds
+  /// The ids that the inputs and the changelog have now.
+  func topicIDs() throws(IOFailure) -> TopicIDs
 }
 
 /// Transactions, one at a time.

@@ -97,6 +97,12 @@ public final class TaskSplit {
       throw StateRepairError(
         "task \(task) of \(stage.name) is rebuilding its state: run \(stage.name) until it is done")
     }
+    let replaced = try position?.topicIDs?.replaced(by: logs.topicIDs(timeout: Self.timeout)) ?? []
+    guard replaced.isEmpty else {
+      throw StateRepairError(
+        "\(replaced.map { topics($0) }.sorted().joined(separator: ", ")) was deleted and created again since task \(task) of "
+          + "\(stage.name) ran: run nudge state accept-loss, and \(stage.name) after it")
+    }
     var waiting: [String: Int64] = [:]
     for topic in stage.inputs {
       let place = logs.input(topic, of: task)
@@ -162,7 +168,8 @@ public final class TaskSplit {
       {
         copies.append(
           SplitGroup.Write(
-            task: successor, key: PositionRecord.key, value: try coder.encode(position(of: successor, from: task))))
+            task: successor, key: PositionRecord.key,
+            value: try coder.encode(position(of: successor, from: task, before.positions[task]?.topicIDs))))
       }
       try write(copies, by: producer, to: handle)
       try write(before.draft.removals, by: producer, to: handle)
@@ -177,11 +184,11 @@ public final class TaskSplit {
   }
 
   /// A new task begins at the first records of its inputs.
-  private func position(of task: Int32, from former: Int32) -> PositionRecord {
+  private func position(of task: Int32, from former: Int32, _ topicIDs: TopicIDs?) -> PositionRecord {
     PositionRecord(
       sequence: PositionRecord.firstSequence,
       next: Dictionary(uniqueKeysWithValues: stage.inputs.map { ($0.rawValue, 0) }),
-      writer: "nudge topics repartition, of task \(former)")
+      writer: "nudge topics repartition, of task \(former)", topicIDs: topicIDs)
   }
 
   /// Commits the positions of tasks for which the group has no offsets, so that a loss of their state would be found. The inputs must have

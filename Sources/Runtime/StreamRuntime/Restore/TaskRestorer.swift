@@ -8,22 +8,24 @@ final class TaskRestorer<IO: StreamIO> {
     var restored: RestoreBatch<IO.Store>.Restored
     /// Where its inputs begin and end.
     var inputs: [Topic: LogEnds]
+    /// The ids of its topics.
+    var topicIDs: TopicIDs
     /// Milliseconds of the restore.
     var took: Milliseconds
   }
 
   private let context: StreamContext<IO>
   private var io: IO { context.io }
-  private let inputs: [Topic]
+  private let stage: StageDefinition
   private var batch: RestoreBatch<IO.Store>?
   /// Tasks that wait for an operator because their state or records of an input were lost, and when to look again.
   private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
   /// When a long wait was last reported, by the steady clock.
   private var suspectedAt: Milliseconds?
 
-  init(_ context: StreamContext<IO>, inputs: [Topic]) {
+  init(_ context: StreamContext<IO>, of stage: StageDefinition) {
     self.context = context
-    self.inputs = inputs
+    self.stage = stage
   }
 
   /// Whether tasks are being restored.
@@ -61,11 +63,13 @@ final class TaskRestorer<IO: StreamIO> {
     guard let batch else { return nil }
     let results = try batch.advance(on: io, observe: context.observe)
     guard !results.isEmpty else { return nil }
-    // Request the inputs' ends before any task starts: the next turn retries a failed request.
+    // Request everything before any task starts: the next turn retries a failed request. The ids come after the records that were read,
+    // and before the inputs' ends: a topic that is replaced later is noticed when the task commits.
+    let topicIDs = try io.topicIDs()
     var ends: [Int32: [Topic: LogEnds]] = [:]
     for (number, result) in results {
       guard case .restored = result else { continue }
-      for topic in inputs { ends[number, default: [:]][topic] = try io.inputEnds(of: topic, task: number) }
+      for topic in stage.inputs { ends[number, default: [:]][topic] = try io.inputEnds(of: topic, task: number) }
     }
     // Finished tasks need not wait for the others.
     batch.take(results.keys)
@@ -83,15 +87,15 @@ final class TaskRestorer<IO: StreamIO> {
         lost.append(number)
       case .restored(let restored):
         let ends = ends[number] ?? [:]
-        if let behind = inputBehind(restored.position, ends) {
+        if let loss = loss(of: number, restored.position, ends, topicIDs) {
           restored.store.close()
-          context.observe(
-            .inputBehind(
-              task: number, topic: context.topics(behind.topic), position: behind.position, end: behind.end))
+          context.observe(loss)
           lost.append(number)
         } else {
           done.append(
-            Done(task: number, restored: restored, inputs: ends, took: io.steadyClock - batch.startedAt))
+            Done(
+              task: number, restored: restored, inputs: ends, topicIDs: topicIDs,
+              took: io.steadyClock - batch.startedAt))
         }
       }
     }
@@ -101,13 +105,25 @@ final class TaskRestorer<IO: StreamIO> {
     return done
   }
 
-  /// An input that ends before the position: its topic was deleted and made again, or its leader lost records in an unclean
-  /// election. Reading on at the position would wait until as many records have come again, and skip them.
-  private func inputBehind(
-    _ position: PositionRecord?, _ ends: [Topic: LogEnds]
-  ) -> (topic: Topic, position: Int64, end: Int64)? {
-    for topic in inputs {
-      if let next = position?.next(topic), let end = ends[topic]?.high, end < next { return (topic, next, end) }
+  /// What keeps a task with a position from running; nil: nothing.
+  ///
+  /// The changelog is another topic than the position's: it lacks the rows from before. An input is another: its records begin anew. An
+  /// input ends before the position: its leader lost records in an unclean election, or the topic was replaced and the position is of a
+  /// release that did not know ids. Reading on at the position would skip as many records as are there now, or come again.
+  private func loss(
+    of number: Int32, _ position: PositionRecord?, _ ends: [Topic: LogEnds], _ topicIDs: TopicIDs
+  ) -> StreamEvent? {
+    guard let position else { return nil }
+    let replaced = position.topicIDs?.replaced(by: topicIDs) ?? []
+    if replaced.contains(stage.changelog) {
+      return .changelogReplaced(task: number, topic: context.topics(stage.changelog))
+    }
+    if let topic = stage.inputs.first(where: replaced.contains) {
+      return .inputReplaced(task: number, topic: context.topics(topic), position: position.next(topic) ?? 0)
+    }
+    for topic in stage.inputs {
+      guard let next = position.next(topic), let end = ends[topic]?.high, end < next else { continue }
+      return .inputBehind(task: number, topic: context.topics(topic), position: next, end: end)
     }
     return nil
   }

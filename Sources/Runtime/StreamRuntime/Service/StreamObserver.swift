@@ -204,12 +204,7 @@ final class StreamObserver: Sendable {
       log.error(
         "the group has committed offsets but the changelog has no position: the state of this task is lost",
         ["task": .int(Int(task)), "fix": "docs/operations.md, Lost state"])
-      lostStates.increment()
-      state.withLock { state in
-        state.restoring[thread]?.remove(task)
-        state.lost[thread]?.insert(task)
-      }
-      setReadiness(thread)
+      lost(task, thread)
     case .inputBehind(let task, let topic, let position, let end):
       log.error(
         "an input ends before the position of this task: its topic was made again, or its leader lost records. The task does not "
@@ -218,12 +213,26 @@ final class StreamObserver: Sendable {
           "task": .int(Int(task)), "topic": .string(topic), "position": .int(Int(position)), "end": .int(Int(end)),
           "fix": "nudge state accept-loss (docs/operations.md, Lost state)",
         ])
-      lostStates.increment()
-      state.withLock { state in
-        state.restoring[thread]?.remove(task)
-        state.lost[thread]?.insert(task)
-      }
-      setReadiness(thread)
+      lost(task, thread)
+    case .inputReplaced(let task, let topic, let position):
+      log.error(
+        "an input was deleted and created again: its records begin anew, and the position of this task is one of the former topic. "
+          + "The task does not run until the loss is accepted",
+        [
+          "task": .int(Int(task)), "topic": .string(topic), "position": .int(Int(position)),
+          "fix":
+            "nudge state accept-loss; on a mirror with the same offsets: nudge state adopt-topics (docs/operations.md, Lost state)",
+        ])
+      lost(task, thread)
+    case .changelogReplaced(let task, let topic):
+      log.error(
+        "the changelog was deleted and created again, and lacks what was written before: the state of this task is lost",
+        [
+          "task": .int(Int(task)), "topic": .string(topic),
+          "fix":
+            "docs/operations.md, Lost state; on a mirror with the same offsets: nudge state adopt-topics",
+        ])
+      lost(task, thread)
     case .gap(let task, let topic, let from, let to):
       gaps.increment(by: Int(to - from))
       log.error(
@@ -299,6 +308,16 @@ final class StreamObserver: Sendable {
         "nothing is sent until the next transaction proves that this thread owns its tasks",
         ["waiting": .int(count)])
     }
+  }
+
+  /// A task waits for an operator.
+  private func lost(_ task: Int32, _ thread: Int) {
+    lostStates.increment()
+    state.withLock { state in
+      state.restoring[thread]?.remove(task)
+      state.lost[thread]?.insert(task)
+    }
+    setReadiness(thread)
   }
 
   /// Clears a thread's reasons for not being ready.

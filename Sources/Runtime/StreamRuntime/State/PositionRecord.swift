@@ -17,6 +17,8 @@ struct PositionRecord: Codable, Equatable {
   var history: String?
   /// The generations of inputs that were created again, by the topics' catalogue names; nil: no input was. All later positions have them.
   var generations: [String: InputGeneration]?
+  /// The ids of the topics that the position is one of; absent in records of former releases, and where the broker has no ids.
+  var topicIDs: TopicIDs?
 
   /// The sequence of a task's first transaction.
   static let firstSequence: Int64 = 1

@@ -19,6 +19,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   private var asOf: Milliseconds
   /// The next offset of each input.
   private(set) var next: [Topic: Int64]
+  /// The topics that the task reads and keeps its state in.
+  let topicIDs: TopicIDs
 
   /// The rebuild of lost state; nil: the task runs.
   private(set) var rebuild: StateRebuild?
@@ -62,7 +64,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   init(
     number: Int32, epoch: Int, writer: String, store: Store, step: Step<S>, position: PositionRecord?,
-    next: [Topic: Int64], changelogOffset: Int64, asOf: Milliseconds, rebuild: StateRebuild?
+    next: [Topic: Int64], changelogOffset: Int64, asOf: Milliseconds, rebuild: StateRebuild?, topicIDs: TopicIDs
   ) {
     self.number = number
     self.epoch = epoch
@@ -74,6 +76,10 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     self.changelogOffset = changelogOffset
     self.asOf = asOf
     self.rebuild = rebuild
+    let known = position?.topicIDs ?? TopicIDs()
+    self.topicIDs = known.adopting(topicIDs)
+    // The next position must not wait for a record: until then another topic would be taken for this one.
+    isDirty = position != nil && self.topicIDs != known
   }
 
   /// Takes the outputs, effects and wake-up of a successful step.
@@ -127,7 +133,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     let position = PositionRecord(
       sequence: position.sequence + 1,
       next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
-      rebuildTo: rebuild?.byName, history: position.history, generations: position.generations)
+      rebuildTo: rebuild?.byName, history: position.history, generations: position.generations,
+      topicIDs: topicIDs.isEmpty ? nil : topicIDs)
     sealed = Sealed(position: position, records: records, counts: counts)
     var changes = try step.table.seal()
     let timers = step.timers.seal()

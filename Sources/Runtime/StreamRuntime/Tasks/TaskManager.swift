@@ -59,10 +59,11 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   /// Whether the open work fills a transaction and must not grow.
   var isFull: Bool { pending.isFull(context.limits) }
 
-  /// A task whose restore is done runs, or rebuilds its state. `inputs`: where its inputs begin; `took`:
+  /// A task whose restore is done runs, or rebuilds its state. `inputs`: where its inputs begin; `topicIDs`: those of now; `took`:
   /// milliseconds of the restore.
   func start(
-    _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, inputs: [Topic: LogEnds], took: Milliseconds
+    _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, inputs: [Topic: LogEnds], topicIDs: TopicIDs,
+    took: Milliseconds
   ) throws {
     var next: [Topic: Int64] = [:]
     for topic in S.definition.inputs {
@@ -90,8 +91,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     let task = Task(
       number: number, epoch: lastEpoch, writer: "\(context.writer)/\(lastEpoch)", store: restored.store, step: step,
       position: restored.position, next: next, changelogOffset: restored.changelogOffset, asOf: io.wallClock,
-      rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock))
+      rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock), topicIDs: topicIDs)
     tasks[number] = task
+    noteDirty(task)
     if restored.moved, let position = restored.position {
       context.observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
     }
@@ -317,7 +319,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     swap(&sealedSpans, &openSpans)
     openSpans.removeAll(keepingCapacity: true)
     nothingIsOpen()
-    return SealedTransaction(parts: parts, offsets: group.flatMap { $0.offsets() })
+    return SealedTransaction(
+      parts: parts, offsets: group.flatMap { $0.offsets() },
+      topicIDs: group.reduce(TopicIDs()) { $0.adopting($1.topicIDs) })
   }
 
   private func nothingIsOpen() {

@@ -45,7 +45,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       io: io, topics: topics, partitionCounts: partitionCounts, limits: limits, writer: writer, spans: spans,
       observe: observe)
     tasks = TaskManager(stage, context)
-    restorer = TaskRestorer(context, inputs: S.definition.inputs)
+    restorer = TaskRestorer(context, of: S.definition)
     commits = CommitScheduler(context, tasks, restorer)
     effects = EffectRunner(
       context, tasks, performer: performer,
@@ -230,7 +230,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if let what = restorer.takeSuspicion() { try commits.suspectHanging(what) }
       return
     }
-    for it in done { try tasks.start(it.task, it.restored, inputs: it.inputs, took: it.took) }
+    for it in done {
+      try tasks.start(it.task, it.restored, inputs: it.inputs, topicIDs: it.topicIDs, took: it.took)
+    }
     try assignRunning()
   }
 

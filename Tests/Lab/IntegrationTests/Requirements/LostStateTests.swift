@@ -109,8 +109,8 @@ extension PipelineTests {
 
       let services = try pipeline.start(instance: nil, waitsUntilReady: false)
       for service in services where service.program != .dispatcher {
-        try waitUntil("\(service.program.rawValue) says that its input ended", state: { service.obituary(0) }) {
-          try String(contentsOf: service.log, encoding: .utf8).contains("an input ends before the position")
+        try waitUntil("\(service.program.rawValue) says that its input is another", state: { service.obituary(0) }) {
+          try String(contentsOf: service.log, encoding: .utf8).contains("an input was deleted and created again")
         }
       }
       for stage in ["ingest", "analyzer"] {

@@ -69,6 +69,9 @@
       calls.append("inputEnds")
       return LogEnds(start: 0, high: inputEnd)
     }
+    /// The ids of the topics now.
+    var topics = TopicIDs()
+    func topicIDs() throws(IOFailure) -> TopicIDs { topics }
     func openProducers() throws(IOFailure) { try note("openProducers") }
     func endHanging() throws(IOFailure) { try note("endHanging") }
     func watchTransactions() throws(IOFailure) { try note("watchTransactions") }

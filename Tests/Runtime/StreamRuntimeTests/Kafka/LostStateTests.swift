@@ -113,11 +113,13 @@ extension RealServiceTests {
     first.service.stop()
 
     let second = try service(brokers, prefix, directory)
-    wait(for: "the loss to be found") { second.logged("an input ends before the position") || !second.ends.isEmpty }
+    wait(for: "the loss to be found") {
+      second.logged("an input was deleted and created again") || !second.ends.isEmpty
+    }
     wait(for: "readiness to say so") { !second.isReady && !second.health.readiness.reasons.isEmpty }
     let repair = try repair(brokers, prefix)
-    let behind = try repair.tasks().filter { $0.condition == .inputBehind }
-    #expect(!behind.isEmpty && behind.allSatisfy { $0.isLost && !$0.behind.isEmpty })
+    let behind = try repair.tasks().filter { $0.condition == .inputReplaced }
+    #expect(!behind.isEmpty && behind.allSatisfy { $0.isLost && $0.replaced == ["nudge.timeline"] })
     #expect(throws: StateRepairError.self) { try repair.plan(.rebuild) }
     let planned = try repair.plan(.acceptLoss)
     #expect(planned.map(\.task) == behind.map(\.task))
@@ -136,6 +138,96 @@ extension RealServiceTests {
     second.service.stop()
     #expect(second.ends.isEmpty)
     #expect(try repair.tasks().allSatisfy { !$0.isLost })
+  }
+
+  /// The service that finds the new topic larger than the former one. Its position is in the middle of the new records.
+  private func replaceInput(
+    _ brokers: String, _ prefix: String, _ directory: TemporaryDirectory, more: Int
+  ) throws -> ServiceUnderTest {
+    let first = try service(brokers, prefix, directory)
+    try produce(50, brokers, prefix)
+    try expect(5, brokers, prefix, of: first)
+    first.service.stop()
+    try recreate(.timeline, brokers, prefix)
+    try produce(more, brokers, prefix)
+    let second = try service(brokers, prefix, directory)
+    wait(for: "the loss to be found") {
+      second.logged("an input was deleted and created again") || !second.ends.isEmpty
+    }
+    #expect(!second.isReady && second.ends.isEmpty)
+    return second
+  }
+
+  @Test(
+    "an input that was created again while the service was down, and has more records than before, is read from its beginning"
+  )
+  func inputRecreatedAndGrown() throws {
+    let prefix = "grown."
+    let brokers = try prepare(prefix)
+    let second = try replaceInput(brokers, prefix, try TemporaryDirectory(), more: 120)
+    defer { second.service.stop() }
+    let repair = try repair(brokers, prefix)
+    let found = try repair.tasks().filter(\.isLost)
+    #expect(!found.isEmpty && found.allSatisfy { $0.condition == .inputReplaced && $0.behind.isEmpty })
+    let planned = try repair.plan(.acceptLoss)
+    #expect(planned.map(\.task) == found.map(\.task) && planned.allSatisfy { $0.next["nudge.timeline"] == 0 })
+    try repair.carryOut(.acceptLoss)
+    wait(for: "the service to be ready") { second.isReady }
+    for (key, counts) in try counts(170, brokers, prefix) { #expect(counts == Array(1...17), "counts of \(key)") }
+    #expect(try repair.tasks().allSatisfy { !$0.isLost })
+  }
+
+  @Test("a copy of an input with the same offsets is gone on with where the former one was left")
+  func inputMirrored() throws {
+    let prefix = "mirrored."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    // The first 50 records of the copy are those that were processed.
+    let second = try replaceInput(brokers, prefix, directory, more: 70)
+    let repair = try repair(brokers, prefix)
+    let before = try repair.tasks()
+    #expect(throws: StateRepairError.self) { try repair.plan(.rebuild) }
+    try repair.carryOut(.adoptTopics)
+    wait(for: "the service to be ready") { second.isReady }
+    for (key, counts) in try counts(70, brokers, prefix) { #expect(counts == Array(1...7), "counts of \(key)") }
+    second.service.stop()
+    for (old, state) in zip(before, try repair.tasks()) where old.condition == .inputReplaced {
+      #expect(state.condition == .present && state.sequence ?? 0 > old.sequence ?? 0)
+    }
+    // The ids are in the positions now.
+    let third = try service(brokers, prefix, directory)
+    wait(for: "the third to be ready") { third.isReady }
+    #expect(try repair.plan(.adoptTopics).isEmpty)
+    third.service.stop()
+  }
+
+  @Test("an input that is shorter than the position is no copy of the former one")
+  func noMirror() throws {
+    let prefix = "nomirror."
+    let brokers = try prepare(prefix)
+    let second = try replaceInput(brokers, prefix, try TemporaryDirectory(), more: 10)
+    defer { second.service.stop() }
+    #expect(throws: StateRepairError.self) { try repair(brokers, prefix).plan(.adoptTopics) }
+  }
+
+  @Test("a service whose changelog is created again while it runs commits nothing more, and its state counts as lost")
+  func changelogRecreated() throws {
+    let prefix = "rechangelog."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let first = try service(brokers, prefix, directory)
+    try produce(50, brokers, prefix)
+    try expect(5, brokers, prefix, of: first)
+    try loseChangelog(brokers, prefix)
+    try produce(10, brokers, prefix)
+    wait(for: "the service to end") { !first.ends.isEmpty }
+    #expect(first.ends.allSatisfy { $0.reason.contains("\(prefix)nudge.analyzer-state: deleted and created again") })
+    first.service.stop()
+    #expect(try counts(brokers, prefix).values.allSatisfy { $0 == Array(1...5) })
+    let second = try service(brokers, prefix, directory)
+    wait(for: "the loss to be found") { second.logged("the state of this task is lost") || !second.ends.isEmpty }
+    #expect(try repair(brokers, prefix).tasks().contains { $0.condition == .lost })
+    second.service.stop()
   }
 
   @Test(

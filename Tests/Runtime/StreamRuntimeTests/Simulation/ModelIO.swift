@@ -298,6 +298,9 @@ final class ModelIO: StreamIO {
     return LogEnds(start: log.start, high: log.high)
   }
 
+  /// Topics are not made again in the model.
+  func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
+
   // MARK: Transactions
 
   var hasLostBroker: Bool { isCutOff }

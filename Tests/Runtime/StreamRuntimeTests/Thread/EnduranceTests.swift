@@ -240,6 +240,7 @@ struct EnduranceTests {
     func setPaused(_ paused: Bool) throws(IOFailure) { isPaused = paused }
     func idle(atMost timeout: Milliseconds) { signal.wait(atMost: timeout) }
     func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput] { [] }
+    func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
     func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds { LogEnds(start: 0, high: .max) }
     func openProducers() throws(IOFailure) {}
     var hasLostBroker: Bool { false }
@@ -271,6 +272,7 @@ struct EnduranceTests {
     func endHanging() throws(IOFailure) {}
     func watch() throws(IOFailure) {}
     func takeEnded() -> [EndedTransaction] { [] }
+    func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
     func close() {}
   }
 #endif
@@ -295,5 +297,6 @@ private final class InstantWriter: TransactionWriter {
   func endHanging() throws(IOFailure) {}
   func watch() throws(IOFailure) {}
   func takeEnded() -> [EndedTransaction] { [] }
+  func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
   func close() {}
 }
