@@ -100,16 +100,18 @@ let package = Package(
     Layer.stages.module("Relevance", ["NudgeSchema"], exclude: ["Training"]),
 
     // The parts the services stand on.
+    Layer.platform.module("PeerSockets"),
     Layer.platform.module("HTTPTransport", ["CLibcurl"]),
     Layer.platform.module("OAuthBearer", ["HTTPTransport", "JSONCodec"]),
-    Layer.runtime.module("Kafka", ["CLibrdkafka", "OAuthBearer"]),
-    Layer.runtime.module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL", "OAuthBearer"]),
+    Layer.runtime.module("Kafka", ["CLibrdkafka", "OAuthBearer", "PeerSockets"]),
+    Layer.runtime.module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL", "OAuthBearer", "PeerSockets"]),
     Layer.runtime.module("SQLite", ["CSQLite"]),
     Layer.platform.module("HTTPServer", ["CMicroHTTPD"]),
     Layer.platform.module("Gzip", ["CZlib"]),
     Layer.platform.module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
     Layer.platform.module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),
-    Layer.runtime.module("StreamRuntime", ["Kafka", "KafkaTransactions", "SQLite", "ServiceKit", "NudgeSchema"]),
+    Layer.runtime.module(
+      "StreamRuntime", ["Kafka", "KafkaTransactions", "PeerSockets", "SQLite", "ServiceKit", "NudgeSchema"]),
 
     // The stages.
     Layer.stages.module(
@@ -161,6 +163,7 @@ let package = Package(
     Layer.runtime.tests("KafkaTests", ["Kafka", "CLibrdkafka", "TestSupport"]),
     Layer.runtime.tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
     Layer.runtime.tests("SQLiteTests", ["SQLite"]),
+    Layer.platform.tests("PeerSocketsTests", ["PeerSockets", "TestSupport"]),
     Layer.platform.tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator", "TestSupport"]),
     Layer.platform.tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
     Layer.platform.tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),

@@ -1,6 +1,7 @@
 import CLibrdkafka
 import Foundation
 import OAuthBearer
+import PeerSockets
 import Synchronization
 
 /// Owns one `rd_kafka_t` and all topic handles made from it.
@@ -41,6 +42,10 @@ final class Client: @unchecked Sendable {
     rd_kafka_conf_set_opaque(conf, Unmanaged.passUnretained(callbacks).toOpaque())
     rd_kafka_conf_set_log_cb(conf, ClientCallbacks.log)
     rd_kafka_conf_set_error_cb(conf, ClientCallbacks.error)
+    rd_kafka_conf_set_socket_cb(conf) { family, type, number, _ in
+      PeerSockets.make(family: family, type: type, protocol: number)
+    }
+    rd_kafka_conf_set_closesocket_cb(conf) { descriptor, _ in PeerSockets.close(descriptor) }
     if callbacks.statistics != nil { rd_kafka_conf_set_stats_cb(conf, ClientCallbacks.statistics) }
     prepare(conf)
     var text = [CChar](repeating: 0, count: 512)

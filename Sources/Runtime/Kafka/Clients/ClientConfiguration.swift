@@ -109,6 +109,8 @@ extension ClientConfiguration {
       it.set("linger.ms", "50")
       // A hanging transaction blocks every read_committed reader of its partitions.
       it.set("transaction.timeout.ms", "5000")
+      // Not longer than that.
+      it.set("socket.timeout.ms", "5000")
       // AddOffsetsToTxn directly after a commit gets CONCURRENT_TRANSACTIONS and is retried after this time.
       it.set("retry.backoff.ms", "2")
     }
@@ -118,6 +120,10 @@ extension ClientConfiguration {
   private static let commonProperties: [Property] = [
     ("socket.nagle.disable", "true"),
     ("socket.keepalive.enable", "true"),
+    // librdkafka's are 60 s and 30 s, for each request of those that wait for each other. A connection that died in silence is ended
+    // sooner by `PeerSockets`.
+    ("socket.timeout.ms", "6000"),
+    ("socket.connection.setup.timeout.ms", "6000"),
     // Reconnect to a broker within a second instead of librdkafka's ten.
     ("reconnect.backoff.max.ms", "1000"),
   ]

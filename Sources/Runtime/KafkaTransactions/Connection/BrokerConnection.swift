@@ -1,4 +1,5 @@
 import OAuthBearer
+import PeerSockets
 
 /// A connection to a broker, with one request at a time.
 final class BrokerConnection {
@@ -20,6 +21,8 @@ final class BrokerConnection {
   static let maxAnswerBytes = 16 << 20
   /// After this idle time the connection is checked before it is used again.
   private static let staleAfter: Duration = .seconds(1)
+  /// A request that was not answered in this time casts doubt on the process's other connections.
+  private static let doubtfulAfter: Duration = .milliseconds(900)
 
   /// Connects, encrypts, logs in, and requests the broker's API versions.
   init(to peer: BrokerAddress, _ security: ConnectionSecurity, client: String, deadline: Deadline)
@@ -81,7 +84,15 @@ final class BrokerConnection {
     throttle.wait(atMost: deadline)
     isBroken = true
     try stream.write(WireFrame.encode(request, correlation: correlation, client: client), deadline: deadline)
-    let bytes = try readFrame(R.name, deadline)
+    let sent = ContinuousClock.now
+    let bytes: [UInt8]
+    do throws(TransactionalProducerError) {
+      bytes = try readFrame(R.name, deadline)
+    } catch {
+      // What kept this answer from coming may keep others from coming too.
+      if deadline.isPast, .now - sent >= Self.doubtfulAfter { PeerSockets.doubt() }
+      throw error
+    }
     let answer: WireAnswer<R.Answer>
     do throws(WireError) {
       answer = try WireFrame.decode(R.self, bytes, correlation: correlation)

@@ -1,4 +1,5 @@
 import Foundation
+import PeerSockets
 
 /// A connected, non-blocking TCP socket; it waits in poll with a deadline.
 final class TCPSocket: ByteStream {
@@ -23,12 +24,10 @@ final class TCPSocket: ByteStream {
 
   private init(_ address: SocketAddress, _ peer: BrokerAddress, deadline: Deadline) throws(TransactionalProducerError) {
     self.peer = peer
-    descriptor = socket(address.family, streamSocket, 0)
+    descriptor = PeerSockets.make(family: address.family, type: streamSocket, protocol: 0)
     guard descriptor >= 0 else { throw Self.failure("connect to \(peer)") }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     set(Int32(IPPROTO_TCP), TCP_NODELAY)
-    set(SOL_SOCKET, SO_KEEPALIVE)
     #if !os(Linux)
       set(SOL_SOCKET, SO_NOSIGPIPE)
     #endif
@@ -46,7 +45,7 @@ final class TCPSocket: ByteStream {
     if reason != 0 { throw Self.failure("connect to \(peer)", reason) }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit { if descriptor >= 0 { PeerSockets.close(descriptor) } }
 
   private func set(_ level: Int32, _ option: Int32) {
     var on: Int32 = 1

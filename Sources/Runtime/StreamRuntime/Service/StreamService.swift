@@ -46,6 +46,7 @@ public final class StreamService<S: Stage>: Service {
   private let metrics: MetricsRegistry
   private let observer: StreamObserver
   private let watchdog: Watchdog
+  private let silenceWatch: SilenceWatch
   private let readiness: HealthChecks
   private let fencing: FencingNote
   private let wakeUps: Counter
@@ -94,6 +95,7 @@ public final class StreamService<S: Stage>: Service {
       "nudge_unclean_starts_total",
       help: "Starts on this state directory after a process that crashed or was killed.")
     watchdog = Watchdog(logger: logger, liveness: health.liveness)
+    silenceWatch = SilenceWatch(logger: logger)
     readiness = health.readiness
     fencing = FencingNote(
       directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)", window: configuration.fencingWindow)
@@ -131,6 +133,7 @@ public final class StreamService<S: Stage>: Service {
       $0.threads = [starter]
     }
     watchdog.start()
+    silenceWatch.start()
     spawn("nudge-start", starter) { [self] in startThreads(onEnd) }
   }
 
@@ -367,6 +370,7 @@ public final class StreamService<S: Stage>: Service {
   public func stop() {
     observer.stopping()
     watchdog.stop()
+    silenceWatch.stop()
     state.withLock { $0.brokerWatch }?.stop()
     state.withLock { $0.lagMonitor }?.stop()
     state.withLock { $0.stoppingSince = $0.stoppingSince ?? SystemClock.steadyMilliseconds() }

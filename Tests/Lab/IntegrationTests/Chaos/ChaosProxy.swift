@@ -25,6 +25,7 @@ final class ChaosProxy: Sendable {
   fileprivate struct Orders {
     var condition = Condition.open
     var isDropping = false
+    var isSilencing = false
   }
 
   /// Its port on 127.0.0.1.
@@ -58,7 +59,10 @@ final class ChaosProxy: Sendable {
     // The thread ends with this object.
     let thread = Thread { [weak self] in
       var traffic = ProxyTraffic(listener: listener, wakened: wakened, target: target)
-      while let orders = self?.take() { traffic.turn(orders.condition, dropping: orders.isDropping) }
+      while let orders = self?.take() {
+        if orders.isSilencing { traffic.silence() }
+        traffic.turn(orders.condition, dropping: orders.isDropping)
+      }
       traffic.close()
     }
     thread.name = "chaos-proxy-\(port)"
@@ -82,6 +86,13 @@ final class ChaosProxy: Sendable {
     wake()
   }
 
+  /// From now on nothing passes on the connections of now, either way, and neither side is told. New connections work, as behind a NAT
+  /// or firewall that forgets connections.
+  func silence() {
+    orders.withLock { $0.isSilencing = true }
+    wake()
+  }
+
   private func wake() {
     var byte: UInt8 = 0
     // A full pipe wakes as well.
@@ -90,7 +101,7 @@ final class ChaosProxy: Sendable {
 
   private func take() -> Orders {
     orders.withLock { orders in
-      defer { orders.isDropping = false }
+      defer { (orders.isDropping, orders.isSilencing) = (false, false) }
       return orders
     }
   }
@@ -170,6 +181,8 @@ private struct ProxyTraffic {
   private let wakened: Int32
   private let target: UInt16
   private var connections: [(there: ProxyDirection, back: ProxyDirection)] = []
+  /// Connections on which nothing passes any more. The kernel still acknowledges what is sent on them.
+  private var silent: [(there: ProxyDirection, back: ProxyDirection)] = []
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
   init(listener: Int32, wakened: Int32, target: UInt16) {
@@ -177,6 +190,11 @@ private struct ProxyTraffic {
   }
 
   private static func now() -> Int { Int(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+
+  mutating func silence() {
+    silent += connections
+    connections.removeAll()
+  }
 
   /// Waits for an event and handles it.
   mutating func turn(_ condition: ChaosProxy.Condition, dropping: Bool) {
@@ -269,7 +287,7 @@ private struct ProxyTraffic {
   }
 
   mutating func close() {
-    for connection in connections { close(connection.there) }
+    for connection in connections + silent { close(connection.there) }
     connections.removeAll()
     Glibc.close(listener)
     Glibc.close(wakened)

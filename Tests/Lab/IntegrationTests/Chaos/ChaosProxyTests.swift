@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Echoes every byte, one connection after the other.
+/// Echoes every byte.
 private final class EchoServer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -23,9 +23,11 @@ private final class EchoServer: Sendable {
     port = UInt16(bigEndian: address.sin_port)
     Thread.detachNewThread {
       while case let connection = accept(listener, nil, nil), connection >= 0 {
-        var byte: UInt8 = 0
-        while recv(connection, &byte, 1, 0) == 1, send(connection, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 {}
-        Glibc.close(connection)
+        Thread.detachNewThread {
+          var byte: UInt8 = 0
+          while recv(connection, &byte, 1, 0) == 1, send(connection, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 {}
+          Glibc.close(connection)
+        }
       }
       // Closed here and not at the shutdown: another socket may get its descriptor, and this thread would accept that one's
       // connections.
@@ -115,6 +117,29 @@ struct ChaosProxyTests {
     byte = 4
     #expect(send(next, &byte, 1, 0) == 1)
     #expect(receive(next, within: 10_000) == [4])
+  }
+
+  @Test("silenced connections stay open and carry nothing; new ones work")
+  func silence() throws {
+    let server = try EchoServer()
+    let proxy = try ChaosProxy(to: server.port)
+    let descriptor = try connection(to: proxy.port)
+    defer { close(descriptor) }
+    var byte: UInt8 = 1
+    #expect(send(descriptor, &byte, 1, 0) == 1)
+    #expect(receive(descriptor, within: 10_000) == [1])
+    proxy.silence()
+    byte = 2
+    #expect(send(descriptor, &byte, 1, 0) == 1)
+    #expect(receive(descriptor, within: 300) == [], "open, and nothing comes")
+    let next = try connection(to: proxy.port)
+    defer { close(next) }
+    byte = 3
+    #expect(send(next, &byte, 1, 0) == 1)
+    #expect(receive(next, within: 10_000) == [3])
+    proxy.drop()
+    #expect(
+      receive(next, within: 10_000) == nil && receive(descriptor, within: 300) == [], "it is not told of that either")
   }
 
   @Test("whoever connects while nobody listens behind it is sent away")

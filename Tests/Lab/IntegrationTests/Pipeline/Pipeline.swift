@@ -131,9 +131,9 @@ final class Pipeline {
   @discardableResult
   func start(
     _ which: [DemoProgram] = DemoProgram.services, instance: String?, _ arguments: [String] = [],
-    waitsUntilReady: Bool = true
+    brokers: String? = nil, waitsUntilReady: Bool = true
   ) throws -> [DemoProcess] {
-    let started = try which.map { try service($0, instance: instance, arguments) }
+    let started = try which.map { try service($0, instance: instance, arguments, brokers: brokers) }
     services += started
     for service in started { try service.start() }
     if waitsUntilReady { try waitUntilReady(started) }
@@ -151,13 +151,14 @@ final class Pipeline {
   }
 
   private func service(
-    _ program: DemoProgram, instance: String?, _ arguments: [String], failPoints: String? = nil
+    _ program: DemoProgram, instance: String?, _ arguments: [String], failPoints: String? = nil,
+    brokers: String? = nil
   ) throws -> DemoProcess {
     let place = directory.appendingPathComponent(instance ?? "unnamed")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     let command = try command(
       program, instance: instance, stateDirectory: place.appendingPathComponent("state"),
-      brokers: serviceBrokers)
+      brokers: brokers ?? serviceBrokers)
     return try Self.process(program, programs, command.arguments + arguments, place, failPoints: failPoints)
   }
 

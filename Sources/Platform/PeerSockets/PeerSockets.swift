@@ -1,0 +1,179 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The process's TCP connections to its peers, and which of them have fallen silent.
+///
+/// A connection can die without a word: a firewall or NAT forgets it, a pod moves, a load balancer fails over. Its packets vanish, while
+/// new connections work. The kernel gives such a connection up after a quarter of an hour, and a library after the time-out of each
+/// request. All libraries of the process open their sockets here, so that one place sees what none of them can: that a peer owes an answer
+/// for too long, and that other connections may have died with that one.
+public enum PeerSockets {
+  /// Data that the peer's host has not acknowledged for this long, or probes of an idle connection, end a connection: packets vanish. A
+  /// slow peer's host acknowledges.
+  static let unacknowledged: Duration = .seconds(4)
+  /// A request that nothing has followed for this long, as far as the looks see, ends its connection.
+  static let unanswered: Duration = .seconds(5)
+  /// When one connection is given up, so are those on which nothing has come for this long.
+  static let doubtful: Duration = .seconds(2)
+
+  private struct Open {
+    /// Since when the peer owes an answer, as far as the looks have seen; nil: it does not.
+    var owesSince: ContinuousClock.Instant?
+  }
+
+  private struct State {
+    var open: [Int32: Open] = [:]
+    /// Given up since the last look.
+    var givenUp: [GivenUp] = []
+  }
+
+  private static let state = Mutex(State())
+
+  // MARK: Opening and closing
+
+  /// A new TCP socket that notices when its peer's host vanishes; a negative number if there is none (`errno`).
+  public static func make(family: Int32, type: Int32, protocol: Int32) -> Int32 {
+    #if os(Linux)
+      let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
+    #else
+      let descriptor = socket(family, type, `protocol`)
+    #endif
+    guard descriptor >= 0 else { return descriptor }
+    #if !os(Linux)
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    #endif
+    endWhenUnacknowledged(descriptor)
+    state.withLock { $0.open[descriptor] = Open() }
+    return descriptor
+  }
+
+  /// Closes a socket of `make`.
+  @discardableResult
+  public static func close(_ descriptor: Int32) -> Int32 {
+    // Within the lock: `shutdown` must not reach the socket that has this number next.
+    state.withLock { state in
+      state.open[descriptor] = nil
+      #if canImport(Glibc)
+        return Glibc.close(descriptor)
+      #else
+        return Foundation.close(descriptor)
+      #endif
+    }
+  }
+
+  private static func endWhenUnacknowledged(_ descriptor: Int32) {
+    func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+      var value = value
+      setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+    set(SOL_SOCKET, SO_KEEPALIVE, 1)
+    #if os(Linux)
+      let tcp = Int32(IPPROTO_TCP)
+      set(tcp, TCP_KEEPIDLE, 3)
+      set(tcp, TCP_KEEPINTVL, 1)
+      set(tcp, TCP_USER_TIMEOUT, Int32(unacknowledged.components.seconds * 1000))
+    #endif
+  }
+
+  // MARK: Silence
+
+  /// A connection that was given up: the peer's address, and how long nothing has come from it.
+  public struct GivenUp: Sendable, Equatable {
+    public let peer: String
+    public let silence: Duration
+  }
+
+  /// Ends connections whose peers owe an answer for `unanswered`, and with the first of them all that are as silent. Their owners find them
+  /// closed, and connect again. Call it about once a second.
+  /// - Returns: the connections that were given up since the last look.
+  public static func look(now: ContinuousClock.Instant = .now) -> [GivenUp] {
+    state.withLock { state in
+      var isDoubted = false
+      for (descriptor, socket) in state.open {
+        guard let traffic = Traffic(descriptor), traffic.owesAnswer else {
+          state.open[descriptor]?.owesSince = nil
+          continue
+        }
+        var since = socket.owesSince ?? now
+        // Something has come since then: the answer that is owed now is a later one's.
+        if now - traffic.sinceReceived > since { since = now }
+        state.open[descriptor]?.owesSince = since
+        if now - since >= unanswered { isDoubted = true }
+      }
+      if isDoubted { endSilent(&state) }
+      defer { state.givenUp = [] }
+      return state.givenUp
+    }
+  }
+
+  /// A request had no answer in time: ends the connections on which nothing has come for a while, which may have died with that one.
+  public static func doubt() { state.withLock { endSilent(&$0) } }
+
+  private static func endSilent(_ state: inout State) {
+    for descriptor in state.open.keys.sorted() {
+      guard let traffic = Traffic(descriptor), traffic.sinceReceived >= doubtful else { continue }
+      state.givenUp.append(GivenUp(peer: peer(of: descriptor), silence: traffic.sinceReceived))
+      shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+  }
+
+  /// What the kernel knows of an established connection.
+  private struct Traffic {
+    let sinceReceived: Duration
+    /// Something was sent after the last that came.
+    let owesAnswer: Bool
+
+    /// Nil: it is not established, or the system does not say.
+    init?(_ descriptor: Int32) {
+      #if os(Linux)
+        // The system's structure has grown: more than the C library's header has.
+        var info = [UInt8](repeating: 0, count: 256)
+        var size = socklen_t(info.count)
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, size >= Self.segmentsSent + 4,
+          info[0] == Self.established
+        else { return nil }
+        func field(_ place: Int) -> UInt32 {
+          info.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt32.self) }
+        }
+        let (sent, received) = (field(Self.lastDataSent), field(Self.lastDataReceived))
+        sinceReceived = .milliseconds(Int64(received))
+        // Both times have some milliseconds' resolution. Where they are equal, the answer may be the later of the two.
+        owesAnswer = sent < received || field(Self.segmentsReceived) == 0 && field(Self.segmentsSent) > 0
+      #else
+        return nil
+      #endif
+    }
+
+    #if os(Linux)
+      // Places in `struct tcp_info` (linux/tcp.h), which only grows at its end.
+      private static let lastDataSent = 44
+      private static let lastDataReceived = 52
+      private static let segmentsReceived = 152
+      private static let segmentsSent = 156
+      private static let established: UInt8 = 1
+    #endif
+  }
+
+  private static func peer(of descriptor: Int32) -> String {
+    var address = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    var host = [CChar](repeating: 0, count: 64)
+    var port = [CChar](repeating: 0, count: 8)
+    let isKnown = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        getpeername(descriptor, $0, &size) == 0
+          && getnameinfo(
+            $0, size, &host, socklen_t(host.count), &port, socklen_t(port.count), NI_NUMERICHOST | NI_NUMERICSERV) == 0
+      }
+    }
+    guard isKnown else { return "?" }
+    func text(_ characters: [CChar]) -> String {
+      String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    return "\(text(host)):\(text(port))"
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PeerSockets
+
+#if os(Linux)
+  /// Listens, takes connections, and answers only when it is told to.
+  private final class Peer {
+    let port: UInt16
+    private let listener: Int32
+    private var accepted: [Int32] = []
+
+    init() throws {
+      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let isListening = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(listener, $0, length) == 0 && listen(listener, 8) == 0 && getsockname(listener, $0, &length) == 0
+        }
+      }
+      try #require(isListening)
+      self.listener = listener
+      port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { for descriptor in accepted + [listener] { close(descriptor) } }
+
+    /// A connection of `PeerSockets` to this peer.
+    func connection() throws -> Int32 {
+      let descriptor = PeerSockets.make(family: AF_INET, type: Int32(SOCK_STREAM.rawValue), protocol: 0)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      let isConnected = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+      }
+      try #require(isConnected)
+      accepted.append(accept(listener, nil, nil))
+      return descriptor
+    }
+
+    /// Answers on the connection that was made last.
+    func answer() throws {
+      var byte: UInt8 = 7
+      #expect(send(try #require(accepted.last), &byte, 1, Int32(MSG_NOSIGNAL)) == 1)
+    }
+  }
+
+  @Suite("Connections that fall silent")
+  struct PeerSocketsTests {
+    private func ask(_ descriptor: Int32) {
+      var byte: UInt8 = 1
+      #expect(send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL)) == 1)
+    }
+
+    /// Whether the connection was ended from this side.
+    private func hasEnded(_ descriptor: Int32) -> Bool {
+      var byte: UInt8 = 0
+      return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT | MSG_PEEK)) == 0
+    }
+
+    @Test(
+      "a connection whose peer owes an answer for seconds is ended, with idle ones; one that gets answers, and a new one, are not"
+    )
+    func silence() throws {
+      let (deaf, idle, busy) = (try Peer(), try Peer(), try Peer())
+      let asked = try deaf.connection()
+      let unused = try idle.connection()
+      let used = try busy.connection()
+      defer { for descriptor in [asked, unused, used] { PeerSockets.close(descriptor) } }
+      ask(asked)
+      let start = ContinuousClock.now
+      var given: [PeerSockets.GivenUp] = []
+      wait(for: "the silence to be noticed") {
+        ask(used)
+        try? busy.answer()
+        given += PeerSockets.look()
+        return hasEnded(asked)
+      }
+      let took = start.duration(to: .now)
+      #expect(took >= PeerSockets.unanswered && took < PeerSockets.unanswered + .seconds(3), "\(took)")
+      #expect(hasEnded(unused) && !hasEnded(used))
+      #expect(Set(given.map(\.peer)) == ["127.0.0.1:\(deaf.port)", "127.0.0.1:\(idle.port)"])
+      #expect(given.allSatisfy { $0.silence >= PeerSockets.doubtful })
+      #expect(PeerSockets.look().isEmpty, "each is told of once")
+    }
+
+    @Test("an idle connection that owes nothing stays, however old it is; a request after that has its time")
+    func idle() throws {
+      let peer = try Peer()
+      let descriptor = try peer.connection()
+      defer { PeerSockets.close(descriptor) }
+      // As old as may be: what counts is when the answer began to be owed.
+      for seconds in 0...20 { #expect(PeerSockets.look(now: .now + .seconds(seconds)).isEmpty) }
+      ask(descriptor)
+      #expect(PeerSockets.look().isEmpty)
+      try peer.answer()
+      wait(for: "the answer") {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 1
+      }
+      for seconds in 0...20 { #expect(PeerSockets.look(now: .now + .seconds(seconds)).isEmpty) }
+      #expect(!hasEnded(descriptor))
+    }
+
+    @Test("a doubt ends what was silent for a while, and nothing else")
+    func doubt() throws {
+      let (quiet, busy) = (try Peer(), try Peer())
+      let old = try quiet.connection()
+      let used = try busy.connection()
+      defer { for descriptor in [old, used] { PeerSockets.close(descriptor) } }
+      wait(for: "the doubt to end the silent one") {
+        ask(used)
+        try? busy.answer()
+        PeerSockets.doubt()
+        return hasEnded(old)
+      }
+      #expect(!hasEnded(used))
+      #expect(PeerSockets.look().map(\.peer) == ["127.0.0.1:\(quiet.port)"])
+    }
+
+    @Test("the kernel ends a connection whose packets vanish")
+    func options() throws {
+      let peer = try Peer()
+      let descriptor = try peer.connection()
+      defer { PeerSockets.close(descriptor) }
+      func option(_ level: Int32, _ name: Int32) -> Int32 {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        #expect(getsockopt(descriptor, level, name, &value, &size) == 0)
+        return value
+      }
+      let tcp = Int32(IPPROTO_TCP)
+      #expect(option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+      #expect(option(tcp, TCP_USER_TIMEOUT) == 4_000)
+      #expect(option(tcp, TCP_KEEPIDLE) == 3 && option(tcp, TCP_KEEPINTVL) == 1)
+      #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+    }
+  }
+#endif
