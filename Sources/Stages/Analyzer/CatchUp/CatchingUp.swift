@@ -28,7 +28,11 @@ extension PersonContext {
     var told: [(conversationId: String, row: MissedRow)] = []
     // When what is left is looked at; nil: nothing is left.
     var next: Milliseconds?
-    func leave(_ row: MissedRow) { next = min(next ?? .max, row.pendingUntil.map { $0 + Self.lateGrace } ?? ordinary) }
+    func leave(_ row: MissedRow) {
+      // What is pending no longer, and is left because of a mute, waits like the rest.
+      let pendingUntil = row.pendingUntil.map { $0 + Self.lateGrace }.flatMap { $0 > step.now ? $0 : nil }
+      next = min(next ?? .max, pendingUntil ?? ordinary)
+    }
     for case (let key, .missed(var row)) in page.rows {
       guard let conversationId = key.parts.last else { continue }
       if isWanted, !preferences.isUnwanted(conversationId) {
