@@ -17,28 +17,30 @@ struct Burst: Codable, Sendable, Equatable {
   }
 }
 
-extension PersonConversationRow {
-  /// Notes that a message is to alert.
+extension Burst {
+  /// A message is to alert. Returns the burst it belongs to where its alert is held back; nil: it alerts.
   ///
   /// - Parameters:
+  ///   - last: The conversation's last alert before the message, and after it.
   ///   - time: The message's.
   ///   - isPersonal: It alerts whatever came before.
   ///   - isAnew: The message was decided before, and is decided again: its own alert does not hold it back.
   ///   - length: How long an alert stands for what comes after it; 0: not at all.
-  /// - Returns: The burst the message belongs to where its alert is held back; nil: it alerts.
-  mutating func alert(at time: Milliseconds, isPersonal: Bool, isAnew: Bool, burst length: Milliseconds) -> Burst? {
+  static func alert(
+    after last: inout Burst?, at time: Milliseconds, isPersonal: Bool, isAnew: Bool, length: Milliseconds
+  ) -> Burst? {
     guard length > 0 else {
-      burst = nil
+      last = nil
       return nil
     }
-    if isAnew, burst?.alertedAt == time { return nil }
-    if !isPersonal, var current = burst, current.holds(time, for: length) {
+    if isAnew, last?.alertedAt == time { return nil }
+    if !isPersonal, var current = last, current.holds(time, for: length) {
       current.heldBack += 1
-      burst = current
+      last = current
       return current
     }
     // A message that comes late never makes an alert look older than it is.
-    burst = Burst(alertedAt: max(time, burst?.alertedAt ?? time))
+    last = Burst(alertedAt: max(time, last?.alertedAt ?? time))
     return nil
   }
 }

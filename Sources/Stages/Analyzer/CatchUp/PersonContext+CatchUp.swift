@@ -13,9 +13,9 @@ extension PersonContext {
 
   /// Keeps a message for the catch-up. Returns when that is due; nil: it is not kept.
   mutating func holdBack(
-    _ decisionChecks: DecisionChecks, _ missed: DecisionChecks.Missed, zones: inout TimeZones
+    _ facts: Case, _ missed: Missed, zones: inout TimeZones
   ) throws -> Milliseconds? {
-    let (message, preferences) = (decisionChecks.message, decisionChecks.preferences)
+    let (message, preferences) = (facts.message, facts.person.preferences)
     if user.catchUpAt == nil {
       // A catch-up that waits for a device does not grow: nobody knows whether one comes.
       guard user.hasMissed != true, let due = catchUpTime(preferences, zones: &zones) else { return nil }
@@ -27,7 +27,7 @@ extension PersonContext {
     let words = try words(preferences)
     row.add(
       MissedRow.Entry(
-        key: message.key, place: decisionChecks.place, rank: missed.rank, alerts: missed.alerts,
+        key: message.key, place: facts.place, rank: missed.rank, alerts: missed.alerts,
         line: MissedRow.Line(
           message.candidate.messageId, from: message.candidate.sender.displayName,
           saying: message.body(showText: true, words))))

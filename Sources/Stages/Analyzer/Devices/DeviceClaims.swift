@@ -121,18 +121,13 @@ extension PersonContext {
 
   /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).
   mutating func targets(except excluded: [String] = []) throws -> [PushTarget] {
-    var targets: [PushTarget] = []
-    targets.reserveCapacity(user.devices.count)
+    let (targets, hasExpired) = try rows.reachable(user.devices, at: step.now, rules, except: excluded)
+    guard hasExpired else { return targets }
     for deviceId in user.devices {
-      guard let row = try device(deviceId), let token = row.token else { continue }
-      if step.now - row.lastSeenAt > rules.tokenLifetime {
-        try drop(deviceId, row)
-      } else if !excluded.contains(where: { sameId($0, deviceId) }) {
-        targets.append(
-          PushTarget(
-            deviceId: deviceId, token: token, version: row.version, platform: row.platform, projectId: row.projectId,
-            seenAt: row.aliveAt))
+      guard let row = try device(deviceId), row.token != nil, step.now - row.lastSeenAt > rules.tokenLifetime else {
+        continue
       }
+      try drop(deviceId, row)
     }
     return targets
   }

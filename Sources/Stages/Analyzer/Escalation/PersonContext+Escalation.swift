@@ -11,29 +11,18 @@ extension PersonContext {
   static func isEscalationTimer(_ name: String) -> Bool { name.utf8.starts(with: escalationTimerPrefix.utf8) }
 
   /// Remembers a message whose first push is made. Returns when it is pushed again at the earliest; nil: it is not.
-  func awaitArrival(
-    of push: Push, _ decisionChecks: DecisionChecks, _ reason: DecisionReason
-  ) throws -> Milliseconds? {
-    let message = decisionChecks.message
-    guard rules.policy.escalates, push.kind == .message, push.priority == .high, decisionChecks.replay == nil,
-      decisionChecks.context.mentioned || message.candidate.conversation.kind == .direct
-    else { return nil }
+  func awaitArrival(_ facts: Case, _ reason: DecisionReason) throws -> Milliseconds? {
     var row = try escalations()
     guard row.entries.count < EscalationsRow.maxEntries else {
       step.count(EscalationTally.place(.again, .full))
       return nil
     }
     let due = step.now + Milliseconds(rules.policy.againSeconds) * 1_000
-    let conversationId = message.candidate.conversationId
     row.entries.append(
       EscalationsRow.Entry(
-        key: message.key, conversationId: conversationId, place: decisionChecks.place, reason: reason, step: .again,
+        key: facts.message.key, conversationId: facts.conversationId, place: facts.place, reason: reason, step: .again,
         due: due, pushedAt: step.now))
-    let held = HeldMessageRow(
-      message.candidate, for: Recipient(userId: userId, context: decisionChecks.context), sentAt: message.sentAt,
-      heldAt: step.now, source: source ?? cause.source,
-      headers: step.inheritedHeaders.map { HeldMessageRow.Header(name: $0.name, value: $0.value) })
-    try step.set(.held(held), for: AnalyzerRow.heldKey(userId, conversationId, message.key))
+    try keepHeld(facts.message, facts.context)
     try keep(&row)
     return due
   }

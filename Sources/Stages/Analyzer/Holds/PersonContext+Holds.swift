@@ -58,24 +58,6 @@ extension PersonContext {
     }
   }
 
-  // MARK: Waiting before an alert
-
-  /// The device because of which an alert waits, and for how long, in milliseconds: the person may be about to read the message there.
-  /// nil: it does not wait.
-  func wait(
-    beforeAlertOf message: CandidateMessage, _ priority: Priority, mentioned: Bool, on targets: [PushTarget]
-  ) -> (device: DeviceActivity, wait: Milliseconds)? {
-    guard let device = user.activeDevice(at: step.now, notShowing: message.candidate.conversationId, rules) else {
-      return nil
-    }
-    let policy = rules.policy
-    let seconds = priority == .high ? policy.highWaitSeconds : policy.mediumWaitSeconds
-    guard seconds > 0, targets.contains(where: { !sameId($0.deviceId, device.deviceId) }),
-      !(mentioned && message.isUrgent)
-    else { return nil }
-    return (device, Milliseconds(seconds) * 1_000)
-  }
-
   // MARK: Rows
 
   func heldMessage(_ key: MessageKey, in conversationId: String) throws -> HeldMessageRow? {
@@ -84,9 +66,10 @@ extension PersonContext {
   }
 
   /// Keeps a message until its final decision.
-  func keepHeld(_ message: CandidateMessage, for recipient: Recipient, _ analysis: AnalysisUse?) throws {
+  func keepHeld(_ message: CandidateMessage, _ context: RecipientContext, _ analysis: AnalysisUse? = nil) throws {
     let row = HeldMessageRow(
-      message.candidate, for: recipient, sentAt: message.sentAt, heldAt: step.now, source: cause.source,
+      message.candidate, for: Recipient(userId: userId, context: context), sentAt: message.sentAt, heldAt: step.now,
+      source: source ?? cause.source,
       headers: step.inheritedHeaders.map { HeldMessageRow.Header(name: $0.name, value: $0.value) },
       analysis: analysis)
     try step.set(.held(row), for: AnalyzerRow.heldKey(userId, message.candidate.conversationId, message.key))
@@ -100,11 +83,9 @@ extension PersonContext {
     try step.set(.held(row), for: AnalyzerRow.heldKey(userId, conversationId, key))
   }
 
-  /// Takes the row of a held message.
-  mutating func takeHeld(_ key: MessageKey, in conversationId: String) throws -> HeldMessageRow? {
-    guard let row = try heldMessage(key, in: conversationId) else { return nil }
+  /// Removes the row of a held message.
+  func forgetHeld(_ key: MessageKey, in conversationId: String) throws {
     try step.remove(AnalyzerRow.heldKey(userId, conversationId, key))
-    return row
   }
 
   // MARK: The end without a push
@@ -118,19 +99,18 @@ extension PersonContext {
       // What is held no longer and is not read is sent: whoever took it decides.
       let (reason, why, inputs) = Self.why(hold, after, end)
       if end == .read, reason == .alreadyRead, !after.isRead(hold.place, after.message(hold.key)) { continue }
-      guard let held = try takeHeld(hold.key, in: conversationId) else { continue }
-      let preferences = EffectivePreferences(try preferences(), rules: rules)
-      let text = Explanation(why).text(in: try words(preferences))
-      try causing(held) { person in
-        try person.emit(
-          DecisionBody(
-            userId: person.userId, messageId: held.candidate.messageId, conversationId: conversationId,
-            outcome: .suppress, reason: reason, text: text,
-            checks: [Check(check: reason.rawValue, result: .suppress, inputs: inputs)],
-            badge: person.user.badge(preferences.badgeMode), policy: person.rules.policyVersion.version,
-            mode: person.rules.mode(sentAt: held.sentAt, decidedAt: held.heldAt), decidedAt: person.step.now))
-      }
-      step.count(DecisionTally.place(reason, nil))
+      guard let held = try heldMessage(hold.key, in: conversationId), let recipient = held.recipient else { continue }
+      try forgetHeld(hold.key, in: conversationId)
+      var trail = Trail()
+      guard let verdict = trail.suppress(reason, inputs, Explanation(why)) else { continue }
+      let facts = Case(
+        message: CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules).apart(in: after),
+        context: recipient.context, occasion: .held(.init(at: held.heldAt, analysis: held.analysis)),
+        person: PersonSnapshot(
+          userId: userId, user: user, preferences: EffectivePreferences(try preferences(), rules: rules),
+          conversation: after, learned: LearnedPreferences(), rows: rows),
+        place: hold.place, isRead: true, rules: rules, now: step.now)
+      try causing(held) { try $0.conclude(facts, Ruling(verdict: verdict, trail: trail), in: after) }
     }
   }
 
@@ -159,7 +139,7 @@ extension PersonContext {
 
 extension UserRow {
   /// The device that reported last that the app is open, and not with this conversation, where it is no older than the horizon.
-  fileprivate func activeDevice(
+  func activeDevice(
     at time: Milliseconds, notShowing conversationId: String, _ rules: AnalyzerRules
   ) -> DeviceActivity? {
     activities.first {

@@ -175,11 +175,6 @@ public struct Resend {
 }
 
 extension PersonContext {
-  /// How often a replay notified the person.
-  func notifications(byReplay replayId: String) throws -> Int {
-    try ReplayBudget.row(RowKey("r", replayId, userId), in: step)?.notifications ?? 0
-  }
-
   /// A replay notifies the person once more.
   func countNotification(byReplay replayId: String) throws {
     var row = try ReplayBudget.row(RowKey("r", replayId, userId), in: step) ?? ReplayRow()

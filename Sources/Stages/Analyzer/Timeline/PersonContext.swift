@@ -25,6 +25,8 @@ struct PersonContext {
   var source: RecordPosition?
   /// Receipts written so far.
   private var receiptRecords: Int32 = 0
+  /// The messages that have a final decision in this record.
+  var concluded: [DecidedMessage] = []
 
   init(
     userId: String, number: Int, cause: Cause, rules: AnalyzerRules, codec: RecordCodec,
@@ -47,6 +49,9 @@ struct PersonContext {
   }
 
   // MARK: Other rows
+
+  /// The person's rows, to read them.
+  var rows: PersonRows { PersonRows(userId: userId, step: step) }
 
   func preferences() throws -> PreferencesRow {
     if case .preferences(let row) = try step.row(AnalyzerRow.preferencesKey(userId)) { return row }
@@ -80,10 +85,7 @@ struct PersonContext {
     if user.hasMissed == true { try settleMissed(after, was: before, for: conversationId) }
   }
 
-  func device(_ deviceId: String) throws -> PersonDeviceRow? {
-    if case .device(let row) = try step.row(AnalyzerRow.deviceKey(userId, deviceId)) { return row }
-    return nil
-  }
+  func device(_ deviceId: String) throws -> PersonDeviceRow? { try rows.device(deviceId) }
 
   func set(_ row: PersonDeviceRow, for deviceId: String) throws {
     try step.set(.device(row), for: AnalyzerRow.deviceKey(userId, deviceId))

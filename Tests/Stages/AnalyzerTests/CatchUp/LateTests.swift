@@ -45,6 +45,21 @@ struct LateTests {
 
   private let soon = noon + hour + PersonContext.lateCollection
 
+  @Test("what another device has after all, in a conversation that is muted for a time, fires no timer until that ends")
+  func mutedWhilePending() throws {
+    let scene = try scene()
+    try scene.gain("tablet")
+    try scene.message("m1")
+    try miss(scene, Scene.missed("m1", device: 0, of: 2))
+    let until = noon + 5 * hour
+    try scene.prefer(
+      PreferencesPatch(muted: [MutedConversation(conversationId: "c1", until: until)]), at: noon + hour + second)
+    // Each firing sets the next: one that is due at once would never end.
+    scene.driver.now = noon + hour + 2 * PersonContext.lateGrace
+    for result in try scene.driver.fireTimers() { #expect(try scene.written(result).pushes.isEmpty) }
+    #expect(try digests(scene, at: until + minute).isEmpty)
+  }
+
   @Test("D18: soon after, in one push with a sound, for people who configured nothing; a repeat tells nothing twice")
   func soonAfter() throws {
     let scene = try scene()

@@ -1,39 +1,38 @@
 import NudgeSchema
-import StreamRuntime
 import Wording
 
-extension DecisionChecks {
-  /// A message that is not shown as it would be.
-  struct Missed {
-    /// How much it matters, in thousandths.
-    var rank: Int
-    /// It would have alerted.
-    var alerts: Bool
-  }
+/// A message that is not shown as it would be, and waits for the person's catch-up.
+struct Missed: Equatable {
+  /// How much it matters, in thousandths.
+  var rank: Int
+  /// It would have alerted.
+  var alerts: Bool
+}
 
+extension Judge {
   /// How a message stands in the person's catch-up; nil: it is not in one, because it is shown, or was not wanted.
   ///
   /// Without times of their own, people catch up on what would have been shown. With them, also on what only changed the badge, or was
   /// silenced by a burst. A message that a budget silenced is in every catch-up, and makes none sound.
   func missed(_ verdict: Verdict, _ presentation: Presentation?) -> Missed? {
     guard replay == nil, preferences.catchesUp else { return nil }
-    if checks.isOverBudget, verdict.reason.notifies { return missed(checks.assessment, as: .silent) }
+    if trail.isOverBudget, verdict.reason.notifies { return missed(trail.assessment, as: .silent) }
     guard preferences.catchesUpOnAll else { return nil }
     let hasTimes = preferences.digestTimes != nil
     switch verdict.reason {
     case .relevant, .simpleRules, .notifyAll:
-      guard hasTimes, presentation == .badge || presentation == .silent && checks.hasBurst else { return nil }
-      return missed(checks.assessment, as: .silent)
+      guard hasTimes, presentation == .badge || presentation == .silent && trail.hasBurst else { return nil }
+      return missed(trail.assessment, as: .silent)
     case .quietHours, .noDevice:
-      let wanted = self.presentation(checks.assessment?.priority ?? .low)
-      return wanted == .badge && !hasTimes ? nil : missed(checks.assessment, as: wanted)
+      let wanted = self.presentation(trail.assessment?.priority ?? .low)
+      return wanted == .badge && !hasTimes ? nil : missed(trail.assessment, as: wanted)
     case .conversationMuted, .expired, .analysisLimit:
       guard message.candidate.possibleRepeat != true,
         verdict.reason != .conversationMuted || !preferences.isMutedForGood(message.candidate.conversationId)
       else { return nil }
       // The checks ended before they came to the level and the priority.
       var further = self
-      further.checks = CheckList()
+      further.trail = Trail()
       guard further.level() == nil else { return nil }
       let assessment = rules.policy.simpleRules.assess(traits(lookingAtWords: true))
       let wanted = further.presentation(assessment.priority)
@@ -46,23 +45,5 @@ extension DecisionChecks {
 
   private func missed(_ assessment: Assessment?, as wanted: Presentation) -> Missed {
     Missed(rank: Int(((assessment?.score ?? 0) * 1_000).rounded()), alerts: wanted == .alert)
-  }
-}
-
-extension CheckList {
-  /// Whether an alert was held back.
-  var hasBurst: Bool { checks.contains { $0.check == "burst" } }
-}
-
-extension AnalyzerStage {
-  /// Keeps a message that is not shown for the person's catch-up, and says so in its decision.
-  mutating func holdBack(
-    _ decisionChecks: inout DecisionChecks, _ verdict: Verdict, _ presentation: Presentation?,
-    for person: inout PersonContext
-  ) throws {
-    guard let missed = decisionChecks.missed(verdict, presentation),
-      let due = try person.holdBack(decisionChecks, missed, zones: &zones)
-    else { return }
-    decisionChecks.checks.noteCatchUp(due)
   }
 }

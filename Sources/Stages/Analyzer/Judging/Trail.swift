@@ -8,8 +8,8 @@ struct Verdict {
   var explanation: Explanation
 }
 
-/// The checks of one recipient and message, in order, and what they found on the way. The first that suppresses decides.
-struct CheckList {
+/// The checks of one message for one person, in order, and what they found on the way. The first that suppresses decides.
+struct Trail {
   private(set) var checks: [Check] = []
   /// How much the message matters; nil: the checks ended before.
   var assessment: Assessment?
@@ -43,6 +43,9 @@ struct CheckList {
     checks.append(Check(check: reason.rawValue, result: .suppress, inputs: inputs))
     return Verdict(reason: reason, explanation: explanation)
   }
+
+  /// Whether an alert was held back.
+  var hasBurst: Bool { checks.contains { $0.check == "burst" } }
 
   /// Notes that no push is made because it would only repeat a badge that was told before.
   mutating func noteUnchanged(badge: Int) {

@@ -1,0 +1,125 @@
+import NudgeSchema
+import StreamRuntime
+import Wording
+
+/// The only writer of decisions, pushes of messages and banners.
+extension PersonContext {
+  /// Writes the decision and, where it notifies, the push.
+  ///
+  /// - Parameter settled: The conversation as the ruling left it.
+  mutating func conclude(_ facts: Case, _ ruling: Ruling, in settled: PersonConversationRow) throws {
+    let message = facts.message
+    try expectOneDecision(facts, ruling, in: settled)
+    var trail = ruling.trail
+    let verdict = ruling.concluded
+    let badge = user.badge(facts.person.preferences.badgeMode)
+    let priority = trail.assessment?.priority
+    let words = try words(facts.person.preferences)
+    var push: Push?
+    if verdict.reason.notifies, let priority, let presentation = ruling.presentation {
+      if presentation == .badge, user.toldBadge == badge, facts.resend == nil {
+        // The devices show this number already: a request to each of them would change nothing.
+        trail.noteUnchanged(badge: badge)
+      } else {
+        user.toldBadge = badge
+        push = self.push(
+          message, verdict.reason, priority, presentation, to: ruling.targets, facts.person.preferences,
+          facts.context, words: words, badge: badge, anew: facts.anew, expiresAt: facts.expiresAt)
+      }
+      if ruling.escalates, let due = try awaitArrival(facts, verdict.reason) { trail.noteEscalation(due) }
+    }
+    try emit(
+      DecisionBody(
+        userId: userId, messageId: message.candidate.messageId, conversationId: facts.conversationId,
+        outcome: ruling.heldUntil != nil ? .deferred : verdict.reason.notifies ? .notify : .suppress,
+        reason: verdict.reason, text: verdict.explanation.text(in: words),
+        presentation: ruling.presentation, level: trail.level?.level, priority: priority,
+        score: trail.assessment?.score, signals: trail.assessment?.signals ?? [], checks: trail.checks, badge: badge,
+        analysis: trail.analysis, model: trail.model, rules: trail.rules, policy: rules.policyVersion.version,
+        pushId: push?.pushId,
+        mode: rules.mode(sentAt: message.sentAt, decidedAt: facts.held?.at ?? step.now),
+        decidedAt: step.now, heldUntil: ruling.heldUntil, replayId: message.candidate.replayId))
+    step.count(
+      ruling.heldUntil != nil
+        ? DecisionTally.place(deferredBy: verdict.reason) : DecisionTally.place(verdict.reason, priority))
+    if let push { try emit(.push(push), hasOwnId: facts.anew == nil) }
+    if var notice = ruling.notice {
+      notice.text = words.limitNotice(notice.fallback, limit: notice.limit)
+      try emit(.notice(notice))
+    }
+  }
+
+  /// A record that gives a message a second final decision is refused, so that its step leaves nothing behind.
+  private mutating func expectOneDecision(_ facts: Case, _ ruling: Ruling, in settled: PersonConversationRow) throws {
+    guard facts.replay == nil, ruling.verdict.reason != .duplicate else { return }
+    let decided = DecidedMessage(conversationId: facts.conversationId, key: facts.message.key)
+    if let fault = ruling.fault(of: decided, after: concluded, in: settled) { throw Rejection(.internal, fault) }
+    if ruling.heldUntil == nil { concluded.append(decided) }
+  }
+
+  /// Shows the message inside the app to a person who has it open at a time (D9).
+  func showBanner(_ facts: Case, _ verdict: Verdict, at time: Milliseconds) throws {
+    guard verdict.reason.allowsBanner, !sameId(facts.message.candidate.sender.userId, userId),
+      user.isInApp(at: time, horizon: rules.activityHorizon)
+    else { return }
+    let preferences = facts.person.preferences
+    let words = try words(preferences)
+    try emit(.banner(banner(facts.message, showText: preferences.showPreviews, words: words)))
+  }
+
+  /// The words in the person's language: that of their preferences, else that of the device heard of last.
+  func words(_ preferences: EffectivePreferences) throws -> Wording {
+    if let locale = preferences.locale { return Wording(locale: locale) }
+    var latest: PersonDeviceRow?
+    for deviceId in user.devices {
+      guard let device = try device(deviceId), device.token != nil, device.locale != nil else { continue }
+      if device.registeredAt > latest?.registeredAt ?? .min { latest = device }
+    }
+    return Wording(locale: latest?.locale)
+  }
+}
+
+extension DecisionReason {
+  /// Whether a message with this decision may still appear inside the app: quiet hours, the hourly limit and a missing
+  /// device say nothing about somebody who has the app before their eyes.
+  var allowsBanner: Bool {
+    switch self {
+    case .duplicate, .withdrawn, .notificationsDisabled, .conversationMuted, .alreadyRead, .expired,
+      .activeConversation, .activeElsewhere, .level, .replayStopped, .replayLimit:
+      false
+    case .analysisLimit, .quietHours, .noDevice, .relevant, .simpleRules, .notifyAll: true
+    }
+  }
+
+  /// Whether the conversation remembers a message with this decision. A message that a limit kept a replay from may be decided once more.
+  var isKept: Bool { ![.duplicate, .withdrawn, .replayStopped, .replayLimit].contains(self) }
+
+  /// Whether a message with this decision counts on the badge without a push of its own: the devices are told a little later.
+  var raisesBadgeLater: Bool {
+    switch self {
+    case .conversationMuted, .expired, .analysisLimit, .quietHours, .level: true
+    case .duplicate, .withdrawn, .notificationsDisabled, .alreadyRead, .activeConversation, .activeElsewhere,
+      .replayStopped, .replayLimit, .noDevice, .relevant, .simpleRules, .notifyAll:
+      false
+    }
+  }
+}
+
+/// A message that has its final decision.
+struct DecidedMessage: Equatable {
+  var conversationId: String
+  var key: MessageKey
+}
+
+extension Ruling {
+  /// What breaks the rule that a message has one final decision for a person: either it is held, and its row waits for that
+  /// decision, or this is it. nil: nothing does.
+  func fault(
+    of message: DecidedMessage, after concluded: [DecidedMessage], in settled: PersonConversationRow
+  ) -> String? {
+    let isHeld = settled.holds.contains { $0.key == message.key && $0.kind != .badge }
+    if isHeld, heldUntil == nil { return "a message that is held has a final decision" }
+    if !isHeld, heldUntil != nil { return "a message is deferred, and is not held" }
+    return heldUntil == nil && concluded.contains(message) ? "a message has a second final decision" : nil
+  }
+}

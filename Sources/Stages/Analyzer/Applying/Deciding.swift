@@ -1,0 +1,286 @@
+import NudgeSchema
+import StreamRuntime
+import Wording
+
+/// What a record asks to be decided for one person.
+enum Assignment {
+  /// A message came.
+  case arrival(CandidateMessage, Recipient)
+  /// The wait of a message has ended.
+  case held(Hold, in: String)
+  /// A replay asks for a message.
+  case replay(CandidateMessage, Recipient, ReplayBudget)
+}
+
+/// A case with its ruling, after the rows have changed and before anything is written about it.
+struct Ruled {
+  let facts: Case
+  let ruling: Ruling
+  /// The conversation before the case, and after it.
+  let before: PersonConversationRow
+  let after: PersonConversationRow
+  /// The hold that has ended, with its row; nil: the message was not held.
+  let held: (hold: Hold, row: HeldMessageRow)?
+}
+
+extension AnalyzerStage {
+  /// `message.candidate`: one decision for each recipient.
+  mutating func decide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
+    let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
+    for (number, recipient) in message.candidate.recipients.enumerated() {
+      if try isDropped(recipient.userId, because: cause, in: step) { continue }
+      var person = try PersonContext(
+        userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
+      try decide([.arrival(message, recipient)], for: &person)
+      try person.save()
+    }
+  }
+
+  /// `candidate.redecide`: one more decision for each recipient, for a replay.
+  mutating func redecide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
+    let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
+    var replay = try ReplayBudget(candidate, in: step)
+    for (number, recipient) in message.candidate.recipients.enumerated() {
+      if try isDropped(recipient.userId, because: cause, in: step) { continue }
+      var person = try PersonContext(
+        userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
+      if try decide([.replay(message, recipient, replay)], for: &person) { replay.notified() }
+      try person.save()
+    }
+    try replay.save(because: cause, in: step)
+  }
+
+  /// Judges each task, and applies what was ruled. An alert ends the waits of others: these are decided before it is written, so that a
+  /// person's devices get messages in order. Returns whether something notifies.
+  @discardableResult
+  mutating func decide(_ tasks: [Assignment], for person: inout PersonContext) throws -> Bool {
+    enum Work {
+      case judge(Assignment)
+      case write(Ruled)
+    }
+    var work = tasks.reversed().map { Work.judge($0) }
+    var notifies = false
+    while let next = work.popLast() {
+      switch next {
+      case .judge(let task):
+        guard let (ruled, ended) = try apply(task, to: &person) else { continue }
+        work.append(.write(ruled))
+        work += ended.reversed().map { .judge(.held($0, in: ruled.facts.conversationId)) }
+      case .write(let ruled):
+        try person.write(ruled, zones: &zones)
+        notifies = notifies || ruled.ruling.verdict.reason.notifies
+      }
+    }
+    return notifies
+  }
+
+  /// Judges a task and changes the person's rows. Returns what is to be written, and the waits that end with it; nil: the task is a
+  /// repeat.
+  private mutating func apply(_ task: Assignment, to person: inout PersonContext) throws -> (Ruled, ended: [Hold])? {
+    guard let (facts, before, held) = try facts(of: task, for: person) else { return nil }
+    if let held { try person.forgetHeld(held.hold.key, in: facts.conversationId) }
+    let ruling = try Judge.rule(on: facts, zones: &zones)
+    if ruling.dropsDevices { _ = try person.targets() }
+    person.pay(ruling.spend)
+    var after = facts.person.conversation
+    after.burst = ruling.burst
+    let ended = try person.settle(facts, ruling, in: &after)
+    try person.keep(after, was: before, for: facts.conversationId)
+    return (Ruled(facts: facts, ruling: ruling, before: before, after: after, held: held), ended)
+  }
+
+  /// The facts of a task, with the conversation as it was before; nil: the task is a repeat.
+  private func facts(
+    of task: Assignment, for person: PersonContext
+  ) throws -> (Case, before: PersonConversationRow, held: (hold: Hold, row: HeldMessageRow)?)? {
+    let unknown: CandidateMessage
+    let recipient: Recipient
+    let held: HeldMessageRow?
+    switch task {
+    case .arrival(let message, let to), .replay(let message, let to, _): (unknown, recipient, held) = (message, to, nil)
+    case .held(let hold, let conversationId):
+      guard let row = try person.heldMessage(hold.key, in: conversationId), let to = row.recipient else { return nil }
+      (unknown, recipient, held) = (CandidateMessage(row.candidate, sentAt: row.sentAt, rules: rules), to, row)
+    }
+    let conversationId = unknown.candidate.conversationId
+    let before = try person.conversation(conversationId)
+    var conversation = before
+    if case .arrival = task, !conversation.advance(to: person.cause.origin) { return nil }
+    let message = unknown.apart(in: conversation)
+    let known = conversation.message(message.key)
+
+    let occasion: Occasion
+    let place: MessagePlace
+    var isRead = false
+    switch task {
+    case .arrival:
+      occasion = .arrival
+      place = conversation.place(arrivingAt: person.cause.arrivedAt, order: person.cause.origin.order)
+      isRead =
+        conversation.settleReadAhead(message.key, at: place)
+        || conversation.hasRead(place, tolerance: rules.clockTolerance)
+    case .held(let hold, _):
+      occasion = .held(.init(at: held?.heldAt ?? person.step.now, analysis: held?.analysis))
+      place = hold.place
+      isRead = conversation.isRead(place, known)
+    case .replay(_, _, let replay):
+      occasion = .replay(replay, try replay.resend(to: person.userId, sentAt: message.sentAt, in: person.step))
+      place = known?.place ?? MessagePlace(at: message.sentAt, order: OriginOrder(offset: 0, index: 0))
+      let wasReadAhead = replay.isRederived && known == nil && conversation.settleReadAhead(message.key, at: place)
+      isRead = wasReadAhead || conversation.isRead(place, known)
+    }
+    var isReplay = false
+    if case .replay = task { isReplay = true }
+    var facts = Case(
+      message: message, context: recipient.context, occasion: occasion,
+      person: PersonSnapshot(
+        userId: person.userId, user: person.user,
+        preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
+        learned: try person.learned(), rows: person.rows),
+      place: place, isRead: isRead, rules: rules, now: person.step.now)
+    if isReplay { facts.isLeftToCatchUp = try person.isLeftToCatchUp(message.key, conversation, in: conversationId) }
+    if case .arrival = task, !isRead, !facts.isOpen {
+      facts.waitsForRead = conversation.waitsForRead(message, at: person.step.now)
+    }
+    // What is held was asked when it came.
+    if held == nil { facts.isErased = try isErased(message, isReplayed: isReplay, for: person) }
+    guard case .held(let hold, _) = task, let held else { return (facts, before, nil) }
+    return (facts, before, (hold, held))
+  }
+}
+
+extension PersonContext {
+  /// Pays what a ruling costs.
+  fileprivate mutating func pay(_ spend: Ruling.Spend?) {
+    guard let spend else { return }
+    if let window = spend.window { user.window = window }
+    if let noticed = spend.noticedWindow { user.noticedWindow = noticed }
+    if let alerts = spend.alerts { user.spentAlerts = alerts }
+  }
+
+  /// Takes a ruling over into the conversation's row. Returns the waits that it ends.
+  fileprivate mutating func settle(
+    _ facts: Case, _ ruling: Ruling, in conversation: inout PersonConversationRow
+  ) throws -> [Hold] {
+    switch facts.occasion {
+    case .arrival: return try settleArrival(facts, ruling, in: &conversation)
+    case .held:
+      conversation.decided(facts.message, ruling)
+      return []
+    case .replay(let replay, let resend):
+      try settleReplay(facts, ruling, replay, resend, in: &conversation)
+      return []
+    }
+  }
+
+  private mutating func settleArrival(
+    _ facts: Case, _ ruling: Ruling, in conversation: inout PersonConversationRow
+  ) throws -> [Hold] {
+    let reason = ruling.verdict.reason
+    // An alert that does not wait ends the waits of the alerts before it.
+    let ended = ruling.presentation == .alert ? conversation.takeAlerts() : []
+    if reason == .duplicate { return ended }
+    let (message, isOpen) = (facts.message, facts.isOpen)
+    if isOpen, rules.policy.presenceSeconds == 0 { conversation.read(upTo: facts.place) }
+    var marks: RecentMessage.Marks = []
+    let isHeld = ruling.hold.map { $0.kind != .alert } ?? false
+    if facts.counts(ruling.verdict), !isOpen, !isHeld { marks.insert(.unread) }
+    if reason.notifies, !ruling.isHeldAlert { marks.insert(.notified) }
+    if ruling.isShown { marks.insert(.shown) }
+    if reason == .withdrawn { marks.insert(.withdrawn) }
+    let forgotten = conversation.add(
+      RecentMessage(
+        key: message.key, place: facts.place, marks: marks, sender: message.sender.value,
+        judged: ruling.judged(of: message)))
+    if let forgotten, forgotten.marks.isSuperset(of: [.notified, .unread]),
+      forgotten.marks.isDisjoint(with: [.foundHelpful, .foundUnhelpful, .reactedTo])
+    {
+      try learn(.ignored, about: forgotten, in: facts.conversationId)
+    }
+    if let hold = ruling.hold {
+      conversation.hold(hold)
+      if hold.kind != .badge { try keepHeld(message, facts.context, ruling.trail.analysis) }
+      try armHolds(of: &conversation, facts.conversationId)
+    }
+    return ended
+  }
+
+  /// A replay changes neither what counts as read nor the hourly limit: it only makes up for a push that was not made or failed, or
+  /// makes one more by force. For a person who was no recipient before, the message counts on the badge from now on.
+  private mutating func settleReplay(
+    _ facts: Case, _ ruling: Ruling, _ replay: ReplayBudget, _ resend: Resend?,
+    in conversation: inout PersonConversationRow
+  ) throws {
+    let (message, reason) = (facts.message, ruling.verdict.reason)
+    if replay.isRederived, conversation.message(message.key) == nil, reason.isKept {
+      let counts = !facts.isRead && !facts.isOpen && message.candidate.possibleRepeat != true
+      conversation.add(
+        RecentMessage(
+          key: message.key, place: facts.place, marks: counts ? .unread : [], sender: message.sender.value))
+    }
+    guard reason.notifies else { return }
+    let marks: RecentMessage.Marks = ruling.presentation != .badge ? [.notified, .shown] : .notified
+    if conversation.message(message.key) == nil {
+      conversation.add(
+        RecentMessage(key: message.key, place: facts.place, marks: marks, sender: message.sender.value))
+    } else {
+      conversation.mark(message.key) { $0.formUnion(marks) }
+    }
+    try countNotification(byReplay: replay.replayId)
+    try resend?.take(for: userId, because: cause, in: step)
+  }
+
+  /// Writes what was ruled: the decision and the push, and what follows from them for the badge, the catch-up and the app.
+  fileprivate mutating func write(_ ruled: Ruled, zones: inout TimeZones) throws {
+    let (facts, before, after) = (ruled.facts, ruled.before, ruled.after)
+    var ruling = ruled.ruling
+    let (message, conversationId) = (facts.message, facts.conversationId)
+    if case .arrival = facts.occasion {
+      try cancelRead(after, was: before, for: conversationId, last: message.candidate.messageId)
+    }
+    if let missed = ruling.missed, after.isMissed(message.key, facts.place),
+      let due = try holdBack(facts, missed, zones: &zones)
+    {
+      ruling.trail.noteCatchUp(due)
+    }
+    if facts.replay != nil, ruling.isShown { try dropMissed(message.key, in: conversationId) }
+    if let held = ruled.held?.row {
+      try causing(held) { [ruling] in try $0.conclude(facts, ruling, in: after) }
+    } else {
+      try conclude(facts, ruling, in: after)
+    }
+    let verdict = ruling.verdict
+    if case .arrival = facts.occasion, after.unread < before.unread {
+      try pushRead(
+        conversationId, upTo: message.candidate.messageId, at: message.sentAt, except: devices(showing: conversationId))
+    } else if verdict.reason.raisesBadgeLater, ruled.held != nil || after.unread > before.unread {
+      try raiseBadge(facts.person.preferences, zones: &zones)
+    }
+    switch facts.occasion {
+    case .arrival: try showBanner(facts, verdict, at: message.sentAt)
+    case .held:
+      // One whose alert waited was shown inside the app when it came.
+      if ruled.held?.hold.kind != .alert { try showBanner(facts, verdict, at: step.now) }
+    case .replay: break
+    }
+  }
+}
+
+extension Ruling {
+  /// The sender and score that later signals use; nil: the message was not judged.
+  fileprivate func judged(of message: CandidateMessage) -> RecentMessage.Judged? {
+    trail.assessment.map {
+      RecentMessage.Judged(sender: message.sender.value, score: Int16(($0.score * 1000).rounded()))
+    }
+  }
+}
+
+extension PersonConversationRow {
+  /// Takes over the final decision on a message that was held.
+  fileprivate mutating func decided(_ message: CandidateMessage, _ ruling: Ruling) {
+    guard let index = recent.lastIndex(where: { $0.key == message.key }) else { return }
+    if ruling.verdict.reason.notifies { recent[index].marks.insert(.notified) }
+    if ruling.isShown { recent[index].marks.insert(.shown) }
+    if let judged = ruling.judged(of: message) { recent[index].judged = judged }
+  }
+}

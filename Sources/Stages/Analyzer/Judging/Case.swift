@@ -1,0 +1,85 @@
+import NudgeSchema
+
+/// What makes a message be decided.
+enum Occasion {
+  /// It came.
+  case arrival
+  /// Its wait has ended.
+  case held(Held)
+  /// A replay asks for it.
+  case replay(ReplayBudget, Resend?)
+
+  /// The facts that a final decision takes over from the deferred one.
+  struct Held {
+    /// When the message was deferred, by the wall clock.
+    var at: Milliseconds
+    /// The hourly limit as it was then.
+    var analysis: AnalysisUse?
+  }
+}
+
+/// A person as they were before the message.
+struct PersonSnapshot {
+  let userId: String
+  let user: UserRow
+  let preferences: EffectivePreferences
+  let conversation: PersonConversationRow
+  /// The shifts that the person's feedback has made.
+  let learned: LearnedPreferences
+  /// Rows that only some decisions read. Nothing is written before the decision is made.
+  let rows: PersonRows
+}
+
+/// A message for one person, with all that its decision depends on.
+struct Case {
+  let message: CandidateMessage
+  let context: RecipientContext
+  let occasion: Occasion
+  let person: PersonSnapshot
+  let place: MessagePlace
+  /// Whether the person has read the message already.
+  let isRead: Bool
+  /// A catch-up has the message in place of its push, or told of it; asked for replays alone.
+  var isLeftToCatchUp = false
+  /// Until when the message waits, because a read that came before it may have reached it; nil: it does not.
+  var waitsForRead: Milliseconds?
+  /// The person, or the conversation, was deleted after the message was written.
+  var isErased = false
+  /// The policy in force is part of them.
+  let rules: AnalyzerRules
+  let now: Milliseconds
+}
+
+extension Case {
+  /// The replay that asks for the decision; nil: none does.
+  var replay: ReplayBudget? {
+    if case .replay(let replay, _) = occasion { replay } else { nil }
+  }
+
+  /// The failed push that the decision is to make again; nil: there is none.
+  var resend: Resend? {
+    if case .replay(_, let resend) = occasion { resend } else { nil }
+  }
+
+  /// The deferred decision before this one; nil: there was none.
+  var held: Occasion.Held? {
+    if case .held(let held) = occasion { held } else { nil }
+  }
+
+  var conversationId: String { message.candidate.conversationId }
+
+  /// Why the message has another push; nil: it is its first.
+  var anew: PushCause.Anew? {
+    if let resend { return .failed(pushId: resend.push.pushId) }
+    return replay.flatMap { $0.isForced ? .forced(replayId: $0.replayId) : nil }
+  }
+
+  /// When the message is too old to notify.
+  var expiresAt: Milliseconds { message.sentAt + max(rules.policy.freshness, replay?.maxAge ?? 0) }
+
+  /// Whether a device said, shortly before the message, that its conversation is open, and another message can be held there.
+  var isOpen: Bool {
+    if case .arrival = occasion, person.conversation.isFull { return false }
+    return person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
+  }
+}

@@ -1,0 +1,162 @@
+import NudgeSchema
+import Relevance
+import Wording
+
+/// The level, and how much the message matters.
+extension Judge {
+  private var isGroup: Bool { message.candidate.conversation.kind == .group }
+
+  /// The person's level for the conversation (D14).
+  mutating func level() -> Verdict? {
+    let applied = preferences.level(of: message)
+    trail.level = applied
+    var inputs: CheckInputs = ["from": .text(applied.source.rawValue)]
+    switch applied.level {
+    case .all, .smart: return trail.pass(.level, inputs)
+    case .none: break
+    case .mentions:
+      let addressed = addressed()
+      inputs["mentioned"] = .flag(context.mentioned)
+      inputs["answered"] = .flag(context.answered)
+      inputs["keyword"] = .flag(addressed.contains(.keyword))
+      if !addressed.isEmpty { return trail.pass(.level, inputs) }
+    }
+    return trail.suppress(.level, inputs, levelExplanation(applied))
+  }
+
+  /// The reasons that let a message pass the level `mentions`.
+  private func addressed() -> [ReasonCode] {
+    var reasons: [ReasonCode] = []
+    if context.mentioned { reasons.append(.mentioned) }
+    if context.answered { reasons.append(.answered) }
+    if !preferences.keywords.isEmpty, message.text.containsAny(of: preferences.keywords) { reasons.append(.keyword) }
+    return reasons
+  }
+
+  private func levelExplanation(_ applied: AppliedLevel) -> Explanation {
+    Explanation(
+      [applied.reason(isGroup: isGroup) ?? .allInAll], sender: message.candidate.sender.displayName)
+  }
+
+  /// How a message of this priority appears (D3), before bursts.
+  func presentation(_ priority: Priority) -> Presentation {
+    guard trail.level?.level == .smart else { return .alert }
+    if preferences.isStarred(message.candidate.sender.userId) { return .alert }
+    switch priority {
+    case .high: return .alert
+    case .medium: return .silent
+    case .low: return isInSmallGroup ? .silent : .badge
+    }
+  }
+
+  /// Whether a burst never silences the message: it is meant for the person, or comes from a starred sender.
+  var isPersonal: Bool {
+    context.mentioned || context.answered || context.named || preferences.isStarred(message.candidate.sender.userId)
+  }
+
+  /// For how long an alert of this conversation stands for what comes after it.
+  var burstLength: Milliseconds {
+    isGroup && trail.level?.level != .all
+      ? preferences.groupBurst : Milliseconds(rules.policy.directBurstSeconds) * 1_000
+  }
+
+  private var isInSmallGroup: Bool {
+    isGroup && message.candidate.conversation.memberCount <= rules.policy.smallGroupMembers
+  }
+
+  /// The fallback's verdict where it suppresses; else the verdict that notifies, unless a later check suppresses.
+  mutating func priority() -> (suppressed: Verdict?, notifying: Verdict) {
+    if let applied = trail.level, applied.level != .smart { return (nil, judgedByRules(applied)) }
+    let limit = preferences.maxAnalysesPerHour
+    var window = facts.person.user.window
+    // A message that was deferred has used its analysis, or the fallback, when it came.
+    let analysis: AnalysisUse
+    if let known = held?.analysis {
+      analysis = known
+    } else {
+      let allowed = AnalysisWindow.take(&window, at: message.sentAt, limit: limit)
+      // A replay has nothing to spend: the analyses are for new messages.
+      spend?.window = window
+      analysis = AnalysisUse(
+        used: window?.used ?? 0, limit: limit, windowStartedAt: window?.startedAt,
+        fallback: allowed ? nil : preferences.fallback)
+    }
+    let fallback = analysis.fallback
+    trail.analysis = analysis
+    // Its inputs are the decision's `analysis`.
+    if fallback == .suppressAll,
+      let verdict = trail.suppress(.analysisLimit, [:], Explanation(.limitSuppressesAll, limit: limit))
+    {
+      noticeLimit(fallback: .suppressAll)
+      return (verdict, verdict)
+    }
+    _ = trail.pass(.analysisLimit)
+    switch fallback {
+    case nil:
+      // In a group the features that ingest wrote count, and the text is not read.
+      var assessment = rules.assess(traits(lookingAtWords: message.candidate.conversation.kind == .direct))
+      rules.shift(
+        &assessment,
+        by: facts.person.learned.shifts(
+          sender: message.sender.value, conversation: MessageKey(message.candidate.conversationId).value,
+          at: message.sentAt))
+      trail.note(assessment)
+      trail.model = rules.model.version
+      return (nil, Verdict(reason: .relevant, explanation: explanation(of: assessment)))
+    case .simpleRules:
+      noticeLimit(fallback: .simpleRules)
+      let simpleRules = rules.policy.simpleRules
+      let assessment = simpleRules.assess(traits(lookingAtWords: true))
+      trail.note(assessment)
+      trail.rules = simpleRules.version
+      return (
+        nil, Verdict(reason: .simpleRules, explanation: explanation(of: assessment).pastLimit(of: limit))
+      )
+    case .notifyAll, .suppressAll:
+      noticeLimit(fallback: .notifyAll)
+      let assessment = Assessment(score: rules.policy.mediumFrom, priority: .medium, signals: [])
+      trail.note(assessment)
+      return (nil, Verdict(reason: .notifyAll, explanation: Explanation(.limitNotifiesAll, limit: limit)))
+    }
+  }
+
+  /// At levels other than `smart` no analysis is needed: the level decides how the message appears, and the simple rules
+  /// whether it passes quiet hours.
+  private mutating func judgedByRules(_ applied: AppliedLevel) -> Verdict {
+    let simpleRules = rules.policy.simpleRules
+    trail.note(simpleRules.assess(traits(lookingAtWords: true)))
+    trail.rules = simpleRules.version
+    if applied.level == .all { return Verdict(reason: .notifyAll, explanation: levelExplanation(applied)) }
+    return Verdict(
+      reason: .simpleRules, explanation: Explanation(addressed(), sender: message.candidate.sender.displayName))
+  }
+
+  func traits(lookingAtWords: Bool) -> MessageTraits {
+    MessageTraits(message, context: context, preferences: preferences, looksAtWords: lookingAtWords)
+  }
+
+  /// The signals that mattered most, and what else makes the message appear as it does.
+  private func explanation(of assessment: Assessment) -> Explanation {
+    var explanation = Explanation(assessment, sender: message.candidate.sender.displayName)
+    let isStarred = preferences.isStarred(message.candidate.sender.userId)
+    if assessment.priority != .high, isStarred {
+      explanation = explanation.framed(by: .alertOfStarred)
+    } else if assessment.priority == .low, isInSmallGroup {
+      explanation = explanation.framed(by: .shownInSmallGroup)
+    }
+    return explanation
+  }
+
+  /// Once a window (D4).
+  private mutating func noticeLimit(fallback: AnalysisFallback) {
+    // A limit of 0 is a wish, and nothing that was reached.
+    let limit = preferences.maxAnalysesPerHour
+    let user = facts.person.user
+    guard spend != nil, limit > 0, let window = spend?.window ?? user.window, user.noticedWindow != window.startedAt
+    else { return }
+    spend?.noticedWindow = window.startedAt
+    notice = Notice(
+      userId: facts.person.userId, code: .analysisLimit, limit: limit, fallback: fallback,
+      text: Wording.english.limitNotice(fallback, limit: limit))
+  }
+}

@@ -1,0 +1,44 @@
+import NudgeSchema
+import StreamRuntime
+
+/// A person's rows that only some decisions read.
+struct PersonRows {
+  let userId: String
+  private let step: Step<AnalyzerStage>
+
+  init(userId: String, step: Step<AnalyzerStage>) {
+    self.userId = userId
+    self.step = step
+  }
+
+  func device(_ deviceId: String) throws -> PersonDeviceRow? {
+    if case .device(let row) = try step.row(AnalyzerRow.deviceKey(userId, deviceId)) { return row }
+    return nil
+  }
+
+  /// The devices that a push can go to, and whether there are some that have not been heard of for too long (T5).
+  func reachable(
+    _ devices: [String], at now: Milliseconds, _ rules: AnalyzerRules, except excluded: [String] = []
+  ) throws -> (targets: [PushTarget], hasExpired: Bool) {
+    var targets: [PushTarget] = []
+    targets.reserveCapacity(devices.count)
+    var hasExpired = false
+    for deviceId in devices {
+      guard let row = try device(deviceId), let token = row.token else { continue }
+      if now - row.lastSeenAt > rules.tokenLifetime {
+        hasExpired = true
+      } else if !excluded.contains(where: { sameId($0, deviceId) }) {
+        targets.append(
+          PushTarget(
+            deviceId: deviceId, token: token, version: row.version, platform: row.platform, projectId: row.projectId,
+            seenAt: row.aliveAt))
+      }
+    }
+    return (targets, hasExpired)
+  }
+
+  /// How often a replay notified the person.
+  func notifications(byReplay replayId: String) throws -> Int {
+    try ReplayBudget.row(RowKey("r", replayId, userId), in: step)?.notifications ?? 0
+  }
+}
