@@ -45,7 +45,7 @@ public struct IngestRules: Sendable {
     maxEventAge: Milliseconds = 7 * 86_400_000, maxRecordBytes: Int = 4 << 20, bodyCharacters: Int = 1_000,
     bodyBytes: Int = 3_072, removedMembers: Int = 1_000, devicesPerUser: Int = 100,
     tokenLifetime: Milliseconds = 270 * 86_400_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
-    wholeRoster: Int = 20_000, fanOutStep: Int = 200, fanOutPause: Milliseconds = 36, pendingFanOuts: Int = 8,
+    wholeRoster: Int = 10_000, fanOutStep: Int = 200, fanOutPause: Milliseconds = 36, pendingFanOuts: Int = 8,
     hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
   ) {
     self.freshness = freshness

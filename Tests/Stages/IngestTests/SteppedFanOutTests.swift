@@ -64,11 +64,12 @@ struct SteppedFanOutTests {
   )
   func paged() throws {
     let everybody = (0..<60).map { "user-\($0)" }.sorted()
-    func pipeline(_ whole: Int) throws -> IngestPipeline {
+    func pipeline(_ whole: Int, cached: Int = 100_000) throws -> IngestPipeline {
       let pipeline = IngestPipeline(
         rules: IngestPipeline.rules {
           $0.fanOutStep = 7
           $0.wholeRoster = whole
+          $0.cachedMembers = cached
         })
       try pipeline.group(everybody)
       for user in everybody.dropFirst(50) {
@@ -89,6 +90,7 @@ struct SteppedFanOutTests {
       return Dictionary(recipients.map { ($0.userId, $0.context) }, uniquingKeysWith: { first, _ in first })
     }
     let (paged, whole) = (try reached(pipeline(10)), try reached(pipeline(1_000)))
+    #expect(try reached(pipeline(1_000, cached: 1)) == whole, "the roster is in no cache")
     for user in everybody.prefix(50) where user != everybody[1] {
       let (a, b) = (try #require(paged[user]), try #require(whole[user]))
       #expect(

@@ -64,7 +64,8 @@ struct Conversation {
   mutating func members(
     after userId: String?, atMost count: Int
   ) throws -> (members: ArraySlice<Roster.Entry>, isLast: Bool) {
-    if isPaged, count < .max { return try page(after: userId, atMost: count) }
+    // A step of a fan-out never loads a roster for its few members: of many large conversations not all are in the cache.
+    if isPaged || roster == nil, count < .max { return try page(after: userId, atMost: count) }
     let members = try loadRoster().entries(after: userId, atMost: count)
     return (members, members.count < count || members.endIndex == roster?.entries.endIndex)
   }

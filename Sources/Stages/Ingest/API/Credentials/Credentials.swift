@@ -9,11 +9,15 @@ final class Credentials: Sendable {
     var tokenKeysFile: WatchedFile?
     var apiKeys: APIKeys?
     var tokenKeys: JSONWebKeySet?
-    var verified = VerifiedTokens()
+    /// By the keys that `tokenKeys` are now.
+    var signed = SignedTokens()
+    /// How often `tokenKeys` were read.
+    var reads = 0
   }
 
   /// Tokens without a valid signature that are checked for one network, a second, and for all. A signature costs some 100 µs of the thread
-  /// that serves everybody; tokens that were valid before cost none.
+  /// that serves everybody. Tokens that were checked before cost none, and those that have merely expired do not count: behind a proxy
+  /// all apps are one network.
   private let failures = RateLimit(perSecond: 50, burst: 200)
   private let allFailures = RateLimit(perSecond: 500)
 
@@ -56,7 +60,8 @@ final class Credentials: Sendable {
 
   private static func readTokenKeys(_ state: inout State, force: Bool) throws {
     guard let contents = try state.tokenKeysFile?.changed(force: force) else { return }
-    state.verified = VerifiedTokens()
+    state.signed = SignedTokens()
+    state.reads += 1
     state.tokenKeys = try JSONWebKeySet(contents: contents)
   }
 
@@ -111,58 +116,74 @@ final class Credentials: Sendable {
       throw Unauthorized(message: "the Authorization header must be Bearer, a blank, and an API key or a token")
     }
     let presented = parts[1].drop { $0 == " " }
-    let (apiKeys, tokenKeys) = state.withLock { ($0.apiKeys, $0.tokenKeys) }
+    let (apiKeys, tokenKeys, reads) = state.withLock { ($0.apiKeys, $0.tokenKeys, $0.reads) }
     if let name = apiKeys?.name(of: presented) { return .backend(name: name) }
     guard let tokenKeys, presented.contains(".") else { throw Unauthorized(message: "the API key is none of ours") }
     let digest = SHA256Digest.of(Array(presented.utf8))
-    if let user = state.withLock({ $0.verified.user(of: digest, now: now) }) { return .user(id: user) }
+    if let known = state.withLock({ $0.signed.verdict(on: digest, now: now) }) { return try known.get() }
     if let seconds = failures.secondsToWait(network, now: steadily) ?? allFailures.secondsToWait("", now: steadily) {
       throw Unauthorized(
         message: "too many tokens without a valid signature came from your network: send it again in \(seconds) s",
         comeBackAfter: seconds)
     }
-    do throws(Unauthorized) {
-      let (user, expiresAt) = try subject(of: presented, tokenKeys, now: now)
-      state.withLock { $0.verified.add(digest, user, until: expiresAt) }
-      return .user(id: user)
-    } catch {
-      failures.take(1, of: network, now: steadily)
-      allFailures.take(1, of: "", now: steadily)
-      throw error
-    }
+    let (verdict, until) = verify(presented, tokenKeys, from: network, now: now, steadily: steadily)
+    // Not where the keys changed meanwhile.
+    if let until { state.withLock { if $0.reads == reads { $0.signed.add(digest, verdict, until: until) } } }
+    return try verdict.get()
   }
 
-  private func subject(of token: Substring, _ keys: JSONWebKeySet, now: Int64) throws(Unauthorized) -> (String, Int64) {
+  /// Verifies a token. Returns until when the verdict may be remembered; nil: its signature is not valid.
+  private func verify(
+    _ token: Substring, _ keys: JSONWebKeySet, from network: String, now: Int64, steadily: Milliseconds
+  ) -> (Result<Caller, Unauthorized>, until: Int64?) {
+    var verdict = Result<Caller, Unauthorized>.failure(
+      Unauthorized(message: "the token has no sub: it must name the user"))
+    var until = now + SignedTokens.refusalSeconds
     do throws(JSONWebTokenError) {
       let claims = try JSONWebToken.verify(String(token), keys: keys, issuer: issuer, audience: audience, now: now)
-      if let subject = claims.subject, !subject.isEmpty { return (subject, claims.expiresAt ?? now) }
+      if let subject = claims.subject, !subject.isEmpty {
+        verdict = .success(.user(id: subject))
+        until = claims.expiresAt ?? until
+      }
     } catch {
-      throw Unauthorized(message: error.description)
+      verdict = .failure(Unauthorized(message: error.description))
+      switch error {
+      case .invalidSignature, .cryptography:
+        failures.take(1, of: network, now: steadily)
+        allFailures.take(1, of: "", now: steadily)
+        return (verdict, nil)
+      case .expired, .notYetValid, .noExpiry, .wrongIssuer, .wrongAudience: break
+      // Refused before its signature was looked at.
+      case .malformed, .algorithmRefused, .criticalExtension, .unknownKey, .invalidKey: return (verdict, nil)
+      }
     }
-    throw Unauthorized(message: "the token has no sub: it must name the user")
+    return (verdict, until)
   }
 }
 
-/// Tokens whose signatures were verified, until they expire. Only digests are kept.
-struct VerifiedTokens {
+/// Tokens whose signatures were valid: the callers of those that are accepted, until they expire, and for a while why others are refused.
+/// Only digests are kept.
+struct SignedTokens {
   private struct Known {
-    let user: String
-    let expiresAt: Int64
+    let verdict: Result<Caller, Unauthorized>
+    let until: Int64
   }
 
   /// Beyond this many, all are forgotten: each costs one more verification.
   static let limit = 20_000
+  /// How long a refusal holds, e.g. of a token that is valid later.
+  static let refusalSeconds: Int64 = 10
 
   private var known: [[UInt8]: Known] = [:]
 
-  /// The user of a token; nil: it must be verified.
-  func user(of digest: [UInt8], now: Int64) -> String? {
-    guard let token = known[digest], now < token.expiresAt else { return nil }
-    return token.user
+  /// What is known of a token; nil: it must be verified.
+  func verdict(on digest: [UInt8], now: Int64) -> Result<Caller, Unauthorized>? {
+    guard let token = known[digest], now < token.until else { return nil }
+    return token.verdict
   }
 
-  mutating func add(_ digest: [UInt8], _ user: String, until expiresAt: Int64) {
+  mutating func add(_ digest: [UInt8], _ verdict: Result<Caller, Unauthorized>, until: Int64) {
     if known.count >= Self.limit { known = [:] }
-    known[digest] = Known(user: user, expiresAt: expiresAt)
+    known[digest] = Known(verdict: verdict, until: until)
   }
 }
