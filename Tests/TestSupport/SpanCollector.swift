@@ -64,6 +64,7 @@ public final class SpanCollector: Sendable {
 
   private struct State {
     var bodies: [String] = []
+    var apiKeys: [String?] = []
     var answers: [HTTPServerResponse]
     var isSilent: Bool
     var held: [HTTPResponder] = []
@@ -92,6 +93,7 @@ public final class SpanCollector: Sendable {
           answeringLater: { request, responder in
             let answer = box.state.withLock { state -> HTTPServerResponse? in
               state.bodies.append(String(decoding: request.body, as: UTF8.self))
+              state.apiKeys.append(request.headers["X-Api-Key"])
               if state.isSilent {
                 state.held.append(responder)
                 return nil
@@ -109,6 +111,9 @@ public final class SpanCollector: Sendable {
 
   /// The bodies of all requests, in their order.
   public var bodies: [String] { box.state.withLock { $0.bodies } }
+
+  /// The header `X-Api-Key` of all requests, in their order.
+  public var apiKeys: [String?] { box.state.withLock { $0.apiKeys } }
 
   /// All spans that arrived, with the name of the service that sent each.
   public func spans() throws -> [(service: String, span: ReceivedSpan)] {

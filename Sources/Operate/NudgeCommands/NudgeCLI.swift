@@ -35,9 +35,13 @@ public struct NudgeCLI: Sendable {
   /// Runs the process's own command line: `endProcess(NudgeCLI().main())`.
   public func main() -> Int32 {
     let process = ProcessInfo.processInfo
-    return run(
-      Array(ProcessArguments.all().dropFirst()), environment: process.environment, output: { print($0) },
-      errors: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
+    let report: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+    let code = run(
+      Array(ProcessArguments.all().dropFirst()), environment: process.environment, output: { print($0) }, errors: report
+    )
+    guard let reason = StandardOutput.flush() else { return code }
+    report("nudge: standard output could not be written (\(reason)): what was printed is not complete")
+    return code == ExitCode.success ? ExitCode.failure : code
   }
 
   /// Runs a command line.

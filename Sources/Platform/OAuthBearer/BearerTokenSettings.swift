@@ -1,3 +1,5 @@
+import Foundation
+
 /// The source of tokens, from librdkafka's and Java's properties.
 ///
 /// `sasl.oauthbearer.token.endpoint.url` is `https://…`, an endpoint that takes the client's credentials (RFC 6749, section 4.4),
@@ -13,6 +15,13 @@ public struct BearerTokenSettings: Sendable, Equatable {
   let scope: String?
   /// A file of trusted certificate authorities for the endpoint; nil for the system's.
   let authorities: String?
+  /// The endpoint in errors: scheme, host and port. The rest of its URL may hold a login.
+  var endpointName: String {
+    guard case .endpoint(let url, _, _) = place, let parts = URLComponents(string: url), let scheme = parts.scheme,
+      let host = parts.host
+    else { return "the token endpoint" }
+    return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
+  }
   /// Additional fields for the broker (RFC 7628, section 3.1), such as a cluster's name.
   public let extensions: [Extension]
 

@@ -84,19 +84,22 @@ public final class BearerTokenSource: Sendable {
       // Only OAuth's own codes are taken from the endpoint's answer into the error.
       let code = answer?.error.map { ": \($0)" } ?? ""
       throw BearerTokenError(
-        nil, "no token: \(url) answers \(response.status)\(code)",
+        nil, "no token: \(settings.endpointName) answers \(response.status)\(code)",
         isPassing: response.status >= 500 || response.status == 429 || response.status == 408)
     }
     guard let value = answer?.token else {
-      throw BearerTokenError(nil, "no token: the answer of \(url) has no access_token", isPassing: true)
+      throw BearerTokenError(
+        nil, "no token: the answer of \(settings.endpointName) has no access_token", isPassing: true)
     }
     let claims = Claims(token: value)
     guard let expiresAt = answer?.lifetime.map({ now + $0 * 1000 }) ?? claims?.expiresAt else {
       throw BearerTokenError(
-        nil, "no token: the answer of \(url) does not say when it expires (expires_in)", isPassing: true)
+        nil, "no token: the answer of \(settings.endpointName) does not say when it expires (expires_in)",
+        isPassing: true)
     }
     return try valid(
-      BearerToken(value: value, principal: claims?.subject ?? id, expiresAt: expiresAt), now, "the token of \(url)")
+      BearerToken(value: value, principal: claims?.subject ?? id, expiresAt: expiresAt), now,
+      "the token of \(settings.endpointName)")
   }
 
   private func post(_ url: String, _ id: String, _ secret: String, _ timeout: Duration)
@@ -121,7 +124,7 @@ public final class BearerTokenSource: Sendable {
           ], body: Array(body.utf8), timeout: timeout)
       ).get()
     } catch {
-      throw BearerTokenError(nil, "no token: \(url): \(error)", isPassing: true)
+      throw BearerTokenError(nil, "no token: \(settings.endpointName): \(error)", isPassing: true)
     }
   }
 

@@ -11,6 +11,8 @@ public final class SpanExporter: SpanRecorder, Service {
   /// The name in logs.
   public let name = "spans"
   private let url: String
+  /// The URL without what may be secret.
+  private let place: String
   private let service: String
   private let instance: String
   private let http: HTTPClient
@@ -27,6 +29,14 @@ public final class SpanExporter: SpanRecorder, Service {
     var isStopping = false
   }
 
+  /// The headers of requests, as of the last reading of their file.
+  private struct Headers {
+    var file: WatchedFile
+    var current: [(name: String, value: String)]
+  }
+
+  private let headers: Mutex<Headers?>
+
   /// How long one request may take.
   static let timeout: Duration = .seconds(5)
   /// How long `stop` waits for the remaining spans to be sent.
@@ -36,15 +46,34 @@ public final class SpanExporter: SpanRecorder, Service {
   public static func make(_ context: ServiceContext) throws -> SpanExporter? {
     guard let endpoint = context.settings.otlpEndpoint else { return nil }
     return try SpanExporter(
-      endpoint: endpoint, service: context.name, instance: context.settings.instance,
+      endpoint: endpoint, headersFile: context.settings.otlpHeadersFile, service: context.name,
+      instance: context.settings.instance,
       log: context.logger.with(label: "spans"),
       metrics: context.metrics)
   }
 
   /// An exporter that has not started.
-  /// - Parameter endpoint: `http://host:4318`, to which `/v1/traces` is appended unless present.
-  public init(endpoint: String, service: String, instance: String, log: Logger, metrics: MetricsRegistry) throws {
+  /// - Parameters:
+  ///   - endpoint: `http://host:4318`, to which `/v1/traces` is appended unless present.
+  ///   - headersFile: Lines `NAME: VALUE`, sent with each request.
+  /// - Throws: `SettingsError`: the file of headers cannot be used.
+  public init(
+    endpoint: String, headersFile: String? = nil, service: String, instance: String, log: Logger,
+    metrics: MetricsRegistry
+  ) throws {
     url = Self.url(of: endpoint)
+    place = PublicText.origin(of: endpoint)
+    if let headersFile {
+      var file = WatchedFile(path: headersFile)
+      do {
+        let current = try SpanHeaders.parse(file.changed(force: true) ?? [], of: headersFile)
+        headers = Mutex(Headers(file: file, current: current))
+      } catch {
+        throw SettingsError("--otlp-headers-file: \(error)")
+      }
+    } else {
+      headers = Mutex(nil)
+    }
     self.service = service
     self.instance = instance
     self.log = log
@@ -58,9 +87,10 @@ public final class SpanExporter: SpanRecorder, Service {
   }
 
   static func url(of endpoint: String) -> String {
-    var base = Substring(endpoint)
+    let query = endpoint.firstIndex { $0 == "?" || $0 == "#" } ?? endpoint.endIndex
+    var base = endpoint[..<query]
     while base.last == "/" { base.removeLast() }
-    return base.hasSuffix("/v1/traces") ? String(base) : "\(base)/v1/traces"
+    return (base.hasSuffix("/v1/traces") ? String(base) : "\(base)/v1/traces") + endpoint[query...]
   }
 
   /// The wall clock in nanoseconds since the epoch.
@@ -78,7 +108,7 @@ public final class SpanExporter: SpanRecorder, Service {
 
   /// Starts the thread that sends.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
-    log.info("spans are sent", ["url": .string(url)])
+    log.info("spans are sent", ["to": .string(place)])
     let thread = Thread { [self] in
       while turn() {}
       ended.signal()
@@ -127,16 +157,34 @@ public final class SpanExporter: SpanRecorder, Service {
     guard let reason else { return }
     log.limited("spans", every: .seconds(60))?.warning(
       "the collector of spans does not take them; nothing waits for it",
-      ["url": .string(url), "reason": .string(reason), "dropped": .int(dropped)])
+      ["to": .string(place), "reason": .string(reason), "dropped": .int(dropped)])
   }
 
   private func post(_ spans: [Span]) -> (outcome: SpanQueue.Outcome, reason: String?) {
     let body = OTLPDocument(spans, service: service, instance: instance).bytes()
     let request = HTTPRequest(
-      url: url, headers: [("content-type", "application/json")], body: body, timeout: Self.timeout)
+      url: url, headers: [("content-type", "application/json")] + currentHeaders(), body: body, timeout: Self.timeout)
     switch http.response(to: request) {
     case .success(let response): return Self.outcome(of: response)
     case .failure(let error): return (.unavailable(retryAfter: nil), "\(error)")
+    }
+  }
+
+  /// The headers of the file, which is read again if it has changed. One that cannot be used changes nothing.
+  private func currentHeaders() -> [(name: String, value: String)] {
+    headers.withLock { headers in
+      guard var found = headers else { return [] }
+      do {
+        if let bytes = try found.file.changed(force: false) {
+          found.current = try SpanHeaders.parse(bytes, of: found.file.path)
+        }
+      } catch {
+        log.warning(
+          "the headers for the collector of spans cannot be read again; the former ones stay in use",
+          ["reason": .string("\(error)")])
+      }
+      headers = found
+      return found.current
     }
   }
 

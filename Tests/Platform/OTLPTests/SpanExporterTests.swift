@@ -79,4 +79,51 @@ struct SpanExporterTests {
       #expect(stopping.duration(to: .now) < SpanExporter.drain + .seconds(2))
     }
   }
+
+  @Test("the query stays at the end of the URL")
+  func urls() {
+    #expect(SpanExporter.url(of: "http://h:1") == "http://h:1/v1/traces")
+    #expect(SpanExporter.url(of: "http://h:1/x/?token=a/b") == "http://h:1/x/v1/traces?token=a/b")
+    #expect(SpanExporter.url(of: "http://h:1/v1/traces") == "http://h:1/v1/traces")
+  }
+
+  @Test("T4: headers come from a file, are read again when it changes, and neither they nor the URL's login are logged")
+  func headers() throws {
+    let collector = try SpanCollector()
+    defer { collector.stop() }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("headers-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try "# a token\nX-Api-Key: c4nary-1\n\n".write(to: file, atomically: true, encoding: .utf8)
+    let capture = LogCapture()
+    let endpoint = collector.endpoint.replacing("http://", with: "http://me:c4nary@")
+    let exporter = try SpanExporter(
+      endpoint: endpoint, headersFile: file.path, service: "analyzer", instance: "a-0",
+      log: Logger(label: "spans", sink: capture.sink), metrics: metrics)
+    try exporter.start { Issue.record("the exporter ended by itself: \($0)") }
+    exporter.record(span(1))
+    wait(for: "the first span") { metric("nudge_spans_exported_total") == 1 }
+    #expect(collector.apiKeys.last == "c4nary-1")
+    try "x-api-key: c4nary-22\n".write(to: file, atomically: true, encoding: .utf8)
+    var number = 1
+    wait(for: "the new header") {
+      number += 1
+      exporter.record(span(number))
+      return collector.apiKeys.last == "c4nary-22"
+    }
+    exporter.stop()
+    #expect(!"\(capture.entries)".contains("c4nary"), "\(capture.entries)")
+    #expect(!metrics.exposition().contains("c4nary"))
+  }
+
+  @Test(
+    "a file of headers that cannot be used is refused at start, without its text",
+    arguments: ["c4nary", "Host: x", "a: ", "a b: c4nary", "a: c4n\u{7}ary"])
+  func badHeaders(_ text: String) throws {
+    do {
+      _ = try SpanHeaders.parse(Array("# x\n\(text)\n".utf8), of: "h.txt")
+      Issue.record("taken: \(text)")
+    } catch {
+      #expect("\(error)".hasPrefix("h.txt, line 2: ") && !"\(error)".contains("c4n"), "\(error)")
+    }
+  }
 }

@@ -67,6 +67,25 @@ struct CommandTests {
     #expect(run("usage") == (64, "", "nudge usage: --from and --to do not go together"))
   }
 
+  @Test("a flag with one value is refused when it is given twice; the last of two would silently win")
+  func twice() {
+    for arguments in [["--partitions", "3", "--partitions", "4"], ["--partitions=3", "--partitions=3"]] {
+      var errors = ""
+      let code = Self.dispatcher.run(
+        ["topics", "create", "prod"] + arguments, environment: [:], output: { _ in }, errors: { errors += $0 })
+      #expect(code == ExitCode.usage)
+      #expect(errors.contains("--partitions is given twice, and has one value"), "\(errors)")
+    }
+  }
+
+  @Test("help NAME is NAME --help, at every level")
+  func helpOf() {
+    #expect(run("help", "topics") == run("topics", "--help"))
+    #expect(run("help", "topics", "create") == run("topics", "create", "--help"))
+    #expect(run("topics", "help", "create") == run("topics", "create", "--help"))
+    #expect(run("help", "topcis").errors.contains("did you mean 'topics'?"))
+  }
+
   @Test("a command that fails says why and exits with 1")
   func fails() {
     #expect(run("break") == (1, "", "nudge break: no broker answers"))

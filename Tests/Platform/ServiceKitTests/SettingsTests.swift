@@ -324,7 +324,8 @@ struct SettingsTests {
       ("state-dir", "NUDGE_STATE_DIR"), ("instance", "NUDGE_INSTANCE"), ("threads", "NUDGE_THREADS"),
       ("admin-address", "NUDGE_ADMIN_ADDRESS"), ("freshness", "NUDGE_FRESHNESS"),
       ("topic-prefix", "NUDGE_TOPIC_PREFIX"), ("log-level", "NUDGE_LOG_LEVEL"), ("log-format", "NUDGE_LOG_FORMAT"),
-      ("otlp-endpoint", "NUDGE_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT"), ("config", "NUDGE_CONFIG"),
+      ("otlp-endpoint", "NUDGE_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT"),
+      ("otlp-headers-file", "NUDGE_OTLP_HEADERS_FILE"), ("config", "NUDGE_CONFIG"),
     ]
     #expect(names.map(\.0) == expected.map(\.0))
     #expect(names.map(\.1) == expected.map(\.1))

@@ -26,12 +26,15 @@ struct ConfigurationTests {
   @Test("the value of a secret stands neither in the description nor in an error about it")
   func secrets() {
     var configuration = ClientConfiguration(bootstrapServers: "127.0.0.1:1")
-    configuration.set("sasl.username", "ann")
-    for name in ["sasl.password", "ssl.key.password", "ssl.key.pem", "ssl.keystore.password"] {
+    configuration.set("sasl.mechanism", "PLAIN")
+    for name in [
+      "sasl.username", "sasl.oauthbearer.client.id", "sasl.kerberos.kinit.cmd", "sasl.password", "ssl.key.password",
+      "ssl.key.pem", "ssl.keystore.password",
+    ] {
       configuration.set(name, "hunter2")
     }
     #expect(!configuration.description.contains("hunter2"))
-    #expect(configuration.description.contains("sasl.username=ann"))
+    #expect(configuration.description.contains("sasl.mechanism=PLAIN"))
     configuration.set("ssl.key.wrong", "hunter2")
     let error = #expect(throws: KafkaError.self) { try Producer(configuration, name: "secret") }
     #expect(error?.description.contains("hunter2") == false)

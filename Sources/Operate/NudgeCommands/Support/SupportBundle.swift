@@ -37,58 +37,6 @@ struct TarArchive {
   var finished: [UInt8] { bytes + [UInt8](repeating: 0, count: 1_024) }
 }
 
-/// Leaves out what a bug report must not have.
-enum SupportRedaction {
-  /// Whether the value of a setting is left out. When in doubt, it is.
-  static func isSecret(_ name: String) -> Bool {
-    let name = name.lowercased()
-    return [
-      "password", "secret", "key", "token", "jaas", "credential", "assertion", "oauthbearer.config",
-      "pem",
-    ]
-    .contains { name.contains($0) }
-  }
-
-  /// Settings with secret values replaced.
-  static func settings(_ values: [String: String]) -> [String: String] {
-    Dictionary(
-      uniqueKeysWithValues: values.map { name, value in
-        // A URL may hold a login.
-        let isLogin = value.contains("://") && value.contains("@")
-        return (name, isSecret(name) || isLogin ? "(set, not shown)" : value)
-      })
-  }
-
-  /// The last lines of a log that tell of warnings, errors and crashes. Long ones are cut.
-  static func lastErrors(of log: String, limit: Int = 300) -> [String] {
-    let lines = log.split(separator: "\n", omittingEmptySubsequences: true).filter { line in
-      guard line.hasPrefix("{") else { return true }
-      return ["\"level\":\"warning\"", "\"level\":\"error\"", "\"level\":\"critical\""].contains {
-        line.contains($0)
-      }
-    }
-    return lines.suffix(limit).map { line in
-      let words = line.split(separator: " ", omittingEmptySubsequences: false).map { word in
-        looksLikeToken(word) ? "(a long word, not shown)" : String(word)
-      }
-      return String(words.joined(separator: " ").prefix(2_000))
-    }
-  }
-
-  /// FCM's tokens, keys and JSON Web Tokens are long words without punctuation of prose. Logs have none; this is in case they do.
-  private static func looksLikeToken(_ word: Substring) -> Bool {
-    var run = 0
-    for byte in word.utf8 {
-      let isPart =
-        (byte >= 48 && byte <= 58) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122)
-        || byte == 45 || byte == 95
-      run = isPart ? run + 1 : 0
-      if run >= 100 { return true }
-    }
-    return false
-  }
-}
-
 /// Gets pages of a service's own port.
 struct PageReader {
   /// The page of `HOST:PORT/PATH`, or why there is none.

@@ -33,20 +33,37 @@ enum SupportBundleCommand {
   ) { input in
     let now = SystemClock.milliseconds()
     let cluster = ClusterSettings(input)
-    var bundle = SupportBundle(now: now)
+    let bundle = collect(
+      cluster, admin: input[admin], logs: input[logs], environment: ProcessInfo.processInfo.environment, now: now)
+    let time = RFC3339.text(now).filter { $0.isNumber }.prefix(14)
+    let path = input[file] ?? "nudge-support-\(time).tar"
+    try PrivateFile.write(bundle.archive, to: path)
+    print(
+      "\(path): \(bundle.files.count) files, \(bundle.failures.count) of them could not be collected"
+    )
+    for failure in bundle.failures { print("    \(failure)") }
+    return ExitCode.success
+  }
+
+  /// - Parameter environment: Of this process.
+  static func collect(
+    _ cluster: ClusterSettings, admin: [String], logs: [String], environment: [String: String], now: Milliseconds
+  ) -> SupportBundle {
+    var bundle = SupportBundle(
+      now: now, redaction: SupportRedaction(environment: environment, properties: cluster.properties))
     bundle.add("versions.json") { try json(versions(now)) }
-    bundle.add("settings.json") { try json(settings(cluster)) }
+    bundle.add("settings.json") { try json(settings(cluster, environment)) }
     bundle.add("doctor.txt") {
       var lines: [String] = []
       try DoctorChecks(cluster: cluster, credentials: nil, now: now).run { lines.append($0.shown) }
       return lines.joined(separator: "\n")
     }
-    for address in input[admin] {
+    for address in admin {
       let name = address.map { $0.isLetter || $0.isNumber || $0 == "." ? String($0) : "_" }.joined()
       bundle.add("services/\(name).metrics.txt") { try PageReader.get(address, "/metrics").get() }
       bundle.add("services/\(name).readyz.json") { try PageReader.get(address, "/readyz").get() }
     }
-    for (number, path) in input[logs].enumerated() {
+    for (number, path) in logs.enumerated() {
       let name = URL(fileURLWithPath: path).lastPathComponent
       bundle.add("logs/\(number)-\(name).txt") {
         let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
@@ -75,18 +92,7 @@ enum SupportBundleCommand {
     } catch {
       bundle.add("cluster.txt") { throw error }
     }
-    let time = RFC3339.text(now).filter { $0.isNumber }.prefix(14)
-    let path = input[file] ?? "nudge-support-\(time).tar"
-    let url = URL(fileURLWithPath: path)
-    guard
-      FileManager.default.createFile(
-        atPath: url.path, contents: Data(bundle.archive), attributes: [.posixPermissions: 0o600])
-    else { throw CommandError("\(path) cannot be written") }
-    print(
-      "\(path): \(bundle.files.count) files, \(bundle.failures.count) of them could not be collected"
-    )
-    for failure in bundle.failures { print("    \(failure)") }
-    return ExitCode.success
+    return bundle
   }
 
   private static func json(_ value: some Encodable) throws -> String {
@@ -111,32 +117,34 @@ enum SupportBundleCommand {
     var environment: [String: String]
   }
 
-  private static func settings(_ cluster: ClusterSettings) -> Settings {
-    let environment = ProcessInfo.processInfo.environment.filter { name, _ in
-      ["NUDGE_", "OTEL_", "GOOGLE_APPLICATION_"].contains { name.hasPrefix($0) }
-    }
-    return Settings(
-      bootstrapServers: cluster.bootstrapServers, topicPrefix: cluster.topics.prefix,
-      kafkaProperties: SupportRedaction.settings(cluster.properties),
-      environment: SupportRedaction.settings(environment))
+  private static func settings(_ cluster: ClusterSettings, _ environment: [String: String]) -> Settings {
+    Settings(
+      bootstrapServers: PublicText.value(cluster.bootstrapServers), topicPrefix: cluster.topics.prefix,
+      kafkaProperties: SupportRedaction.properties(cluster.properties),
+      environment: SupportRedaction.environment(environment))
   }
 }
 
 /// The files of a bundle. A part that cannot be collected is a file with the reason.
 struct SupportBundle {
   let now: Milliseconds
+  private let redaction: SupportRedaction
   private(set) var files: [(name: String, content: String)] = []
   private(set) var failures: [String] = []
 
-  init(now: Milliseconds) { self.now = now }
+  init(now: Milliseconds, redaction: SupportRedaction = SupportRedaction()) {
+    self.now = now
+    self.redaction = redaction
+  }
 
   /// Adds a file.
   mutating func add(_ name: String, _ content: () throws -> String) {
     do {
-      files.append((name, try content() + "\n"))
+      files.append((name, redaction.apply(to: try content()) + "\n"))
     } catch {
-      failures.append("\(name): \(error)")
-      files.append((name, "could not be collected: \(error)\n"))
+      let reason = redaction.apply(to: "\(error)")
+      failures.append("\(name): \(reason)")
+      files.append((name, "could not be collected: \(reason)\n"))
     }
   }
 

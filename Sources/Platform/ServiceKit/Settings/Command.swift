@@ -99,7 +99,11 @@ public struct CommandDispatcher: Sendable {
         errors("a command is missing\n\n" + help(path, about, level, shownExamples, layout))
         return ExitCode.usage
       }
-      if name == "--help" || name == "-h" || (name == "help" && rest.count == 1) {
+      if name == "help", rest.count > 1 {
+        rest = rest.dropFirst() + ["--help"]
+        continue
+      }
+      if name == "--help" || name == "-h" || name == "help" {
         output(help(path, about, level, shownExamples, layout))
         return ExitCode.success
       }

@@ -1,7 +1,7 @@
 /// Suggests the name that a mistyped one probably stands for.
-enum NearestName {
+public enum NearestName {
   /// The candidate with the smallest edit distance, up to a third of its length or two.
-  static func of(_ name: String, among candidates: [String]) -> String? {
+  public static func of(_ name: String, among candidates: [String]) -> String? {
     let near = candidates.map { (name: $0, edits: edits(from: name, to: $0)) }
       .filter { $0.edits <= max(2, $0.name.count / 3) }
     return near.min { ($0.edits, $0.name) < ($1.edits, $1.name) }?.name

@@ -9,7 +9,8 @@ public struct ServiceSettings: Sendable {
   /// Properties of librdkafka.
   public static let kafkaProperties = Setting<[String: String]>(
     "kafka-property", environment: .prefix("NUDGE_KAFKA_"), default: [:],
-    help: "Any property of librdkafka, such as security.protocol=sasl_ssl.", isSecretName: KafkaSecret.isSecret,
+    help: "Any property of librdkafka, such as security.protocol=sasl_ssl.",
+    isSecretName: PublicKafkaProperties.isSecret,
     check: ReservedKafkaProperties.advice)
 
   /// The directory of the task stores.
@@ -66,15 +67,24 @@ public struct ServiceSettings: Sendable {
     placeholder: "URL",
     help: "Collector of OpenTelemetry's (OTLP over HTTP, JSON), such as http://localhost:4318; /v1/traces is added. "
       + "Default: no spans.",
+    // May hold a login or a token.
+    secret: true,
     check: {
       guard let url = $0, !url.hasPrefix("http://"), !url.hasPrefix("https://") else { return nil }
       return "a URL that begins with http:// or https://"
     })
 
+  /// The headers of requests to the collector, which often hold a token.
+  public static let otlpHeadersFile = Setting<String?>(
+    "otlp-headers-file", default: nil, placeholder: "FILE",
+    help:
+      "Headers of requests to the collector, such as its token: NAME: VALUE, one a line. Read again when it changes.")
+
   /// All of them, in the order of the help.
   public static let all: [any AnySetting] = [
     bootstrapServers, kafkaProperties, stateDirectory, instance, threads, adminAddress, freshness, topicPrefix,
-    logLevel, logFormat, otlpEndpoint, configurationFile,
+    logLevel, logFormat, otlpEndpoint, otlpHeadersFile,
+    configurationFile,
   ]
 
   /// Brokers, with commas.
@@ -99,8 +109,10 @@ public struct ServiceSettings: Sendable {
   public let logLevel: LogLevel
   /// The format of log lines.
   public let logFormat: LogFormat
-  /// `http://host:4318`; nil: no spans.
+  /// `http://host:4318`; nil: no spans. May hold secrets: not for logs.
   public let otlpEndpoint: String?
+  /// A path; nil: no headers.
+  public let otlpHeadersFile: String?
 
   /// Reads the values of a schema that has `all`.
   public init(_ values: SettingsValues) {
@@ -117,6 +129,7 @@ public struct ServiceSettings: Sendable {
     logLevel = values[Self.logLevel]
     logFormat = values[Self.logFormat]
     otlpEndpoint = values[Self.otlpEndpoint]
+    otlpHeadersFile = values[Self.otlpHeadersFile]
   }
 
   /// Sets level and format of a sink.
@@ -131,14 +144,5 @@ public struct ServiceSettings: Sendable {
     case 48...57, 65...90, 97...122, 45, 46, 95: true
     default: false
     }
-  }
-}
-
-/// The properties of librdkafka that hold secrets.
-enum KafkaSecret {
-  @Sendable static func isSecret(_ property: String) -> Bool {
-    // ssl.key.pem, ssl.key.password, ssl.keystore.password, sasl.password, sasl.oauthbearer.client.secret, sasl.oauthbearer.config …
-    property.contains("password") || property.contains("secret") || property.contains("sasl.oauthbearer.config")
-      || property.hasSuffix("key.pem") || property.contains("assertion.private.key")
   }
 }

@@ -146,14 +146,24 @@ public struct SettingDeclaration: Sendable {
     }
   }
 
-  /// A value with secrets masked.
+  /// A value with secrets masked, and URLs without login, path and query.
   func shown(_ value: any SettingValue) -> String {
     if secret { return value.settingText.isEmpty ? "" : Self.mask }
-    guard let names = value as? [String: String] else { return value.settingText }
-    return names.reduce(into: names) { shown, entry in
-      if isSecretName(entry.key) { shown[entry.key] = Self.mask }
-    }.settingText
+    guard let names = value as? [String: String] else { return PublicText.value(value.settingText) }
+    return Self.shown(names, isSecret: isSecretName).settingText
+  }
+
+  /// Named values, the secret ones masked.
+  static func shown(_ values: [String: String], isSecret: (String) -> Bool) -> [String: String] {
+    var shown = values
+    for (name, value) in values { shown[name] = isSecret(name) ? mask : PublicText.value(value) }
+    return shown
   }
 
   static let mask = "********"
+
+  /// The entry that a variable with a prefix sets: `sasl.password` for `NUDGE_KAFKA_SASL_PASSWORD`.
+  static func entryName(of variable: String, prefix: String) -> String {
+    variable.dropFirst(prefix.count).lowercased().replacing("_", with: ".")
+  }
 }

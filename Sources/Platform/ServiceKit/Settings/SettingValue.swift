@@ -201,7 +201,10 @@ extension Dictionary: SettingValue where Key == String, Value == String {
 extension SettingValue where Self: RawRepresentable & CaseIterable, RawValue == String {
   /// One of the cases.
   public static func parse(_ text: String) throws(SettingValueError) -> Self {
-    guard let value = Self(rawValue: text) else { throw SettingValueError(allowed: alternatives(choices)) }
+    guard let value = Self(rawValue: text) else {
+      let meant = NearestName.of(text, among: choices).map { " (did you mean \($0)?)" } ?? ""
+      throw SettingValueError(allowed: alternatives(choices) + meant)
+    }
     return value
   }
   /// The case's raw value.

@@ -101,6 +101,11 @@ struct SettingsParser {
   }
 
   private mutating func add(_ text: String, to setting: SettingDeclaration) throws(SettingsError) {
+    // Of a command's flag a second value would silently take the place of the first. A service's may come from a deployment that adds to
+    // another one.
+    guard schema.hasProgramFlags || setting.isRepeated || flags[setting.name] == nil else {
+      throw SettingsError("--\(setting.name) is given twice, and has one value\(seeHelp)")
+    }
     flags[setting.name, default: []].append(try value(text, of: setting, from: .flag, named: "--\(setting.name)"))
   }
 
@@ -121,7 +126,7 @@ struct SettingsParser {
     var given: [Given] = []
     for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
       guard !taken.contains(name), name.count > prefix.count, !text.isEmpty else { continue }
-      let property = name.dropFirst(prefix.count).lowercased().replacing("_", with: ".")
+      let property = SettingDeclaration.entryName(of: name, prefix: prefix)
       given.append(try value("\(property)=\(text)", of: setting, from: .environment(name), named: name))
     }
     return given
@@ -173,7 +178,7 @@ struct SettingsParser {
     } catch {
       // A repeated name=value may hold a secret in its value.
       let hidden = setting.secret || setting.isRepeated
-      let shown = hidden ? "this value is" : "'\(text)' is"
+      let shown = hidden ? "this value is" : "'\(PublicText.value(text))' is"
       throw SettingsError("\(name): \(shown) not allowed: use \(error.allowed)")
     }
   }
@@ -207,7 +212,7 @@ struct SettingsParser {
       placed[argument.name] = Array(rest.prefix(taken))
       rest = rest.dropFirst(taken)
     }
-    if let extra = rest.first { throw SettingsError("unexpected argument '\(extra)'\(seeHelp)") }
+    if let extra = rest.first { throw SettingsError("unexpected argument '\(PublicText.value(extra))'\(seeHelp)") }
     return placed
   }
 

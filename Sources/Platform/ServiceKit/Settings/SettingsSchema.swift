@@ -60,6 +60,39 @@ public struct SettingsSchema: Sendable {
   }
 }
 
+extension SettingsSchema {
+  /// The variables of an environment that set one of these settings, with secrets masked. Others are not among them.
+  public func shown(_ environment: [String: String]) -> [String: String] {
+    var shown: [String: String] = [:]
+    for setting in settings {
+      if case .prefix(let prefix) = setting.environment {
+        let own = environment.filter { $0.key.hasPrefix(prefix) && $0.key.count > prefix.count }
+        shown.merge(
+          SettingDeclaration.shown(own) { setting.isSecretName(SettingDeclaration.entryName(of: $0, prefix: prefix)) }
+        ) { first, _ in first }
+      }
+      for name in setting.environmentNames {
+        guard let text = environment[name] else { continue }
+        shown[name] = text.isEmpty ? "" : setting.secret ? SettingDeclaration.mask : PublicText.value(text)
+      }
+    }
+    return shown
+  }
+}
+
+/// Librdkafka's properties as they are shown.
+public enum KafkaProperties {
+  /// Those whose values hold secrets are masked.
+  public static func shown(_ properties: [String: String]) -> [String: String] {
+    SettingDeclaration.shown(properties, isSecret: PublicKafkaProperties.isSecret)
+  }
+
+  /// The values that must not be shown.
+  public static func secrets(_ properties: [String: String]) -> [String] {
+    properties.filter { PublicKafkaProperties.isSecret($0.key) }.map(\.value)
+  }
+}
+
 /// A positional argument of a command line.
 public struct PositionalArgument: Sendable {
   /// The allowed number of values.

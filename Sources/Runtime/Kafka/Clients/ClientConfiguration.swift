@@ -47,8 +47,9 @@ public struct ClientConfiguration: Sendable, CustomStringConvertible {
 
   /// Whether a property's value must never be shown.
   public static func isSecret(_ name: String) -> Bool {
-    name.hasPrefix("ssl.key.") || name.hasSuffix("password") || name.hasSuffix("secret") || name.hasSuffix(".pem")
-      || name == "sasl.oauthbearer.config"
+    let isPublicLogin = name.hasPrefix("sasl.mechanism") || name == "sasl.kerberos.service.name"
+    return (name.hasPrefix("sasl.") && !isPublicLogin) || name.hasPrefix("ssl.key.") || name.hasSuffix("password")
+      || name.hasSuffix("secret") || name.hasSuffix(".pem") || name.contains("assertion")
   }
 }
 

@@ -82,7 +82,7 @@ final class AccessTokenSource: Sendable {
       switch result {
       case .success(let response): self.read(response)
       case .failure(let error):
-        self.fail(AccessTokenError(kind: .unreachable, reason: "\(self.account.tokenURI): \(error.kind.rawValue)"))
+        self.fail(AccessTokenError(kind: .unreachable, reason: "\(self.account.tokenServer): \(error.kind.rawValue)"))
       }
     }
   }
@@ -104,7 +104,7 @@ final class AccessTokenSource: Sendable {
       else {
         return fail(
           AccessTokenError(
-            kind: .invalidAnswer, reason: "\(account.tokenURI) answered 200 without access_token and expires_in"))
+            kind: .invalidAnswer, reason: "\(account.tokenServer) answered 200 without access_token and expires_in"))
       }
       let waiters = state.withLock {
         $0.fetched(AccessToken(value: token, lifetime: Milliseconds(seconds * 1000)))
@@ -118,12 +118,12 @@ final class AccessTokenSource: Sendable {
         AccessTokenError(
           kind: .refused,
           reason:
-            "\(account.tokenURI) answered \(response.status) \(code ?? ""); check that the key in --fcm-credentials "
+            "\(account.tokenServer) answered \(response.status) \(code ?? ""); check that the key in --fcm-credentials "
             + "still exists, and this machine's clock"))
     default:
       fail(
         AccessTokenError(
-          kind: .unreachable, reason: "\(account.tokenURI) answered \(response.status)",
+          kind: .unreachable, reason: "\(account.tokenServer) answered \(response.status)",
           retryAfter: response.headers["retry-after"].flatMap { RetryAfter($0)?.wait(from: clocks.wall()) }))
     }
   }

@@ -42,7 +42,7 @@ struct FCMCheck: Sendable {
           "Google's token server refuses the account: does its key \(account.privateKeyId) still exist (console.cloud.google.com, "
             + "IAM, Service accounts, Keys), and is this machine's clock right?")
       case (AccessTokenError.Kind.unreachable.rawValue, _):
-        throw fail("the token server \(account.tokenURI) cannot be reached; check the network and --fcm-ca-file")
+        throw fail("the token server \(account.tokenServer) cannot be reached; check the network and --fcm-ca-file")
       case (_, 403):
         throw fail(
           "enable the Firebase Cloud Messaging API of \(account.projectId), and give the account the role Firebase Cloud "

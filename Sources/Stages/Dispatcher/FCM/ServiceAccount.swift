@@ -19,6 +19,8 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
   public let privateKeyId: String
   /// The token server.
   public let tokenURI: String
+  /// ``tokenURI`` in logs and errors: scheme, host and port.
+  var tokenServer: String { PublicText.origin(of: tokenURI) }
   let privateKey: PrivateKey
 
   public init(file: String) throws(InvalidFile) {

@@ -59,7 +59,7 @@ public enum DispatcherService {
       ]
         + accounts.map { account in
           ServiceCheck("fcm \(account.projectId)") {
-            try FCMCheck(account: account, client: client).look() + " (\(url))"
+            try FCMCheck(account: account, client: client).look() + " (\(PublicText.origin(of: url)))"
           }
         } + [
           ServiceCheck("libcurl") {

